@@ -1,0 +1,39 @@
+"""Inside BERT: a transformer's forward pass, every step at hand and proven.
+
+    import lab
+    model = lab.load_model("lab-bert")
+    trace = lab.trace(model, "The cat sat on the mat.")
+    trace.layer(0).attention          # (heads, n, n)
+    lab.prove(model, trace)           # each step against Hugging Face
+
+Nothing heavy is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lab.models.catalogue import LoadedModel, load_model
+    from lab.models.interventions import Interventions
+    from lab.models.proof import prove
+    from lab.models.trace import Trace, trace
+
+__all__ = ["Interventions", "LoadedModel", "Trace", "load_model", "prove", "trace"]
+
+_HOME = {
+    "Interventions": "lab.models.interventions",
+    "LoadedModel": "lab.models.catalogue",
+    "Trace": "lab.models.trace",
+    "load_model": "lab.models.catalogue",
+    "prove": "lab.models.proof",
+    "trace": "lab.models.trace",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'lab' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)

@@ -1,0 +1,71 @@
+"""Labels that come from a learner's text, made fit to be drawn, listed and compared."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+_JOINERS = {"\u200c", "\u200d"}  # they shape Persian words and emoji families; hiding them breaks both
+_RIGHT_TO_LEFT = {"R", "AL"}
+
+
+def visible(text: str, limit: int | None = 24) -> str:
+    """`text` with everything invisible or order-changing shown as a sign, at most `limit` characters.
+
+    A control character becomes its picture (newline: ␊), a format character such as U+202E
+    (right-to-left override) its number (⟨202E⟩), an outer space ␣, half a surrogate pair �.
+    The result can be encoded and cannot reorder what stands beside it, but it is NOT escaped for HTML.
+    """
+    if not text:
+        return "(empty)"
+    inner = range(len(text) - len(text.lstrip()), len(text.rstrip()))
+    pieces = [_sign(char, outer=place not in inner) for place, char in enumerate(text)]
+    if limit is not None and len(pieces) > limit:
+        pieces = [*pieces[: limit - 1], "…"]
+    return "".join(pieces)
+
+
+def _sign(char: str, *, outer: bool) -> str:
+    category = unicodedata.category(char)
+    if category == "Cc":
+        return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "␡" if char == "\x7f" else f"⟨{ord(char):02X}⟩"
+    if category == "Cs":
+        return "\ufffd"
+    if category in {"Cf", "Zl", "Zp"} and char not in _JOINERS:
+        return f"⟨{ord(char):04X}⟩"
+    return "␣" if category == "Zs" and outer else char
+
+
+def encodable(text: str) -> str:
+    """`text` with halves of surrogate pairs replaced by �, so that UTF-8 and Arrow accept it."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if _broken(text) else text
+
+
+def _broken(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def distinct(labels: Sequence[str]) -> list[str]:
+    """`labels` made unique: each one that occurs twice gets its position, counted from 0 (`the·1`)."""
+    counts = Counter(labels)
+    taken = {label for label, count in counts.items() if count == 1}
+    result = []
+    for position, label in enumerate(labels):
+        name = label
+        if counts[label] > 1:
+            name = f"{label}·{position}"
+            while name in taken:
+                name += f"·{position}"
+            taken.add(name)
+        result.append(name)
+    return result
+
+
+def direction(text: str) -> str:
+    """`"rtl"` or `"ltr"`: the direction of the first character of `text` that has one."""
+    for char in text:
+        kind = unicodedata.bidirectional(char)
+        if kind in _RIGHT_TO_LEFT:
+            return "rtl"
+        if kind == "L":
+            return "ltr"
+    return "ltr"

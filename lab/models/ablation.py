@@ -1,0 +1,46 @@
+"""Every single-head ablation of one sentence in one batched pass (Michel et al. 2019, §3)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lab.models import forward
+from lab.models.interventions import LayerControls
+from lab.models.trace import Trace
+from lab.models.weights import LayerWeights, ModelConfig
+
+# A layer's largest intermediates are (batch, H, n, n) and (batch, n, d_ff); this many numbers at once.
+_NUMBERS_AT_ONCE = 30_000_000
+
+
+def _layer_in_chunks(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Tensor:
+    """The layer's output for a batch (b, n, d), a few sequences at a time so memory stays bounded."""
+    n = x.shape[-2]
+    chunk = max(1, _NUMBERS_AT_ONCE // (n * (2 * config.heads * n + config.ffn_width)))
+    parts = []
+    for start in range(0, len(x), chunk):
+        own = c if c.ablate is None else LayerControls(ablate=c.ablate[start : start + chunk], to_mean=c.to_mean)
+        parts.append(forward.run_layer(x[start : start + chunk], w, config, own).output)
+    return torch.cat(parts)
+
+
+@torch.inference_mode()
+def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
+    """The last hidden state with head h of layer l switched off, for every l and h: (L, H, n, d).
+
+    Layer l starts from the trace's own residual stream, so layers below an ablation are never
+    computed twice: half the work of running each ablation alone. Raises ValueError for a trace
+    that already carries interventions.
+    """
+    if not trace.interventions.changes_nothing:
+        raise ValueError("ablate_each_head starts from a plain trace; this one carries interventions.")
+    config, layers = trace.model.config, trace.model.weights.layers
+    one_head_off = torch.eye(config.heads, dtype=torch.bool)
+    changed = torch.empty(0, *trace.hidden_states.shape[1:])
+    for number, w in enumerate(layers):
+        fresh = trace.hidden_states[number].expand(config.heads, -1, -1)
+        fresh = _layer_in_chunks(fresh, w, config, LayerControls(ablate=one_head_off, to_mean=to_mean))
+        carried = _layer_in_chunks(changed, w, config, LayerControls()) if len(changed) else changed
+        changed = torch.cat([carried, fresh])
+    return changed.unflatten(0, (config.layers, config.heads))

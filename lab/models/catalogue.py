@@ -1,0 +1,170 @@
+"""Which models there are, and how one is loaded: from the repository, the Hub or a folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from safetensors import SafetensorError, safe_open
+from tokenizers import Tokenizer
+
+from lab.models.weights import CheckpointError, ModelConfig, Weights, read_weights
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+EMBEDDED = Path(__file__).parent / "embedded"
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """One entry of the catalogue. ``repository`` is None for a model that ships with the lab."""
+
+    id: str
+    title: str
+    family: str
+    megabytes: int
+    licence: str
+    repository: str | None = None
+
+
+CATALOGUE = (
+    ModelCard("lab-bert", "Lab BERT (small, trained for this lab)", "bert", 11, "Apache-2.0"),
+    ModelCard("bert-base-uncased", "BERT base", "bert", 440, "Apache-2.0", "google-bert/bert-base-uncased"),
+    ModelCard("bert-large-uncased", "BERT large", "bert", 1345, "Apache-2.0", "google-bert/bert-large-uncased"),
+    ModelCard(
+        "bert-base-multilingual-uncased", "BERT base, 102 languages", "bert", 672, "Apache-2.0",
+        "google-bert/bert-base-multilingual-uncased",
+    ),
+    ModelCard(
+        "distilbert-base-uncased", "DistilBERT", "distilbert", 268, "Apache-2.0",
+        "distilbert/distilbert-base-uncased",
+    ),
+    ModelCard("gpt2", "GPT-2 small", "gpt2", 548, "MIT", "openai-community/gpt2"),
+)  # fmt: skip
+DEFAULT_MODEL = "lab-bert"
+
+
+class ModelUnavailable(RuntimeError):
+    """The model cannot be had right now; the message says why and what to do instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A model ready to run. ``folder`` is where its checkpoint lies on this machine."""
+
+    id: str
+    folder: Path
+    weights: Weights
+    tokenizer: Tokenizer
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.weights.config
+
+    @cached_property
+    def _reference(self) -> nn.Module:
+        from lab.models.proof import load_reference
+
+        return load_reference(self)
+
+    def reference(self) -> nn.Module:
+        """Hugging Face's own module of this checkpoint, loaded by Hugging Face, for the proof."""
+        return self._reference
+
+    def __repr__(self) -> str:
+        c = self.config
+        return f"<{self.id}: {c.family}, {c.layers} layers, {c.heads} heads, width {c.width}>"
+
+
+def card(model_id: str) -> ModelCard | None:
+    """The catalogue's entry of ``model_id``, or None."""
+    return next((entry for entry in CATALOGUE if entry.id == model_id), None)
+
+
+def load_model(name: str | Path) -> LoadedModel:
+    """Load a model by its catalogue id (``"lab-bert"``, ``"bert-base-uncased"``) or a folder.
+
+    Only safetensors are read and no code from a checkpoint is ever run. Raises
+    :class:`ModelUnavailable` when it cannot be had (unknown, no network) and
+    :class:`CheckpointError` when what was found cannot be read.
+    """
+    entry = card(str(name))
+    if entry is None:
+        folder = Path(name).expanduser()
+        if not folder.is_dir():
+            ids = ", ".join(c.id for c in CATALOGUE)
+            raise ModelUnavailable(f"There is no model or folder called {str(name)!r}. The catalogue has {ids}.")
+        return _load_folder(folder.name, folder)
+    if entry.repository is None:
+        return _load_folder(entry.id, EMBEDDED / entry.id)
+    from lab.models.hub import download
+
+    return _load_folder(entry.id, download(entry))
+
+
+def _load_folder(model_id: str, folder: Path) -> LoadedModel:
+    raw = read_json(folder / "config.json")
+    weights = read_weights(raw, read_tensors(folder))
+    tokenizer = read_tokenizer(folder)
+    size = tokenizer.get_vocab_size(with_added_tokens=True)
+    if size > weights.config.vocabulary:
+        raise CheckpointError(
+            f"the tokenizer knows {size} tokens and the model only {weights.config.vocabulary}: "
+            f"{folder.name} holds the tokenizer of another model."
+        )
+    return LoadedModel(model_id, folder, weights, tokenizer)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object, or say which file is missing or broken."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path.parent.name} has no {path.name}; is it a checkpoint folder?") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{path.name} in {path.parent.name} is not readable JSON; download it again.") from error
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path.name} in {path.parent.name} is not a JSON object.")
+    return content
+
+
+def read_tensors(folder: Path) -> dict[str, Tensor]:
+    """All tensors of ``model.safetensors``, or of the shards its index names."""
+    index = folder / "model.safetensors.index.json"
+    names = sorted(set(read_json(index)["weight_map"].values())) if index.exists() else ["model.safetensors"]
+    tensors: dict[str, Tensor] = {}
+    for name in names:
+        # A shard stands beside its index; a name with a path in it is not one of ours to follow.
+        path = folder / Path(name).name
+        if not path.exists():
+            raise CheckpointError(f"{folder.name} has no {path.name}. This lab reads safetensors only.")
+        try:
+            with safe_open(path, framework="pt") as file:
+                tensors.update({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118 (not a dict)
+        except SafetensorError as error:
+            raise CheckpointError(f"{path.name} in {folder.name} is damaged; download it again.") from error
+    return tensors
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """The fast tokenizer: from ``tokenizer.json``, else built by Hugging Face from the vocabulary files."""
+    path = folder / "tokenizer.json"
+    if path.exists():
+        # The library raises a bare Exception on bad JSON, so look at the JSON first.
+        if "model" not in read_json(path):
+            raise CheckpointError(f"tokenizer.json in {folder.name} describes no tokenizer; download it again.")
+        tokenizer = Tokenizer.from_file(str(path))
+    elif any((folder / name).exists() for name in ("vocab.txt", "vocab.json")):
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
+    else:
+        raise CheckpointError(f"{folder.name} has neither tokenizer.json nor a vocabulary file.")
+    # Whoever saved it may have left padding and truncation on; this lab shows what is there.
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer

@@ -1,0 +1,83 @@
+"""From text to the ids a model reads: tokens, segments, positions, character offsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from lab.models.weights import ModelConfig
+
+
+class TextError(ValueError):
+    """The text cannot be encoded; the message is written for the learner."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A text as the model reads it; every tuple has one entry a token.
+
+    ``offsets`` are character positions in ``text``, or in ``pair`` where ``in_pair`` is true;
+    special tokens have (0, 0). ``word_ids`` counts pre-tokens and is None for special tokens.
+    ``cut`` is how many tokens were dropped at the model's limit.
+    """
+
+    text: str
+    pair: str | None
+    tokens: tuple[str, ...]
+    token_ids: tuple[int, ...]
+    segment_ids: tuple[int, ...]
+    offsets: tuple[tuple[int, int], ...]
+    word_ids: tuple[int | None, ...]
+    in_pair: tuple[bool, ...]
+    special: tuple[bool, ...]
+    cut: int
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates, which no UTF-8 and no tokenizer can hold, by U+FFFD."""
+    return text.encode("utf-8", "replace").decode("utf-8") if _has_surrogate(text) else text
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | None = None) -> Encoding:
+    """Tokenize ``text`` (and ``pair``) with the model's special tokens, cut at its limit.
+
+    A pair is cut from the longer side first, as Hugging Face does. Raises :class:`TextError` when
+    nothing is left to read.
+    """
+    text, pair = clean(text), clean(pair) if pair else None
+    if not text.strip():
+        raise TextError("There is no text yet. Type a sentence, or pick one of the examples.")
+    full = tokenizer.encode(text, pair)
+    if config.max_tokens < len(full):
+        # A private copy: truncation is a setting of the tokenizer, which all sessions share.
+        limited = type(tokenizer).from_str(tokenizer.to_str())
+        limited.enable_truncation(config.max_tokens, strategy="longest_first")
+        kept = limited.encode(text, pair)
+    else:
+        kept = full
+    if not kept.ids:
+        raise TextError("This text holds no characters the tokenizer keeps. Type a word.")
+    # type_ids follow the model's template (RoBERTa: all 0); sequence_ids say which text a token came from.
+    sequences = kept.sequence_ids
+    return Encoding(
+        text=text,
+        pair=pair,
+        tokens=tuple(kept.tokens),
+        token_ids=tuple(kept.ids),
+        segment_ids=tuple(kept.type_ids),
+        offsets=tuple(kept.offsets),
+        word_ids=tuple(kept.word_ids),
+        in_pair=tuple(sequence == 1 for sequence in sequences),
+        special=tuple(bool(flag) for flag in kept.special_tokens_mask),
+        cut=len(full) - len(kept),
+    )

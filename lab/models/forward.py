@@ -1,0 +1,239 @@
+"""The forward pass of BERT and GPT-2, one short function per step of the paper.
+
+Read it top to bottom: embeddings, attention, feed-forward network, layer, model, output heads.
+It covers "Attention Is All You Need" (Vaswani et al. 2017) as BERT (Devlin et al. 2019) and GPT-2
+(Radford et al. 2019) use it. Shapes: n tokens, d width, H heads, d_k = d / H, d_ff inner width of
+the feed-forward network, L layers. Any leading batch dimensions ride along.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from lab.models.interventions import Interventions, LayerControls
+from lab.models.weights import EmbeddingWeights, LayerWeights, ModelConfig, Norm, PairHead, VocabularyHead, Weights
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """The input of the first layer and its parts, each (n, e); a part the model lacks is None."""
+
+    token: Tensor
+    position: Tensor
+    segment: Tensor | None
+    sum: Tensor
+    norm: Tensor | None
+    output: Tensor  # (n, d)
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """Self-attention in one layer, from queries to the output projection."""
+
+    query: Tensor  # (H, n, d_k)
+    key: Tensor  # (H, n, d_k)
+    value: Tensor  # (H, n, d_k)
+    scores: Tensor  # (H, n, n)
+    scaled_scores: Tensor  # (H, n, n), -inf where masked
+    attention: Tensor  # (H, n, n), rows sum to 1
+    context: Tensor  # (H, n, d_k)
+    context_concat: Tensor  # (n, d)
+    output: Tensor  # (n, d)
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForward:
+    """The position-wise feed-forward network in one layer."""
+
+    hidden: Tensor  # (n, d_ff)
+    activation: Tensor  # (n, d_ff)
+    output: Tensor  # (n, d)
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One whole layer. ``input_norm`` and ``ffn_input_norm`` are GPT-2's; ``attention_norm`` is BERT's."""
+
+    input: Tensor  # (n, d)
+    attention: Attention
+    attention_residual: Tensor  # (n, d)
+    feed_forward: FeedForward
+    ffn_residual: Tensor  # (n, d)
+    output: Tensor  # (n, d)
+    attention_norm: Tensor | None = None
+    input_norm: Tensor | None = None
+    ffn_input_norm: Tensor | None = None
+
+
+def layer_norm(x: Tensor, norm: Norm, eps: float) -> Tensor:
+    """Each row to mean 0 and variance 1, then times γ plus β (Ba et al. 2016)."""
+    variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
+    return (x - mean) * torch.rsqrt(variance + eps) * norm.gamma + norm.beta
+
+
+def gelu(x: Tensor, tanh: bool = False) -> Tensor:
+    """x · Φ(x), Φ the normal distribution function; ``tanh`` is its approximation (Hendrycks & Gimpel 2016)."""
+    return functional.gelu(x, approximate="tanh" if tanh else "none")
+
+
+def embed(
+    token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, w: EmbeddingWeights, eps: float,
+    no_positions: bool = False, no_segments: bool = False,
+) -> Embeddings:  # fmt: skip
+    """Token + position + segment vectors, then LayerNorm (Devlin et al. 2019, §3, figure 2).
+
+    Ids are (n,) integers. GPT-2 has neither segments nor this LayerNorm.
+    """
+    token = w.token[token_ids]
+    position = w.position[position_ids] * (not no_positions)
+    total = token + position
+    segment = None
+    if w.segment is not None:
+        segment = w.segment[segment_ids] * (not no_segments)
+        # Hugging Face adds token and segment first; the same order keeps the sums identical to the bit.
+        total = token + segment + position
+    norm = layer_norm(total, w.norm, eps) if w.norm is not None else None
+    output = total if norm is None else norm
+    if w.project is not None:
+        output = output @ w.project[0] + w.project[1]
+    return Embeddings(token, position, segment, total, norm, output)
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """(n, d) -> (H, n, d_k): head h takes columns h·d_k to (h+1)·d_k."""
+    return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """(H, n, d_k) -> (n, d): the heads side by side again."""
+    return x.transpose(-3, -2).flatten(-2)
+
+
+def project_qkv(x: Tensor, w: LayerWeights, heads: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values of all heads, each (H, n, d_k) (Vaswani et al. 2017, §3.2.2)."""
+    return (
+        split_heads(x @ w.w_q + w.b_q, heads),
+        split_heads(x @ w.w_k + w.b_k, heads),
+        split_heads(x @ w.w_v + w.b_v, heads),
+    )
+
+
+def attention_scores(query: Tensor, key: Tensor) -> Tensor:
+    """Every query with every key: QKᵀ, (H, n, n)."""
+    return query @ key.transpose(-1, -2)
+
+
+def scale_and_mask(scores: Tensor, d_k: int, causal: bool, c: LayerControls) -> Tensor:
+    """Divide by √d_k; what a query may not see becomes -inf (§3.2.1 and §3.2.3)."""
+    scaled = scores / math.sqrt(d_k) if c.scale else scores
+    n = scores.shape[-1]
+    if causal and c.causal_mask:
+        scaled = scaled.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -torch.inf)
+    if c.blocked is not None:
+        scaled = scaled.masked_fill(c.blocked, -torch.inf)
+    if c.uniform is not None:
+        # Equal scores make equal weights; masked places stay masked.
+        equal = torch.where(scaled.isinf(), scaled, torch.zeros(()))
+        scaled = torch.where(c.uniform[:, None, None], equal, scaled)
+    return scaled
+
+
+def attend(scaled_scores: Tensor, c: LayerControls) -> Tensor:
+    """Softmax over the keys: each query spends exactly 1 (§3.2.1, equation 1)."""
+    return torch.softmax(scaled_scores, dim=-2 if c.softmax_over_queries else -1)
+
+
+def mix_values(attention: Tensor, value: Tensor, c: LayerControls) -> Tensor:
+    """Each query's weighted mean of the values, (H, n, d_k); ablated heads are replaced here."""
+    context = attention @ value
+    if c.ablate is None:
+        return context
+    instead = context.mean(dim=-2, keepdim=True) if c.to_mean else torch.zeros(())
+    return torch.where(c.ablate[..., None, None], instead, context)
+
+
+def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Attention:
+    """Multi-head self-attention, §3.2.2: softmax(QKᵀ/√d_k)·V per head, heads joined, times W_O."""
+    query, key, value = project_qkv(x, w, config.heads)
+    scores = attention_scores(query, key)
+    scaled = scale_and_mask(scores, config.head_width if config.scaled_scores else 1, config.causal, c)
+    attention = attend(scaled, c)
+    context = mix_values(attention, value, c)
+    concat = merge_heads(context)
+    output = concat @ w.w_o + w.b_o if c.output_projection else concat
+    return Attention(query, key, value, scores, scaled, attention, context, concat, output)
+
+
+def feed_forward(x: Tensor, w: LayerWeights, activation: str, other_gelu: bool = False) -> FeedForward:
+    """FFN(x) = activation(x·W_1 + b_1)·W_2 + b_2, each token on its own (§3.3)."""
+    hidden = x @ w.w_1 + w.b_1
+    if activation == "relu":
+        active = torch.relu(hidden)
+    else:
+        active = gelu(hidden, tanh=(activation != "gelu") != other_gelu)
+    return FeedForward(hidden, active, active @ w.w_2 + w.b_2)
+
+
+def encoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
+    """BERT's layer: LayerNorm(x + attention(x)), then the same around the FFN (§3.1, post-norm)."""
+    attention = self_attention(x, w, config, c)
+    attention_residual = x + attention.output
+    middle = layer_norm(attention_residual, w.norm_1, config.norm_eps)
+    ffn = feed_forward(middle, w, config.activation, c.other_gelu)
+    ffn_residual = middle + ffn.output
+    output = layer_norm(ffn_residual, w.norm_2, config.norm_eps)
+    return Layer(x, attention, attention_residual, ffn, ffn_residual, output, attention_norm=middle)
+
+
+def decoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
+    """GPT-2's layer: x + attention(LayerNorm(x)), then the same with the FFN (Radford et al. 2019, §2.3)."""
+    before_attention = layer_norm(x, w.norm_1, config.norm_eps)
+    attention = self_attention(before_attention, w, config, c)
+    middle = x + attention.output
+    before_ffn = layer_norm(middle, w.norm_2, config.norm_eps)
+    ffn = feed_forward(before_ffn, w, config.activation, c.other_gelu)
+    output = middle + ffn.output
+    return Layer(x, attention, middle, ffn, output, output, input_norm=before_attention, ffn_input_norm=before_ffn)
+
+
+def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
+    """One layer of either family; x is (n, d)."""
+    return decoder_layer(x, w, config, c) if config.pre_norm else encoder_layer(x, w, config, c)
+
+
+def run_model(
+    token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, weights: Weights, changes: Interventions
+) -> Tensor:
+    """The residual stream through all layers, (L+1, n, d): the embeddings' output, then each layer's."""
+    config, n = weights.config, len(token_ids)
+    x = embed(
+        token_ids, segment_ids, position_ids, weights.embeddings, config.norm_eps,
+        changes.no_positions, changes.no_segments,
+    ).output  # fmt: skip
+    stream = torch.empty(config.layers + 1, *x.shape)
+    for number in range(config.layers + 1):
+        for patch in changes.patches:
+            if patch.layer == number:
+                x = x.index_copy(0, torch.tensor([patch.token]), patch.vector[None])
+        stream[number] = x
+        if number < config.layers:
+            x = run_layer(x, weights.layers[number], config, changes.for_layer(number, config, n)).output
+    return stream
+
+
+def vocabulary_logits(x: Tensor, head: VocabularyHead, config: ModelConfig) -> Tensor:
+    """(k, d) -> (k, vocabulary): transform (BERT only, Devlin et al. 2019 §3.1 task 1), then compare with every word."""
+    if head.w is not None and head.b is not None and head.norm is not None:
+        x = layer_norm(gelu(x @ head.w + head.b, tanh=config.activation != "gelu"), head.norm, config.norm_eps)
+    logits = x @ head.decoder.T
+    return logits if head.bias is None else logits + head.bias
+
+
+def pair_logits(cls: Tensor, head: PairHead) -> Tensor:
+    """(d,) of [CLS] -> 2 logits: B follows A, B is random (Devlin et al. 2019, §3.1 task 2)."""
+    return torch.tanh(cls @ head.w_pool + head.b_pool) @ head.w + head.b

@@ -1,0 +1,73 @@
+"""Models from the Hugging Face Hub: the size is asked before anything is downloaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from huggingface_hub import HfApi, snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+
+from lab.models.catalogue import ModelCard, ModelUnavailable
+
+# Nothing that could hold a pickle or code is ever asked for.
+WANTED = ("config.json", "model.safetensors", "model*.safetensors*", "tokenizer.json", "tokenizer_config.json",
+          "vocab.txt", "vocab.json", "merges.txt")  # fmt: skip
+_NETWORK_ERRORS = (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HTTPError, ConnectionError)
+
+
+@dataclass(frozen=True)
+class Download:
+    """What a download would bring: files and their total size."""
+
+    files: tuple[str, ...]
+    megabytes: int
+
+
+def _unavailable(entry: ModelCard, error: BaseException) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"{entry.title} comes from the Hugging Face Hub, which cannot be reached from here "
+        f"({type(error).__name__}). The models that ship with the lab work without a network."
+    )
+
+
+def cached(entry: ModelCard) -> Path | None:
+    """The folder of an earlier complete download, or None. Never touches the network."""
+    try:
+        folder = Path(snapshot_download(str(entry.repository), allow_patterns=list(WANTED), local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+    return folder if any(folder.glob("model*.safetensors")) else None
+
+
+def plan(entry: ModelCard) -> Download:
+    """Ask the Hub which files there are and how large. Raises :class:`ModelUnavailable`."""
+    try:
+        info = HfApi().model_info(str(entry.repository), files_metadata=True)
+    except _NETWORK_ERRORS as error:
+        raise _unavailable(entry, error) from error
+    chosen = [s for s in info.siblings or [] if any(Path(s.rfilename).match(pattern) for pattern in WANTED)]
+    if not any(s.rfilename.endswith(".safetensors") for s in chosen):
+        raise ModelUnavailable(f"{entry.repository} offers no safetensors, and this lab reads nothing else.")
+    return Download(tuple(s.rfilename for s in chosen), round(sum(s.size or 0 for s in chosen) / 1e6))
+
+
+def download(entry: ModelCard) -> Path:
+    """Return the folder of ``entry``'s checkpoint, downloading it if it is not here yet.
+
+    Refuses a download more than a quarter larger than the catalogue says. Raises
+    :class:`ModelUnavailable`.
+    """
+    folder = cached(entry)
+    if folder is not None:
+        return folder
+    planned = plan(entry)
+    if planned.megabytes > 1.25 * entry.megabytes:
+        raise ModelUnavailable(
+            f"{entry.repository} is {planned.megabytes} MB now; the catalogue expects {entry.megabytes} MB, so nothing "
+            "was downloaded."
+        )
+    try:
+        return Path(snapshot_download(str(entry.repository), allow_patterns=list(planned.files)))
+    except (*_NETWORK_ERRORS, OSError) as error:
+        raise _unavailable(entry, error) from error

@@ -1,0 +1,131 @@
+"""What a learner may change in a forward pass, as plain arguments of it.
+
+:class:`Interventions` is what a page or a notebook states for the whole run;
+:class:`LayerControls` is the part of it one layer sees. The default of both changes nothing,
+and then the pass takes exactly the steps of the plain run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+import torch
+from torch import Tensor
+
+from lab.models.weights import ModelConfig
+
+Head = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """Overwrite the residual stream at one place with ``vector`` (width,), from another run.
+
+    ``layer`` counts the hidden states: 0 is the embeddings' output, L the last layer's.
+    """
+
+    layer: int
+    token: int
+    vector: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class LayerControls:
+    """Changes inside one layer.
+
+    ablate     (..., H) bool, heads whose context is replaced at the *input* of W_O
+    to_mean    replace it by the head's mean over the tokens of this sentence, not by zero
+    uniform    (H, 1, 1) bool, heads that attend equally to every token they may see
+    blocked    (n, n) bool, query-key pairs that are masked out
+    """
+
+    ablate: Tensor | None = None
+    to_mean: bool = False
+    uniform: Tensor | None = None
+    blocked: Tensor | None = None
+    scale: bool = True
+    causal_mask: bool = True
+    softmax_over_queries: bool = False
+    output_projection: bool = True
+    other_gelu: bool = False
+
+
+@dataclass(frozen=True)
+class Interventions:
+    """A changed forward pass. Layers, heads and tokens count from 0.
+
+    The last five are the classic mistakes of a first implementation, for the "break it" switches.
+    """
+
+    zero_heads: frozenset[Head] = frozenset()
+    mean_heads: frozenset[Head] = frozenset()
+    uniform_heads: frozenset[Head] = frozenset()
+    blocked: frozenset[tuple[int, int]] = frozenset()
+    patches: tuple[Patch, ...] = field(default=())
+    no_positions: bool = False
+    no_segments: bool = False
+    no_scaling: bool = False
+    no_causal_mask: bool = False
+    softmax_over_queries: bool = False
+    no_output_projection: bool = False
+    other_gelu: bool = False
+
+    @property
+    def changes_nothing(self) -> bool:
+        return not any(getattr(self, f.name) for f in fields(self))
+
+    def check(self, config: ModelConfig, n: int) -> None:
+        """Raise ValueError if a layer, head or token does not exist in this model and sentence."""
+        for name in ("zero_heads", "mean_heads", "uniform_heads"):
+            for layer, head in getattr(self, name):
+                if not (0 <= layer < config.layers and 0 <= head < config.heads):
+                    raise ValueError(
+                        f"{name}: there is no head {head} in layer {layer}; layers run from 0 to "
+                        f"{config.layers - 1}, heads from 0 to {config.heads - 1}."
+                    )
+        for query, key in self.blocked:
+            if not (0 <= query < n and 0 <= key < n):
+                raise ValueError(f"blocked: token pair ({query}, {key}) is outside the {n} tokens.")
+        visible = [n if not config.causal else q + 1 for q in range(n)]
+        for query in {q for q, _ in self.blocked}:
+            hidden = sum(q == query and k < visible[query] for q, k in self.blocked)
+            if hidden >= visible[query]:
+                raise ValueError(f"blocked: token {query} would have nothing left to attend to.")
+        for patch in self.patches:
+            if not (0 <= patch.layer <= config.layers and 0 <= patch.token < n):
+                raise ValueError(f"patches: there is no hidden state {patch.layer} of token {patch.token}.")
+            if tuple(patch.vector.shape) != (config.width,):
+                raise ValueError(f"patches: the vector must have shape ({config.width},).")
+
+    def for_layer(self, layer: int, config: ModelConfig, n: int) -> LayerControls:
+        """The part of these interventions that layer ``layer`` sees."""
+        ablated = self.zero_heads | self.mean_heads
+        return LayerControls(
+            ablate=_heads(ablated, layer, config.heads),
+            to_mean=any(at == layer for at, _ in self.mean_heads),
+            uniform=_heads(self.uniform_heads, layer, config.heads),
+            blocked=_pairs(self.blocked, n),
+            scale=not self.no_scaling,
+            causal_mask=not self.no_causal_mask,
+            softmax_over_queries=self.softmax_over_queries,
+            output_projection=not self.no_output_projection,
+            other_gelu=self.other_gelu,
+        )
+
+
+def _heads(chosen: frozenset[Head], layer: int, heads: int) -> Tensor | None:
+    here = [head for at, head in chosen if at == layer]
+    if not here:
+        return None
+    mask = torch.zeros(heads, dtype=torch.bool)
+    mask[here] = True
+    return mask
+
+
+def _pairs(pairs: frozenset[tuple[int, int]], n: int) -> Tensor | None:
+    if not pairs:
+        return None
+    mask = torch.zeros(n, n, dtype=torch.bool)
+    for query, key in pairs:
+        mask[query, key] = True
+    return mask

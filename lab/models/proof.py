@@ -1,0 +1,298 @@
+"""The proof: every step of a trace beside Hugging Face's own module, max |difference|.
+
+Hugging Face loads the same checkpoint with its own code and runs once with hooks that read each
+submodule's input or output. Nothing of ours takes part in the reference but the comparison.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from lab.models.forward import split_heads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lab.models.catalogue import LoadedModel
+    from lab.models.trace import Trace
+
+TOLERANCE = 1e-4
+# The reference module is shared by all sessions and hooks see every run, so runs take turns.
+_ONE_AT_A_TIME = threading.Lock()
+
+Side = Literal["in", "out"]
+# step of LayerTrace -> (submodule of one layer, its input or output)
+_BERT_STEPS: dict[str, tuple[str, Side]] = {
+    "query": ("attention.self.query", "out"),
+    "key": ("attention.self.key", "out"),
+    "value": ("attention.self.value", "out"),
+    "context_concat": ("attention.output.dense", "in"),
+    "attention_output": ("attention.output.dense", "out"),
+    "attention_residual": ("attention.output.LayerNorm", "in"),
+    "attention_norm": ("attention.output.LayerNorm", "out"),
+    "ffn_hidden": ("intermediate.dense", "out"),
+    "ffn_activation": ("output.dense", "in"),
+    "ffn_output": ("output.dense", "out"),
+    "ffn_residual": ("output.LayerNorm", "in"),
+    "output": ("output.LayerNorm", "out"),
+}
+_DISTILBERT_STEPS: dict[str, tuple[str, Side]] = {
+    "query": ("attention.q_lin", "out"),
+    "key": ("attention.k_lin", "out"),
+    "value": ("attention.v_lin", "out"),
+    "context_concat": ("attention.out_lin", "in"),
+    "attention_output": ("attention.out_lin", "out"),
+    "attention_residual": ("sa_layer_norm", "in"),
+    "attention_norm": ("sa_layer_norm", "out"),
+    "ffn_hidden": ("ffn.lin1", "out"),
+    "ffn_activation": ("ffn.lin2", "in"),
+    "ffn_output": ("ffn.lin2", "out"),
+    "ffn_residual": ("output_layer_norm", "in"),
+    "output": ("output_layer_norm", "out"),
+}
+_GPT2_STEPS: dict[str, tuple[str, Side]] = {
+    "input_norm": ("ln_1", "out"),
+    "query": ("attn.c_attn", "out"),
+    "key": ("attn.c_attn", "out"),
+    "value": ("attn.c_attn", "out"),
+    "context_concat": ("attn.c_proj", "in"),
+    "attention_output": ("attn.c_proj", "out"),
+    "attention_residual": ("ln_2", "in"),
+    "ffn_input_norm": ("ln_2", "out"),
+    "ffn_hidden": ("mlp.c_fc", "out"),
+    "ffn_activation": ("mlp.c_proj", "in"),
+    "ffn_output": ("mlp.c_proj", "out"),
+    "output": ("", "out"),
+}
+_BERT_EMBEDDINGS: dict[str, tuple[str, Side]] = {
+    "token": ("embeddings.word_embeddings", "out"),
+    "position": ("embeddings.position_embeddings", "out"),
+    "segment": ("embeddings.token_type_embeddings", "out"),
+    "sum": ("embeddings.LayerNorm", "in"),
+    "norm": ("embeddings.LayerNorm", "out"),
+}
+_GPT2_EMBEDDINGS: dict[str, tuple[str, Side]] = {
+    "token": ("wte", "out"),
+    "position": ("wpe", "out"),
+    "sum": ("h.0.ln_1", "in"),
+}
+# The order in which a run takes its steps; the first that differs is the one that broke.
+_ORDER = (
+    "input_norm", "query", "key", "value", "scores", "scaled_scores", "attention", "context_concat",
+    "attention_output", "attention_residual", "attention_norm", "ffn_input_norm", "ffn_hidden",
+    "ffn_activation", "ffn_output", "ffn_residual", "output",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ProofRow:
+    """One step. ``difference`` is max |ours − theirs|, ``largest`` is max |theirs|.
+
+    A step passes up to 1e-4, or 1e-4 of its largest value where that is above 1: float32 carries
+    seven digits, and GPT-2's residual stream reaches the thousands.
+    """
+
+    step: str
+    layer: int | None
+    shape: tuple[int, ...]
+    difference: float
+    largest: float
+
+    @property
+    def passed(self) -> bool:
+        return self.difference <= TOLERANCE * max(1.0, self.largest)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Every step of a trace against Hugging Face, in the order they are computed."""
+
+    rows: tuple[ProofRow, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(row.passed for row in self.rows)
+
+    @property
+    def first_failure(self) -> ProofRow | None:
+        """The first step that differs: where a broken formula was applied."""
+        return next((row for row in self.rows if not row.passed), None)
+
+    @property
+    def largest_difference(self) -> float:
+        return max(row.difference for row in self.rows)
+
+    def frame(self) -> pd.DataFrame:
+        """The table the badge shows; layers count from 0."""
+        import pandas as pd
+
+        return pd.DataFrame([{**vars(row), "passed": row.passed} for row in self.rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceRun:
+    """What one run of the Hugging Face module gave: its outputs, and what the hooks read."""
+
+    attentions: tuple[Tensor, ...]
+    hidden_states: tuple[Tensor, ...]
+    logits: Tensor | None
+    pair_logits: Tensor | None
+    steps: dict[tuple[str, Side], Tensor]
+
+
+def load_reference(model: LoadedModel) -> nn.Module:
+    """Hugging Face's module of ``model``'s checkpoint, with just the heads the checkpoint has."""
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    has_words, has_pairs = model.weights.vocabulary_head is not None, model.weights.pair_head is not None
+    name = {
+        "bert": "BertForPreTraining" if has_pairs else "BertForMaskedLM" if has_words else "BertModel",
+        "roberta": "RobertaForMaskedLM" if has_words else "RobertaModel",
+        "distilbert": "DistilBertForMaskedLM" if has_words else "DistilBertModel",
+        "electra": "ElectraModel",
+        "gpt2": "GPT2LMHeadModel",
+    }[model.config.family]
+    module = getattr(transformers, name).from_pretrained(
+        model.folder, attn_implementation="eager", dtype=torch.float32, use_safetensors=True
+    )
+    return module.eval()
+
+
+@contextmanager
+def _listening(base: nn.Module, places: set[tuple[str, Side]]) -> Iterator[dict[tuple[str, Side], Tensor]]:
+    """Read the inputs and outputs of submodules while the block runs."""
+    read: dict[tuple[str, Side], Tensor] = {}
+
+    def reader(place: tuple[str, Side]) -> Callable[..., None]:
+        def hook(_module: nn.Module, inputs: tuple[Tensor, ...], output: Any = None) -> None:
+            value = inputs[0] if place[1] == "in" else output
+            tensor = value[0] if isinstance(value, tuple) else value
+            # Position look-ups come as (n, d), everything else as (1, n, d).
+            read[place] = tensor[0] if tensor.ndim == 3 else tensor
+
+        return hook
+
+    handles = []
+    for place in places:
+        module = base.get_submodule(place[0])
+        register = module.register_forward_pre_hook if place[1] == "in" else module.register_forward_hook
+        handles.append(register(reader(place)))
+    try:
+        yield read
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _places(trace: Trace) -> tuple[dict[str, tuple[str, Side]], dict[tuple[int, str], tuple[str, Side]]]:
+    """Where this family's embeddings and layer steps are read, by our names for them."""
+    family, layers = trace.model.config.family, trace.model.config.layers
+    steps, at = {
+        "gpt2": (_GPT2_STEPS, "h.{}"),
+        "distilbert": (_DISTILBERT_STEPS, "transformer.layer.{}"),
+    }.get(family, (_BERT_STEPS, "encoder.layer.{}"))
+    embeddings = dict(_GPT2_EMBEDDINGS if family == "gpt2" else _BERT_EMBEDDINGS)
+    if trace.embeddings.segment is None:
+        embeddings.pop("segment", None)
+    inside = {
+        (layer, step): (".".join(filter(None, (at.format(layer), path))), side)
+        for layer in range(layers)
+        for step, (path, side) in steps.items()
+    }
+    return embeddings, inside
+
+
+@torch.inference_mode()
+def reference_run(trace: Trace) -> ReferenceRun:
+    """Run the Hugging Face module once on the trace's ids. Raises RuntimeError if it returns no attentions."""
+    module = trace.model.reference()
+    embeddings, inside = _places(trace)
+    inputs = {"input_ids": torch.tensor([trace.token_ids])}
+    if trace.model.config.segments:
+        inputs["token_type_ids"] = torch.tensor([trace.segment_ids])
+    base = module.base_model
+    if not isinstance(base, nn.Module):
+        raise TypeError(f"{type(module).__name__} has no base model to listen to.")
+    with _ONE_AT_A_TIME, _listening(base, {*embeddings.values(), *inside.values()}) as steps:
+        out = module(**inputs, output_attentions=True, output_hidden_states=True)
+    # Under any implementation but eager, Transformers 5 returns an empty tuple without a word.
+    if len(out.attentions) != trace.model.config.layers:
+        raise RuntimeError("the reference returned no attentions; it must be loaded with the eager implementation.")
+    logits = out.get("prediction_logits", out.get("logits"))
+    relation = out.get("seq_relationship_logits")
+    return ReferenceRun(
+        attentions=tuple(a[0] for a in out.attentions),
+        hidden_states=tuple(h[0] for h in out.hidden_states),
+        logits=None if logits is None else logits[0],
+        pair_logits=None if relation is None else relation[0],
+        steps=steps,
+    )
+
+
+def _compare(step: str, layer: int | None, ours: Tensor, theirs: Tensor) -> ProofRow:
+    if ours.shape != theirs.shape:
+        raise ValueError(f"{step}: our shape {tuple(ours.shape)}, theirs {tuple(theirs.shape)}.")
+    # Masked scores are -inf on both sides; there inf - inf is no difference.
+    difference = torch.where(ours == theirs, 0.0, (ours - theirs).abs())
+    finite = theirs[theirs.isfinite()]
+    return ProofRow(
+        step, layer, tuple(ours.shape), difference.max().item(), finite.abs().max().item() if finite.numel() else 0.0
+    )
+
+
+def _reference_attention(trace: Trace, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores and scaled scores from Hugging Face's queries and keys; its module keeps neither."""
+    config, n = trace.model.config, len(trace)
+    scores = torch.einsum("hid,hjd->hij", query, key)
+    scaled = scores * (config.head_width**-0.5 if config.scaled_scores else 1.0)
+    if config.causal:
+        scaled = scaled.where(torch.tril(torch.ones(n, n, dtype=torch.bool)), -torch.inf)
+    return scores, scaled
+
+
+def _layer_reference(trace: Trace, run: ReferenceRun, layer: int) -> dict[str, Tensor]:
+    config = trace.model.config
+    _, inside = _places(trace)
+    theirs = {step: run.steps[place] for (at, step), place in inside.items() if at == layer}
+    for i, step in enumerate(("query", "key", "value")):
+        packed = theirs[step]
+        own = packed if packed.shape[-1] == config.width else packed.split(config.width, dim=-1)[i]
+        theirs[step] = split_heads(own, config.heads)
+    theirs["scores"], theirs["scaled_scores"] = _reference_attention(trace, theirs["query"], theirs["key"])
+    theirs["attention"] = run.attentions[layer]
+    return theirs
+
+
+@torch.inference_mode()
+def prove(model: LoadedModel, trace: Trace) -> Proof:
+    """Compare every step of ``trace`` with Hugging Face's run of ``model`` on the same ids.
+
+    A trace with interventions is compared with the *plain* reference, so the proof names the
+    first step the intervention changed.
+    """
+    if model is not trace.model:
+        raise ValueError(f"this trace was made by {trace.model!r}, not by {model!r}.")
+    run = reference_run(trace)
+    embeddings = trace.embeddings
+    rows = [
+        _compare(f"embeddings.{name}", None, getattr(embeddings, name), run.steps[place].expand(len(trace), -1))
+        for name, place in _places(trace)[0].items()
+    ]
+    rows.append(_compare("embeddings.output", None, embeddings.output, run.hidden_states[0]))
+    for index in range(model.config.layers):
+        ours, theirs = trace.layer(index), _layer_reference(trace, run, index)
+        rows += [_compare(step, index, getattr(ours, step), theirs[step]) for step in _ORDER if step in theirs]
+    rows.append(_compare("output", None, trace.output, run.hidden_states[-1]))
+    if run.logits is not None and model.weights.vocabulary_head is not None:
+        rows.append(_compare("logits", None, trace.logits(range(len(trace))), run.logits))
+    if run.pair_logits is not None:
+        rows.append(_compare("pair_logits", None, trace.pair_logits, run.pair_logits))
+    return Proof(tuple(rows))

@@ -1,0 +1,293 @@
+"""A :class:`Trace`: one text through one model, every intermediate step at hand.
+
+It keeps the residual stream only. Whatever happens inside a layer is recomputed from the layer's
+input when somebody looks, and kept for the last two layers: a trace of 512 tokens through
+bert-base holds 20 MB instead of 600.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from lab.models import forward
+from lab.models.encoding import Encoding, encode
+from lab.models.interventions import Interventions
+from lab.models.weights import LayerWeights
+
+if TYPE_CHECKING:
+    from lab.models.catalogue import LoadedModel
+    from lab.models.tensors import TensorEntry
+
+_NOTHING = Interventions()
+_LAYERS_KEPT = 2
+
+
+@dataclass(frozen=True, eq=False)
+class LayerTrace:
+    """Every tensor of one layer. Layers count from 0; shapes as in :mod:`lab.models.forward`."""
+
+    index: int
+    weights: LayerWeights
+    steps: forward.Layer
+
+    @property
+    def input(self) -> Tensor:
+        """(n, d), the residual stream before the layer."""
+        return self.steps.input
+
+    @property
+    def query(self) -> Tensor:
+        """(H, n, d_k)."""
+        return self.steps.attention.query
+
+    @property
+    def key(self) -> Tensor:
+        """(H, n, d_k)."""
+        return self.steps.attention.key
+
+    @property
+    def value(self) -> Tensor:
+        """(H, n, d_k)."""
+        return self.steps.attention.value
+
+    @property
+    def scores(self) -> Tensor:
+        """(H, n, n), QKᵀ."""
+        return self.steps.attention.scores
+
+    @property
+    def scaled_scores(self) -> Tensor:
+        """(H, n, n), QKᵀ/√d_k, -inf where masked."""
+        return self.steps.attention.scaled_scores
+
+    @property
+    def attention(self) -> Tensor:
+        """(H, n, n): rows are queries, columns keys, rows sum to 1."""
+        return self.steps.attention.attention
+
+    @property
+    def context(self) -> Tensor:
+        """(H, n, d_k), attention · V."""
+        return self.steps.attention.context
+
+    @property
+    def context_concat(self) -> Tensor:
+        """(n, d), the heads side by side."""
+        return self.steps.attention.context_concat
+
+    @property
+    def attention_output(self) -> Tensor:
+        """(n, d), the heads through W_O."""
+        return self.steps.attention.output
+
+    @property
+    def attention_residual(self) -> Tensor:
+        """(n, d), input plus attention output."""
+        return self.steps.attention_residual
+
+    @property
+    def attention_norm(self) -> Tensor | None:
+        """(n, d), LayerNorm of that sum; None in GPT-2."""
+        return self.steps.attention_norm
+
+    @property
+    def input_norm(self) -> Tensor | None:
+        """(n, d), LayerNorm of the input before attention; None in BERT."""
+        return self.steps.input_norm
+
+    @property
+    def ffn_input_norm(self) -> Tensor | None:
+        """(n, d), LayerNorm before the feed-forward network; None in BERT."""
+        return self.steps.ffn_input_norm
+
+    @property
+    def ffn_hidden(self) -> Tensor:
+        """(n, d_ff), before the activation."""
+        return self.steps.feed_forward.hidden
+
+    @property
+    def ffn_activation(self) -> Tensor:
+        """(n, d_ff), after the activation."""
+        return self.steps.feed_forward.activation
+
+    @property
+    def ffn_output(self) -> Tensor:
+        """(n, d)."""
+        return self.steps.feed_forward.output
+
+    @property
+    def ffn_residual(self) -> Tensor:
+        """(n, d), the feed-forward network's input (BERT) or the stream (GPT-2) plus its output."""
+        return self.steps.ffn_residual
+
+    @property
+    def output(self) -> Tensor:
+        """(n, d), what the next layer receives."""
+        return self.steps.output
+
+    @property
+    def head_contribution(self) -> Tensor:
+        """(H, n, n), ‖α·f(x)‖ with f(x) = (x·W_V + b_V)·W_O (Kobayashi et al. 2020, §3).
+
+        What token j really adds to token i through a head: its weight times the length of the
+        vector that is weighted.
+        """
+        w_o = self.weights.w_o.unflatten(0, (self.value.shape[0], -1))  # (H, d_k, d)
+        return self.attention * (self.value @ w_o).norm(dim=-1)[:, None, :]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One run. Build it with :func:`trace`."""
+
+    model: LoadedModel
+    encoding: Encoding
+    interventions: Interventions
+    hidden_states: Tensor  # (L+1, n, d), the residual stream
+    _recent: OrderedDict[int, LayerTrace] = field(default_factory=OrderedDict, repr=False)
+
+    @property
+    def text(self) -> str:
+        return self.encoding.text
+
+    @property
+    def pair(self) -> str | None:
+        return self.encoding.pair
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.encoding.tokens
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        return self.encoding.token_ids
+
+    @property
+    def segment_ids(self) -> tuple[int, ...]:
+        return self.encoding.segment_ids
+
+    @property
+    def offsets(self) -> tuple[tuple[int, int], ...]:
+        return self.encoding.offsets
+
+    @property
+    def word_ids(self) -> tuple[int | None, ...]:
+        return self.encoding.word_ids
+
+    def __len__(self) -> int:
+        return len(self.encoding)
+
+    @property
+    @torch.inference_mode()
+    def embeddings(self) -> forward.Embeddings:
+        """The parts of the first layer's input, recomputed."""
+        config, w = self.model.weights.config, self.model.weights.embeddings
+        changes = self.interventions
+        return forward.embed(
+            *_inputs(self.model, self.encoding), w, config.norm_eps, changes.no_positions, changes.no_segments
+        )
+
+    @torch.inference_mode()
+    def layer(self, index: int) -> LayerTrace:
+        """Everything inside layer ``index`` (from 0), recomputed from its input.
+
+        Raises IndexError for a layer the model does not have.
+        """
+        config = self.model.config
+        if not 0 <= index < config.layers:
+            raise IndexError(f"layer {index}: {self.model.id} has layers 0 to {config.layers - 1}.")
+        if index not in self._recent:
+            w = self.model.weights.layers[index]
+            controls = self.interventions.for_layer(index, config, len(self))
+            self._recent[index] = LayerTrace(
+                index, w, forward.run_layer(self.hidden_states[index], w, config, controls)
+            )
+            while len(self._recent) > _LAYERS_KEPT:
+                self._recent.popitem(last=False)
+        self._recent.move_to_end(index)
+        return self._recent[index]
+
+    @property
+    def attention(self) -> Tensor:
+        """(L, H, n, n), all heads stacked: for notebooks and short texts; it grows with n²."""
+        return torch.stack([self.layer(i).attention for i in range(self.model.config.layers)])
+
+    @property
+    @torch.inference_mode()
+    def output(self) -> Tensor:
+        """(n, d), what the output heads read: the last hidden state, after GPT-2's final LayerNorm."""
+        norm = self.model.weights.final_norm
+        last = self.hidden_states[-1]
+        return last if norm is None else forward.layer_norm(last, norm, self.model.config.norm_eps)
+
+    @torch.inference_mode()
+    def logits(self, positions: int | Sequence[int]) -> Tensor:
+        """(k, vocabulary), scores of every word at the ``positions`` asked for, and only there.
+
+        Raises ValueError when the checkpoint came without a vocabulary head.
+        """
+        head = self.model.weights.vocabulary_head
+        if head is None:
+            raise ValueError(f"{self.model.id} came without a language-modelling head, so it predicts no words.")
+        chosen = [positions] if isinstance(positions, int) else list(positions)
+        return forward.vocabulary_logits(self.output[chosen], head, self.model.config)
+
+    @property
+    @torch.inference_mode()
+    def pair_logits(self) -> Tensor:
+        """(2,), next-sentence scores read from [CLS]: [B follows A, B is random]."""
+        head = self.model.weights.pair_head
+        if head is None:
+            raise ValueError(f"{self.model.id} came without a next-sentence head.")
+        return forward.pair_logits(self.output[0], head)
+
+    def __getitem__(self, name: str) -> object:
+        """A tensor by its TransEasy (bertscope) name, e.g. ``trace["selfattn_attention"]``."""
+        from lab.models.tensors import by_transeasy_name
+
+        return by_transeasy_name(self, name)
+
+    def catalogue(self) -> tuple[TensorEntry, ...]:
+        """Every tensor this trace can show: name, alias, shape, formula, place in the paper."""
+        from lab.models.tensors import catalogue
+
+        return catalogue(self)
+
+
+def _inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Tensor]:
+    """Token, segment and position ids, each (n,)."""
+    ids = torch.tensor(encoding.token_ids)
+    positions = torch.arange(len(encoding))
+    if model.config.position_offset:
+        # RoBERTa numbers only real tokens, from its padding id + 1; a typed <pad> stays at the padding id.
+        pad = model.config.position_offset - 1
+        real = (ids != pad).long()
+        positions = real.cumsum(0) * real + pad
+    return ids, torch.tensor(encoding.segment_ids), positions
+
+
+@torch.inference_mode()
+def trace(
+    model: LoadedModel, text: str, pair: str | None = None, interventions: Interventions = _NOTHING
+) -> Trace:
+    """Run ``text`` (and an optional second sentence) through ``model``.
+
+    Raises :class:`lab.models.encoding.TextError` for a text without tokens and ValueError for an
+    intervention on a layer, head or token that does not exist.
+    """
+    encoding = encode(model.tokenizer, model.config, text, pair)
+    return trace_encoding(model, encoding, interventions)
+
+
+@torch.inference_mode()
+def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interventions = _NOTHING) -> Trace:
+    """Run an :class:`Encoding` made or changed by hand (tokens masked, segments swapped)."""
+    interventions.check(model.config, len(encoding))
+    stream = forward.run_model(*_inputs(model, encoding), model.weights, interventions)
+    return Trace(model, encoding, interventions, stream)

@@ -1,0 +1,328 @@
+"""From a checkpoint's tensors to :class:`Weights`, in the names of Vaswani et al. (2017).
+
+Checkpoints differ only in how they name, pack and transpose the same matrices. All of that is
+settled here, by one table row a family, so that ``forward.py`` can be read as the paper.
+
+Every matrix is stored for ``x @ w + b``: inputs are rows, ``w`` is (in, out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+class CheckpointError(ValueError):
+    """A checkpoint this lab cannot read; the message names the tensor or setting and what to do."""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The numbers that shape a model. ``width`` is d_model, ``ffn_width`` d_ff, ``head_width`` d_k."""
+
+    family: str
+    layers: int
+    heads: int
+    width: int
+    ffn_width: int
+    vocabulary: int
+    max_tokens: int
+    segments: int
+    activation: str
+    norm_eps: float
+    scaled_scores: bool = True
+    position_offset: int = 0  # RoBERTa's first position is 2: its padding id + 1
+
+    @property
+    def head_width(self) -> int:
+        return self.width // self.heads
+
+    @property
+    def causal(self) -> bool:
+        """A token sees itself and what is before it, never what comes after (GPT-2)."""
+        return self.family == "gpt2"
+
+    @property
+    def pre_norm(self) -> bool:
+        """LayerNorm stands before each sublayer (GPT-2), not after the residual sum (BERT)."""
+        return self.family == "gpt2"
+
+
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """LayerNorm's gain γ and bias β, both (width,) (Ba et al. 2016)."""
+
+    gamma: Tensor
+    beta: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingWeights:
+    """Look-up tables. ``segment`` is None without segments, ``norm`` None in GPT-2.
+
+    ``project`` is ELECTRA's (embedding, width) matrix and bias when the two widths differ.
+    """
+
+    token: Tensor  # (vocabulary, e)
+    position: Tensor  # (positions, e)
+    segment: Tensor | None  # (segments, e)
+    norm: Norm | None
+    project: tuple[Tensor, Tensor] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LayerWeights:
+    """One layer. Head h owns columns h·d_k … (h+1)·d_k of w_q, w_k, w_v and those rows of w_o.
+
+    ``norm_1`` and ``norm_2`` stand after the two residual sums (BERT) or before the two sublayers (GPT-2).
+    """
+
+    w_q: Tensor  # (width, width)
+    b_q: Tensor
+    w_k: Tensor
+    b_k: Tensor
+    w_v: Tensor
+    b_v: Tensor
+    w_o: Tensor
+    b_o: Tensor
+    norm_1: Norm
+    w_1: Tensor  # (width, ffn_width)
+    b_1: Tensor
+    w_2: Tensor  # (ffn_width, width)
+    b_2: Tensor
+    norm_2: Norm
+
+
+@dataclass(frozen=True, eq=False)
+class VocabularyHead:
+    """From a hidden state to a logit for every word of the vocabulary.
+
+    BERT's masked-language head first transforms (``w``, ``b``, activation, ``norm``); GPT-2's head
+    is the (vocabulary, width) ``decoder`` alone.
+    """
+
+    decoder: Tensor  # (vocabulary, width), usually the token embeddings themselves
+    bias: Tensor | None
+    w: Tensor | None = None
+    b: Tensor | None = None
+    norm: Norm | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PairHead:
+    """BERT's next-sentence head: pooler (tanh) on [CLS], then two logits: is next, is random."""
+
+    w_pool: Tensor
+    b_pool: Tensor
+    w: Tensor  # (width, 2)
+    b: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Everything a forward pass needs. ``final_norm`` is GPT-2's LayerNorm after the last layer."""
+
+    config: ModelConfig
+    embeddings: EmbeddingWeights
+    layers: tuple[LayerWeights, ...]
+    final_norm: Norm | None
+    vocabulary_head: VocabularyHead | None
+    pair_head: PairHead | None
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Where one family keeps its tensors."""
+
+    prefix: str
+    token: str
+    position: str
+    segment: str
+    embedding_norm: str
+    layer: str
+    query: str
+    key: str
+    value: str
+    output: str
+    norm_1: str
+    ffn_in: str
+    ffn_out: str
+    norm_2: str
+    head: tuple[str, str, str, str] | None  # dense, norm, bias, decoder
+
+
+_BERT_EMBEDDINGS = (
+    "embeddings.word_embeddings.weight",
+    "embeddings.position_embeddings.weight",
+    "embeddings.token_type_embeddings.weight",
+    "embeddings.LayerNorm",
+)
+_BERT_LAYER = (
+    "encoder.layer.{}.",
+    "attention.self.query", "attention.self.key", "attention.self.value",
+    "attention.output.dense", "attention.output.LayerNorm",
+    "intermediate.dense", "output.dense", "output.LayerNorm",
+)  # fmt: skip
+_NAMES = {
+    "bert": _Names("bert.", *_BERT_EMBEDDINGS, *_BERT_LAYER, head=(
+        "cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
+        "cls.predictions.bias", "cls.predictions.decoder.weight")),
+    "roberta": _Names("roberta.", *_BERT_EMBEDDINGS, *_BERT_LAYER, head=(
+        "lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight")),
+    "electra": _Names("electra.", *_BERT_EMBEDDINGS, *_BERT_LAYER, head=None),
+    "distilbert": _Names(
+        "distilbert.", *_BERT_EMBEDDINGS, "transformer.layer.{}.",
+        "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", "sa_layer_norm",
+        "ffn.lin1", "ffn.lin2", "output_layer_norm",
+        head=("vocab_transform", "vocab_layer_norm", "vocab_projector.bias", "vocab_projector.weight")),
+    "gpt2": _Names(
+        "transformer.", "wte.weight", "wpe.weight", "", "", "h.{}.",
+        "attn.c_attn", "attn.c_attn", "attn.c_attn", "attn.c_proj", "ln_1", "mlp.c_fc", "mlp.c_proj", "ln_2",
+        head=None),
+}  # fmt: skip
+FAMILIES = tuple(_NAMES)
+ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
+
+
+def read_config(raw: Mapping[str, Any]) -> ModelConfig:
+    """Read a ``config.json``. Raises :class:`CheckpointError` for what the lab does not compute."""
+    family = raw.get("model_type")
+    if family not in _NAMES:
+        raise CheckpointError(f"model_type is {family!r}; this lab reads {', '.join(FAMILIES)}.")
+    for setting, expected in (
+        ("position_embedding_type", "absolute"), ("is_decoder", False), ("add_cross_attention", False),
+        ("scale_attn_by_inverse_layer_idx", False), ("sinusoidal_pos_embds", False),
+    ):  # fmt: skip
+        if raw.get(setting, expected) not in (expected, None):
+            raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
+    if family == "gpt2":
+        width, layers, heads = raw["n_embd"], raw["n_layer"], raw["n_head"]
+        ffn, activation = raw.get("n_inner") or 4 * width, raw.get("activation_function", "gelu_new")
+        positions, eps = raw.get("n_positions", 1024), raw.get("layer_norm_epsilon", 1e-5)
+    elif family == "distilbert":
+        width, layers, heads = raw["dim"], raw["n_layers"], raw["n_heads"]
+        ffn, activation = raw["hidden_dim"], raw.get("activation", "gelu")
+        positions, eps = raw.get("max_position_embeddings", 512), 1e-12
+    else:
+        width, layers, heads = raw["hidden_size"], raw["num_hidden_layers"], raw["num_attention_heads"]
+        ffn, activation = raw["intermediate_size"], raw.get("hidden_act", "gelu")
+        positions, eps = raw.get("max_position_embeddings", 512), raw.get("layer_norm_eps", 1e-12)
+    if activation not in ACTIVATIONS:
+        raise CheckpointError(f"the activation {activation!r} is not one of {', '.join(ACTIVATIONS)}.")
+    if width % heads:
+        raise CheckpointError(f"the width {width} is not a multiple of the {heads} heads.")
+    offset = raw.get("pad_token_id", 1) + 1 if family == "roberta" else 0
+    segments = 0 if family in ("gpt2", "distilbert") else raw.get("type_vocab_size", 2)
+    return ModelConfig(
+        family, layers, heads, width, ffn, raw["vocab_size"], positions - offset, segments, activation, eps,
+        scaled_scores=raw.get("scale_attn_weights", True), position_offset=offset,
+    )  # fmt: skip
+
+
+class _Reader:
+    """Takes tensors out of a checkpoint by name and shape, or says which is missing or wrong."""
+
+    def __init__(self, tensors: Mapping[str, Tensor], prefix: str) -> None:
+        # The original BERT checkpoints call LayerNorm's γ and β "gamma" and "beta".
+        self._tensors = {
+            name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"): tensor
+            for name, tensor in tensors.items()
+        }
+        # A base model is saved without the prefix its models with heads give it.
+        self.prefix = prefix if any(name.startswith(prefix) for name in self._tensors) else ""
+
+    def has(self, name: str) -> bool:
+        return name in self._tensors
+
+    def take(self, name: str, *shape: int) -> Tensor:
+        if name not in self._tensors:
+            raise CheckpointError(f"the checkpoint has no tensor {name!r}; the model cannot be rebuilt without it.")
+        tensor = self._tensors[name]
+        if tuple(tensor.shape) != shape:
+            raise CheckpointError(f"{name!r} has shape {tuple(tensor.shape)}; config.json asks for {shape}.")
+        return tensor.to(torch.float32)
+
+    def norm(self, name: str, width: int) -> Norm:
+        return Norm(self.take(f"{name}.weight", width), self.take(f"{name}.bias", width))
+
+    def linear(self, name: str, inputs: int, outputs: int) -> tuple[Tensor, Tensor]:
+        """A torch ``Linear``, stored (out, in): transposed to (in, out), without a copy."""
+        return self.take(f"{name}.weight", outputs, inputs).T, self.take(f"{name}.bias", outputs)
+
+    def conv1d(self, name: str, inputs: int, outputs: int) -> tuple[Tensor, Tensor]:
+        """GPT-2's ``Conv1D``, stored (in, out) already."""
+        return self.take(f"{name}.weight", inputs, outputs), self.take(f"{name}.bias", outputs)
+
+
+def _read_layer(reader: _Reader, config: ModelConfig, names: _Names, number: int) -> LayerWeights:
+    at = reader.prefix + names.layer.format(number)
+    d, d_ff = config.width, config.ffn_width
+    if config.family == "gpt2":
+        linear = reader.conv1d
+        packed_w, packed_b = linear(at + names.query, d, 3 * d)
+        (w_q, w_k, w_v), (b_q, b_k, b_v) = packed_w.split(d, dim=1), packed_b.split(d)
+    else:
+        linear = reader.linear
+        (w_q, b_q), (w_k, b_k), (w_v, b_v) = (linear(at + n, d, d) for n in (names.query, names.key, names.value))
+    w_o, b_o = linear(at + names.output, d, d)
+    w_1, b_1 = linear(at + names.ffn_in, d, d_ff)
+    w_2, b_2 = linear(at + names.ffn_out, d_ff, d)
+    norm_1, norm_2 = reader.norm(at + names.norm_1, d), reader.norm(at + names.norm_2, d)
+    return LayerWeights(w_q, b_q, w_k, b_k, w_v, b_v, w_o, b_o, norm_1, w_1, b_1, w_2, b_2, norm_2)
+
+
+def _read_embeddings(reader: _Reader, config: ModelConfig, names: _Names, raw: Mapping[str, Any]) -> EmbeddingWeights:
+    e = raw.get("embedding_size", config.width) if config.family == "electra" else config.width
+    positions = config.max_tokens + config.position_offset
+    return EmbeddingWeights(
+        token=reader.take(reader.prefix + names.token, config.vocabulary, e),
+        position=reader.take(reader.prefix + names.position, positions, e),
+        segment=reader.take(reader.prefix + names.segment, config.segments, e) if config.segments else None,
+        norm=reader.norm(reader.prefix + names.embedding_norm, e) if names.embedding_norm else None,
+        project=reader.linear(reader.prefix + "embeddings_project", e, config.width) if e != config.width else None,
+    )
+
+
+def _read_vocabulary_head(
+    reader: _Reader, config: ModelConfig, names: _Names, token: Tensor, tied: bool
+) -> VocabularyHead | None:
+    d, v = config.width, config.vocabulary
+    if config.family == "gpt2":
+        return VocabularyHead(reader.take("lm_head.weight", v, d) if reader.has("lm_head.weight") else token, None)
+    if names.head is None or not reader.has(f"{names.head[0]}.weight"):
+        return None
+    dense, norm, bias, decoder = names.head
+    if not tied and not reader.has(decoder):
+        raise CheckpointError(f"config.json says the decoder is not tied, yet {decoder!r} is missing.")
+    matrix = reader.take(decoder, v, d) if reader.has(decoder) else token
+    w, b = reader.linear(dense, d, d)
+    return VocabularyHead(matrix, reader.take(bias, v), w, b, reader.norm(norm, d))
+
+
+def read_weights(raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
+    """Adapt a checkpoint: ``raw`` is its config.json, ``tensors`` its state dict.
+
+    Raises :class:`CheckpointError` when a tensor is missing or has another shape than the
+    configuration promises. Nothing is ever initialised in its place.
+    """
+    config = read_config(raw)
+    names = _NAMES[config.family]
+    reader = _Reader(tensors, names.prefix)
+    embeddings = _read_embeddings(reader, config, names, raw)
+    pair_head = None
+    if config.family == "bert" and reader.has("cls.seq_relationship.weight"):
+        pool = reader.linear(reader.prefix + "pooler.dense", config.width, config.width)
+        pair_head = PairHead(*pool, *reader.linear("cls.seq_relationship", config.width, 2))
+    tied = bool(raw.get("tie_word_embeddings", True))
+    return Weights(
+        config=config,
+        embeddings=embeddings,
+        layers=tuple(_read_layer(reader, config, names, i) for i in range(config.layers)),
+        final_norm=reader.norm(reader.prefix + "ln_f", config.width) if config.pre_norm else None,
+        vocabulary_head=_read_vocabulary_head(reader, config, names, embeddings.token, tied),
+        pair_head=pair_head,
+    )

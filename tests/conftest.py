@@ -1,0 +1,50 @@
+"""Fixtures of every test, and the surroundings they run in: offline, one thread, no telemetry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tests.checkpoints import Family, write_checkpoint
+
+# Before torch or a tokenizer is imported by a test; the lab servers of tests/browser inherit it.
+os.environ.update(
+    HF_HUB_OFFLINE="1",
+    HF_HUB_DISABLE_TELEMETRY="1",
+    TOKENIZERS_PARALLELISM="false",
+    OMP_NUM_THREADS="1",
+    STREAMLIT_BROWSER_GATHER_USAGE_STATS="false",
+)
+
+# One machine's slow moment is no failure, and the same commit always tries the same examples.
+settings.register_profile("lab", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("lab")
+
+TinyCheckpoint = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> TinyCheckpoint:
+    """``tiny_checkpoint(family, seed=0)``: the folder of a tiny random checkpoint, written once a session.
+
+    Families are those of :data:`tests.checkpoints.FAMILIES`. The folder is shared: copy it before
+    changing a file in it.
+    """
+    root = tmp_path_factory.mktemp("checkpoints")
+    written: dict[tuple[Family, int], Path] = {}
+
+    def checkpoint(family: Family, seed: int = 0) -> Path:
+        if (family, seed) not in written:
+            written[family, seed] = write_checkpoint(root / f"{family}-{seed}", family, seed)
+        return written[family, seed]
+
+    return checkpoint
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the browser for last: what a unit test can tell, it tells first."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
@@ -64,7 +64,7 @@ The doctor told the nurse that she had finished her work.
 def write_checkpoint(folder: Path, family: Family, seed: int = 0) -> Path:
     """Write a random checkpoint of ``family`` into ``folder`` and return the folder.
 
-    The same family and seed give the same weights. ``bert-headless`` is a plain ``BertModel``,
+    The same family and seed give the same files. ``bert-headless`` is a plain ``BertModel``,
     without vocabulary or next-sentence head.
     """
     import torch
@@ -194,7 +194,11 @@ def _wordpiece() -> PreTrainedTokenizerBase:
     trained.normalizer = normalizers.BertNormalizer(lowercase=True)
     trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trained.train_from_iterator(CORPUS, trainers.WordPieceTrainer(vocab_size=400, special_tokens=special))
+    # The trainer numbers "##a", "##b" … in the order of a hash map and breaks ties by that number;
+    # given beforehand, in alphabetical order, they make every training give the same vocabulary.
+    letters = sorted({letter for line in CORPUS for letter in trained.normalizer.normalize_str(line)} - {" "})
+    given = special + [f"##{letter}" for letter in letters]
+    trained.train_from_iterator(CORPUS, trainers.WordPieceTrainer(vocab_size=400, special_tokens=given))
     return BertTokenizer(vocab=trained.get_vocab(), model_max_length=POSITIONS)
 
 
@@ -212,8 +216,11 @@ def _gpt2_bytes() -> PreTrainedTokenizerBase:
     return GPT2Tokenizer(vocab=vocabulary, merges=merges, model_max_length=POSITIONS)
 
 
-def _byte_pairs(special: list[str]) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """Train a byte-level BPE on the corpus: vocabulary and merges. Every byte is in it, so nothing is unknown."""
+def _byte_pairs(special: list[str]) -> tuple[dict[str, int], Any]:
+    """Train a byte-level BPE: its vocabulary and its merges. Every byte is in it, so nothing is unknown.
+
+    The merges are pairs of strings, which transformers takes but does not declare: hence ``Any``.
+    """
     trained = Tokenizer(models.BPE())
     trained.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(

@@ -79,7 +79,10 @@ def optimizers(model: BertForPreTraining, recipe: Recipe) -> list[torch.optim.Op
     rest = [p for p in model.parameters() if id(p) not in chosen]
     return [
         torch.optim.Muon(
-            matrices, lr=recipe.learning_rate, weight_decay=recipe.weight_decay, adjust_lr_fn="match_rms_adamw"
+            matrices,
+            lr=recipe.learning_rate,
+            weight_decay=recipe.weight_decay,
+            adjust_lr_fn="match_rms_adamw",
         ),
         torch.optim.AdamW(rest, lr=recipe.learning_rate, betas=(0.9, 0.98), weight_decay=recipe.weight_decay),
     ]
@@ -193,9 +196,13 @@ def train(run: Run, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokeniz
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpora", type=Path, required=True, help="folder of <source>.txt.xz files")
-    parser.add_argument("--work", type=Path, default=Path(".training/lab-bert"), help="checkpoints and caches")
+    parser.add_argument(
+        "--work", type=Path, default=Path(".training/lab-bert"), help="checkpoints and caches"
+    )
     parser.add_argument("--hours", type=float, default=2.0, help="training time, resumed runs added up")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])

@@ -49,7 +49,9 @@ SOURCES = (
     Source("wikipedia-en-2015", "CC BY-SA 3.0 (Wikipedia contributors)"),
 )
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!Mr\.)(?<!Mrs\.)(?<!Dr\.)(?<!St\.)[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!Mr\.)(?<!Mrs\.)(?<!Dr\.)(?<!St\.)[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])"
+)
 _SECTION_WORDS = 2000
 _HELD_OUT_SHARE = 0.01
 
@@ -144,7 +146,9 @@ def token_corpus(folder: Path, tokenizer: Tokenizer, cache: Path) -> tuple[Token
     """Return (train, held-out), tokenized once and kept in ``cache`` (.npz)."""
     if not cache.exists():
         packed = [_pack(tokenizer, part) for part in split(folder)]
-        arrays = {f"{i}_{name}": value for i, corpus in enumerate(packed) for name, value in vars(corpus).items()}
+        arrays = {
+            f"{i}_{name}": value for i, corpus in enumerate(packed) for name, value in vars(corpus).items()
+        }
         cache.parent.mkdir(parents=True, exist_ok=True)
         np.savez(cache, **arrays)  # type: ignore[arg-type]
     with np.load(cache) as stored:

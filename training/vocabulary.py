@@ -31,7 +31,11 @@ def wordpiece_tokenizer(folder: Path, path: Path, size: int) -> Tokenizer:
     tokenizer.decoder = decoders.WordPiece()
     # A small alphabet leaves room for words; characters outside it become [UNK], as they should.
     trainer = trainers.WordPieceTrainer(
-        vocab_size=size, min_frequency=2, limit_alphabet=200, special_tokens=SPECIAL_TOKENS, show_progress=False
+        vocab_size=size,
+        min_frequency=2,
+        limit_alphabet=200,
+        special_tokens=SPECIAL_TOKENS,
+        show_progress=False,
     )
     tokenizer.train_from_iterator(_training_lines(folder), trainer)
     tokenizer.post_processor = processors.TemplateProcessing(

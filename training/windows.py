@@ -49,7 +49,9 @@ def mask_tokens(batch: Batch, rate: float, tokenizer: Tokenizer, generator: torc
 class WindowSampler:
     """Draws windows that start at a sentence, sources in proportion to weight times size."""
 
-    def __init__(self, corpus: TokenCorpus, sources: Sequence[Source], tokenizer: Tokenizer, seed: int) -> None:
+    def __init__(
+        self, corpus: TokenCorpus, sources: Sequence[Source], tokenizer: Tokenizer, seed: int
+    ) -> None:
         self.corpus = corpus
         self.random = np.random.default_rng(seed)
         self.cls, self.sep, self.pad = (tokenizer.token_to_id(t) for t in ("[CLS]", "[SEP]", "[PAD]"))
@@ -128,4 +130,6 @@ class WindowSampler:
             ids[i, : len(row)] = torch.tensor(row)
             kinds[i, : len(row)] = torch.tensor(kind)
         padded = any(len(row) < width for row in rows)
-        return Batch(ids, kinds, (ids != self.pad).long() if padded else None, is_next, torch.full_like(ids, IGNORE))
+        return Batch(
+            ids, kinds, (ids != self.pad).long() if padded else None, is_next, torch.full_like(ids, IGNORE)
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -20,8 +22,11 @@ def _layer_in_chunks(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerCo
     chunk = max(1, _NUMBERS_AT_ONCE // (n * (2 * config.heads * n + config.ffn_width)))
     parts = []
     for start in range(0, len(x), chunk):
-        own = c if c.ablate is None else LayerControls(ablate=c.ablate[start : start + chunk], to_mean=c.to_mean)
-        parts.append(forward.run_layer(x[start : start + chunk], w, config, own).output)
+        here = slice(start, start + chunk)
+        own = replace(
+            c, zero=None if c.zero is None else c.zero[here], mean=None if c.mean is None else c.mean[here]
+        )
+        parts.append(forward.run_layer(x[here], w, config, own).output)
     return torch.cat(parts)
 
 
@@ -36,11 +41,12 @@ def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
     if not trace.interventions.changes_nothing:
         raise ValueError("ablate_each_head starts from a plain trace; this one carries interventions.")
     config, layers = trace.model.config, trace.model.weights.layers
-    one_head_off = torch.eye(config.heads, dtype=torch.bool)
+    one_head = torch.eye(config.heads, dtype=torch.bool)
+    one_head_off = LayerControls(mean=one_head) if to_mean else LayerControls(zero=one_head)
     changed = torch.empty(0, *trace.hidden_states.shape[1:])
     for number, w in enumerate(layers):
         fresh = trace.hidden_states[number].expand(config.heads, -1, -1)
-        fresh = _layer_in_chunks(fresh, w, config, LayerControls(ablate=one_head_off, to_mean=to_mean))
+        fresh = _layer_in_chunks(fresh, w, config, one_head_off)
         carried = _layer_in_chunks(changed, w, config, LayerControls()) if len(changed) else changed
         changed = torch.cat([carried, fresh])
     return changed.unflatten(0, (config.layers, config.heads))

@@ -53,13 +53,21 @@ class ModelUnavailable(RuntimeError):
 
 
 @dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """What a checkpoint folder holds, in memory: a ``config.json`` and named tensors."""
+
+    config: dict[str, Any]
+    tensors: dict[str, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model ready to run. ``folder`` is where its checkpoint lies on this machine."""
+    """A model ready to run. ``source`` is its checkpoint: a folder, or tensors made in memory (toys)."""
 
     id: str
-    folder: Path
     weights: Weights
     tokenizer: Tokenizer
+    source: Path | Checkpoint
 
     @property
     def config(self) -> ModelConfig:
@@ -97,7 +105,9 @@ def load_model(name: str | Path) -> LoadedModel:
         folder = Path(name).expanduser()
         if not folder.is_dir():
             ids = ", ".join(c.id for c in CATALOGUE)
-            raise ModelUnavailable(f"There is no model or folder called {str(name)!r}. The catalogue has {ids}.")
+            raise ModelUnavailable(
+                f"There is no model or folder called {str(name)!r}. The catalogue has {ids}."
+            )
         return _load_folder(folder.name, folder)
     if entry.repository is None:
         return _load_folder(entry.id, EMBEDDED / entry.id)
@@ -116,7 +126,7 @@ def _load_folder(model_id: str, folder: Path) -> LoadedModel:
             f"the tokenizer knows {size} tokens and the model only {weights.config.vocabulary}: "
             f"{folder.name} holds the tokenizer of another model."
         )
-    return LoadedModel(model_id, folder, weights, tokenizer)
+    return LoadedModel(model_id, weights, tokenizer, folder)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -126,7 +136,9 @@ def read_json(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise CheckpointError(f"{path.parent.name} has no {path.name}; is it a checkpoint folder?") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise CheckpointError(f"{path.name} in {path.parent.name} is not readable JSON; download it again.") from error
+        raise CheckpointError(
+            f"{path.name} in {path.parent.name} is not readable JSON; download it again."
+        ) from error
     if not isinstance(content, dict):
         raise CheckpointError(f"{path.name} in {path.parent.name} is not a JSON object.")
     return content
@@ -156,7 +168,9 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     if path.exists():
         # The library raises a bare Exception on bad JSON, so look at the JSON first.
         if "model" not in read_json(path):
-            raise CheckpointError(f"tokenizer.json in {folder.name} describes no tokenizer; download it again.")
+            raise CheckpointError(
+                f"tokenizer.json in {folder.name} describes no tokenizer; download it again."
+            )
         tokenizer = Tokenizer.from_file(str(path))
     elif any((folder / name).exists() for name in ("vocab.txt", "vocab.json")):
         from transformers import AutoTokenizer

@@ -16,7 +16,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from lab.models.interventions import Interventions, LayerControls
-from lab.models.weights import EmbeddingWeights, LayerWeights, ModelConfig, Norm, PairHead, VocabularyHead, Weights
+from lab.models.weights import (
+    EmbeddingWeights,
+    LayerWeights,
+    ModelConfig,
+    Norm,
+    PairHead,
+    VocabularyHead,
+    Weights,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +159,11 @@ def attend(scaled_scores: Tensor, c: LayerControls) -> Tensor:
 def mix_values(attention: Tensor, value: Tensor, c: LayerControls) -> Tensor:
     """Each query's weighted mean of the values, (H, n, d_k); ablated heads are replaced here."""
     context = attention @ value
-    if c.ablate is None:
-        return context
-    instead = context.mean(dim=-2, keepdim=True) if c.to_mean else torch.zeros(())
-    return torch.where(c.ablate[..., None, None], instead, context)
+    if c.zero is not None:
+        context = context.masked_fill(c.zero[..., None, None], 0)
+    if c.mean is not None:
+        context = torch.where(c.mean[..., None, None], context.mean(dim=-2, keepdim=True), context)
+    return context
 
 
 def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Attention:
@@ -198,7 +207,9 @@ def decoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerContr
     before_ffn = layer_norm(middle, w.norm_2, config.norm_eps)
     ffn = feed_forward(before_ffn, w, config.activation, c.other_gelu)
     output = middle + ffn.output
-    return Layer(x, attention, middle, ffn, output, output, input_norm=before_attention, ffn_input_norm=before_ffn)
+    return Layer(
+        x, attention, middle, ffn, output, output, input_norm=before_attention, ffn_input_norm=before_ffn
+    )
 
 
 def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
@@ -229,7 +240,9 @@ def run_model(
 def vocabulary_logits(x: Tensor, head: VocabularyHead, config: ModelConfig) -> Tensor:
     """(k, d) -> (k, vocabulary): transform (BERT only, Devlin et al. 2019 §3.1 task 1), then compare with every word."""
     if head.w is not None and head.b is not None and head.norm is not None:
-        x = layer_norm(gelu(x @ head.w + head.b, tanh=config.activation != "gelu"), head.norm, config.norm_eps)
+        x = layer_norm(
+            gelu(x @ head.w + head.b, tanh=config.activation != "gelu"), head.norm, config.norm_eps
+        )
     logits = x @ head.decoder.T
     return logits if head.bias is None else logits + head.bias
 

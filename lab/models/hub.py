@@ -34,7 +34,9 @@ def _unavailable(entry: ModelCard, error: BaseException) -> ModelUnavailable:
 def cached(entry: ModelCard) -> Path | None:
     """The folder of an earlier complete download, or None. Never touches the network."""
     try:
-        folder = Path(snapshot_download(str(entry.repository), allow_patterns=list(WANTED), local_files_only=True))
+        folder = Path(
+            snapshot_download(str(entry.repository), allow_patterns=list(WANTED), local_files_only=True)
+        )
     except LocalEntryNotFoundError:
         return None
     return folder if any(folder.glob("model*.safetensors")) else None

@@ -33,14 +33,14 @@ class Patch:
 class LayerControls:
     """Changes inside one layer.
 
-    ablate     (..., H) bool, heads whose context is replaced at the *input* of W_O
-    to_mean    replace it by the head's mean over the tokens of this sentence, not by zero
-    uniform    (H, 1, 1) bool, heads that attend equally to every token they may see
+    zero       (..., H) bool, heads whose context becomes 0 at the *input* of W_O
+    mean       (..., H) bool, heads whose context becomes its mean over this sentence's tokens
+    uniform    (H,) bool, heads that attend equally to every token they may see
     blocked    (n, n) bool, query-key pairs that are masked out
     """
 
-    ablate: Tensor | None = None
-    to_mean: bool = False
+    zero: Tensor | None = None
+    mean: Tensor | None = None
     uniform: Tensor | None = None
     blocked: Tensor | None = None
     scale: bool = True
@@ -99,10 +99,9 @@ class Interventions:
 
     def for_layer(self, layer: int, config: ModelConfig, n: int) -> LayerControls:
         """The part of these interventions that layer ``layer`` sees."""
-        ablated = self.zero_heads | self.mean_heads
         return LayerControls(
-            ablate=_heads(ablated, layer, config.heads),
-            to_mean=any(at == layer for at, _ in self.mean_heads),
+            zero=_heads(self.zero_heads, layer, config.heads),
+            mean=_heads(self.mean_heads, layer, config.heads),
             uniform=_heads(self.uniform_heads, layer, config.heads),
             blocked=_pairs(self.blocked, n),
             scale=not self.no_scaling,

@@ -100,7 +100,9 @@ def _embedding(name: str) -> Callable[[Trace], Tensor]:
     def read(trace: Trace) -> Tensor:
         tensor = getattr(trace.embeddings, name)
         if tensor is None:
-            raise KeyError(f"{trace.model.id} is a {trace.model.config.family} model and has no {name} embeddings.")
+            raise KeyError(
+                f"{trace.model.id} is a {trace.model.config.family} model and has no {name} embeddings."
+            )
         return tensor
 
     return read

@@ -7,7 +7,6 @@ bert-base holds 20 MB instead of 600.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -150,7 +149,7 @@ class Trace:
     encoding: Encoding
     interventions: Interventions
     hidden_states: Tensor  # (L+1, n, d), the residual stream
-    _recent: OrderedDict[int, LayerTrace] = field(default_factory=OrderedDict, repr=False)
+    _recent: dict[int, LayerTrace] = field(default_factory=dict, repr=False)
 
     @property
     def text(self) -> str:
@@ -202,16 +201,16 @@ class Trace:
         config = self.model.config
         if not 0 <= index < config.layers:
             raise IndexError(f"layer {index}: {self.model.id} has layers 0 to {config.layers - 1}.")
-        if index not in self._recent:
+        found = self._recent.pop(index, None)
+        if found is None:
             w = self.model.weights.layers[index]
             controls = self.interventions.for_layer(index, config, len(self))
-            self._recent[index] = LayerTrace(
-                index, w, forward.run_layer(self.hidden_states[index], w, config, controls)
-            )
-            while len(self._recent) > _LAYERS_KEPT:
-                self._recent.popitem(last=False)
-        self._recent.move_to_end(index)
-        return self._recent[index]
+            found = LayerTrace(index, w, forward.run_layer(self.hidden_states[index], w, config, controls))
+        # Sessions share traces: each of these steps is safe when another thread does the same.
+        self._recent[index] = found
+        for old in list(self._recent)[:-_LAYERS_KEPT]:
+            self._recent.pop(old, None)
+        return found
 
     @property
     def attention(self) -> Tensor:
@@ -234,7 +233,9 @@ class Trace:
         """
         head = self.model.weights.vocabulary_head
         if head is None:
-            raise ValueError(f"{self.model.id} came without a language-modelling head, so it predicts no words.")
+            raise ValueError(
+                f"{self.model.id} came without a language-modelling head, so it predicts no words."
+            )
         chosen = [positions] if isinstance(positions, int) else list(positions)
         return forward.vocabulary_logits(self.output[chosen], head, self.model.config)
 

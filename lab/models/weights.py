@@ -229,7 +229,9 @@ class _Reader:
     def __init__(self, tensors: Mapping[str, Tensor], prefix: str) -> None:
         # The original BERT checkpoints call LayerNorm's γ and β "gamma" and "beta".
         self._tensors = {
-            name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"): tensor
+            name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
+                "LayerNorm.beta", "LayerNorm.bias"
+            ): tensor
             for name, tensor in tensors.items()
         }
         # A base model is saved without the prefix its models with heads give it.
@@ -240,7 +242,9 @@ class _Reader:
 
     def take(self, name: str, *shape: int) -> Tensor:
         if name not in self._tensors:
-            raise CheckpointError(f"the checkpoint has no tensor {name!r}; the model cannot be rebuilt without it.")
+            raise CheckpointError(
+                f"the checkpoint has no tensor {name!r}; the model cannot be rebuilt without it."
+            )
         tensor = self._tensors[name]
         if tuple(tensor.shape) != shape:
             raise CheckpointError(f"{name!r} has shape {tuple(tensor.shape)}; config.json asks for {shape}.")
@@ -267,7 +271,9 @@ def _read_layer(reader: _Reader, config: ModelConfig, names: _Names, number: int
         (w_q, w_k, w_v), (b_q, b_k, b_v) = packed_w.split(d, dim=1), packed_b.split(d)
     else:
         linear = reader.linear
-        (w_q, b_q), (w_k, b_k), (w_v, b_v) = (linear(at + n, d, d) for n in (names.query, names.key, names.value))
+        (w_q, b_q), (w_k, b_k), (w_v, b_v) = (
+            linear(at + n, d, d) for n in (names.query, names.key, names.value)
+        )
     w_o, b_o = linear(at + names.output, d, d)
     w_1, b_1 = linear(at + names.ffn_in, d, d_ff)
     w_2, b_2 = linear(at + names.ffn_out, d_ff, d)
@@ -275,7 +281,9 @@ def _read_layer(reader: _Reader, config: ModelConfig, names: _Names, number: int
     return LayerWeights(w_q, b_q, w_k, b_k, w_v, b_v, w_o, b_o, norm_1, w_1, b_1, w_2, b_2, norm_2)
 
 
-def _read_embeddings(reader: _Reader, config: ModelConfig, names: _Names, raw: Mapping[str, Any]) -> EmbeddingWeights:
+def _read_embeddings(
+    reader: _Reader, config: ModelConfig, names: _Names, raw: Mapping[str, Any]
+) -> EmbeddingWeights:
     e = raw.get("embedding_size", config.width) if config.family == "electra" else config.width
     positions = config.max_tokens + config.position_offset
     return EmbeddingWeights(
@@ -283,7 +291,9 @@ def _read_embeddings(reader: _Reader, config: ModelConfig, names: _Names, raw: M
         position=reader.take(reader.prefix + names.position, positions, e),
         segment=reader.take(reader.prefix + names.segment, config.segments, e) if config.segments else None,
         norm=reader.norm(reader.prefix + names.embedding_norm, e) if names.embedding_norm else None,
-        project=reader.linear(reader.prefix + "embeddings_project", e, config.width) if e != config.width else None,
+        project=reader.linear(reader.prefix + "embeddings_project", e, config.width)
+        if e != config.width
+        else None,
     )
 
 
@@ -292,7 +302,9 @@ def _read_vocabulary_head(
 ) -> VocabularyHead | None:
     d, v = config.width, config.vocabulary
     if config.family == "gpt2":
-        return VocabularyHead(reader.take("lm_head.weight", v, d) if reader.has("lm_head.weight") else token, None)
+        return VocabularyHead(
+            reader.take("lm_head.weight", v, d) if reader.has("lm_head.weight") else token, None
+        )
     if names.head is None or not reader.has(f"{names.head[0]}.weight"):
         return None
     dense, norm, bias, decoder = names.head

@@ -1,0 +1,3 @@
+from lab.ui import shell
+
+shell.run()

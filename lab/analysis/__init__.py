@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: what is read off a trace. No screen in here."""

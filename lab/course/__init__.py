@@ -1,0 +1,1 @@
+"""What is taught: lessons, questions made from a trace, progress. No screen in here."""

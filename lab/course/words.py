@@ -1,0 +1,20 @@
+"""The learner's tokens inside a sentence of ours."""
+
+from __future__ import annotations
+
+import re
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def escaped(text: str) -> str:
+    """``text`` so that Markdown (HTML, LaTeX, Streamlit's directives) shows it to the letter."""
+    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+
+
+def quoted(token: str) -> str:
+    """A token in quotation marks, safe in Markdown, its direction kept to itself.
+
+    The marks U+2068 and U+2069 isolate right-to-left text from the sentence around it.
+    """
+    return f"“\u2068{escaped(token)}\u2069”"

@@ -1,0 +1,76 @@
+"""From tokens to words and to the characters on screen, by word ids and character offsets only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from lab.text.pieces import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A run of the text that the same tokens cover.
+
+    Attributes:
+        text: The characters.
+        span: Where they stand in the whole text.
+        tokens: Positions of the tokens that cover them, ascending. None for a space between
+            words, one as a rule, several where byte-level tokens share one character.
+    """
+
+    text: str
+    span: Span
+    tokens: tuple[int, ...]
+
+
+def word_pieces(word_ids: Sequence[int | None]) -> tuple[tuple[int, ...], ...]:
+    """Group the tokens of a sequence into words.
+
+    Args:
+        word_ids: For each of n tokens its word, or None for a special token, as the library's
+            ``Encoding.word_ids`` gives them. In a pair the ids start again at 0 for the second
+            text, so only neighbours are taken together.
+
+    Returns:
+        For each word in order, the positions of its tokens. Special tokens are in none.
+    """
+    runs = groupby(enumerate(word_ids), key=lambda entry: entry[1])
+    return tuple(tuple(position for position, _ in run) for word, run in runs if word is not None)
+
+
+def chips(text: str, offsets: Sequence[Span]) -> tuple[Chip, ...]:
+    """Cut a text into runs of characters that are covered by the same tokens.
+
+    Args:
+        text: The text that the offsets point into.
+        offsets: For each of n tokens the characters ``(start, end)`` it stands for. They may
+            overlap and repeat. A token with an empty span, such as a special token's (0, 0),
+            stands for no character and is on no chip.
+
+    Returns:
+        Chips in reading order; joined, their texts give ``text`` again.
+
+    Raises:
+        ValueError: If a span lies outside the text: the offsets belong to another text.
+    """
+    starting: dict[int, list[int]] = {}
+    ending: dict[int, list[int]] = {}
+    for token, (start, end) in enumerate(offsets):
+        if not 0 <= start <= end <= len(text):
+            raise ValueError(
+                f"Token {token} has the offsets ({start}, {end}), but the text has {len(text)} "
+                "characters. Pass the very text that was tokenized."
+            )
+        if start < end:
+            starting.setdefault(start, []).append(token)
+            ending.setdefault(end, []).append(token)
+    result: list[Chip] = []
+    covering: set[int] = set()
+    cuts = sorted({0, len(text), *starting, *ending})
+    for start, end in pairwise(cuts):
+        covering.difference_update(ending.get(start, ()))
+        covering.update(starting.get(start, ()))
+        result.append(Chip(text[start:end], (start, end), tuple(sorted(covering))))
+    return tuple(result)

@@ -1,0 +1,100 @@
+"""The parameters of a byte-level BPE tokenizer, read out of the tokenizer itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+
+@dataclass(frozen=True, slots=True)
+class BpeRules:
+    """What decides how a byte-level BPE tokenizer cuts a text.
+
+    Attributes:
+        model: The vocabulary.
+        ranks: The merges, (left, right) -> rank; 0 was learnt first and is applied first.
+        add_prefix_space: Whether each stretch between added tokens that does not begin with a
+            space is given one.
+        use_regex: Whether text is cut by GPT-2's regular expression first.
+        ignore_merges: Whether a pre-token that is in the vocabulary is taken whole.
+        trims: For each post-processor that trims white space off the offsets, in order, its own
+            ``add_prefix_space``. Mostly none or one.
+    """
+
+    model: models.BPE
+    ranks: Mapping[tuple[str, str], int]
+    add_prefix_space: bool
+    use_regex: bool
+    ignore_merges: bool
+    trims: tuple[bool, ...]
+
+
+def read_rules(tokenizer: Tokenizer) -> BpeRules:
+    """Read the rules of a tokenizer built like GPT-2's or RoBERTa's.
+
+    The merges are read once for each tokenizer object, everything else afresh: to change the
+    merges, make a new tokenizer.
+
+    Raises:
+        ValueError: Naming the first part that is not byte-level BPE as in GPT-2 and RoBERTa.
+    """
+    model, pre_tokenizer = tokenizer.model, tokenizer.pre_tokenizer
+    if not isinstance(model, models.BPE):
+        raise ValueError(
+            f"bpe_steps needs a BPE tokenizer, but this one is {type(model).__name__}. "
+            "tokenization_steps chooses by model type."
+        )
+    if not isinstance(pre_tokenizer, pre_tokenizers.ByteLevel):
+        raise ValueError(
+            "bpe_steps explains byte-level BPE (the pre-tokenizer ByteLevel), but this tokenizer has "
+            f"{type(pre_tokenizer).__name__}."
+        )
+    for name, value in (
+        ("normalizer", tokenizer.normalizer),
+        ("dropout", model.dropout),
+        ("continuing_subword_prefix", model.continuing_subword_prefix),
+        ("end_of_word_suffix", model.end_of_word_suffix),
+    ):
+        if value:
+            raise ValueError(
+                f"bpe_steps explains GPT-2 and RoBERTa, which have no {name}; this one has {value!r}."
+            )
+    return BpeRules(
+        model,
+        _merge_ranks(tokenizer, tokenizer.get_vocab_size(with_added_tokens=False)),
+        pre_tokenizer.add_prefix_space,
+        pre_tokenizer.use_regex,
+        model.ignore_merges,
+        tuple(_trims(tokenizer.post_processor)),
+    )
+
+
+# Two, because two models are loaded at a time: GPT-2's 50 000 merges take 10 MB.
+@lru_cache(maxsize=2)
+def _merge_ranks(tokenizer: Tokenizer, vocabulary_size: int) -> Mapping[tuple[str, str], int]:
+    """The merges; ``vocabulary_size`` is part of the key so that a retrained tokenizer is read again."""
+    merges = json.loads(tokenizer.to_str())["model"]["merges"]
+    return {(left, right): rank for rank, (left, right) in enumerate(merges)}
+
+
+def _trims(processor: processors.PostProcessor | None) -> Iterator[bool]:
+    if isinstance(processor, processors.Sequence):
+        for part in _parts(processor):
+            yield from _trims(part)
+    elif not isinstance(processor, processors.ByteLevel | processors.RobertaProcessing):
+        return
+    elif processor.trim_offsets:
+        yield processor.add_prefix_space
+
+
+def _parts(sequence: processors.Sequence) -> Iterator[processors.PostProcessor]:
+    for index in count():
+        try:
+            yield sequence[index]
+        except IndexError:  # It tells its end only so: it has no length.
+            return

@@ -1,0 +1,181 @@
+"""Number-sentences such as "3 5 2", the table that validates them and the one that sums them up."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.toy.settings import check_settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The attention of one token is the number 1: there is no sentence to read in it.
+SHORTEST = 2
+
+
+@dataclass(frozen=True)
+class ToyData:
+    """``sentences`` of token ids, and what was asked for when they were made.
+
+    Words are the numbers 1 to ``vocabulary``; a word's token id is the number itself. Data made by
+    hand may break every promise: :func:`validate` finds out which.
+    """
+
+    sentences: tuple[tuple[int, ...], ...]
+    vocabulary: int
+    max_length: int
+    count: int
+    seed: int
+
+
+def generate(vocabulary: int, max_length: int, count: int, seed: int) -> ToyData:
+    """Draw ``count`` sentences: lengths uniform from 2 to ``max_length``, words uniform and independent.
+
+    The same seed gives the same sentences, and a larger ``count`` only adds to them. Raises
+    :class:`lab.toy.settings.SettingError` for a setting out of bounds.
+    """
+    check_settings(vocabulary=vocabulary, max_length=max_length, count=count, seed=seed)
+    # Named, not default_rng: numpy may change its default, and a shared link must keep its sentences.
+    generator = np.random.Generator(np.random.PCG64(seed))
+
+    def sentence() -> tuple[int, ...]:
+        length = generator.integers(SHORTEST, max_length, endpoint=True)
+        return tuple(generator.integers(1, vocabulary, length, endpoint=True).tolist())
+
+    return ToyData(tuple(sentence() for _ in range(count)), vocabulary, max_length, count, seed)
+
+
+def as_text(sentence: tuple[int, ...]) -> str:
+    """The sentence as a learner types it: ``(3, 5, 2)`` is ``"3 5 2"``."""
+    return " ".join(str(word) for word in sentence)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _is_integer(value: object) -> bool:
+    # True and False are integers to Python, and no token ids.
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _ids(data: ToyData) -> list[object]:
+    return [value for sentence in data.sentences for value in sentence]
+
+
+def _words(data: ToyData) -> list[int]:
+    """The values that are words of the vocabulary; whatever else stands in faulty data is left out."""
+    return [int(v) for s in data.sentences for v in s if _is_integer(v) and 1 <= v <= data.vocabulary]
+
+
+# A check gives what it expected, what it found and whether that is as expected.
+_Result = tuple[str, str, bool]
+
+
+def _check_missing(data: ToyData) -> _Result:
+    missing = sum(_is_missing(value) for value in _ids(data))
+    return "0 missing", f"{missing} missing", missing == 0
+
+
+def _check_type(data: ToyData) -> _Result:
+    present = [value for value in _ids(data) if not _is_missing(value)]
+    integers = sum(_is_integer(value) for value in present)
+    return "all integers", f"{integers} of {len(present)} integers", integers == len(present)
+
+
+def _check_vocabulary(data: ToyData) -> _Result:
+    numbers = [
+        value for value in _ids(data) if isinstance(value, (int, float, np.number)) and not _is_missing(value)
+    ]
+    outside = sum(not 1 <= value <= data.vocabulary for value in numbers)
+    found = f"{outside} outside, from {min(numbers)} to {max(numbers)}" if numbers else "no numbers"
+    return f"all from 1 to {data.vocabulary}", found, bool(numbers) and outside == 0
+
+
+def _check_lengths(data: ToyData) -> _Result:
+    lengths = [len(sentence) for sentence in data.sentences]
+    found = f"from {min(lengths)} to {max(lengths)}" if lengths else "no sentences"
+    inside = bool(lengths) and all(SHORTEST <= length <= data.max_length for length in lengths)
+    return f"from {SHORTEST} to {data.max_length}", found, inside
+
+
+def _check_count(data: ToyData) -> _Result:
+    return str(data.count), str(len(data.sentences)), len(data.sentences) == data.count
+
+
+def _check_coverage(data: ToyData) -> _Result:
+    seen = len(set(_words(data)))
+    return f"all {data.vocabulary} words", f"{seen} of {data.vocabulary} words", seen == data.vocabulary
+
+
+_CHECKS: dict[str, Callable[[ToyData], _Result]] = {
+    "no missing values": _check_missing,
+    "integer token ids": _check_type,
+    "ids inside the vocabulary": _check_vocabulary,
+    "sentence lengths": _check_lengths,
+    "number of sentences": _check_count,
+    "every word occurs": _check_coverage,
+}
+
+
+def validate(data: ToyData) -> pd.DataFrame:
+    """Check ``data`` against its own settings: columns check, expected, found (text) and passed (bool).
+
+    ``every word occurs`` can fail for sound data: a few short sentences cannot hold a large
+    vocabulary. All others hold for whatever :func:`generate` made.
+    """
+    import pandas as pd
+
+    rows = [(name, *check(data)) for name, check in _CHECKS.items()]
+    return pd.DataFrame(rows, columns=["check", "expected", "found", "passed"])
+
+
+def _entropy(counts: list[int]) -> float:
+    """Shannon entropy in bits of the distribution that ``counts`` describe."""
+    shares = np.array([count for count in counts if count]) / sum(counts)
+    # From 0, not negated: a single word has entropy 0, and not -0.
+    return float(0.0 - (shares * np.log2(shares)).sum())
+
+
+def summarise(data: ToyData) -> pd.DataFrame:
+    """Sum up ``data``: columns statistic (text), value (float) and unit (text).
+
+    The standard deviation is that of these sentences (divided by their number). Values that are no
+    words of the vocabulary are not counted; of equally frequent words the smallest is named; a word
+    that never occurs is a least common one. Few tokens keep the entropy below its maximum even
+    though words are drawn uniformly. Raises ValueError when there is no word at all.
+    """
+    import pandas as pd
+
+    words = _words(data)
+    if not words:
+        raise ValueError("There are no words to sum up; generate some sentences first.")
+    lengths = np.array([len(sentence) for sentence in data.sentences])
+    occurrences = Counter(words)
+    counts = [occurrences[word] for word in range(1, data.vocabulary + 1)]
+    entropy, largest = _entropy(counts), math.log2(data.vocabulary)
+    rows = [
+        ("sentences", len(lengths), "sentences"),
+        ("tokens", len(words), "tokens"),
+        ("sentence length, mean", lengths.mean(), "tokens"),
+        ("sentence length, minimum", lengths.min(), "tokens"),
+        ("sentence length, maximum", lengths.max(), "tokens"),
+        ("sentence length, standard deviation", lengths.std(), "tokens"),
+        ("most common word", counts.index(max(counts)) + 1, "word"),
+        ("frequency of the most common word", max(counts) / len(words), "share of tokens"),
+        ("least common word", counts.index(min(counts)) + 1, "word"),
+        ("frequency of the least common word", min(counts) / len(words), "share of tokens"),
+        ("vocabulary seen", len(occurrences) / data.vocabulary, "share of words"),
+        ("entropy of the words", entropy, "bits"),
+        ("largest possible entropy", largest, "bits"),
+        ("entropy / largest possible", entropy / largest, "ratio"),
+    ]
+    return pd.DataFrame(
+        [(name, float(value), unit) for name, value, unit in rows], columns=["statistic", "value", "unit"]
+    )

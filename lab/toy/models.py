@@ -1,0 +1,263 @@
+"""Two one-layer BERTs that read number-sentences: one with random weights, one written by hand.
+
+Both are ordinary checkpoints kept in memory: ``lab.models.trace.trace(model, "3 5 2")`` takes them
+through the same forward pass as BERT base, and ``prove`` holds them against Hugging Face.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from torch import Tensor
+
+from lab.models.catalogue import Checkpoint, LoadedModel
+from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, read_weights
+from lab.toy.settings import check_settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RANDOM = "toy-random"
+CONSTRUCTED = "toy-constructed"
+UNKNOWN = "[UNK]"
+# What each head of the constructed toy looks for.
+CONSTRUCTED_HEADS = ("previous token", "same token", "average")
+# The scaled score of a key a constructed head looks for; all others score 0. Against the 31 others
+# of the longest sentence it leaves the one key e^10 / (e^10 + 31) = 0.9986 of the attention.
+MATCH_SCORE = 10.0
+# The standard deviation of the random toy's scaled scores: rows of attention far from uniform.
+_RANDOM_SCORE_STD = 2.0
+_NORM_EPS = 1e-12
+_SEGMENTS = 2
+
+# LayerWeights' names -> Hugging Face's, of the matrices with their biases and of the LayerNorms
+_LINEARS = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "o": "attention.output.dense",
+    "1": "intermediate.dense",
+    "2": "output.dense",
+}
+_NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
+
+
+def _tokenizer(vocabulary: int) -> Tokenizer:
+    """One token a number; the id of a number is the number, 0 is whatever is not in the vocabulary."""
+    ids = {UNKNOWN: 0, **{str(word): word for word in range(1, vocabulary + 1)}}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return tokenizer
+
+
+def _tensors(embeddings: EmbeddingWeights, layer: LayerWeights) -> dict[str, Tensor]:
+    """The state dict of Hugging Face's ``BertModel``; its matrices are (out, in), ours (in, out)."""
+    tables = {"word": embeddings.token, "position": embeddings.position, "token_type": embeddings.segment}
+    tensors = {f"embeddings.{name}_embeddings.weight": t for name, t in tables.items() if t is not None}
+    for ours, theirs in _LINEARS.items():
+        at = f"encoder.layer.0.{theirs}"
+        tensors[f"{at}.weight"] = getattr(layer, f"w_{ours}").T.contiguous()
+        tensors[f"{at}.bias"] = getattr(layer, f"b_{ours}")
+    norms = {f"encoder.layer.0.{theirs}": getattr(layer, ours) for ours, theirs in _NORMS.items()}
+    for name, own in {"embeddings.LayerNorm": embeddings.norm, **norms}.items():
+        tensors[f"{name}.weight"], tensors[f"{name}.bias"] = own.gamma, own.beta
+    return tensors
+
+
+def _load(name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeights) -> LoadedModel:
+    """Write weights down as a checkpoint and read it as any other is read."""
+    (words, width), positions = embeddings.token.shape, len(embeddings.position)
+    config: dict[str, Any] = {
+        "model_type": "bert",
+        "vocab_size": words,
+        "hidden_size": width,
+        "num_hidden_layers": 1,
+        "num_attention_heads": heads,
+        "intermediate_size": layer.w_1.shape[1],
+        "max_position_embeddings": positions,
+        "type_vocab_size": _SEGMENTS,
+        "hidden_act": "gelu",
+        "layer_norm_eps": _NORM_EPS,
+        "pad_token_id": None,  # Hugging Face's default is 0, which is [UNK] here
+    }
+    tensors = _tensors(embeddings, layer)
+    return LoadedModel(
+        name, read_weights(config, tensors), _tokenizer(words - 1), Checkpoint(config, tensors)
+    )
+
+
+def _layer(
+    w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm
+) -> LayerWeights:
+    """A layer whose biases are 0 and whose LayerNorms are both ``norm``."""
+    (w_1, w_2), zero = ffn, torch.zeros(len(w_q))
+    b_1 = torch.zeros(w_1.shape[1])
+    return LayerWeights(w_q, zero, w_k, zero, w_v, zero, w_o, zero, norm, w_1, b_1, w_2, zero, norm)
+
+
+def random_toy(
+    vocabulary: int, max_length: int, heads: int = 4, head_width: int = 8, seed: int = 0
+) -> LoadedModel:
+    """A layer in which nothing was learned: every matrix normal with mean 0, biases 0, LayerNorm plain.
+
+    The standard deviation is √(2 / inputs). Embeddings leave their LayerNorm with variance 1, so
+    queries and keys have variance 2, and QKᵀ/√d_k a standard deviation near 2 at every width;
+    BERT's initial 0.02 would leave every row of attention all but uniform. Raises
+    :class:`lab.toy.settings.SettingError` for a setting out of bounds.
+    """
+    check_settings(
+        vocabulary=vocabulary, max_length=max_length, heads=heads, head_width=head_width, seed=seed
+    )
+    generator = torch.Generator().manual_seed(seed)
+    width = heads * head_width
+
+    def table(rows: int) -> Tensor:
+        return torch.randn(rows, width, generator=generator)
+
+    def matrix(inputs: int, outputs: int) -> Tensor:
+        return torch.randn(inputs, outputs, generator=generator) * math.sqrt(_RANDOM_SCORE_STD / inputs)
+
+    plain = Norm(torch.ones(width), torch.zeros(width))
+    embeddings = EmbeddingWeights(table(vocabulary + 1), table(max_length), table(_SEGMENTS), plain)
+    w_q, w_k, w_v, w_o = (matrix(width, width) for _ in range(4))
+    ffn = matrix(width, 4 * width), matrix(4 * width, width)
+    return _load(RANDOM, heads, embeddings, _layer(w_q, w_k, w_v, w_o, ffn, plain))
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What each dimension of the constructed toy stands for.
+
+    First one dimension a token id, then one a position, then for each head one a token id, where it
+    writes what it found. Dimensions left over at the end stay empty.
+    """
+
+    words: int  # token ids, [UNK] included
+    positions: int
+
+    @property
+    def heads(self) -> int:
+        return len(CONSTRUCTED_HEADS)
+
+    @property
+    def used(self) -> int:
+        return self.words + self.positions + self.heads * self.words
+
+    @property
+    def head_width(self) -> int:
+        # One dimension for everything a head compares or copies, and room for ``used`` in all heads.
+        return max(self.words, self.positions, math.ceil(self.used / self.heads))
+
+    @property
+    def width(self) -> int:
+        return self.heads * self.head_width
+
+    @property
+    def token(self) -> slice:
+        return slice(0, self.words)
+
+    @property
+    def position(self) -> slice:
+        return slice(self.words, self.words + self.positions)
+
+    def found(self, head: int) -> slice:
+        """Where in the residual stream ``head`` writes the tokens it attended to."""
+        start = self.words + self.positions + head * self.words
+        return slice(start, start + self.words)
+
+    def inside(self, head: int, size: int) -> slice:
+        """The first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
+        return slice(head * self.head_width, head * self.head_width + size)
+
+    def labels(self) -> list[str]:
+        tokens = [f"token {word}" for word in (UNKNOWN, *range(1, self.words))]
+        found = [f"{head}: {token}" for head in CONSTRUCTED_HEADS for token in tokens]
+        positions = [f"position {i}" for i in range(self.positions)]
+        return [*tokens, *positions, *found, *(f"empty {i}" for i in range(self.width - self.used))]
+
+
+def _restoring_norm(ones: int, width: int) -> Norm:
+    """The LayerNorm that changes nothing in a row of ``ones`` ones and otherwise zeros.
+
+    All such rows have the same mean and variance, so γ = √(variance + ε) and β = mean undo what
+    normalising did to any of them.
+    """
+    mean = ones / width
+    gamma = math.sqrt(mean * (1 - mean) + _NORM_EPS)
+    return Norm(torch.full((width,), gamma), torch.full((width,), mean))
+
+
+def _constructed_queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
+    """W_Q and W_K, both (d, d). A key says what a token is or where it stands, a query what it looks for."""
+    w_q, w_k = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
+    match = MATCH_SCORE * math.sqrt(at.head_width)  # the √d_k that scaling takes away again
+    previous, same = at.inside(0, at.positions), at.inside(1, at.words)
+    # Position i looks for position i - 1. Position 0 looks for nothing: its row stays 0.
+    w_q[at.position, previous] = match * torch.diag(torch.ones(at.positions - 1), -1)
+    w_k[at.position, previous] = torch.eye(at.positions)
+    w_q[at.token, same] = match * torch.eye(at.words)
+    w_k[at.token, same] = torch.eye(at.words)
+    return w_q, w_k
+
+
+def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
+    """A layer of three heads whose weights were written down: :data:`CONSTRUCTED_HEADS`, in this order.
+
+    Token and position embeddings are one-hot in dimensions of their own, segments are 0, and the
+    embeddings' LayerNorm restores their sum, so each row entering the layer is two ones among zeros.
+    Head 0 attends to the token before; the first token has none, all its scores are 0, and as softmax
+    must spend 1 it attends to every token equally. Head 1 attends to the tokens equal to its own,
+    itself included. Head 2 has W_Q = W_K = 0 and attends to every token equally. Each copies the
+    one-hot tokens it attends to into dimensions of its own; the feed-forward network adds 0. The two
+    later LayerNorms restore a row in which each head found one kind of token, and rescale any other.
+
+    Raises :class:`lab.toy.settings.SettingError` for a setting out of bounds. The idea of heads that
+    read and write subspaces of the residual stream: Elhage et al. 2021, "A Mathematical Framework for
+    Transformer Circuits".
+    """
+    check_settings(vocabulary=vocabulary, max_length=max_length)
+    at = _Layout(vocabulary + 1, max_length)
+    token, position = torch.zeros(at.words, at.width), torch.zeros(at.positions, at.width)
+    token[:, at.token], position[:, at.position] = torch.eye(at.words), torch.eye(at.positions)
+    w_v, w_o = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
+    for head in range(at.heads):
+        copied = at.inside(head, at.words)
+        w_v[at.token, copied] = torch.eye(at.words)
+        w_o[copied, at.found(head)] = torch.eye(at.words)
+    ffn = torch.zeros(at.width, 4 * at.width), torch.zeros(4 * at.width, at.width)
+    after_embeddings, after_heads = _restoring_norm(2, at.width), _restoring_norm(2 + at.heads, at.width)
+    layer = _layer(*_constructed_queries_and_keys(at), w_v, w_o, ffn, after_heads)
+    embeddings = EmbeddingWeights(token, position, torch.zeros(_SEGMENTS, at.width), after_embeddings)
+    return _load(CONSTRUCTED, at.heads, embeddings, layer)
+
+
+def dimension_labels(model: LoadedModel) -> list[str]:
+    """A name for each of the d dimensions; numbers, where nobody decided what they stand for.
+
+    The constructed toy has "token 3", "position 0" (positions count from 0, as in the look-up table),
+    "previous token: token 3" for what a head found, and "empty 0".
+    """
+    config = model.config
+    if model.id == CONSTRUCTED:
+        return _Layout(config.vocabulary, config.max_tokens).labels()
+    return [f"dimension {i}" for i in range(config.width)]
+
+
+def query_key_product(model: LoadedModel, head: int) -> pd.DataFrame:
+    """W_Q·W_Kᵀ of a head of the first layer, (d, d): what a query's dimension scores with a key's.
+
+    Where biases are 0, as in both toys, the score of two tokens is x_i · this · x_jᵀ, before the
+    division by √d_k. Rows and columns carry :func:`dimension_labels`. Raises IndexError for a head
+    the model does not have.
+    """
+    import pandas as pd
+
+    if not 0 <= head < model.config.heads:
+        raise IndexError(f"head {head}: {model.id} has heads 0 to {model.config.heads - 1}.")
+    layer, d_k = model.weights.layers[0], model.config.head_width
+    own, labels = slice(head * d_k, (head + 1) * d_k), dimension_labels(model)
+    return pd.DataFrame((layer.w_q[:, own] @ layer.w_k[:, own].T).numpy(), index=labels, columns=labels)

@@ -1,0 +1,1 @@
+"""The screen: the only package that imports streamlit (besides pages/)."""

@@ -1,0 +1,29 @@
+"""Draw a :class:`lab.charts.figure.Figure`: the chart, its numbers as a table, the table as CSV."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from lab.charts.figure import Figure
+from lab.charts.tables import to_csv
+
+
+def draw(figure: Figure, key: str, *, clickable: bool = False) -> dict[str, Any]:
+    """Show ``figure`` with its table behind a button; return the chart's event (empty unless clickable)."""
+    event = st.vega_lite_chart(
+        figure.data, figure.spec, width=figure.width, key=key, alt=figure.alt,
+        on_select="rerun" if clickable else "ignore",
+    )  # fmt: skip
+    with st.popover(
+        "Numbers", icon=":material/table:", type="tertiary", on_change="rerun", key=f"{key}.table"
+    ) as pop:
+        if pop.open:
+            table = figure.table()
+            st.dataframe(table)
+            st.download_button(
+                "CSV", to_csv(table), file_name=f"{key}.csv", mime="text/csv", icon=":material/download:",
+                key=f"{key}.csv", on_click="ignore",
+            )  # fmt: skip
+    return dict(event) if clickable and isinstance(event, dict) else {}

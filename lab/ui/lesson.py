@@ -1,0 +1,193 @@
+"""What every lesson page does: header, trace, proof, the way on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from lab.course.lessons import Lesson, neighbours, number
+from lab.models.catalogue import LoadedModel, ModelUnavailable
+from lab.models.encoding import TextError
+from lab.models.interventions import Interventions
+from lab.models.proof import Proof
+from lab.models.trace import Trace
+from lab.models.weights import CheckpointError
+from lab.ui import cached, selection, shell
+from lab.ui.quiz import score
+
+_PLAIN = Interventions()
+
+
+@dataclass(frozen=True)
+class LessonPage:
+    """One run of a lesson's page: which lesson, what is selected, where the proof badge goes."""
+
+    lesson: Lesson
+    selection: selection.Selection
+    badge: DeltaGenerator
+    notes: DeltaGenerator
+
+    def step(self, names: Sequence[str]) -> str:
+        """The row of steps under the header: one idea a screen. Returns the chosen one's name.
+
+        The choice is in the URL (``step``), so a teacher can link to it.
+        """
+        if st.session_state.get("step") not in names:
+            st.session_state.pop("step", None)  # another lesson's step
+        chosen = st.segmented_control(
+            "Step", list(names), default=names[0], required=True, key="step", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        return str(chosen) if chosen in names else names[0]
+
+    def next_step(self, names: Sequence[str]) -> None:
+        """The button at the end of a step that leads to the next one."""
+        at = list(names).index(str(st.session_state.get("step", names[0])))
+        if at + 1 < len(names):
+            st.button(
+                f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:", type="primary",
+                on_click=_set_step, args=(names[at + 1],),
+            )  # fmt: skip
+
+    def trace(self, changes: Interventions = _PLAIN) -> Trace:
+        """The selected text through the selected model. Stops the page with a sentence if it cannot be."""
+        chosen = self.selection
+        try:
+            traced = cached.run(self._model_id(), chosen.text, chosen.pair, changes)
+        except TextError as error:
+            st.info(str(error), icon=":material/edit:")
+            st.stop()
+        cut = traced.encoding.cut
+        if cut:
+            st.warning(
+                f"{traced.model.id} reads at most {traced.model.config.max_tokens} tokens, so the last {cut} were "
+                "cut. Everything below is about the part that was read.",
+                icon=":material/content_cut:",
+            )
+        return traced
+
+    def _model_id(self) -> str:
+        """The selected model, once it is here; the default one, with a reason, if it cannot be had."""
+        wanted = self.selection.model
+        try:
+            size = cached.needs_download(wanted)
+            if size is not None and not st.session_state.get(f"_download.{wanted}"):
+                with st.container(border=True):
+                    st.markdown(
+                        f"**{wanted}** is not on this machine yet: {size} MB from the Hugging Face Hub."
+                    )
+                    st.button(f"Download {size} MB", key=f"_download.{wanted}", icon=":material/download:")
+                st.caption(f"Until then you see {selection.DEFAULTS.model}.")
+                return selection.DEFAULTS.model
+            cached.model(wanted)
+        except (ModelUnavailable, CheckpointError) as error:
+            st.warning(f"{error} You see {selection.DEFAULTS.model} instead.", icon=":material/cloud_off:")
+            return selection.DEFAULTS.model
+        return wanted
+
+    def head_controls(self, model: LoadedModel) -> tuple[int, int]:
+        """Layer and head selectors in the sidebar; returns both from 0."""
+        with st.sidebar:
+            st.divider()
+            for name, count in (("layer", model.config.layers), ("head", model.config.heads)):
+                selection.fit(name, count, model.id)
+                st.selectbox(name.capitalize(), range(1, count + 1), key=name, bind="query-params")
+        chosen = selection.current()
+        return chosen.layer - 1, chosen.head - 1
+
+    def prove(self, build: Callable[[], Proof] | None = None, changes: Interventions = _PLAIN) -> None:
+        """Fill the badge. Call it last: the page is on screen while Hugging Face runs."""
+        chosen = self.selection
+        with self.badge, st.spinner("Checking every step against Hugging Face …"):
+            proof = build() if build else cached.proof(self._proof_model(), chosen.text, chosen.pair, changes)
+        self.badge.empty()
+        with self.badge.container():
+            show_proof(proof)
+
+    def _proof_model(self) -> str:
+        wanted = self.selection.model
+        return (
+            wanted if wanted in cached.model_ids() and cached.needs_download(wanted) is None else "lab-bert"
+        )
+
+    def finish(self) -> None:
+        """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
+        with self.notes.container():
+            for message in selection.take_notes():
+                st.warning(message, icon=":material/info:")
+        st.divider()
+        with st.expander("Papers", icon=":material/menu_book:"):
+            st.markdown("\n".join(f"- {paper}" for paper in self.lesson.reading))
+        before, after = neighbours(self.lesson)
+        left, right = st.columns(2)
+        with left:
+            if before:
+                st.page_link(before.page, label=before.title, icon=":material/arrow_back:")
+            else:
+                st.page_link("pages/0_Course.py", label="Course", icon=":material/arrow_back:")
+        with right:
+            if after:
+                st.page_link(after.page, label=after.title, icon=":material/arrow_forward:")
+            else:
+                st.page_link("pages/0_Course.py", label="Course", icon=":material/map:")
+
+
+def open_lesson(page_file: str) -> LessonPage:
+    """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
+    lesson = shell.current_lesson(page_file)
+    right, asked = score(lesson.id)
+    st.title(lesson.title)
+    st.markdown(f"#### {lesson.question}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
+        if asked:
+            st.badge(f"{right} of {asked} right at first try", icon=":material/check:", color="gray")
+        badge = st.empty()
+    with st.expander(f"Lesson {number(lesson)}: after it you can …", icon=":material/flag:"):
+        st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
+    return LessonPage(lesson, selection.current(), badge, st.empty())
+
+
+def _set_step(name: str) -> None:
+    st.session_state["step"] = name
+
+
+def show_proof(proof: Proof) -> None:
+    """The badge: green with the largest difference, or red with the first step that broke. Opens the table."""
+    broken = proof.first_failure
+    if broken is None:
+        label, icon = f"{len(proof.rows)} steps proven", ":material/verified:"
+    else:
+        where = "" if broken.layer is None else f", layer {broken.layer + 1}"
+        label, icon = f"Differs from {broken.step}{where}", ":material/error:"
+    with st.popover(label, icon=icon, type="secondary" if broken is None else "primary"):
+        if broken is None:
+            st.markdown(
+                f"Hugging Face ran the same checkpoint on the same tokens with its own code. Over all "
+                f"{len(proof.rows)} steps the largest difference is **{proof.largest_difference:.1e}**."
+            )
+        else:
+            st.markdown(
+                f"The first step that differs from Hugging Face is **{broken.step}**{where}: by up to "
+                f"{broken.difference:.3g}. Everything after it is built on that."
+            )
+        frame = proof.frame()
+        frame["layer"] = (frame["layer"] + 1).astype("Int64")
+        frame["shape"] = [" × ".join(map(str, shape)) for shape in frame["shape"]]
+        st.dataframe(
+            frame[["step", "layer", "shape", "difference", "largest", "passed"]],
+            hide_index=True,
+            column_config={
+                "difference": st.column_config.NumberColumn("max |difference|", format="%.1e"),
+                "largest": st.column_config.NumberColumn("max |value|", format="%.3g"),
+            },
+        )
+
+
+def with_tokens(chosen: selection.Selection, n: int) -> tuple[int, int]:
+    """The chosen query and key, from 0, brought inside the ``n`` tokens."""
+    fitted = replace(chosen, token=min(chosen.token, n), key_token=min(chosen.key_token, n))
+    return fitted.token - 1, fitted.key_token - 1

@@ -1,0 +1,140 @@
+"""What the learner has chosen: one validated :class:`Selection`, the same in the URL and on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from lab.models.encoding import clean
+
+DEFAULT_TEXT = "The cat sat on the mat because it was tired."
+MAX_CHARACTERS = 4000
+SENTENCE, TOY = "Sentence", "Toy"
+RANDOM, CONSTRUCTED = "Random", "Constructed"
+
+# name: (default, least, most) of the whole numbers in the URL that any visitor may have typed.
+TOY_NUMBERS: Mapping[str, tuple[int, int, int]] = {
+    "toy_vocabulary": (8, 2, 50),
+    "toy_length": (8, 2, 32),
+    "toy_count": (20, 1, 200),
+    "toy_seed": (0, 0, 9999),
+}
+# Parameters that no widget owns; they are written to the URL by hand. Tokens count from 1, as on screen.
+_UNBOUND = ("token", "key_token")
+_NOTES = "selection.notes"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The state of the lab. Field names are the names of the URL's parameters.
+
+    ``layer``, ``head``, ``token`` and ``key_token`` count from 1, as on screen.
+    """
+
+    mode: str = SENTENCE
+    text: str = DEFAULT_TEXT
+    pair: str = ""
+    model: str = "lab-bert"
+    layer: int = 1
+    head: int = 1
+    token: int = 2
+    key_token: int = 1
+    toy_vocabulary: int = 8
+    toy_length: int = 8
+    toy_count: int = 20
+    toy_seed: int = 0
+    toy_weights: str = CONSTRUCTED
+
+
+DEFAULTS = Selection()
+
+
+def current() -> Selection:
+    """Read the selection out of the session; whatever is missing or of a wrong type is its default."""
+    values: dict[str, Any] = {}
+    for name, default in vars(DEFAULTS).items():
+        value = st.session_state.get(name, default)
+        values[name] = value if isinstance(value, type(default)) else default
+    values["text"], values["pair"] = clean(values["text"]), clean(values["pair"])
+    return Selection(**values)
+
+
+def whole_number(raw: object, least: int, most: int) -> int | None:
+    """``raw`` as an integer between ``least`` and ``most``, or None."""
+    text = str(raw).strip()
+    if not text.lstrip("-").isascii() or not text.lstrip("-").isdigit() or len(text) > 9:
+        return None
+    return value if least <= (value := int(text)) <= most else None
+
+
+def start(models: tuple[str, ...]) -> None:
+    """On a session's first run, take over what the URL says and note what it cannot mean.
+
+    Widgets bound to the URL ignore bad values silently; here the learner is told.
+    """
+    if "_started" in st.session_state:
+        return
+    st.session_state["_started"] = True
+    raw = {name: st.query_params.get(name) for name in vars(DEFAULTS)}
+    notes = []
+    if raw["model"] is not None and raw["model"] not in models:
+        notes.append(f"This server has no model called {raw['model'][:40]!r}, so you see {DEFAULTS.model}.")
+    for name, (default, least, most) in TOY_NUMBERS.items():
+        if raw[name] is not None and whole_number(raw[name], least, most) is None:
+            notes.append(f"{name} must be a number from {least} to {most}; it is {default} now.")
+    for name in ("text", "pair"):
+        value = raw[name]
+        if value is not None and len(value) > MAX_CHARACTERS:
+            st.session_state[name] = value[:MAX_CHARACTERS]
+            notes.append(f"The text was longer than {MAX_CHARACTERS} characters; the rest was left out.")
+    for name in _UNBOUND:
+        if raw[name] is not None:
+            value = whole_number(raw[name], 1, 10_000)
+            st.session_state[name] = value or getattr(DEFAULTS, name)
+    for name in ("layer", "head"):
+        # How many there are depends on the model, which is not loaded yet: see choose().
+        if raw[name] is not None:
+            st.session_state[f"asked.{name}"] = raw[name]
+    st.session_state[_NOTES] = notes
+
+
+def note(message: str) -> None:
+    """Tell the learner, once, that something asked for was changed."""
+    st.session_state.setdefault(_NOTES, []).append(message)
+
+
+def take_notes() -> list[str]:
+    """The notes not shown yet."""
+    return list(dict.fromkeys(st.session_state.pop(_NOTES, [])))
+
+
+def fit(name: str, most: int, what: str) -> None:
+    """Bring ``layer`` or ``head`` into 1 … ``most`` before its widget is drawn, and say so if it was not."""
+    asked = st.session_state.pop(f"asked.{name}", None)
+    if asked is not None and whole_number(asked, 1, most) is None:
+        note(f"There is no {name} {asked[:20]!r} in {what}: {name}s run from 1 to {most}.")
+        nearest = whole_number(asked, most + 1, 10**9)
+        st.session_state[name] = most if nearest else 1
+    value = st.session_state.get(name)
+    if isinstance(value, int) and not 1 <= value <= most:
+        note(f"{what} has {most} {name}s, so {name} {value} became {name} {most}.")
+        st.session_state[name] = most
+
+
+def choose_token(name: str, position: int) -> None:
+    """Set ``token`` or ``key_token`` to ``position`` (from 1), here and in the URL."""
+    st.session_state[name] = position
+
+
+def keep_in_url() -> None:
+    """Write the parameters no widget owns into the URL, defaults left out."""
+    for name in _UNBOUND:
+        value = st.session_state.get(name, getattr(DEFAULTS, name))
+        if value == getattr(DEFAULTS, name):
+            if name in st.query_params:
+                del st.query_params[name]
+        elif st.query_params.get(name) != str(value):
+            st.query_params[name] = str(value)

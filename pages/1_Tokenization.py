@@ -1,0 +1,7 @@
+from lab.ui.lesson import open_lesson
+
+page = open_lesson("1_Tokenization.py")
+trace = page.trace()
+page.head_controls(trace.model)
+page.prove()
+page.finish()

@@ -1,0 +1,73 @@
+"""Fixtures of the browser tests.
+
+``lab``            one server for the whole session; ``lab.url``, ``lab.log``
+``fresh_server``   ``fresh_server()`` starts another, never visited: for first visits by deep link
+``view``           laptop, light; for the others parametrize("view", VIEWS, indirect=True, ids=str)
+``visitor``        a page seen through ``view``; the test fails if the page complained
+``page``           ``visitor.page``
+
+    def test_layer_is_in_the_link(lab: Lab, page: Page) -> None:
+        page.goto(lab.url + "/Self-attention?layer=2")
+        wait_idle(page)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
+
+A complaint that is expected is taken off the list: ``visitor.complaints.remove(...)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.harness import HOME, Lab, View, Visitor, chromium, running_lab, visit
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with running_lab(HOME, tmp_path_factory.mktemp("lab")) as running:
+        yield running
+
+
+@pytest.fixture
+def fresh_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Lab]]:
+    with ExitStack() as servers:
+
+        def start(script: Path = HOME) -> Lab:
+            return servers.enter_context(running_lab(script, tmp_path_factory.mktemp("server")))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def view(request: pytest.FixtureRequest) -> View:
+    wanted: View = getattr(request, "param", View())
+    return wanted
+
+
+@pytest.fixture
+def visitor(browser: Browser, view: View) -> Iterator[Visitor]:
+    with visit(browser, view) as visiting:
+        yield visiting
+    assert not visiting.complaints, "\n".join(visiting.complaints)
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    return visitor.page

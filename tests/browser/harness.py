@@ -1,0 +1,189 @@
+"""A lab server to visit, a Chromium to visit it with, and the manners to wait until it has finished.
+
+    with running_lab() as lab, chromium() as browser, visit(browser, View("dark", 390)) as visitor:
+        visitor.page.goto(lab.url + "/Self-attention?layer=2")
+        wait_idle(visitor.page)
+    assert not visitor.complaints
+
+Tests get all this from the fixtures in ``conftest.py``.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from tests.browser.chromium import LAUNCH_ARGUMENTS, MISSING, chromium_path
+
+ROOT = Path(__file__).parents[2]
+HOME = ROOT / "Home.py"
+START_SECONDS = 60
+# A widget tells the server of a change after a debounce; only then does the page say "running".
+SETTLE_MS = 200
+IDLE_MS = 60_000
+
+# Finished means: connected, the script has ended, nothing on the page is left over from the run
+# before, and every element's own code has arrived (a skeleton holds its place until then).
+_IDLE = """() => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    return app !== null
+        && app.getAttribute('data-test-connection-state') === 'CONNECTED'
+        && app.getAttribute('data-test-script-state') === 'notRunning'
+        && !document.querySelector('[data-stale="true"]')
+        && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]');
+}"""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a visitor looks through. The widths of the design are 1280 (laptop) and 390 (telephone)."""
+
+    scheme: Literal["light", "dark"] = "light"
+    width: int = 1280
+    height: int = 900
+
+    def __str__(self) -> str:
+        return f"{self.scheme}-{self.width}"
+
+
+VIEWS = tuple(View(scheme, width) for scheme in ("light", "dark") for width in (1280, 390))
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running server: where it is, and where its output goes."""
+
+    url: str
+    log_path: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def log(self) -> str:
+        return self.log_path.read_text("utf-8", "replace")
+
+
+@contextmanager
+def running_lab(script: Path = HOME, folder: Path | None = None) -> Iterator[Lab]:
+    """Start ``streamlit run script`` on a free port, with the settings beside it; stop it at the end.
+
+    ``folder`` takes the server's log; without it the log is gone with the server.
+    """
+    with tempfile.TemporaryDirectory() as spare:
+        log_path = (folder or Path(spare)) / "server.log"
+        port = _free_port()
+        options = {
+            "server.port": port,
+            "server.address": "127.0.0.1",
+            "server.headless": "true",
+            "server.fileWatcherType": "none",
+            "browser.gatherUsageStats": "false",
+        }
+        command = [sys.executable, "-m", "streamlit", "run", str(script)]
+        command += [f"--{name}={value}" for name, value in options.items()]
+        with log_path.open("wb") as log:
+            process = subprocess.Popen(command, cwd=script.parent, stdout=log, stderr=subprocess.STDOUT)
+        lab = Lab(f"http://127.0.0.1:{port}", log_path, process)
+        try:
+            _wait_until_healthy(lab)
+            yield lab
+        finally:
+            _stop(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _wait_until_healthy(lab: Lab) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if lab.process.poll() is not None:
+            raise RuntimeError(f"the lab ended with {lab.process.returncode} before it served:\n{lab.log}")
+        try:
+            with urllib.request.urlopen(lab.url + "/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            time.sleep(0.1)
+    raise RuntimeError(f"the lab did not serve within {START_SECONDS} s:\n{lab.log}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium, headless."""
+    path = chromium_path()
+    if path is None:
+        raise FileNotFoundError(MISSING)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(LAUNCH_ARGUMENTS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """A page and everything that went wrong on it: console errors, uncaught errors, calls to elsewhere."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def visit(browser: Browser, view: View) -> Iterator[Visitor]:
+    """A fresh visitor (no cookies, empty cache) with one empty page, whose troubles are written down."""
+    context = browser.new_context(
+        viewport={"width": view.width, "height": view.height}, color_scheme=view.scheme, locale="en-GB"
+    )
+    visitor = Visitor(context.new_page())
+    _listen(visitor.page, visitor.complaints)
+    try:
+        yield visitor
+    finally:
+        context.close()
+
+
+def _listen(page: Page, complaints: list[str]) -> None:
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(f"console: {message.text}")
+
+    def on_request(request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme.startswith("http") and address.hostname != "127.0.0.1":
+            complaints.append(f"left this machine: {request.url}")
+
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
+    page.on("request", on_request)
+
+
+def wait_idle(page: Page, timeout_ms: int = IDLE_MS) -> None:
+    """Wait until Streamlit has finished what the last action started, and has drawn it."""
+    page.wait_for_timeout(SETTLE_MS)
+    page.wait_for_function(_IDLE, timeout=timeout_ms)

@@ -1,0 +1,164 @@
+"""The classic mistakes: each is what its name says, and the proof names the step where it happens."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+import transformers
+
+from lab.models.interventions import Interventions, Patch
+from lab.models.proof import prove
+from lab.models.trace import trace
+from tests.checkpoints import HEADS, LAYERS, WIDTH, Family
+from tests.conftest import TinyCheckpoint
+from tests.models.conftest import HuggingFace, LabModel
+from tests.models.reference import PAIR, SENTENCE, agrees, close
+
+FIRST_STEPS = {
+    "no_scaling": "scaled_scores",
+    "softmax_over_queries": "attention",
+    "no_output_projection": "attention_output",
+    "other_gelu": "ffn_activation",
+}
+
+
+@pytest.mark.parametrize("mistake", FIRST_STEPS)
+def test_the_proof_names_the_step_of_a_mistake(lab_model: LabModel, family: Family, mistake: str) -> None:
+    model = lab_model(family)
+    proof = prove(model, trace(model, SENTENCE, PAIR, Interventions(**{mistake: True})))
+
+    failure = proof.first_failure
+    assert not proof.passed and failure is not None
+    assert (failure.step, failure.layer) == (FIRST_STEPS[mistake], 0)
+    assert proof.largest_difference >= failure.difference > 1e-4
+
+
+def test_a_forgotten_mask_shows_in_gpt2_and_nowhere_else(lab_model: LabModel, family: Family) -> None:
+    model = lab_model(family)
+    proof = prove(model, trace(model, SENTENCE, None, Interventions(no_causal_mask=True)))
+    if family == "gpt2":
+        assert proof.first_failure is not None
+        assert (proof.first_failure.step, proof.first_failure.layer) == ("scaled_scores", 0)
+    else:
+        assert proof.passed
+
+
+@pytest.mark.parametrize(
+    ("changes", "step", "layer"),
+    [
+        (Interventions(no_positions=True), "embeddings.position", None),
+        (Interventions(no_segments=True), "embeddings.segment", None),
+        (Interventions(zero_heads=frozenset({(1, 2)})), "context_concat", 1),
+        (Interventions(mean_heads=frozenset({(0, 2)})), "context_concat", 0),
+        (Interventions(uniform_heads=frozenset({(1, 0)})), "scaled_scores", 1),
+        (Interventions(blocked=frozenset({(1, 2)})), "scaled_scores", 0),
+        (Interventions(patches=(Patch(1, 2, torch.ones(WIDTH)),)), "query", 1),
+    ],
+)
+def test_the_proof_names_the_step_of_an_intervention(
+    lab_model: LabModel, changes: Interventions, step: str, layer: int | None
+) -> None:
+    model = lab_model("bert")
+    failure = prove(model, trace(model, SENTENCE, PAIR, changes)).first_failure
+    assert failure is not None and (failure.step, failure.layer) == (step, layer)
+
+
+def test_a_patch_of_the_last_state_shows_in_the_output(lab_model: LabModel) -> None:
+    model = lab_model("bert")
+    patch = Patch(LAYERS, 0, torch.ones(WIDTH))
+    failure = prove(model, trace(model, SENTENCE, None, Interventions(patches=(patch,)))).first_failure
+    assert failure is not None and (failure.step, failure.layer) == ("output", None)
+
+
+def test_no_mask_is_gpt2_with_an_open_mask(lab_model: LabModel, hugging_face: HuggingFace) -> None:
+    ours = trace(lab_model("gpt2"), SENTENCE, None, Interventions(no_causal_mask=True))
+    agrees(ours, hugging_face("gpt2").run(SENTENCE, mask=torch.zeros(len(ours), len(ours))))
+
+
+def test_no_output_projection_is_an_identity_in_its_place(
+    lab_model: LabModel, hugging_face: HuggingFace, family: Family
+) -> None:
+    theirs = hugging_face(family).edited()
+    for layer in range(LAYERS):
+        theirs.projection_inputs(layer)[:] = torch.eye(WIDTH)
+        theirs.output_projection(layer).bias.data[:] = 0
+    ours = trace(lab_model(family), SENTENCE, None, Interventions(no_output_projection=True))
+    agrees(ours, theirs.run(SENTENCE))
+
+
+@pytest.mark.parametrize(("family", "other"), [("bert", "gelu_new"), ("roberta", "gelu_new"), ("gpt2", "gelu")])
+def test_the_other_gelu_is_the_other_gelu(
+    lab_model: LabModel, hugging_face: HuggingFace, tiny_checkpoint: TinyCheckpoint, family: Family, other: str
+) -> None:
+    config = copy.deepcopy(hugging_face(family).module.config)
+    setattr(config, "activation_function" if family == "gpt2" else "hidden_act", other)
+    module = transformers.AutoModel.from_pretrained(
+        tiny_checkpoint(family), config=config, attn_implementation="eager"
+    ).eval()
+    ours = trace(lab_model(family), SENTENCE, None, Interventions(other_gelu=True))
+    with torch.inference_mode():
+        close(ours.output, module(torch.tensor([ours.token_ids])).last_hidden_state[0])
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_softmax_over_queries_makes_columns_sum_to_one(lab_model: LabModel, family: Family) -> None:
+    ours = trace(lab_model(family), SENTENCE, None, Interventions(softmax_over_queries=True)).layer(0)
+    grown = ours.scaled_scores.exp()
+    close(ours.attention, grown / grown.sum(1, keepdim=True), 1e-6)
+    close(ours.context, torch.einsum("hij,hjd->hid", ours.attention, ours.value), 1e-5)
+
+
+def test_no_intervention_is_the_plain_run_to_the_bit(lab_model: LabModel, family: Family) -> None:
+    model = lab_model(family)
+    plain, explicit = trace(model, SENTENCE, PAIR), trace(model, SENTENCE, PAIR, Interventions())
+    assert torch.equal(explicit.hidden_states, plain.hidden_states)
+    for number in range(LAYERS):
+        ours, again = plain.layer(number), explicit.layer(number)
+        assert torch.equal(ours.attention, again.attention)
+        # The layer recomputed for a look is the layer that ran.
+        assert torch.equal(ours.output, plain.hidden_states[number + 1])
+    assert torch.equal(plain.logits(0) if family not in ("bert-headless", "electra") else plain.output[:1],
+                       explicit.logits(0) if family not in ("bert-headless", "electra") else explicit.output[:1])  # fmt: skip
+
+
+def test_an_intervention_leaves_the_model_as_it_was(lab_model: LabModel, family: Family) -> None:
+    model = lab_model(family)
+    before = trace(model, SENTENCE, PAIR).hidden_states
+    everything = Interventions(
+        zero_heads=frozenset({(0, 0)}), mean_heads=frozenset({(0, 1)}), uniform_heads=frozenset({(0, 2)}),
+        blocked=frozenset({(1, 0)}), patches=(Patch(1, 1, torch.zeros(WIDTH)),), no_positions=True,
+        no_segments=True, no_scaling=True, no_output_projection=True, other_gelu=True,
+    )  # fmt: skip
+    trace(model, SENTENCE, PAIR, everything).layer(1)
+    assert torch.equal(trace(model, SENTENCE, PAIR).hidden_states, before)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (Interventions(zero_heads=frozenset({(LAYERS, 0)})), f"zero_heads: there is no head 0 in layer {LAYERS}"),
+        (Interventions(mean_heads=frozenset({(0, HEADS)})), f"mean_heads: there is no head {HEADS} in layer 0"),
+        (Interventions(uniform_heads=frozenset({(-1, 0)})), "uniform_heads: there is no head 0 in layer -1"),
+        (Interventions(blocked=frozenset({(0, 99)})), r"blocked: token pair \(0, 99\) is outside the 5 tokens"),
+        (Interventions(blocked=frozenset({(-1, 0)})), r"blocked: token pair \(-1, 0\) is outside"),
+        (Interventions(blocked=frozenset((2, key) for key in range(5))), "token 2 would have nothing left"),
+        (Interventions(patches=(Patch(LAYERS + 1, 0, torch.zeros(WIDTH)),)), "no hidden state 3 of token 0"),
+        (Interventions(patches=(Patch(0, 5, torch.zeros(WIDTH)),)), "no hidden state 0 of token 5"),
+        (Interventions(patches=(Patch(0, 0, torch.zeros(3)),)), rf"must have shape \({WIDTH},\)"),
+    ],
+)
+def test_what_does_not_exist_cannot_be_changed(lab_model: LabModel, changes: Interventions, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        trace(lab_model("bert"), "The cat sat", None, changes)
+
+
+def test_a_causal_token_may_not_lose_all_it_sees(lab_model: LabModel) -> None:
+    model = lab_model("gpt2")
+    with pytest.raises(ValueError, match="token 0 would have nothing left"):
+        trace(model, SENTENCE, None, Interventions(blocked=frozenset({(0, 0)})))
+    later = Interventions(blocked=frozenset({(0, key) for key in range(1, 5)}))
+    assert torch.equal(
+        trace(model, SENTENCE, None, later).hidden_states, trace(model, SENTENCE).hidden_states
+    ), "the causal mask hides these already"

@@ -1,0 +1,147 @@
+"""Number-sentences keep their promises, and the validation table notices when they do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.toy.data import ToyData, as_text, generate, summarise, validate
+from lab.toy.settings import SETTINGS, SettingError
+
+SOUND = ToyData(((1, 1, 2), (3, 4)), vocabulary=4, max_length=3, count=2, seed=0)
+CHECKS = [
+    "no missing values", "integer token ids", "ids inside the vocabulary", "sentence lengths",
+    "number of sentences", "every word occurs",
+]  # fmt: skip
+
+
+def _between(name: str) -> st.SearchStrategy[int]:
+    return st.integers(SETTINGS[name].low, SETTINGS[name].high)
+
+
+def _failed(data: ToyData) -> list[str]:
+    table = validate(data)
+    return table.loc[~table.passed, "check"].tolist()
+
+
+@given(_between("vocabulary"), _between("max_length"), _between("count"), _between("seed"))
+def test_generated_sentences_keep_the_settings(
+    vocabulary: int, max_length: int, count: int, seed: int
+) -> None:
+    data = generate(vocabulary, max_length, count, seed)
+
+    assert len(data.sentences) == count
+    assert all(2 <= len(sentence) <= max_length for sentence in data.sentences)
+    assert all(
+        type(word) is int and 1 <= word <= vocabulary for sentence in data.sentences for word in sentence
+    )
+    assert set(_failed(data)) <= {"every word occurs"}
+    assert generate(vocabulary, max_length, count, seed) == data
+
+
+def test_a_larger_count_only_adds_sentences_and_another_seed_changes_them() -> None:
+    few, many = generate(9, 8, 5, seed=3), generate(9, 8, 200, seed=3)
+    assert many.sentences[:5] == few.sentences
+    assert generate(9, 8, 5, seed=4).sentences != few.sentences
+    # Links carry seeds, so a seed's sentences must stay what they are.
+    assert generate(9, 4, 3, seed=0).sentences == ((6, 5, 3, 3), (1, 1), (8, 6))
+
+
+def test_every_length_and_every_word_is_drawn() -> None:
+    data = generate(vocabulary=7, max_length=6, count=200, seed=0)
+    assert {len(sentence) for sentence in data.sentences} == {2, 3, 4, 5, 6}
+    assert {word for sentence in data.sentences for word in sentence} == set(range(1, 8))
+
+
+@pytest.mark.parametrize("name", ["vocabulary", "max_length", "count", "seed"])
+def test_settings_are_accepted_up_to_their_bounds_and_refused_beyond(name: str) -> None:
+    usual = {"vocabulary": 5, "max_length": 4, "count": 3, "seed": 0}
+    setting = SETTINGS[name]
+    for good in (setting.low, setting.high):
+        generate(**{**usual, name: good})
+    bad: list[Any] = [setting.low - 1, setting.high + 1, setting.low + 0.5, "3", None]
+    for value in bad:
+        with pytest.raises(SettingError, match=rf"{name} is .* from {setting.low} to {setting.high}: .*\.$"):
+            generate(**{**usual, name: value})
+
+
+def test_sound_data_passes_every_check_in_a_fixed_order() -> None:
+    table = validate(SOUND)
+    assert table.columns.tolist() == ["check", "expected", "found", "passed"]
+    assert table.check.tolist() == CHECKS
+    assert table.passed.all()
+
+
+@pytest.mark.parametrize(
+    ("fault", "check", "found"),
+    [
+        ({"sentences": ((1, 2, None), (3, 4))}, "no missing values", "1 missing"),
+        ({"sentences": ((1, 2, nan), (3, 4))}, "no missing values", "1 missing"),
+        ({"sentences": ((1, 2, 2.0), (3, 4))}, "integer token ids", "4 of 5 integers"),
+        ({"sentences": ((1, 2, "2"), (3, 4))}, "integer token ids", "4 of 5 integers"),
+        ({"sentences": ((1, 2, True), (3, 4))}, "integer token ids", "4 of 5 integers"),
+        ({"sentences": ((1, 2, 0), (3, 4))}, "ids inside the vocabulary", "1 outside, from 0 to 4"),
+        ({"sentences": ((1, 2, 5), (3, 4))}, "ids inside the vocabulary", "1 outside, from 1 to 5"),
+        ({"sentences": ((1, 2, 3), (4,))}, "sentence lengths", "from 1 to 3"),
+        ({"sentences": ((1, 2, 3, 4), (3, 4))}, "sentence lengths", "from 2 to 4"),
+        ({"count": 3}, "number of sentences", "2"),
+        ({"sentences": ((1, 2, 2), (3, 3))}, "every word occurs", "3 of 4 words"),
+    ],
+)
+def test_each_check_fails_alone_for_its_own_fault(fault: dict[str, Any], check: str, found: str) -> None:
+    data = replace(SOUND, **fault)
+    assert _failed(data) == [check]
+    assert validate(data).set_index("check").loc[check, "found"] == found
+
+
+def test_no_sentences_is_no_pass() -> None:
+    assert _failed(replace(SOUND, sentences=())) == CHECKS[2:]
+
+
+def test_summary_of_a_worked_example() -> None:
+    data = ToyData(((1, 1, 2), (1, 3)), vocabulary=4, max_length=3, count=2, seed=0)
+    table = summarise(data)
+    assert table.columns.tolist() == ["statistic", "value", "unit"]
+    assert table.set_index("statistic").value.to_dict() == pytest.approx(
+        {
+            "sentences": 2,
+            "tokens": 5,
+            "sentence length, mean": 2.5,
+            "sentence length, minimum": 2,
+            "sentence length, maximum": 3,
+            "sentence length, standard deviation": 0.5,
+            "most common word": 1,
+            "frequency of the most common word": 0.6,
+            "least common word": 4,
+            "frequency of the least common word": 0.0,
+            "vocabulary seen": 0.75,
+            "entropy of the words": 1.3709505944546687,  # −0.6·log2 0.6 − 2·0.2·log2 0.2
+            "largest possible entropy": 2.0,
+            "entropy / largest possible": 0.6854752972273344,
+        }
+    )
+
+
+@pytest.mark.parametrize(("words", "entropy"), [((1, 1), 0.0), ((1, 2), 1.0), ((1, 2, 3, 4), 2.0)])
+def test_entropy_of_equal_shares_is_the_logarithm_of_their_number(
+    words: tuple[int, ...], entropy: float
+) -> None:
+    table = summarise(ToyData((words,), vocabulary=4, max_length=4, count=1, seed=0)).set_index("statistic")
+    # As text, because -0.0 == 0.0 and a learner would see the sign.
+    assert str(table.loc["entropy of the words", "value"]) == str(entropy)
+
+
+def test_summary_leaves_out_what_is_no_word_and_refuses_no_words() -> None:
+    faulty: Any = ((1, 2, None), (3, 99))
+    assert summarise(replace(SOUND, sentences=faulty)).set_index("statistic").loc["tokens", "value"] == 3
+    with pytest.raises(ValueError, match="no words"):
+        summarise(replace(SOUND, sentences=()))
+
+
+def test_as_text() -> None:
+    assert as_text((3, 5, 2)) == "3 5 2"

@@ -1,7 +1,49 @@
-from lab.ui.lesson import open_lesson
+"""Lesson: self-attention, from query and key to the weighted sum of values."""
+
+import streamlit as st
+
+from lab.ui import attention_extras as extras
+from lab.ui import attention_steps as steps
+from lab.ui.lesson import open_lesson, with_tokens
+from lab.ui.selection import TOY
+from lab.ui.toy_steps import show_toy_data, toy_trace
 
 page = open_lesson("3_Self-attention.py")
-trace = page.trace()
-page.head_controls(trace.model)
-page.prove()
+toy = page.selection.mode == TOY
+trace = toy_trace(page) if toy else page.trace()
+layer, head = page.head_controls(trace.model)
+
+STEPS = {
+    "Map": steps.show_map,
+    "Queries and keys": steps.show_queries_and_keys,
+    "Scores": steps.show_scores,
+    "Scale": steps.show_scale,
+    "Softmax": steps.show_softmax,
+    "Values": steps.show_values,
+}
+names = [*(["Toy data"] if toy else []), *STEPS, "By hand", "Break it", "Check"]
+step = page.step(names)
+query, key = with_tokens(page.selection, len(trace))
+view = steps.View(page, trace, trace.layer(layer), head, query, key)
+proven = trace
+
+if step in STEPS:
+    steps.choose_tokens(trace, query, key)
+    STEPS[step](view)
+elif step == "Toy data":
+    show_toy_data(page)
+elif step == "By hand":
+    extras.by_hand()
+elif step == "Break it":
+    proven = extras.break_it(view)
+else:
+    steps.show_checks(view)
+page.next_step(names)
+
+if step == "Map":
+    st.markdown(
+        f"Between here and the next layer, the {trace.model.config.heads} heads are joined and multiplied by $W_O$; "
+        "the result is added to the token’s own vector."
+    )
 page.finish()
+page.prove(proven)

@@ -1,4 +1,4 @@
-"""The tiny checkpoints are real ones: transformers loads them, and no vector in them is at its start value."""
+"""The tiny checkpoints are real: transformers loads them, and no vector in them is at its start value."""
 
 from __future__ import annotations
 
@@ -57,25 +57,19 @@ def test_tokenizer_file_alone_gives_the_same_ids(tiny_checkpoint: TinyCheckpoint
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_attention_is_not_uniform_and_vectors_have_moved(
-    tiny_checkpoint: TinyCheckpoint, family: Family
-) -> None:
+def test_attention_is_not_uniform_and_vectors_have_moved(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
     from transformers import AutoModel, AutoTokenizer
 
     folder = tiny_checkpoint(family)
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     with torch.inference_mode():
-        out = model(
-            **AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt"), output_attentions=True
-        )
+        out = model(**AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt"), output_attentions=True)
 
     for attention in out.attentions:
         visible = (attention[0] > 0).sum(-1)  # a causal row has fewer cells
         sharpness = (attention[0].amax(-1) * visible).mean(-1)
         assert (sharpness > 1.5).all(), "1 is a uniform head"
-    vectors = {
-        name: tensor for name, tensor in load_file(folder / "model.safetensors").items() if tensor.ndim == 1
-    }
+    vectors = {name: tensor for name, tensor in load_file(folder / "model.safetensors").items() if tensor.ndim == 1}
     still = [name for name, vector in vectors.items() if ((vector == 0) | (vector == 1)).any()]
     assert vectors and not still
 
@@ -87,9 +81,7 @@ def test_electra_embeds_narrower_than_it_thinks(tiny_checkpoint: TinyCheckpoint)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_family_and_seed_decide_every_byte(
-    tiny_checkpoint: TinyCheckpoint, tmp_path: Path, family: Family
-) -> None:
+def test_family_and_seed_decide_every_byte(tiny_checkpoint: TinyCheckpoint, tmp_path: Path, family: Family) -> None:
     first, again, other = (
         tiny_checkpoint(family),
         write_checkpoint(tmp_path, family),

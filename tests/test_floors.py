@@ -44,12 +44,8 @@ def name(path: Path) -> str:
 @pytest.mark.parametrize("path", LAB, ids=name)
 def test_only_the_upper_rooms_know_a_screen(path: Path) -> None:
     room = path.relative_to(ROOT).parts[1]
-    wrong = {
-        library for library in imported(path.read_text("utf-8")) if room not in SCREEN.get(library, {room})
-    }
-    assert not wrong, (
-        f"lab/{room} must not import {', '.join(sorted(wrong))}; return data and draw it upstairs"
-    )
+    wrong = {library for library in imported(path.read_text("utf-8")) if room not in SCREEN.get(library, {room})}
+    assert not wrong, f"lab/{room} must not import {', '.join(sorted(wrong))}; return data and draw it upstairs"
 
 
 @pytest.mark.parametrize("path", LAB, ids=name)

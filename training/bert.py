@@ -98,9 +98,7 @@ def schedule(progress: float, recipe: Recipe) -> tuple[float, float]:
 
 def losses(model: BertForPreTraining, batch: Batch) -> tuple[Tensor, Tensor]:
     """Masked-language loss over the chosen positions only, and next-sentence loss of the pairs."""
-    output = model.bert(
-        input_ids=batch.inputs, attention_mask=batch.attention_mask, token_type_ids=batch.segments
-    )
+    output = model.bert(input_ids=batch.inputs, attention_mask=batch.attention_mask, token_type_ids=batch.segments)
     chosen = batch.labels >= 0
     logits = model.cls.predictions(output.last_hidden_state[chosen])
     masked = functional.cross_entropy(logits.float(), batch.labels[chosen])
@@ -115,7 +113,7 @@ class Run:
 
     def __init__(self, folder: Path, recipe: Recipe, device: str) -> None:
         self.folder, self.recipe, self.device = folder, recipe, device
-        self.model = build_model(recipe).to(device)
+        self.model = build_model(recipe).to(device)  # type: ignore[arg-type]  # Transformers' decorator hides self
         self.optimizers = optimizers(self.model, recipe)
         self.tokens, self.seconds, self.step = 0, 0.0, 0
         self.log: list[dict[str, float]] = []
@@ -196,13 +194,9 @@ def train(run: Run, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokeniz
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, required=True, help="folder of <source>.txt.xz files")
-    parser.add_argument(
-        "--work", type=Path, default=Path(".training/lab-bert"), help="checkpoints and caches"
-    )
+    parser.add_argument("--work", type=Path, default=Path(".training/lab-bert"), help="checkpoints and caches")
     parser.add_argument("--hours", type=float, default=2.0, help="training time, resumed runs added up")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])

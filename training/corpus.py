@@ -146,11 +146,9 @@ def token_corpus(folder: Path, tokenizer: Tokenizer, cache: Path) -> tuple[Token
     """Return (train, held-out), tokenized once and kept in ``cache`` (.npz)."""
     if not cache.exists():
         packed = [_pack(tokenizer, part) for part in split(folder)]
-        arrays = {
-            f"{i}_{name}": value for i, corpus in enumerate(packed) for name, value in vars(corpus).items()
-        }
+        arrays = {f"{i}_{name}": value for i, corpus in enumerate(packed) for name, value in vars(corpus).items()}
         cache.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(cache, **arrays)  # type: ignore[arg-type]
+        np.savez(cache, **arrays)
     with np.load(cache) as stored:
         train, held_out = (
             TokenCorpus(*(stored[f"{i}_{name}"] for name in TokenCorpus.__dataclass_fields__)) for i in (0, 1)

@@ -28,9 +28,7 @@ def export(checkpoint: Path, tokenizer: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkpoint", type=Path, default=Path(".training/lab-bert/checkpoint.pt"))
     parser.add_argument("--folder", type=Path, default=EMBEDDED / "lab-bert")
     options = parser.parse_args()

@@ -21,7 +21,7 @@ class Batch:
 
     inputs, segments, labels  (b, n) int64; ``labels`` is -100 where nothing is predicted
     attention_mask            (b, n) int64, or None when no row is padded
-    is_next                   (b,)   0 = B follows A, 1 = random (Devlin's order), or None for single sentences
+    is_next                   (b,)   0 = B follows A, 1 = random; None for single sentences
     """
 
     inputs: Tensor
@@ -36,12 +36,13 @@ class Batch:
 
 def mask_tokens(batch: Batch, rate: float, tokenizer: Tokenizer, generator: torch.Generator) -> Batch:
     """Choose ``rate`` of the ordinary tokens; 80 % become [MASK], 10 % random, 10 % stay (Devlin §3.1)."""
-    special = torch.tensor([tokenizer.token_to_id(t) for t in ("[PAD]", "[UNK]", "[CLS]", "[SEP]")])
+    vocabulary = tokenizer.get_vocab()
+    special = torch.tensor([vocabulary[t] for t in ("[PAD]", "[UNK]", "[CLS]", "[SEP]")])
     chosen = torch.rand(batch.inputs.shape, generator=generator) < rate
     chosen &= ~torch.isin(batch.inputs, special)
     fate = torch.rand(batch.inputs.shape, generator=generator)
-    random_ids = torch.randint(5, tokenizer.get_vocab_size(), batch.inputs.shape, generator=generator)
-    inputs = torch.where(chosen & (fate < 0.8), tokenizer.token_to_id("[MASK]"), batch.inputs)
+    random_ids = torch.randint(5, len(vocabulary), batch.inputs.shape, generator=generator)
+    inputs = torch.where(chosen & (fate < 0.8), vocabulary["[MASK]"], batch.inputs)
     inputs = torch.where(chosen & (fate >= 0.9), random_ids, inputs)
     return replace(batch, inputs=inputs, labels=torch.where(chosen, batch.inputs, IGNORE))
 
@@ -49,18 +50,17 @@ def mask_tokens(batch: Batch, rate: float, tokenizer: Tokenizer, generator: torc
 class WindowSampler:
     """Draws windows that start at a sentence, sources in proportion to weight times size."""
 
-    def __init__(
-        self, corpus: TokenCorpus, sources: Sequence[Source], tokenizer: Tokenizer, seed: int
-    ) -> None:
+    def __init__(self, corpus: TokenCorpus, sources: Sequence[Source], tokenizer: Tokenizer, seed: int) -> None:
         self.corpus = corpus
         self.random = np.random.default_rng(seed)
-        self.cls, self.sep, self.pad = (tokenizer.token_to_id(t) for t in ("[CLS]", "[SEP]", "[PAD]"))
+        vocabulary = tokenizer.get_vocab()
+        self.cls, self.sep, self.pad = (vocabulary[t] for t in ("[CLS]", "[SEP]", "[PAD]"))
         lengths = np.diff(corpus.sentence_starts)
         weight = np.asarray([s.weight for s in sources])[corpus.source_of] * lengths
         paired = np.asarray([s.documents for s in sources])[corpus.source_of]
         self._any = np.cumsum(weight) / weight.sum()
         self._paired = np.cumsum(weight * paired) / (weight * paired).sum()
-        self._pool: list[list[int]] = []
+        self._pool: list[list[list[int]]] = []
 
     def _sentence(self, cumulative: np.ndarray) -> int:
         return int(np.searchsorted(cumulative, self.random.random()))
@@ -110,8 +110,7 @@ class WindowSampler:
                 if len(row) * (i + 1 - cuts[-1]) > batch_tokens:
                     cuts.append(i)
             groups = [rows[a:b] for a, b in zip(cuts, [*cuts[1:], len(rows)], strict=True)]
-            self.random.shuffle(groups)
-            self._pool = groups
+            self._pool = [groups[i] for i in self.random.permutation(len(groups))]
         rows = self._pool.pop()
         return self._batch(rows, [[0] * len(row) for row in rows], None)
 
@@ -130,6 +129,4 @@ class WindowSampler:
             ids[i, : len(row)] = torch.tensor(row)
             kinds[i, : len(row)] = torch.tensor(kind)
         padded = any(len(row) < width for row in rows)
-        return Batch(
-            ids, kinds, (ids != self.pad).long() if padded else None, is_next, torch.full_like(ids, IGNORE)
-        )
+        return Batch(ids, kinds, ids.ne(self.pad).long() if padded else None, is_next, torch.full_like(ids, IGNORE))

@@ -2,11 +2,13 @@
 
 Vega knows the page it stands on as its `background` signal, so one specification serves both themes:
 `DARK` is a parameter that every specification carries, and `themed(light, dark)` picks in the browser.
-The ramps have equal steps of lightness (OKLCH) from the page's own colour to full strength, one hue for
-[0, 1], blue and orange either side of zero: safe for the common colour deficiencies, readable in grey.
+The ramps take even steps of lightness (OKLCH) from the page's own colour to full strength: one hue for
+[0, 1], blue and orange on either side of zero, so they can be told apart in grey and with colour-blind eyes.
 """
 
-from typing import Any
+from typing import Any, Literal
+
+Scale = Literal["sequential", "diverging"]
 
 DARK = {"name": "dark", "expr": "luminance(background) < 0.4"}
 
@@ -18,6 +20,14 @@ _DIVERGING = (
     ("#9e4500", "#bd6e43", "#d39b7e", "#e6c7b8", "#f7f4f3", "#b7cae3", "#7c9fce", "#4175b6", "#004b96"),
     ("#feb079", "#cf854f", "#946341", "#5d4332", "#2a2522", "#364c5f", "#497599", "#5ca0d7", "#8ecbff"),
 )
+_LINES = (  # Okabe and Ito's, darkened or lightened to stand out on the page
+    ("#0060a0", "#56b4e9"),
+    ("#c04f00", "#ff9e4a"),
+    ("#00785a", "#2bc79c"),
+    ("#a8477f", "#e79cc6"),
+    ("#7a6400", "#e5cf3c"),
+    ("#4c505e", "#c3c6cf"),
+)
 
 
 def themed(light: str, dark: str) -> dict[str, str]:
@@ -25,20 +35,39 @@ def themed(light: str, dark: str) -> dict[str, str]:
     return {"expr": f"dark ? '{dark}' : '{light}'"}
 
 
-INK = themed("#31333f", "#fafafa")
+INK = themed("#16181d", "#ffffff")
+SOFT_INK = themed("#4c505e", "#d5d7dd")
 PAPER = themed("#ffffff", "#0e1117")
 POSITIVE = themed("#2f71cb", "#52a0e7")
 NEGATIVE = themed("#bd5a1c", "#e8925a")
-FADED = themed("#a9c3e6", "#35557d")
-MASKED = "rgba(128, 132, 149, 0.28)"
+_MASKED = "rgba(128, 132, 149, 0.3)"
 
 
-def ramp(scale: str) -> list[dict[str, str]]:
-    """The colour range of `"sequential"` or `"diverging"` values, nine themed stops, low to high."""
+def ramp(scale: Scale) -> list[dict[str, str]]:
+    """The colours of a scale from its lowest value to its highest, nine themed stops."""
     light, dark = _SEQUENTIAL if scale == "sequential" else _DIVERGING
     return [themed(*pair) for pair in zip(light, dark, strict=True)]
 
 
-def on_cell(value: str) -> dict[str, Any]:
-    """An expression for the text colour that stands out on the cell filled for the expression `value`."""
-    return {"expr": f"luminance(scale('color', {value})) > 0.22 ? '#111318' : '#ffffff'"}
+def lines() -> list[dict[str, str]]:
+    """Colours for series that are told apart by name, six of them."""
+    return [themed(*pair) for pair in _LINES]
+
+
+def on_cell(value: str) -> dict[str, str]:
+    """An expression for the ink that stands out on the cell coloured by the expression `value`."""
+    return {"expr": f"luminance(scale('color', {value})) > 0.2 ? '#111318' : '#ffffff'"}
+
+
+def masked(stripes: int) -> str | dict[str, Any]:
+    """The fill of cells that do not exist: flat grey, or hatched with so many diagonal `stripes`.
+
+    An even number of stripes runs on unbroken from cell to cell.
+    """
+    if stripes == 0:
+        return _MASKED
+    stops = []
+    for stripe in range(stripes):
+        for ink, begin, end in (("transparent", 0.0, 0.4), (_MASKED, 0.4, 0.6), ("transparent", 0.6, 1.0)):
+            stops += [{"offset": round((stripe + at) / stripes, 4), "color": ink} for at in (begin, end)]
+    return {"gradient": "linear", "x1": 0, "y1": 0, "x2": 1, "y2": 1, "stops": stops}

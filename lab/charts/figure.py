@@ -1,10 +1,10 @@
-"""What every chart of the lab is: a Vega-Lite specification, its numbers, its words and its table."""
+"""What every chart of the lab is: a Vega-Lite specification, its numbers, a sentence about it and its table."""
 
 import json
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts import colour
 from lab.charts.labels import visible
 
+CANVAS_ABOVE = 44  # tokens a side: beyond, thousands of SVG nodes make a page slow
+_LABEL_LIMIT = 76  # pixels: leaves two thirds of a phone to the drawing
 _FORMAT = re.compile(r"\+?\.\d+[feg%]")
 
 
@@ -26,15 +28,15 @@ class Figure:
 
     Attributes
     ----------
-    spec : Vega-Lite specification, plain JSON. It does not change when only numbers or the highlight change,
-        so Streamlit updates the drawing in place instead of building it anew.
-    data : the numbers, one row a mark; Streamlit sends them as Arrow.
-    width : pixels, or "stretch". A number is a maximum: on a narrower page the chart shrinks.
+    spec : Vega-Lite specification, plain JSON. Outlines and, where `domain` is given, new numbers leave it
+        as it is, and Streamlit then mends the drawing in place instead of building it anew.
+    data : the numbers, one row a mark; they travel as Arrow.
+    width : pixels, or "stretch". Pixels are a maximum: on a narrower page the chart shrinks.
     alt : the chart in a sentence, for those who do not see it.
-    table : makes the table view (and the CSV) when asked.
+    table : makes the table view when it is asked for; `lab.charts.to_csv` turns that into a file.
     """
 
-    spec: Mapping[str, Any]
+    spec: dict[str, Any]
     data: pd.DataFrame
     width: int | Literal["stretch"]
     alt: str
@@ -42,9 +44,9 @@ class Figure:
 
 
 def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
-    """The part of a specification that all charts share. The title is wrapped to fit a phone."""
-    lines = {"name": "title_lines", "value": textwrap.wrap(title, 36)}
-    text = {"expr": f"width > {9 * len(title)} ? [join(title_lines, ' ')] : title_lines"}
+    """The part of a specification that all charts share. A title too long for the page is broken into lines."""
+    lines = {"name": "title_lines", "value": textwrap.wrap(visible(title, None), 36)}
+    text = {"expr": f"width + 90 > {8 * len(title)} ? [join(title_lines, ' ')] : title_lines"}
     spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "title": {"text": text, "anchor": "start", "frame": "bounds", "offset": 12},
@@ -58,56 +60,84 @@ def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
     return spec
 
 
-def flat(values: NDArray[np.float32]) -> pd.DataFrame:
-    """The numbers as one float32 column, row after row: the cheapest way to the browser."""
-    return pd.DataFrame({"value": values.ravel()})
+def axis_text(size: int = 12) -> dict[str, Any]:
+    """Settings of an axis' words: readable at small sizes, no lines, labels where their marks are."""
+    return {
+        "labelFontSize": size,
+        "labelColor": colour.SOFT_INK,
+        "titleColor": colour.SOFT_INK,
+        "labelPadding": 5,
+        "titlePadding": 8,
+        "labelFlush": False,
+        "ticks": False,
+        "domain": False,
+        "grid": False,
+    }
 
 
-def numbers(values: ArrayLike, shape: str, *, of: str) -> NDArray[np.float32]:
-    """`values` as finite float32 with the dimensions that `shape` names, e.g. `"(rows, columns)"`.
+def ticks(count: int) -> list[int]:
+    """Which of `count` places (from 0) to label, at most nine: the first, then round steps."""
+    step = next(step for step in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, count) if count / step <= 8)
+    return sorted({0, *range(step - 1, count, step)})
+
+
+def names(parameter: str, labels: Sequence[str]) -> dict[str, Any]:
+    """Labels as a parameter: values that expressions look up by index, never part of an expression."""
+    return {"name": parameter, "value": [visible(label) for label in labels]}
+
+
+def quoted(text: str) -> str:
+    """`text` (a title or a number format of the caller) as a string literal of Vega's expressions."""
+    return json.dumps(text)
+
+
+def label_extent(labels: Sequence[str], size: int) -> int:
+    """About how many pixels the widest of `labels` takes at font `size`, up to what a phone can spare."""
+    widths = (sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.56 for c in visible(text)) for text in labels)
+    return min(_LABEL_LIMIT, round(max(widths) * size) + 2)
+
+
+def numbers(values: ArrayLike, shape: tuple[str, ...], *, of: str) -> NDArray[np.float32]:
+    """`values` as finite float32 with the dimensions named by `shape`, e.g. `("rows", "columns")`.
 
     Raises
     ------
-    ValueError : wrong number of dimensions, nothing inside, NaN or infinity (and where the first one is).
+    ValueError : other dimensions, nothing inside, NaN or infinity (and where the first one is).
     """
     array = np.asarray(values, dtype=np.float32)
-    dimensions = len(shape.strip("(),").split(","))
-    if array.ndim != dimensions or array.size == 0:
-        raise ValueError(f"{of}: expected numbers of shape {shape}, got shape {array.shape}.")
+    if array.ndim != len(shape) or array.size == 0:
+        raise ValueError(f"{of}: expected numbers of shape ({', '.join(shape)}), got shape {array.shape}.")
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
         first = tuple(int(index) for index in wrong[0])
         raise ValueError(
-            f"{of}: {len(wrong)} of {array.size} values are NaN or infinite, the first at {first} "
-            f"({array[first]}). A chart cannot show them: mask them or mend the step before."
+            f"{of}: {len(wrong)} of {array.size} values are NaN or infinite, the first at {first}: {array[first]}. "
+            "A chart cannot show them; mask them, or mend the step before."
         )
     return array
 
 
 def check_labels(count: int, labels: Sequence[str], *, of: str, what: str) -> None:
-    """Raise a ValueError unless there is one label for each of `count` things."""
+    """Raise a ValueError unless there is one label for each of `count` things called `what`."""
     if len(labels) != count:
-        raise ValueError(f"{of}: {count} {what} but {len(labels)} labels; give one label for each.")
+        raise ValueError(f"{of}: {count} {what} but {len(labels)} labels; give one label to each.")
 
 
 def check_format(value_format: str, *, of: str) -> None:
     """Raise a ValueError unless Python and the browser (d3) read `value_format` alike."""
     if not _FORMAT.fullmatch(value_format):
-        raise ValueError(f"{of}: format {value_format!r} is not like '.3f', '+.2f', '.1%', '.2e' or '.3g'.")
+        raise ValueError(f"{of}: the format {value_format!r} is not one like '.3f', '+.2f', '.1%', '.2e' or '.3g'.")
 
 
-def names(parameter: str, labels: Sequence[str]) -> dict[str, Any]:
-    """Labels as a parameter: a value that expressions look up, never a part of an expression."""
-    return {"name": parameter, "value": [visible(label) for label in labels]}
+def check_index(index: int | None, count: int, *, of: str, what: str) -> None:
+    """Raise a ValueError unless `index` is None or one of `count` things called `what`, counted from 0."""
+    if index is not None and not 0 <= index < count:
+        raise ValueError(f"{of}: there is no {what} {index}; they run from 0 to {count - 1}.")
 
 
-def text_width(labels: Sequence[str], size: float) -> int:
-    """About how many pixels the widest of `labels` takes at font `size`."""
-    wide = ("W", "F")
-    lengths = (sum(1.0 if unicodedata.east_asian_width(c) in wide else 0.56 for c in visible(text)) for text in labels)
-    return round(max(lengths) * size)
-
-
-def quoted(text: str) -> str:
-    """`text` (a caller's title) as a string literal of the expression language."""
-    return json.dumps(text)
+def checked_domain(domain: tuple[float, float], *, of: str) -> tuple[float, float]:
+    """`domain` as plain floats. Raises a ValueError unless both ends are finite and low < high."""
+    low, high = float(domain[0]), float(domain[1])
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise ValueError(f"{of}: the domain ({low}, {high}) must run from a lower to a higher number.")
+    return low, high

@@ -6,22 +6,26 @@ and two equal tokens stay two rows. Labels live in parameters and are looked up 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from lab.charts import colour
-from lab.charts.figure import base, names, quoted, text_width
+from lab.charts.figure import CANVAS_ABOVE, axis_text, base, label_extent, names, quoted
 
-Scale = Literal["sequential", "diverging"]
+_LABELS_UP_TO = 128
+_NUMBERS_UP_TO = 8
+_EXISTS = {"filter": "datum.k <= datum.q"}
+_MASKED = {"filter": "datum.k > datum.q"}
 
-CANVAS_ABOVE = 44  # tokens: beyond, thousands of SVG nodes make a page slow
-LABELS_UP_TO = 128
-LABEL_LIMIT = 76  # pixels: leaves two thirds of a phone to the cells
-NUMBERS_UP_TO = 8
+Chosen = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What a grid of cells needs to know beside its numbers. Sizes in pixels, titles as a reader sees them."""
+    """All that a grid of cells needs beside its numbers; titles as the reader sees them, sizes in pixels."""
 
     title: str
     rows: Sequence[str]
@@ -29,23 +33,41 @@ class Grid:
     row_title: str
     column_title: str
     value_title: str
-    scale: Scale
+    scale: colour.Scale
     domain: tuple[float, float]
     value_format: str
     cell_height: float
-    square: bool
+    square: bool = True
     causal: bool = False
-    select: str | None = None
-    written: bool = False
+    clickable: bool = False
+    numbered: bool = False
+    column_ticks: Sequence[int] | None = None
+
+    @property
+    def longest(self) -> int:
+        """The longer side, in cells."""
+        return max(len(self.rows), len(self.columns))
 
 
-def grid_spec(grid: Grid, chosen: tuple[int | None, int | None]) -> dict[str, Any]:
-    """The Vega-Lite specification of `grid` with row and/or cell `chosen` outlined."""
+def flat(values: NDArray[np.float32]) -> pd.DataFrame:
+    """A matrix as one column, row after row: the cheapest way to the browser."""
+    return pd.DataFrame({"value": values.ravel()})
+
+
+def span(values: NDArray[np.float32], scale: colour.Scale) -> tuple[float, float]:
+    """The domain that shows `values` best: from 0 to the largest, or as far below zero as above."""
+    high = float(values.max() if scale == "sequential" else np.abs(values).max())
+    high = high if high > 0 else 1.0
+    return (min(0.0, float(values.min())), high) if scale == "sequential" else (-high, high)
+
+
+def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
+    """The Vega-Lite specification of `grid`, with the row, column or cell that is `chosen` outlined."""
     rows, columns = len(grid.rows), len(grid.columns)
-    spec = base(grid.title, grid.cell_height * rows, canvas=max(rows, columns) > CANVAS_ABOVE)
+    spec = base(grid.title, grid.cell_height * rows, canvas=grid.longest > CANVAS_ABOVE)
     spec["params"] += [names("row_labels", grid.rows), names("column_labels", grid.columns)]
     if grid.square:
-        # "fit-x" makes `width` the room left for cells: this keeps them square at any page width
+        # "fit-x" makes `width` the room left for the cells: this keeps them square however wide the page is
         spec["params"].append({"name": "height", "expr": f"width * {rows} / {columns}"})
     spec["datasets"] = _outlined(chosen)
     spec["transform"] = [
@@ -53,130 +75,164 @@ def grid_spec(grid: Grid, chosen: tuple[int | None, int | None]) -> dict[str, An
         {"calculate": f"floor((datum.place - 1) / {columns})", "as": "q"},
         {"calculate": f"(datum.place - 1) % {columns}", "as": "k"},
     ]
-    spec["encoding"] = {"x": _axis(grid, "k"), "y": _axis(grid, "q")}
-    spec["layer"] = [_cells(grid), *_masked(grid), *_written(grid), *_outlines()]
+    spec["encoding"] = {"x": _across(grid), "y": {**_down(grid), "axis": None}}
+    spec["resolve"] = {"axis": {"y": "independent"}}  # the left axis is the cells' own, see `_margin`
+    spec["layer"] = [_cells(grid), *_hatching(grid), *_written(grid), *_outlines(grid)]
     return spec
 
 
-def _outlined(chosen: tuple[int | None, int | None]) -> dict[str, list[dict[str, int]]]:
+def _outlined(chosen: Chosen) -> dict[str, list[dict[str, int]]]:
     """The outlines as data sets of their own, so that moving them leaves the specification as it is.
 
-    Two, not one: with exactly one named data set Streamlit 1.67 puts the chart's own numbers into it.
+    Never reduce them to one: a single named data set is where Streamlit 1.67 puts the chart's own numbers.
     """
     q, k = chosen
-    row = [] if q is None else [{"q": q}]
-    cell = [] if q is None or k is None else [{"q": q, "k": k}]
-    return {"chosen_row": row, "chosen_cell": cell}
-
-
-def _axis(grid: Grid, field: Literal["q", "k"]) -> dict[str, Any]:
-    across = field == "k"
-    labels, title = (grid.columns, grid.column_title) if across else (grid.rows, grid.row_title)
-    size = 12 if len(labels) <= 24 else 10
-    extent = min(LABEL_LIMIT, text_width(labels, size)) if len(labels) <= LABELS_UP_TO else 0
-    axis: dict[str, Any] = {
-        "orient": "top" if across else "left",
-        "labels": len(labels) <= LABELS_UP_TO,
-        "labelExpr": f"{'column_labels' if across else 'row_labels'}[datum.value]",
-        "labelAngle": {"expr": f"bandwidth('x') < {extent + 4} ? -90 : 0"} if across else 0,
-        "labelLimit": extent,
-        "labelOverlap": "parity",
-        "labelSeparation": 4,
-        "labelFlush": False,
-        "labelPadding": 5,
-        "labelFontSize": size,
-        "titlePadding": 8,
+    return {
+        "chosen_row": [{"q": q}] if q is not None else [],
+        "chosen_column": [{"k": k}] if q is None and k is not None else [],
+        "chosen_cell": [{"q": q, "k": k}] if q is not None and k is not None else [],
     }
-    if not across:
-        # A fixed extent: were it free to follow which labels fit, width and height would chase each other
-        axis |= {"minExtent": extent + 5, "maxExtent": extent + 5}
-    padding = 0.04 if len(labels) <= 24 else 0
-    scale = {"domain": list(range(len(labels))), "paddingInner": padding, "paddingOuter": 0}
-    return {"field": field, "type": "ordinal", "title": title, "scale": scale, "axis": axis}
+
+
+def _band(field: str, title: str, count: int, gap: float) -> dict[str, Any]:
+    scale = {"domain": list(range(count)), "paddingInner": gap, "paddingOuter": 0}
+    return {"field": field, "type": "ordinal", "title": title, "scale": scale}
+
+
+def _axis(labels: Sequence[str], parameter: str) -> dict[str, Any]:
+    shown = len(labels) <= _LABELS_UP_TO
+    size = 12 if len(labels) <= 24 else 10
+    return {
+        **axis_text(size),
+        "labels": shown,
+        "labelExpr": f"{parameter}[datum.value]",
+        "labelLimit": label_extent(labels, size) if shown else 0,
+        "labelOverlap": "parity",
+        "labelSeparation": 1,
+    }
+
+
+def _across(grid: Grid) -> dict[str, Any]:
+    """Columns: labels above, lying flat where there is room, else upright."""
+    axis = _axis(grid.columns, "column_labels") | {"orient": "top"}
+    crowded = f"bandwidth('x') < {axis['labelLimit'] + 2}"
+    if grid.column_ticks is not None:
+        crowded = "false"
+        axis |= {"values": list(grid.column_ticks), "labels": True, "labelLimit": 40}
+    axis |= {
+        "labelAngle": {"expr": f"{crowded} ? -90 : 0"},
+        "labelAlign": {"expr": f"{crowded} ? 'left' : 'center'"},
+        "labelBaseline": {"expr": f"{crowded} ? 'middle' : 'bottom'"},
+    }
+    gap = 0.04 if len(grid.columns) <= 24 else 0
+    return _band("k", grid.column_title, len(grid.columns), gap) | {"axis": axis}
+
+
+def _down(grid: Grid) -> dict[str, Any]:
+    """Rows, from top to bottom. Their labels take a fixed width: see `_margin` for why."""
+    axis = _axis(grid.rows, "row_labels") | {"orient": "left"}
+    extent = axis["labelLimit"] + axis["labelPadding"]
+    gap = 0.2 if not grid.square else 0.04 if len(grid.rows) <= 24 else 0
+    return _band("q", grid.row_title, len(grid.rows), gap) | {"axis": axis | {"minExtent": extent, "maxExtent": extent}}
+
+
+def _margin(grid: Grid) -> dict[str, Any]:
+    """A right-hand axis with nothing on it: a margin of constant width.
+
+    Without it the last column's label juts out by a pixel or not, which changes the width left for the cells,
+    hence the height, hence which labels are drawn ... and Vega ends in "Maximum call stack size exceeded".
+    """
+    axis = {"orient": "right", "title": None, "labels": False, "ticks": False, "domain": False, "grid": False}
+    return {**_down(grid), "axis": axis | {"minExtent": 10, "maxExtent": 10}}
 
 
 def _cells(grid: Grid) -> dict[str, Any]:
-    low, high = grid.domain
-    layer: dict[str, Any] = {
-        "mark": {"type": "rect", "tooltip": {"expr": _tooltip(grid, "format(datum.value, '.6~g')")}},
-        "encoding": {
-            "color": {
-                "field": "value",
-                "type": "quantitative",
-                "scale": {"domain": [low, high], "range": colour.ramp(grid.scale), "clamp": True},
-                "legend": {
-                    "title": grid.value_title,
-                    "orient": "bottom",
-                    "direction": "horizontal",
-                    "gradientLength": 150,
-                    "gradientThickness": 10,
-                    "titleLimit": 180,
-                    "offset": 10,
-                    "values": [low, (low + high) / 2, high],
-                    "format": ".3~g",
-                    "padding": 0,
-                },
-            }
-        },
-    }
+    colours = {"domain": list(grid.domain), "range": colour.ramp(grid.scale), "interpolate": "rgb", "clamp": True}
+    mark: dict[str, Any] = {"type": "rect", "tooltip": {"expr": _tooltip(grid, "format(datum.value, '.6~g')")}}
+    if grid.longest > CANVAS_ABOVE:
+        mark["aria"] = False  # a canvas has no nodes to describe
+    else:
+        q, k = _name(grid, "row_labels", "q"), _name(grid, "column_labels", "k")
+        mark["description"] = {"expr": f"{q} + ', ' + {k} + ': ' + format(datum.value, '.6~g')"}
+    color = {"field": "value", "type": "quantitative", "scale": colours, "legend": _legend(grid)}
+    layer: dict[str, Any] = {"mark": mark, "encoding": {"y": _down(grid), "color": color}}
     if grid.causal:
-        layer["transform"] = [{"filter": "datum.k <= datum.q"}]
-    if grid.select is not None:
-        layer["mark"]["cursor"] = "pointer"
+        layer["transform"] = [_EXISTS]
+    if grid.clickable:
+        mark["cursor"] = "pointer"
         select = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
-        layer["params"] = [{"name": grid.select, "select": select}]
+        layer["params"] = [{"name": "cell", "select": select}]
     return layer
 
 
-def _masked(grid: Grid) -> list[dict[str, Any]]:
-    """Cells above the diagonal of a causal model: hatched grey, for they do not exist."""
-    if not grid.causal:
-        return []
-    stripes = [0.0, 0.2, 0.2, 0.3, 0.3, 0.7, 0.7, 0.8, 0.8, 1.0]
-    inks = ["transparent", colour.MASKED]
-    stops = [{"offset": at, "color": inks[place // 2 % 2]} for place, at in enumerate(stripes)]
-    hatch = {"gradient": "linear", "x1": 0, "y1": 0, "x2": 1, "y2": 1, "stops": stops}
-    fill = hatch if len(grid.rows) <= CANVAS_ABOVE else colour.MASKED
-    return [
-        {
-            "transform": [{"filter": "datum.k > datum.q"}],
-            "mark": {"type": "rect", "fill": fill, "tooltip": {"expr": _tooltip(grid, quoted("masked"))}},
-        }
-    ]
+def _legend(grid: Grid) -> dict[str, Any]:
+    low, high = grid.domain
+    return {
+        "title": grid.value_title,
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientLength": 150,
+        "gradientThickness": 10,
+        "values": [low, (low + high) / 2, high],
+        "format": ".3~g",
+        "titleLimit": 180,
+        "titleColor": colour.SOFT_INK,
+        "labelColor": colour.SOFT_INK,
+        "offset": 10,
+        "padding": 0,
+    }
 
 
 def _tooltip(grid: Grid, value: str) -> str:
     """An expression for what hovering shows: both names, both positions, the value."""
-    row, column = grid.row_title, grid.column_title
+    row, column = grid.row_title or "Row", grid.column_title or "Column"
     if row == column:
         row, column = f"{row} (row)", f"{column} (column)"
-    return (
-        f"{{{quoted(row)}: row_labels[datum.q] + ' · ' + datum.q, "
-        f"{quoted(column)}: column_labels[datum.k] + ' · ' + datum.k, {quoted(grid.value_title)}: {value}}}"
-    )
+    q, k = _name(grid, "row_labels", "q"), _name(grid, "column_labels", "k")
+    return f"{{{quoted(row)}: {q}, {quoted(column)}: {k}, {quoted(grid.value_title)}: {value}}}"
+
+
+def _name(grid: Grid, parameter: str, field: str) -> str:
+    """An expression for a label, with its position from 1 where the grid is numbered: "3 · cat"."""
+    label = f"{parameter}[datum.{field}]"
+    return f"(datum.{field} + 1) + ' · ' + {label}" if grid.numbered else label
+
+
+def _hatching(grid: Grid) -> list[dict[str, Any]]:
+    """Cells above the diagonal of a causal model are no zeros: they do not exist."""
+    if not grid.causal:
+        return []
+    stripes = 6 if grid.longest <= _NUMBERS_UP_TO else 2 if grid.longest <= CANVAS_ABOVE else 0
+    tooltip = {"expr": _tooltip(grid, quoted("masked"))}
+    mark = {"type": "rect", "fill": colour.masked(stripes), "tooltip": tooltip, "aria": False}
+    return [{"transform": [_MASKED], "mark": mark}]
 
 
 def _written(grid: Grid) -> list[dict[str, Any]]:
-    """The numbers inside the cells, sized to fit them."""
-    if not grid.written:
+    """The numbers inside the cells of a small grid, sized to fit them."""
+    if grid.longest > _NUMBERS_UP_TO:
         return []
-    text = {"value": {"expr": f"format(datum.value, {quoted(grid.value_format)})"}}
     size = {"expr": "clamp(bandwidth('x') / 3.4, 8, 13)"}
+    text = {"value": {"expr": f"format(datum.value, {quoted(grid.value_format)})"}}
     layer: dict[str, Any] = {
         "mark": {"type": "text", "fontSize": size, "color": colour.on_cell("datum.value"), "aria": False},
         "encoding": {"text": text},
     }
     if grid.causal:
-        layer["transform"] = [{"filter": "datum.k <= datum.q"}]
+        layer["transform"] = [_EXISTS]
     return [layer]
 
 
-def _outlines() -> list[dict[str, Any]]:
-    """Chosen row lightly, chosen cell strongly; each stroke on a wider one of the page's colour."""
-    row = {"x": {"value": 0}, "x2": {"value": "width"}}
-    layers = []
-    for dataset, encoding, width in (("chosen_row", row, 1.0), ("chosen_cell", {}, 2.0)):
-        for stroke, extra in ((colour.PAPER, 2.0), (colour.INK, 0.0)):
-            mark = {"type": "rect", "filled": False, "stroke": stroke, "strokeWidth": width + extra, "tooltip": None}
-            layers.append({"data": {"name": dataset}, "mark": {**mark, "aria": False}, "encoding": encoding})
+def _outlines(grid: Grid) -> list[dict[str, Any]]:
+    """Row and column lightly, the cell strongly; each stroke lies on a wider one in the page's colour."""
+    across = {"x": {"value": 0}, "x2": {"value": "width"}}
+    down = {"y": {"value": 0}, "y2": {"value": "height"}}
+    kinds: tuple[tuple[str, dict[str, Any], float], ...]
+    kinds = (("chosen_row", across, 1.0), ("chosen_column", down, 1.0), ("chosen_cell", {}, 2.5))
+    layers: list[dict[str, Any]] = []
+    for dataset, encoding, width in kinds:
+        for stroke, halo in ((colour.PAPER, 2.5), (colour.INK, 0.0)):
+            mark = {"type": "rect", "filled": False, "stroke": stroke, "strokeWidth": width + halo, "aria": False}
+            layers.append({"data": {"name": dataset}, "mark": mark | {"tooltip": None}, "encoding": {**encoding}})
+    layers[0]["encoding"]["y"] = _margin(grid)
     return layers

@@ -1,4 +1,4 @@
-"""A matrix as coloured cells: attention, scores, metrics by layer and head."""
+"""A matrix as coloured cells: attention, scores, a metric by layer and head."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,35 +8,38 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lab.charts.colour import Scale
 from lab.charts.describe import describe_heatmap
-from lab.charts.figure import Figure, check_format, check_labels, flat, numbers
-from lab.charts.grid import NUMBERS_UP_TO, Grid, Scale, grid_spec
+from lab.charts.figure import Figure, check_format, check_index, check_labels, checked_domain, numbers
+from lab.charts.grid import Chosen, Grid, flat, grid_spec, span
 from lab.charts.tables import table
 
-_MARGIN = 110  # room for row labels and titles beside the cells, in pixels
+_BESIDE = 110  # pixels for row labels, their title and the margin
 
 
 @dataclass(frozen=True)
 class Heatmap(Figure):
-    """A Figure of `shape` (rows, columns) whose cells can be clicked."""
+    """A Figure of `shape` (rows, columns) whose cells answer a click. `causal`: above the diagonal is nothing."""
 
     shape: tuple[int, int]
+    causal: bool = False
 
     def clicked(self, event: Mapping[str, Any]) -> tuple[int, int] | None:
-        """The (q, k) that the chart's event names, or None: nothing clicked, or outside this matrix.
+        """The (q, k) of the cell clicked last, both from 0, or None.
 
-        A click outlives the numbers it was made on: after a shorter sentence it may point past the edge.
+        `event` is what `st.vega_lite_chart(..., on_select="rerun")` returns. The browser keeps a click
+        while the numbers change, so after a shorter sentence it may lie outside: that is None, too.
         """
-        cells = event.get("selection", {}).get("cell") or []
-        for cell in cells:
+        for cell in event.get("selection", {}).get("cell") or ():
             q, k = cell.get("q"), cell.get("k")
-            if isinstance(q, int | float) and isinstance(k, int | float):
-                if 0 <= q < self.shape[0] and 0 <= k < self.shape[1]:
-                    return int(q), int(k)
+            if not (isinstance(q, int | float) and isinstance(k, int | float)):
+                continue
+            if 0 <= q < self.shape[0] and 0 <= k < self.shape[1] and not (self.causal and k > q):
+                return int(q), int(k)
         return None
 
 
-def heatmap(
+def heatmap(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
     values: ArrayLike,
     rows: Sequence[str],
     columns: Sequence[str],
@@ -48,52 +51,66 @@ def heatmap(
     scale: Scale = "sequential",
     domain: tuple[float, float] | None = None,
     select: Literal["cell"] | None = None,
-    highlight: tuple[int, int | None] | None = None,
+    highlight: Chosen | None = None,
     value_format: str = ".3f",
     causal: bool = False,
+    numbered: bool = True,
 ) -> Heatmap:
+    """Draw `values` (rows, columns), row 0 at the top, with the exact number under the pointer.
+
+    Parameters
+    ----------
+    rows, columns : one label each. They may repeat and may be any text: they are data, not markup.
+    scale : "sequential" for values from 0 up, "diverging" for signed ones (the domain is then symmetric).
+    domain : values at the ends of the colours; without it, those of the numbers. Give it where several
+        charts are compared, or where the numbers change often: the drawing is then mended in place.
+    select : "cell" makes cells clickable; `Heatmap.clicked(event)` says which.
+    highlight : (q, k) outlines a cell and its row, (q, None) a row, (None, k) a column.
+    value_format : of the numbers inside the cells (drawn up to 8 by 8) and in the alternative text.
+    causal : cells above the diagonal do not exist; whatever `values` holds there (−∞, say) is ignored.
+    numbered : names in the tooltip carry their position, from 1: "3 · cat".
+
+    Raises
+    ------
+    ValueError : NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
+    """
     matrix = _matrix(values, rows, columns, causal=causal)
+    chosen = highlight or (None, None)
+    check_index(chosen[0], len(rows), of="heatmap", what="row")
+    check_index(chosen[1], len(columns), of="heatmap", what="column")
     check_format(value_format, of="heatmap")
+    limits = checked_domain(domain or span(matrix, scale), of="heatmap")
+    side = _side(len(columns))
     grid = Grid(
-        title=title,
-        rows=rows,
-        columns=columns,
-        row_title=row_title,
-        column_title=column_title,
-        value_title=value_title,
-        scale=scale,
-        domain=domain or span(matrix, scale),
-        value_format=value_format,
-        cell_height=_side(matrix.shape),
-        square=True,
-        causal=causal,
-        select=select,
-        written=max(matrix.shape) <= NUMBERS_UP_TO,
-    )
+        title, rows, columns, row_title, column_title, value_title, scale, limits, value_format, side,
+        causal=causal, clickable=select is not None, numbered=numbered,
+    )  # fmt: skip
     return Heatmap(
-        spec=grid_spec(grid, highlight or (None, None)),
+        spec=grid_spec(grid, chosen),
         data=flat(matrix),
-        width=round(_side(matrix.shape) * matrix.shape[1]) + _MARGIN,
-        alt=describe_heatmap(matrix, rows, columns, value_format=value_format, causal=causal),
+        width=round(side * len(columns)) + _BESIDE,
+        alt=describe_heatmap(
+            matrix, rows, columns, row_title=row_title, column_title=column_title,
+            value_format=value_format, causal=causal,
+        ),
         table=partial(table, matrix, rows, columns, causal=causal),
-        shape=(matrix.shape[0], matrix.shape[1]),
-    )
+        shape=(len(rows), len(columns)),
+        causal=causal,
+    )  # fmt: skip
 
 
-def span(values: NDArray[np.float32], scale: Scale) -> tuple[float, float]:
-    high = float(np.abs(values).max()) or 1.0
-    return (0.0, high) if scale == "sequential" else (-high, high)
-
-
-def _side(shape: tuple[int, ...]) -> float:
-    return float(max(np.clip(460 / shape[1], 5, 56), 200 / shape[1]))
+def _side(columns: int) -> float:
+    """The side of a cell in pixels: up to 40 columns about 460 in all, never a cell below 5."""
+    return max(min(460 / columns, 56), 200 / columns, 5)
 
 
 def _matrix(values: ArrayLike, rows: Sequence[str], columns: Sequence[str], *, causal: bool) -> NDArray[np.float32]:
     array = np.asarray(values, dtype=np.float32)
     if causal and array.ndim == 2:
-        array = np.tril(np.where(np.isfinite(array) | np.tri(*array.shape, dtype=bool), array, 0))
-    array = numbers(array, "(rows, columns)", of="heatmap")
+        if array.shape[0] != array.shape[1]:
+            raise ValueError(f"heatmap: a causal matrix has as many rows as columns, this one is {array.shape}.")
+        array = np.where(np.tri(len(array)) > 0, array, np.float32(0))
+    array = numbers(array, ("rows", "columns"), of="heatmap")
     check_labels(array.shape[0], rows, of="heatmap", what="rows of values")
     check_labels(array.shape[1], columns, of="heatmap", what="columns of values")
     return array

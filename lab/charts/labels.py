@@ -35,21 +35,12 @@ def _sign(char: str, *, outer: bool) -> str:
     return "␣" if category == "Zs" and outer else char
 
 
-def encodable(text: str) -> str:
-    """`text` with halves of surrogate pairs replaced by �, so that UTF-8 and Arrow accept it."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if _broken(text) else text
-
-
-def _broken(text: str) -> bool:
-    return any("\ud800" <= char <= "\udfff" for char in text)
-
-
 def distinct(labels: Sequence[str]) -> list[str]:
-    """`labels` made unique: each one that occurs twice gets its position, counted from 0 (`the·1`)."""
+    """`labels` made unique: each one that occurs twice gets its position, counted from 1 (`the·5`)."""
     counts = Counter(labels)
     taken = {label for label, count in counts.items() if count == 1}
     result = []
-    for position, label in enumerate(labels):
+    for position, label in enumerate(labels, start=1):
         name = label
         if counts[label] > 1:
             name = f"{label}·{position}"

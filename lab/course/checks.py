@@ -33,9 +33,7 @@ class Question:
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]
         if len(self.options) < 2 or sum(option.correct for option in self.options) != 1:
-            raise ValueError(
-                f"{self.id}: a question needs at least two options, exactly one of them correct."
-            )
+            raise ValueError(f"{self.id}: a question needs at least two options, exactly one of them correct.")
         if len(set(texts)) < len(texts):
             raise ValueError(f"{self.id}: two options read the same: {texts}.")
         if not all(option.why for option in self.options):

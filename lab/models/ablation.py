@@ -23,9 +23,7 @@ def _layer_in_chunks(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerCo
     parts = []
     for start in range(0, len(x), chunk):
         here = slice(start, start + chunk)
-        own = replace(
-            c, zero=None if c.zero is None else c.zero[here], mean=None if c.mean is None else c.mean[here]
-        )
+        own = replace(c, zero=None if c.zero is None else c.zero[here], mean=None if c.mean is None else c.mean[here])
         parts.append(forward.run_layer(x[here], w, config, own).output)
     return torch.cat(parts)
 

@@ -1,4 +1,4 @@
-"""Which models there are, and how one is loaded: from the repository, the Hub or a folder."""
+"""How a model is loaded: from the repository, the Hub or a folder."""
 
 from __future__ import annotations
 
@@ -11,45 +11,20 @@ from typing import TYPE_CHECKING, Any
 from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 
+from lab.models.cards import CATALOGUE, DEFAULT_MODEL, ModelCard, ModelUnavailable, card
 from lab.models.weights import CheckpointError, ModelConfig, Weights, read_weights
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+__all__ = [
+    "CATALOGUE", "DEFAULT_MODEL", "EMBEDDED", "Checkpoint", "LoadedModel", "ModelCard", "ModelUnavailable", "card",
+    "load_model",
+]  # fmt: skip
+
 EMBEDDED = Path(__file__).parent / "embedded"
-
-
-@dataclass(frozen=True)
-class ModelCard:
-    """One entry of the catalogue. ``repository`` is None for a model that ships with the lab."""
-
-    id: str
-    title: str
-    family: str
-    megabytes: int
-    licence: str
-    repository: str | None = None
-
-
-CATALOGUE = (
-    ModelCard("lab-bert", "Lab BERT (small, trained for this lab)", "bert", 11, "Apache-2.0"),
-    ModelCard("bert-base-uncased", "BERT base", "bert", 440, "Apache-2.0", "google-bert/bert-base-uncased"),
-    ModelCard("bert-large-uncased", "BERT large", "bert", 1345, "Apache-2.0", "google-bert/bert-large-uncased"),
-    ModelCard(
-        "bert-base-multilingual-uncased", "BERT base, 102 languages", "bert", 672, "Apache-2.0",
-        "google-bert/bert-base-multilingual-uncased",
-    ),
-    ModelCard(
-        "distilbert-base-uncased", "DistilBERT", "distilbert", 268, "Apache-2.0",
-        "distilbert/distilbert-base-uncased",
-    ),
-    ModelCard("gpt2", "GPT-2 small", "gpt2", 548, "MIT", "openai-community/gpt2"),
-)  # fmt: skip
-DEFAULT_MODEL = "lab-bert"
-
-
-class ModelUnavailable(RuntimeError):
-    """The model cannot be had right now; the message says why and what to do instead."""
+# WordPiece's file, or byte-level BPE's two.
+VOCABULARIES = (("vocab.txt",), ("vocab.json", "merges.txt"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +63,6 @@ class LoadedModel:
         return f"<{self.id}: {c.family}, {c.layers} layers, {c.heads} heads, width {c.width}>"
 
 
-def card(model_id: str) -> ModelCard | None:
-    """The catalogue's entry of ``model_id``, or None."""
-    return next((entry for entry in CATALOGUE if entry.id == model_id), None)
-
-
 def load_model(name: str | Path) -> LoadedModel:
     """Load a model by its catalogue id (``"lab-bert"``, ``"bert-base-uncased"``) or a folder.
 
@@ -102,12 +72,10 @@ def load_model(name: str | Path) -> LoadedModel:
     """
     entry = card(str(name))
     if entry is None:
-        folder = Path(name).expanduser()
+        folder = Path(name).expanduser().absolute()
         if not folder.is_dir():
             ids = ", ".join(c.id for c in CATALOGUE)
-            raise ModelUnavailable(
-                f"There is no model or folder called {str(name)!r}. The catalogue has {ids}."
-            )
+            raise ModelUnavailable(f"There is no model or folder called {str(name)!r}. The catalogue has {ids}.")
         return _load_folder(folder.name, folder)
     if entry.repository is None:
         return _load_folder(entry.id, EMBEDDED / entry.id)
@@ -136,20 +104,26 @@ def read_json(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise CheckpointError(f"{path.parent.name} has no {path.name}; is it a checkpoint folder?") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise CheckpointError(
-            f"{path.name} in {path.parent.name} is not readable JSON; download it again."
-        ) from error
+        raise CheckpointError(f"{path.name} in {path.parent.name} is not readable JSON; download it again.") from error
     if not isinstance(content, dict):
         raise CheckpointError(f"{path.name} in {path.parent.name} is not a JSON object.")
     return content
 
 
+def _shards(folder: Path) -> list[str]:
+    index = folder / "model.safetensors.index.json"
+    if not index.exists():
+        return ["model.safetensors"]
+    shard_of = read_json(index).get("weight_map")
+    if not isinstance(shard_of, dict) or not all(isinstance(name, str) for name in shard_of.values()):
+        raise CheckpointError(f"{index.name} in {folder.name} names no shards; download it again.")
+    return sorted(set(shard_of.values()))
+
+
 def read_tensors(folder: Path) -> dict[str, Tensor]:
     """All tensors of ``model.safetensors``, or of the shards its index names."""
-    index = folder / "model.safetensors.index.json"
-    names = sorted(set(read_json(index)["weight_map"].values())) if index.exists() else ["model.safetensors"]
     tensors: dict[str, Tensor] = {}
-    for name in names:
+    for name in _shards(folder):
         # A shard stands beside its index; a name with a path in it is not one of ours to follow.
         path = folder / Path(name).name
         if not path.exists():
@@ -166,18 +140,19 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     """The fast tokenizer: from ``tokenizer.json``, else built by Hugging Face from the vocabulary files."""
     path = folder / "tokenizer.json"
     if path.exists():
-        # The library raises a bare Exception on bad JSON, so look at the JSON first.
-        if "model" not in read_json(path):
-            raise CheckpointError(
-                f"tokenizer.json in {folder.name} describes no tokenizer; download it again."
-            )
+        # The library raises a bare Exception on JSON that is no tokenizer, so look at the JSON first.
+        described = read_json(path).get("model")
+        if not isinstance(described, dict) or not described.get("vocab"):
+            raise CheckpointError(f"tokenizer.json in {folder.name} describes no tokenizer; download it again.")
         tokenizer = Tokenizer.from_file(str(path))
-    elif any((folder / name).exists() for name in ("vocab.txt", "vocab.json")):
+    elif any(all((folder / name).exists() for name in names) for names in VOCABULARIES):
         from transformers import AutoTokenizer
 
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
     else:
-        raise CheckpointError(f"{folder.name} has neither tokenizer.json nor a vocabulary file.")
+        raise CheckpointError(
+            f"{folder.name} has neither tokenizer.json nor a vocabulary: vocab.txt, or vocab.json with merges.txt."
+        )
     # Whoever saved it may have left padding and truncation on; this lab shows what is there.
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -40,12 +40,8 @@ class Encoding:
 
 
 def clean(text: str) -> str:
-    """Replace lone surrogates, which no UTF-8 and no tokenizer can hold, by U+FFFD."""
-    return text.encode("utf-8", "replace").decode("utf-8") if _has_surrogate(text) else text
-
-
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+    """Join surrogate pairs; replace lone surrogates, which no tokenizer can hold, by U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | None = None) -> Encoding:
@@ -54,7 +50,7 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
     A pair is cut from the longer side first, as Hugging Face does. Raises :class:`TextError` when
     nothing is left to read.
     """
-    text, pair = clean(text), clean(pair) if pair else None
+    text, pair = clean(text), clean(pair) if pair and pair.strip() else None
     if not text.strip():
         raise TextError("There is no text yet. Type a sentence, or pick one of the examples.")
     full = tokenizer.encode(text, pair)
@@ -65,10 +61,10 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
         kept = limited.encode(text, pair)
     else:
         kept = full
-    if not kept.ids:
-        raise TextError("This text holds no characters the tokenizer keeps. Type a word.")
     # type_ids follow the model's template (RoBERTa: all 0); sequence_ids say which text a token came from.
     sequences = kept.sequence_ids
+    if 0 not in sequences:
+        raise TextError("This text holds no characters the tokenizer keeps. Type a word.")
     return Encoding(
         text=text,
         pair=pair,

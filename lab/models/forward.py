@@ -89,6 +89,11 @@ def gelu(x: Tensor, tanh: bool = False) -> Tensor:
     return functional.gelu(x, approximate="tanh" if tanh else "none")
 
 
+def activate(x: Tensor, name: str, other_gelu: bool = False) -> Tensor:
+    """The non-linearity by the name the checkpoint gives it: ReLU, GELU or, under any other name, GELU's tanh form."""
+    return torch.relu(x) if name == "relu" else gelu(x, tanh=(name != "gelu") != other_gelu)
+
+
 def embed(
     token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, w: EmbeddingWeights, eps: float,
     no_positions: bool = False, no_segments: bool = False,
@@ -181,10 +186,7 @@ def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerCont
 def feed_forward(x: Tensor, w: LayerWeights, activation: str, other_gelu: bool = False) -> FeedForward:
     """FFN(x) = activation(x·W_1 + b_1)·W_2 + b_2, each token on its own (§3.3)."""
     hidden = x @ w.w_1 + w.b_1
-    if activation == "relu":
-        active = torch.relu(hidden)
-    else:
-        active = gelu(hidden, tanh=(activation != "gelu") != other_gelu)
+    active = activate(hidden, activation, other_gelu)
     return FeedForward(hidden, active, active @ w.w_2 + w.b_2)
 
 
@@ -207,9 +209,7 @@ def decoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerContr
     before_ffn = layer_norm(middle, w.norm_2, config.norm_eps)
     ffn = feed_forward(before_ffn, w, config.activation, c.other_gelu)
     output = middle + ffn.output
-    return Layer(
-        x, attention, middle, ffn, output, output, input_norm=before_attention, ffn_input_norm=before_ffn
-    )
+    return Layer(x, attention, middle, ffn, output, output, input_norm=before_attention, ffn_input_norm=before_ffn)
 
 
 def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
@@ -238,11 +238,12 @@ def run_model(
 
 
 def vocabulary_logits(x: Tensor, head: VocabularyHead, config: ModelConfig) -> Tensor:
-    """(k, d) -> (k, vocabulary): transform (BERT only, Devlin et al. 2019 §3.1 task 1), then compare with every word."""
+    """(k, d) -> (k, vocabulary): transform (BERT only), then compare with every word.
+
+    Devlin et al. 2019, §3.1, task 1; GPT-2 compares the hidden state itself.
+    """
     if head.w is not None and head.b is not None and head.norm is not None:
-        x = layer_norm(
-            gelu(x @ head.w + head.b, tanh=config.activation != "gelu"), head.norm, config.norm_eps
-        )
+        x = layer_norm(activate(x @ head.w + head.b, head.activation), head.norm, config.norm_eps)
     logits = x @ head.decoder.T
     return logits if head.bias is None else logits + head.bias
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
-from lab.models.catalogue import ModelCard, ModelUnavailable
+from lab.models.cards import ModelCard, ModelUnavailable
 
 # Nothing that could hold a pickle or code is ever asked for.
-WANTED = ("config.json", "model.safetensors", "model*.safetensors*", "tokenizer.json", "tokenizer_config.json",
-          "vocab.txt", "vocab.json", "merges.txt")  # fmt: skip
+WANTED = (
+    "config.json", "model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json",
+    "tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt",
+)  # fmt: skip
 _NETWORK_ERRORS = (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HTTPError, ConnectionError)
 
 
@@ -34,9 +37,7 @@ def _unavailable(entry: ModelCard, error: BaseException) -> ModelUnavailable:
 def cached(entry: ModelCard) -> Path | None:
     """The folder of an earlier complete download, or None. Never touches the network."""
     try:
-        folder = Path(
-            snapshot_download(str(entry.repository), allow_patterns=list(WANTED), local_files_only=True)
-        )
+        folder = Path(snapshot_download(str(entry.repository), allow_patterns=list(WANTED), local_files_only=True))
     except LocalEntryNotFoundError:
         return None
     return folder if any(folder.glob("model*.safetensors")) else None
@@ -48,7 +49,8 @@ def plan(entry: ModelCard) -> Download:
         info = HfApi().model_info(str(entry.repository), files_metadata=True)
     except _NETWORK_ERRORS as error:
         raise _unavailable(entry, error) from error
-    chosen = [s for s in info.siblings or [] if any(Path(s.rfilename).match(pattern) for pattern in WANTED)]
+    # On whole paths, as the download matches them: onnx/config.json is not the config.json we want.
+    chosen = [s for s in info.siblings or [] if any(fnmatchcase(s.rfilename, pattern) for pattern in WANTED)]
     if not any(s.rfilename.endswith(".safetensors") for s in chosen):
         raise ModelUnavailable(f"{entry.repository} offers no safetensors, and this lab reads nothing else.")
     return Download(tuple(s.rfilename for s in chosen), round(sum(s.size or 0 for s in chosen) / 1e6))
@@ -71,5 +73,7 @@ def download(entry: ModelCard) -> Path:
         )
     try:
         return Path(snapshot_download(str(entry.repository), allow_patterns=list(planned.files)))
-    except (*_NETWORK_ERRORS, OSError) as error:
+    except _NETWORK_ERRORS as error:
         raise _unavailable(entry, error) from error
+    except OSError as error:
+        raise ModelUnavailable(f"{entry.title} could not be stored here: {error.strerror or error}.") from error

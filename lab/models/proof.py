@@ -232,9 +232,7 @@ def reference_run(trace: Trace) -> ReferenceRun:
         out = module(**inputs, output_attentions=True, output_hidden_states=True)
     # Under any implementation but eager, Transformers 5 returns an empty tuple without a word.
     if len(out.attentions) != trace.model.config.layers:
-        raise RuntimeError(
-            "the reference returned no attentions; it must be loaded with the eager implementation."
-        )
+        raise RuntimeError("the reference returned no attentions; it must be loaded with the eager implementation.")
     logits = out.get("prediction_logits", out.get("logits"))
     relation = out.get("seq_relationship_logits")
     return ReferenceRun(
@@ -296,17 +294,13 @@ def prove(model: LoadedModel, trace: Trace) -> Proof:
     run = reference_run(trace)
     embeddings = trace.embeddings
     rows = [
-        _compare(
-            f"embeddings.{name}", None, getattr(embeddings, name), run.steps[place].expand(len(trace), -1)
-        )
+        _compare(f"embeddings.{name}", None, getattr(embeddings, name), run.steps[place].expand(len(trace), -1))
         for name, place in _places(trace)[0].items()
     ]
     rows.append(_compare("embeddings.output", None, embeddings.output, run.hidden_states[0]))
     for index in range(model.config.layers):
         ours, theirs = trace.layer(index), _layer_reference(trace, run, index)
-        rows += [
-            _compare(step, index, getattr(ours, step), theirs[step]) for step in _ORDER if step in theirs
-        ]
+        rows += [_compare(step, index, getattr(ours, step), theirs[step]) for step in _ORDER if step in theirs]
     rows.append(_compare("output", None, trace.output, run.hidden_states[-1]))
     if run.logits is not None and model.weights.vocabulary_head is not None:
         rows.append(_compare("logits", None, trace.logits(range(len(trace))), run.logits))

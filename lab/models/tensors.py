@@ -66,7 +66,7 @@ _LAYER_ENTRIES = {
 
 def catalogue(trace: Trace) -> tuple[TensorEntry, ...]:
     """List every tensor of ``trace``. A step the family does not have is left out."""
-    embeddings, layer = trace.embeddings, trace.layer(0)
+    embeddings, layer, pre_norm = trace.embeddings, trace.layer(0), trace.model.config.pre_norm
     entries = [
         TensorEntry(f"embeddings.{name}", alias, "Embeddings", tuple(tensor.shape), formula, source)
         for name, (alias, formula, source) in _EMBEDDING_ENTRIES.items()
@@ -75,9 +75,8 @@ def catalogue(trace: Trace) -> tuple[TensorEntry, ...]:
     for name, (alias, group, formula, source) in _LAYER_ENTRIES.items():
         tensor = getattr(layer, name)
         if tensor is not None:
-            if name == "output" and trace.model.config.pre_norm:
-                formula = "= residual; GPT-2 has no LayerNorm here"
-            entries.append(TensorEntry(f"layer.{name}", alias, group, tuple(tensor.shape), formula, source))
+            own = "= residual; GPT-2 has no LayerNorm here" if (name, pre_norm) == ("output", True) else formula
+            entries.append(TensorEntry(f"layer.{name}", alias, group, tuple(tensor.shape), own, source))
     entries.append(
         TensorEntry("hidden_states", "manual_hiddens", "Residual stream", tuple(trace.hidden_states.shape),
                     "embeddings' output, then each layer's", _V17 + "fig. 1")
@@ -100,9 +99,7 @@ def _embedding(name: str) -> Callable[[Trace], Tensor]:
     def read(trace: Trace) -> Tensor:
         tensor = getattr(trace.embeddings, name)
         if tensor is None:
-            raise KeyError(
-                f"{trace.model.id} is a {trace.model.config.family} model and has no {name} embeddings."
-            )
+            raise KeyError(f"{trace.model.id} is a {trace.model.config.family} model and has no {name} embeddings.")
         return tensor
 
     return read
@@ -137,7 +134,7 @@ def _layer_reader(name: str) -> Callable[[LayerTrace], Tensor | None]:
 
 
 _BY_NAME: dict[str, Callable[[Trace], object]] = {
-    "model": lambda t: t.model.reference(),
+    "model": lambda t: t.model.reference().base_model,
     "tokenizer": lambda t: t.model.tokenizer,
     "pipeline_res": _reference(""),
     "pipeline_attns": _reference("attentions"),

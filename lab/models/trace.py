@@ -233,9 +233,7 @@ class Trace:
         """
         head = self.model.weights.vocabulary_head
         if head is None:
-            raise ValueError(
-                f"{self.model.id} came without a language-modelling head, so it predicts no words."
-            )
+            raise ValueError(f"{self.model.id} came without a language-modelling head, so it predicts no words.")
         chosen = [positions] if isinstance(positions, int) else list(positions)
         return forward.vocabulary_logits(self.output[chosen], head, self.model.config)
 
@@ -274,9 +272,7 @@ def _inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Ten
 
 
 @torch.inference_mode()
-def trace(
-    model: LoadedModel, text: str, pair: str | None = None, interventions: Interventions = _NOTHING
-) -> Trace:
+def trace(model: LoadedModel, text: str, pair: str | None = None, interventions: Interventions = _NOTHING) -> Trace:
     """Run ``text`` (and an optional second sentence) through ``model``.
 
     Raises :class:`lab.models.encoding.TextError` for a text without tokens and ValueError for an

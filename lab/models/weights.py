@@ -101,8 +101,8 @@ class LayerWeights:
 class VocabularyHead:
     """From a hidden state to a logit for every word of the vocabulary.
 
-    BERT's masked-language head first transforms (``w``, ``b``, activation, ``norm``); GPT-2's head
-    is the (vocabulary, width) ``decoder`` alone.
+    BERT's masked-language head first transforms (``w``, ``b``, ``activation``, ``norm``); GPT-2's
+    head is the (vocabulary, width) ``decoder`` alone.
     """
 
     decoder: Tensor  # (vocabulary, width), usually the token embeddings themselves
@@ -110,6 +110,7 @@ class VocabularyHead:
     w: Tensor | None = None
     b: Tensor | None = None
     norm: Norm | None = None
+    activation: str = "gelu"
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,21 @@ class _Names:
     ffn_in: str
     ffn_out: str
     norm_2: str
-    head: tuple[str, str, str, str] | None  # dense, norm, bias, decoder
+    head: tuple[str, str, str] | None  # dense, norm, bias
+    decoder: str | None
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What one family calls its numbers in config.json."""
+
+    width: str = "hidden_size"
+    layers: str = "num_hidden_layers"
+    heads: str = "num_attention_heads"
+    ffn_width: str = "intermediate_size"
+    positions: str = "max_position_embeddings"
+    activation: str = "hidden_act"
+    eps: str = "layer_norm_eps"
 
 
 _BERT_EMBEDDINGS = (
@@ -170,22 +185,45 @@ _BERT_LAYER = (
 _NAMES = {
     "bert": _Names("bert.", *_BERT_EMBEDDINGS, *_BERT_LAYER, head=(
         "cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-        "cls.predictions.bias", "cls.predictions.decoder.weight")),
+        "cls.predictions.bias"), decoder="cls.predictions.decoder.weight"),
     "roberta": _Names("roberta.", *_BERT_EMBEDDINGS, *_BERT_LAYER, head=(
-        "lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight")),
-    "electra": _Names("electra.", *_BERT_EMBEDDINGS, *_BERT_LAYER, head=None),
+        "lm_head.dense", "lm_head.layer_norm", "lm_head.bias"), decoder="lm_head.decoder.weight"),
+    "electra": _Names("electra.", *_BERT_EMBEDDINGS, *_BERT_LAYER, head=None, decoder=None),
     "distilbert": _Names(
         "distilbert.", *_BERT_EMBEDDINGS, "transformer.layer.{}.",
         "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", "sa_layer_norm",
         "ffn.lin1", "ffn.lin2", "output_layer_norm",
-        head=("vocab_transform", "vocab_layer_norm", "vocab_projector.bias", "vocab_projector.weight")),
+        head=("vocab_transform", "vocab_layer_norm", "vocab_projector.bias"), decoder="vocab_projector.weight"),
     "gpt2": _Names(
         "transformer.", "wte.weight", "wpe.weight", "", "", "h.{}.",
         "attn.c_attn", "attn.c_attn", "attn.c_attn", "attn.c_proj", "ln_1", "mlp.c_fc", "mlp.c_proj", "ln_2",
-        head=None),
+        head=None, decoder="lm_head.weight"),
 }  # fmt: skip
+_SETTINGS = {
+    "distilbert": _Settings("dim", "n_layers", "n_heads", "hidden_dim", activation="activation"),
+    "gpt2": _Settings(
+        "n_embd", "n_layer", "n_head", "n_inner", "n_positions", "activation_function", "layer_norm_epsilon"
+    ),
+}
 FAMILIES = tuple(_NAMES)
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
+
+
+def _count(raw: Mapping[str, Any], name: str, default: int | None = None, least: int = 1) -> int:
+    """A whole number of config.json, or :class:`CheckpointError` with its name."""
+    value = raw.get(name, default)
+    if not isinstance(value, int) or value < least:
+        raise CheckpointError(f"config.json gives {name} as {value!r}; it must be a whole number from {least}.")
+    return value
+
+
+def _refuse_unsupported(raw: Mapping[str, Any]) -> None:
+    for setting, expected in (
+        ("position_embedding_type", "absolute"), ("is_decoder", False), ("add_cross_attention", False),
+        ("scale_attn_by_inverse_layer_idx", False), ("sinusoidal_pos_embds", False),
+    ):  # fmt: skip
+        if raw.get(setting, expected) not in (expected, None):
+            raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
 
 
 def read_config(raw: Mapping[str, Any]) -> ModelConfig:
@@ -193,34 +231,31 @@ def read_config(raw: Mapping[str, Any]) -> ModelConfig:
     family = raw.get("model_type")
     if family not in _NAMES:
         raise CheckpointError(f"model_type is {family!r}; this lab reads {', '.join(FAMILIES)}.")
-    for setting, expected in (
-        ("position_embedding_type", "absolute"), ("is_decoder", False), ("add_cross_attention", False),
-        ("scale_attn_by_inverse_layer_idx", False), ("sinusoidal_pos_embds", False),
-    ):  # fmt: skip
-        if raw.get(setting, expected) not in (expected, None):
-            raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
-    if family == "gpt2":
-        width, layers, heads = raw["n_embd"], raw["n_layer"], raw["n_head"]
-        ffn, activation = raw.get("n_inner") or 4 * width, raw.get("activation_function", "gelu_new")
-        positions, eps = raw.get("n_positions", 1024), raw.get("layer_norm_epsilon", 1e-5)
-    elif family == "distilbert":
-        width, layers, heads = raw["dim"], raw["n_layers"], raw["n_heads"]
-        ffn, activation = raw["hidden_dim"], raw.get("activation", "gelu")
-        positions, eps = raw.get("max_position_embeddings", 512), 1e-12
-    else:
-        width, layers, heads = raw["hidden_size"], raw["num_hidden_layers"], raw["num_attention_heads"]
-        ffn, activation = raw["intermediate_size"], raw.get("hidden_act", "gelu")
-        positions, eps = raw.get("max_position_embeddings", 512), raw.get("layer_norm_eps", 1e-12)
-    if activation not in ACTIVATIONS:
-        raise CheckpointError(f"the activation {activation!r} is not one of {', '.join(ACTIVATIONS)}.")
+    _refuse_unsupported(raw)
+    gpt2, called = family == "gpt2", _SETTINGS.get(family, _Settings())
+    width, layers, heads = (_count(raw, name) for name in (called.width, called.layers, called.heads))
     if width % heads:
         raise CheckpointError(f"the width {width} is not a multiple of the {heads} heads.")
-    offset = raw.get("pad_token_id", 1) + 1 if family == "roberta" else 0
-    segments = 0 if family in ("gpt2", "distilbert") else raw.get("type_vocab_size", 2)
+    activation = raw.get(called.activation, "gelu_new" if gpt2 else "gelu")
+    if activation not in ACTIVATIONS:
+        raise CheckpointError(f"the activation {activation!r} is not one of {', '.join(ACTIVATIONS)}.")
+    # RoBERTa's positions start behind its padding id.
+    offset = _count(raw, "pad_token_id", 1, least=0) + 1 if family == "roberta" else 0
     return ModelConfig(
-        family, layers, heads, width, ffn, raw["vocab_size"], positions - offset, segments, activation, eps,
-        scaled_scores=raw.get("scale_attn_weights", True), position_offset=offset,
-    )  # fmt: skip
+        family,
+        layers,
+        heads,
+        width,
+        # GPT-2 leaves its d_ff null for four times the width.
+        ffn_width=4 * width if gpt2 and raw.get("n_inner") is None else _count(raw, called.ffn_width),
+        vocabulary=_count(raw, "vocab_size"),
+        max_tokens=_count(raw, called.positions, 1024 if gpt2 else 512) - offset,
+        segments=0 if family in ("gpt2", "distilbert") else _count(raw, "type_vocab_size", 2),
+        activation=activation,
+        norm_eps=1e-12 if family == "distilbert" else raw.get(called.eps, 1e-5 if gpt2 else 1e-12),
+        scaled_scores=raw.get("scale_attn_weights", True),
+        position_offset=offset,
+    )
 
 
 class _Reader:
@@ -229,9 +264,7 @@ class _Reader:
     def __init__(self, tensors: Mapping[str, Tensor], prefix: str) -> None:
         # The original BERT checkpoints call LayerNorm's γ and β "gamma" and "beta".
         self._tensors = {
-            name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
-                "LayerNorm.beta", "LayerNorm.bias"
-            ): tensor
+            name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"): tensor
             for name, tensor in tensors.items()
         }
         # A base model is saved without the prefix its models with heads give it.
@@ -240,11 +273,12 @@ class _Reader:
     def has(self, name: str) -> bool:
         return name in self._tensors
 
+    def has_any(self, *starts: str) -> bool:
+        return any(name.startswith(starts) for name in self._tensors)
+
     def take(self, name: str, *shape: int) -> Tensor:
         if name not in self._tensors:
-            raise CheckpointError(
-                f"the checkpoint has no tensor {name!r}; the model cannot be rebuilt without it."
-            )
+            raise CheckpointError(f"the checkpoint has no tensor {name!r}; the model cannot be rebuilt without it.")
         tensor = self._tensors[name]
         if tuple(tensor.shape) != shape:
             raise CheckpointError(f"{name!r} has shape {tuple(tensor.shape)}; config.json asks for {shape}.")
@@ -271,9 +305,7 @@ def _read_layer(reader: _Reader, config: ModelConfig, names: _Names, number: int
         (w_q, w_k, w_v), (b_q, b_k, b_v) = packed_w.split(d, dim=1), packed_b.split(d)
     else:
         linear = reader.linear
-        (w_q, b_q), (w_k, b_k), (w_v, b_v) = (
-            linear(at + n, d, d) for n in (names.query, names.key, names.value)
-        )
+        (w_q, b_q), (w_k, b_k), (w_v, b_v) = (linear(at + n, d, d) for n in (names.query, names.key, names.value))
     w_o, b_o = linear(at + names.output, d, d)
     w_1, b_1 = linear(at + names.ffn_in, d, d_ff)
     w_2, b_2 = linear(at + names.ffn_out, d_ff, d)
@@ -281,9 +313,7 @@ def _read_layer(reader: _Reader, config: ModelConfig, names: _Names, number: int
     return LayerWeights(w_q, b_q, w_k, b_k, w_v, b_v, w_o, b_o, norm_1, w_1, b_1, w_2, b_2, norm_2)
 
 
-def _read_embeddings(
-    reader: _Reader, config: ModelConfig, names: _Names, raw: Mapping[str, Any]
-) -> EmbeddingWeights:
+def _read_embeddings(reader: _Reader, config: ModelConfig, names: _Names, raw: Mapping[str, Any]) -> EmbeddingWeights:
     e = raw.get("embedding_size", config.width) if config.family == "electra" else config.width
     positions = config.max_tokens + config.position_offset
     return EmbeddingWeights(
@@ -291,28 +321,28 @@ def _read_embeddings(
         position=reader.take(reader.prefix + names.position, positions, e),
         segment=reader.take(reader.prefix + names.segment, config.segments, e) if config.segments else None,
         norm=reader.norm(reader.prefix + names.embedding_norm, e) if names.embedding_norm else None,
-        project=reader.linear(reader.prefix + "embeddings_project", e, config.width)
-        if e != config.width
-        else None,
+        project=reader.linear(reader.prefix + "embeddings_project", e, config.width) if e != config.width else None,
     )
 
 
 def _read_vocabulary_head(
     reader: _Reader, config: ModelConfig, names: _Names, token: Tensor, tied: bool
 ) -> VocabularyHead | None:
-    d, v = config.width, config.vocabulary
-    if config.family == "gpt2":
-        return VocabularyHead(
-            reader.take("lm_head.weight", v, d) if reader.has("lm_head.weight") else token, None
-        )
-    if names.head is None or not reader.has(f"{names.head[0]}.weight"):
+    d, v, decoder = config.width, config.vocabulary, names.decoder
+    if decoder is None or (names.head and not reader.has_any(*names.head, decoder)):
         return None
-    dense, norm, bias, decoder = names.head
     if not tied and not reader.has(decoder):
         raise CheckpointError(f"config.json says the decoder is not tied, yet {decoder!r} is missing.")
     matrix = reader.take(decoder, v, d) if reader.has(decoder) else token
-    w, b = reader.linear(dense, d, d)
-    return VocabularyHead(matrix, reader.take(bias, v), w, b, reader.norm(norm, d))
+    if names.head is None:
+        return VocabularyHead(matrix, None)
+    dense, norm, bias = names.head
+    # An untied decoder may bring a bias of its own.
+    own_bias = decoder.removesuffix("weight") + "bias"
+    b_v = reader.take(own_bias if reader.has(own_bias) else bias, v)
+    # RoBERTa's head uses the exact GELU whatever its layers use.
+    activation = "gelu" if config.family == "roberta" else config.activation
+    return VocabularyHead(matrix, b_v, *reader.linear(dense, d, d), reader.norm(norm, d), activation)
 
 
 def read_weights(raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
@@ -326,7 +356,7 @@ def read_weights(raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weigh
     reader = _Reader(tensors, names.prefix)
     embeddings = _read_embeddings(reader, config, names, raw)
     pair_head = None
-    if config.family == "bert" and reader.has("cls.seq_relationship.weight"):
+    if config.family == "bert" and reader.has_any("cls.seq_relationship."):
         pool = reader.linear(reader.prefix + "pooler.dense", config.width, config.width)
         pair_head = PairHead(*pool, *reader.linear("cls.seq_relationship", config.width, 2))
     tied = bool(raw.get("tie_word_embeddings", True))

@@ -42,6 +42,10 @@ def split_added_tokens(
 
     Returns:
         The segments in order, empty ones left out.
+
+    Raises:
+        ValueError: If two added tokens are spelled alike once normalized, or one vanishes: the
+            library's own answer is then arbitrary.
     """
     tokens = _candidates(tokenizer, normalize)
     if not tokens:
@@ -62,17 +66,25 @@ _Match = tuple[int, int, int]  # start, end, token id
 
 
 def _candidates(tokenizer: Tokenizer, normalize: Stage | None) -> dict[str, tuple[int, AddedToken]]:
+    """The added tokens to look for, by how they are spelled in the text that is looked at."""
     found: dict[str, tuple[int, AddedToken]] = {}
-    added = sorted(tokenizer.get_added_tokens_decoder().items())
-    # If two tokens are spelled alike once normalized, the library prefers special ones.
-    for token_id, token in sorted(added, key=lambda item: not item[1].special):
+    for token_id, token in tokenizer.get_added_tokens_decoder().items():
         if token.normalized == (normalize is None):
             continue
         spelled = token.content
         if normalize is not None:
             spelled = normalize(AlignedText.original(spelled)).text
-        if spelled:
-            found.setdefault(spelled, (token_id, token))
+        if not spelled:
+            raise ValueError(
+                f"Nothing is left of the added token {token.content!r} after normalization, so the "
+                "library would find it between any two characters. Add it with normalized=False."
+            )
+        if spelled in found:
+            raise ValueError(
+                f"The added tokens {found[spelled][1].content!r} and {token.content!r} are both spelled "
+                f"{spelled!r} after normalization, and the library takes either at random. Remove one."
+            )
+        found[spelled] = (token_id, token)
     return found
 
 
@@ -93,6 +105,7 @@ def _matches(
         if token.lstrip:
             while start > previous_end and is_whitespace(text[start - 1]):
                 start -= 1
+            start = max(start, previous_end)
         if token.rstrip:
             while end < len(text) and is_whitespace(text[end]):
                 end += 1

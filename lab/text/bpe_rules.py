@@ -61,9 +61,7 @@ def read_rules(tokenizer: Tokenizer) -> BpeRules:
         ("end_of_word_suffix", model.end_of_word_suffix),
     ):
         if value:
-            raise ValueError(
-                f"bpe_steps explains GPT-2 and RoBERTa, which have no {name}; this one has {value!r}."
-            )
+            raise ValueError(f"bpe_steps explains GPT-2 and RoBERTa, which have no {name}; this one has {value!r}.")
     return BpeRules(
         model,
         _merge_ranks(tokenizer, tokenizer.get_vocab_size(with_added_tokens=False)),

@@ -1,12 +1,12 @@
 """Which class a character belongs to, in the eyes of the ``tokenizers`` library.
 
-The definitions are short and come from Unicode, but every implementation ships its own edition
-of the Unicode tables, and the library ships several: ``"ⳏ"`` or a punctuation mark of Unicode
-9 or later is a letter to one and unassigned to another. ``unicodedata`` therefore disagrees with
-the library on thousands of rare characters, and on different ones in each version of Python.
-A tokenizer explained here must give the very tokens that the model was fed, so the table is the
-library's: each function puts its question to the library for one character and remembers the
-answer. ``tests/text/test_characters.py`` checks the stated definitions against ``unicodedata``.
+The definitions are short and come from Unicode, but each implementation ships its own edition of
+the Unicode tables, and the library ships several, old and new: U+2E52, a sign of Unicode 14, is
+punctuation to Python 3.11 and not to the library, U+11F02, a letter of Unicode 15, the
+other way round. A tokenizer explained here must give the very tokens that the model was fed, so the
+tables are the library's: each function puts its question to the library for one character and
+remembers the answer. ``tests/text/test_characters.py`` holds the stated definitions against
+``unicodedata`` wherever editions cannot differ.
 
 Each function takes one character (a ``str`` of length 1, never a lone surrogate).
 """
@@ -26,6 +26,9 @@ _CLEAN: Final = normalizers.BertNormalizer(
 _STRIP: Final = normalizers.BertNormalizer(
     clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False
 )
+_SPACE_CJK: Final = normalizers.BertNormalizer(
+    clean_text=False, handle_chinese_chars=True, strip_accents=False, lowercase=False
+)
 _LOWERCASE: Final = normalizers.Lowercase()
 _NFD: Final = normalizers.NFD()
 _BERT: Final = pre_tokenizers.BertPreTokenizer()
@@ -35,18 +38,6 @@ _NUMBER: Final = pre_tokenizers.Split(Regex(r"\p{N}"), "removed")
 
 # U+0345 has the highest canonical combining class, 240: every other mark sorts before it.
 _LAST_MARK: Final = "\u0345"
-
-# The blocks that Google's BERT calls Chinese; note 2B820–2B91F of Extension E is not among them.
-_CJK_BLOCKS: Final = (
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B920, 0x2CEAF),
-    (0x2F800, 0x2FA1F),
-)
 
 
 @lru_cache(_REMEMBERED)
@@ -67,10 +58,13 @@ def is_punctuation(character: str) -> bool:
     return len(_BERT.pre_tokenize_str(f"a{character}a")) == 3
 
 
+@lru_cache(_REMEMBERED)
 def is_cjk(character: str) -> bool:
-    """Whether the character is an ideograph of the blocks that BERT spaces out."""
-    code = ord(character)
-    return code >= 0x3400 and any(first <= code <= last for first, last in _CJK_BLOCKS)
+    """Whether BERT puts spaces around the character: CJK ideographs, not kana and not hangul.
+
+    The library leaves out U+2B820 to U+2B91F, which the code released with BERT has.
+    """
+    return _SPACE_CJK.normalize_str(character) != character
 
 
 @lru_cache(_REMEMBERED)
@@ -116,5 +110,5 @@ def combining_class(character: str) -> int:
     Unicode never changes a class once given, so Python's value is right wherever the library
     knows the mark at all, and it shows that by sorting the mark before U+0345.
     """
-    known = _NFD.normalize_str(_LAST_MARK + character) == character + _LAST_MARK
+    known = _NFD.normalize_str(_LAST_MARK + character) == decompose(character) + _LAST_MARK
     return unicodedata.combining(character) if known else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
@@ -65,13 +66,38 @@ class WordSteps(PreToken):
     """How one word was cut.
 
     Attributes:
-        lookups: Every lookup in the order it was made; none for an added token and for a word
-            over the length limit. A word that ends as unknown keeps the lookups it failed by.
+        matches: The lookups that found a piece, in order; none for an added token and for a word
+            over the length limit. A word that ends as unknown keeps those it got.
+        continuing_prefix: What marks a piece inside a word, ``##`` in BERT.
         unknown: Why the word became the unknown token, or None if it did not.
     """
 
-    lookups: tuple[Lookup, ...] = ()
+    matches: tuple[Lookup, ...] = ()
+    continuing_prefix: str = "##"
     unknown: WhyUnknown | None = None
+
+    @property
+    def lookups(self) -> tuple[Lookup, ...]:
+        """Every lookup in the order it was made.
+
+        Derived, not stored: a word of n characters may take n(n + 1)/2 of them. From where the
+        last piece ended, all that is left of the word is tried first, then one character less.
+        """
+        if self.added or self.unknown == "too many characters":
+            return ()
+        tried: list[Lookup] = []
+        start = 0
+        for match in self.matches:
+            tried.extend(self._failures(start, match.end + 1))
+            tried.append(match)
+            start = match.end
+        tried.extend(self._failures(start, start + 1))
+        return tuple(tried)
+
+    def _failures(self, start: int, shortest_end: int) -> Iterator[Lookup]:
+        prefix = self.continuing_prefix if start > 0 else ""
+        for end in range(len(self.text), shortest_end - 1, -1):
+            yield Lookup(prefix + self.text[start:end], start, end, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +137,15 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
     require_encodable(text)
     model = _wordpiece_model(tokenizer)
     stages = _stages(tokenizer)
-    segments = [Segment(AlignedText.original(text), None)]
-    segments = split_added_tokens(tokenizer, segments)
-    shown: list[NormalizationStage] = []
-    for name, stage in stages:
-        before = _join(segments).text
-        segments = [
-            segment if segment.token_id is not None else Segment(stage(segment.aligned), None)
-            for segment in segments
-        ]
-        after = _join(segments)
-        shown.append(NormalizationStage(name, before, after.text, after.spans))
+    typed = split_added_tokens(tokenizer, [Segment(AlignedText.original(text), None)])
+    segments, shown = _normalize(stages, typed)
 
     def normalize(aligned: AlignedText) -> AlignedText:
-        for _, stage in stages:
-            aligned = stage(aligned)
-        return aligned
+        return reduce(lambda so_far, stage: stage[1](so_far), stages, aligned)
 
     segments = split_added_tokens(tokenizer, segments, normalize=normalize)
     words = tuple(word for segment in segments for word in _segment_words(model, segment))
-    return WordPieceSteps(text, words, tuple(shown))
+    return WordPieceSteps(text, words, shown)
 
 
 def split_words(text: str) -> Iterator[Span]:
@@ -164,20 +179,35 @@ def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
         word: A pre-token, at least one character.
 
     Yields:
-        Each lookup. The last one is not found exactly if the word is unknown.
+        The lookups that found a piece. They end before the word does if it is unknown.
     """
     start = 0
     while start < len(word):
         prefix = model.continuing_subword_prefix if start > 0 else ""
         for end in range(len(word), start, -1):
             candidate = prefix + word[start:end]
-            lookup = Lookup(candidate, start, end, model.token_to_id(candidate))
-            yield lookup
-            if lookup.found:
+            token_id = model.token_to_id(candidate)
+            if token_id is not None:
+                yield Lookup(candidate, start, end, token_id)
                 break
-        if not lookup.found:
+        else:
             return
-        start = lookup.end
+        start = end
+
+
+def _normalize(
+    stages: tuple[tuple[StageName, Stage], ...], segments: list[Segment]
+) -> tuple[list[Segment], tuple[NormalizationStage, ...]]:
+    shown: list[NormalizationStage] = []
+    before = _join(segments)
+    for name, stage in stages:
+        segments = [
+            segment if segment.token_id is not None else Segment(stage(segment.aligned), None) for segment in segments
+        ]
+        after = _join(segments)
+        shown.append(NormalizationStage(name, before.text, after.text, after.spans))
+        before = after
+    return segments, tuple(shown)
 
 
 def _segment_words(model: models.WordPiece, segment: Segment) -> Iterator[WordSteps]:
@@ -193,19 +223,24 @@ def _segment_words(model: models.WordPiece, segment: Segment) -> Iterator[WordSt
 
 def _cut_word(model: models.WordPiece, word: AlignedText) -> WordSteps:
     span = word.span(0, len(word.text))
+    prefix = model.continuing_subword_prefix
+    matches: tuple[Lookup, ...] = ()
+    unknown: WhyUnknown | None = None
     if len(word.text) > model.max_input_chars_per_word:
-        unknown = (_unknown_piece(model, span),)
-        return WordSteps(word.text, span, unknown, False, (), "too many characters")
-    lookups = tuple(longest_match_first(model, word.text))
-    if not lookups[-1].found:
-        unknown = (_unknown_piece(model, span),)
-        return WordSteps(word.text, span, unknown, False, lookups, "no piece matches")
-    pieces = tuple(
-        Piece(lookup.candidate, lookup.token_id, word.span(lookup.start, lookup.end))
-        for lookup in lookups
-        if lookup.token_id is not None
-    )
-    return WordSteps(word.text, span, pieces, False, lookups)
+        unknown = "too many characters"
+    else:
+        matches = tuple(longest_match_first(model, word.text))
+        if not matches or matches[-1].end < len(word.text):
+            unknown = "no piece matches"
+    if unknown is not None:
+        pieces: tuple[Piece, ...] = (_unknown_piece(model, span),)
+    else:
+        pieces = tuple(
+            Piece(match.candidate, match.token_id, word.span(match.start, match.end))
+            for match in matches
+            if match.token_id is not None
+        )
+    return WordSteps(word.text, span, pieces, False, matches, prefix, unknown)
 
 
 def _unknown_piece(model: models.WordPiece, span: Span) -> Piece:

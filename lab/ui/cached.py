@@ -1,4 +1,7 @@
-"""Everything expensive, computed once for all sessions. The only module that wraps Streamlit's caches."""
+"""Everything expensive, computed once for all sessions. The only module that wraps Streamlit's caches.
+
+torch, transformers and tokenizers are imported inside the functions: the course map needs none of them.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,19 @@ import gc
 import os
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lab.models.catalogue import CATALOGUE, LoadedModel, ModelUnavailable, card, load_model
-from lab.models.interventions import Interventions
-from lab.models.proof import Proof, prove
-from lab.models.trace import Trace, trace
+from lab.models.cards import CATALOGUE, ModelUnavailable, card
+
+if TYPE_CHECKING:
+    from lab.analysis.predictions import Restored
+    from lab.models.catalogue import LoadedModel
+    from lab.models.interventions import Interventions
+    from lab.models.proof import Proof
+    from lab.models.trace import Trace
+    from lab.toy.data import ToyData
 
 # As many computations at once as there are cores; the others wait instead of slowing each other down.
 _TURNS = threading.BoundedSemaphore(os.cpu_count() or 1)
@@ -56,6 +65,8 @@ def model(model_id: str) -> LoadedModel:
     """Load a model once; two stay in memory."""
     import torch
 
+    from lab.models.catalogue import load_model
+
     if model_id not in model_ids():
         raise ModelUnavailable(f"This server offers no model called {model_id!r}.")
     torch.set_num_threads(1)
@@ -69,17 +80,78 @@ def model(model_id: str) -> LoadedModel:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
     """One text through one model. Raises TextError when there is nothing to read."""
+    from lab.models.trace import trace
+
     loaded = model(model_id)
     with _TURNS:
         return trace(loaded, text, pair or None, changes)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def proof(model_id: str, text: str, pair: str, changes: Interventions) -> Proof:
-    """The proof of :func:`run`'s trace."""
-    traced = run(model_id, text, pair, changes)
+@st.cache_resource(max_entries=8, show_spinner=False)
+def masked_run(model_id: str, text: str, pair: str, places: tuple[int, ...]) -> Trace:
+    """The same text with the tokens at ``places`` (from 0) hidden. Raises ValueError without a mask token."""
+    from lab.analysis.masking import hide, mask_of
+    from lab.models.interventions import Interventions
+    from lab.models.trace import trace_encoding
+
+    traced = run(model_id, text, pair, Interventions())
+    mask = mask_of(traced.model.tokenizer)
+    if mask is None:
+        raise ValueError(f"{model_id} has no token that hides another.")
     with _TURNS:
-        proven = prove(traced.model, traced)
+        return trace_encoding(traced.model, hide(traced.encoding, places, mask))
+
+
+@st.cache_data(max_entries=256, show_spinner="Hiding one word at a time …")
+def restored_words(model_id: str, text: str, pair: str, places: tuple[int, ...]) -> tuple[Restored, ...]:
+    """How probable each of these words is when it alone is hidden: one run a word."""
+    from lab.analysis.predictions import masked_prediction, restored
+    from lab.models.interventions import Interventions
+
+    plain = run(model_id, text, pair, Interventions())
+    found = []
+    for place in places:
+        traced = masked_run(model_id, text, pair, (place,))
+        found.append(restored(masked_prediction(traced, plain.encoding, place), plain.model.tokenizer))
+    return tuple(found)
+
+
+def proof(traced: Trace) -> Proof:
+    """The proof of ``traced``, made once for all sessions that look at the same tokens."""
+    w = traced.model.weights
+    # Toys share an id but not their weights; two sums tell them apart.
+    weights = (traced.model.id, w.embeddings.token.sum().item(), w.layers[0].w_q.sum().item())
+    return _proof(traced, weights, traced.token_ids, traced.segment_ids, traced.interventions)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _proof(
+    _traced: Trace, weights: tuple[str, float, float], ids: tuple[int, ...], segments: tuple[int, ...],
+    changes: Interventions,
+) -> Proof:  # fmt: skip
+    from lab.models.proof import prove
+
+    with _TURNS:
+        proven = prove(_traced.model, _traced)
     gc.collect()
     gc.freeze()
     return proven
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def toy_data(vocabulary: int, length: int, count: int, seed: int) -> ToyData:
+    """The synthetic sentences of these settings."""
+    from lab.toy.data import generate
+
+    return generate(vocabulary, length, count, seed)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def toy_run(weights: str, vocabulary: int, length: int, seed: int, sentence: str) -> Trace:
+    """One number sentence through a toy, by the same pass as any other text."""
+    from lab.models.trace import trace
+    from lab.toy.models import constructed_toy, random_toy
+
+    if weights == "Random":
+        return trace(random_toy(vocabulary, length, seed=seed), sentence)
+    return trace(constructed_toy(vocabulary, length), sentence)

@@ -13,12 +13,10 @@ from lab.charts.tables import to_csv
 def draw(figure: Figure, key: str, *, clickable: bool = False) -> dict[str, Any]:
     """Show ``figure`` with its table behind a button; return the chart's event (empty unless clickable)."""
     event = st.vega_lite_chart(
-        figure.data, figure.spec, width=figure.width, key=key, alt=figure.alt,
+        figure.data, dict(figure.spec), width=figure.width, key=key, alt=figure.alt,
         on_select="rerun" if clickable else "ignore",
     )  # fmt: skip
-    with st.popover(
-        "Numbers", icon=":material/table:", type="tertiary", on_change="rerun", key=f"{key}.table"
-    ) as pop:
+    with st.popover("Numbers", icon=":material/table:", type="tertiary", on_change="rerun", key=f"{key}.table") as pop:
         if pop.open:
             table = figure.table()
             st.dataframe(table)

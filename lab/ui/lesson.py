@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -76,9 +76,7 @@ class LessonPage:
             size = cached.needs_download(wanted)
             if size is not None and not st.session_state.get(f"_download.{wanted}"):
                 with st.container(border=True):
-                    st.markdown(
-                        f"**{wanted}** is not on this machine yet: {size} MB from the Hugging Face Hub."
-                    )
+                    st.markdown(f"**{wanted}** is not on this machine yet: {size} MB from the Hugging Face Hub.")
                     st.button(f"Download {size} MB", key=f"_download.{wanted}", icon=":material/download:")
                 st.caption(f"Until then you see {selection.DEFAULTS.model}.")
                 return selection.DEFAULTS.model
@@ -98,20 +96,13 @@ class LessonPage:
         chosen = selection.current()
         return chosen.layer - 1, chosen.head - 1
 
-    def prove(self, build: Callable[[], Proof] | None = None, changes: Interventions = _PLAIN) -> None:
+    def prove(self, trace: Trace) -> None:
         """Fill the badge. Call it last: the page is on screen while Hugging Face runs."""
-        chosen = self.selection
         with self.badge, st.spinner("Checking every step against Hugging Face …"):
-            proof = build() if build else cached.proof(self._proof_model(), chosen.text, chosen.pair, changes)
+            proof = cached.proof(trace)
         self.badge.empty()
         with self.badge.container():
             show_proof(proof)
-
-    def _proof_model(self) -> str:
-        wanted = self.selection.model
-        return (
-            wanted if wanted in cached.model_ids() and cached.needs_download(wanted) is None else "lab-bert"
-        )
 
     def finish(self) -> None:
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""

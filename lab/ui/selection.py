@@ -21,9 +21,10 @@ TOY_NUMBERS: Mapping[str, tuple[int, int, int]] = {
     "toy_length": (8, 2, 32),
     "toy_count": (20, 1, 200),
     "toy_seed": (0, 0, 9999),
+    "toy_sentence": (1, 1, 200),
 }
 # Parameters that no widget owns; they are written to the URL by hand. Tokens count from 1, as on screen.
-_UNBOUND = ("token", "key_token")
+_UNBOUND = ("token", "key_token", "place", "masked")
 _NOTES = "selection.notes"
 
 
@@ -31,7 +32,8 @@ _NOTES = "selection.notes"
 class Selection:
     """The state of the lab. Field names are the names of the URL's parameters.
 
-    ``layer``, ``head``, ``token`` and ``key_token`` count from 1, as on screen.
+    ``layer``, ``head``, ``token`` and ``key_token`` count from 1, as on screen. So do ``place``, the
+    token asked about, and ``masked``, the hidden ones ("3.7"): see :mod:`lab.ui.masking`.
     """
 
     mode: str = SENTENCE
@@ -42,10 +44,13 @@ class Selection:
     head: int = 1
     token: int = 2
     key_token: int = 1
+    place: int = 0
+    masked: str = ""
     toy_vocabulary: int = 8
     toy_length: int = 8
     toy_count: int = 20
     toy_seed: int = 0
+    toy_sentence: int = 1
     toy_weights: str = CONSTRUCTED
 
 
@@ -92,8 +97,9 @@ def start(models: tuple[str, ...]) -> None:
             notes.append(f"The text was longer than {MAX_CHARACTERS} characters; the rest was left out.")
     for name in _UNBOUND:
         if raw[name] is not None:
-            value = whole_number(raw[name], 1, 10_000)
-            st.session_state[name] = value or getattr(DEFAULTS, name)
+            default = getattr(DEFAULTS, name)
+            number = whole_number(raw[name], 1, 10_000)
+            st.session_state[name] = (number or default) if isinstance(default, int) else raw[name]
     for name in ("layer", "head"):
         # How many there are depends on the model, which is not loaded yet: see choose().
         if raw[name] is not None:

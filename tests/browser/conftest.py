@@ -65,7 +65,8 @@ def view(request: pytest.FixtureRequest) -> View:
 def visitor(browser: Browser, view: View) -> Iterator[Visitor]:
     with visit(browser, view) as visiting:
         yield visiting
-    assert not visiting.complaints, "\n".join(visiting.complaints)
+        complaints = visiting.all_complaints()
+    assert not complaints, "\n".join(complaints)
 
 
 @pytest.fixture

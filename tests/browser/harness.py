@@ -10,6 +10,7 @@ Tests get all this from the fixtures in ``conftest.py``.
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
@@ -34,6 +35,10 @@ START_SECONDS = 60
 # A widget tells the server of a change after a debounce; only then does the page say "running".
 SETTLE_MS = 200
 IDLE_MS = 60_000
+
+# On a deep link Streamlit looks for its server below the page's address before it looks at the root;
+# Chromium reports those two answers of 404 as errors.
+_PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 
 # Finished means: connected, the script has ended, nothing on the page is left over from the run
 # before, and every element's own code has arrived (a skeleton holds its place until then).
@@ -153,6 +158,11 @@ class Visitor:
     page: Page
     complaints: list[str] = field(default_factory=list)
 
+    def all_complaints(self) -> list[str]:
+        """The complaints so far and the exceptions that stand on the page now."""
+        boxes = self.page.get_by_test_id("stException").all_inner_texts()
+        return self.complaints + [f"on the page: {' '.join(box.split())}" for box in boxes]
+
 
 @contextmanager
 def visit(browser: Browser, view: View) -> Iterator[Visitor]:
@@ -170,8 +180,9 @@ def visit(browser: Browser, view: View) -> Iterator[Visitor]:
 
 def _listen(page: Page, complaints: list[str]) -> None:
     def on_console(message: ConsoleMessage) -> None:
-        if message.type == "error":
-            complaints.append(f"console: {message.text}")
+        where = message.location["url"]
+        if message.type == "error" and not _PROBE.search(where):
+            complaints.append(f"console: {message.text} ({where})")
 
     def on_request(request: Request) -> None:
         address = urlsplit(request.url)

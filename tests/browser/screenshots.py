@@ -2,9 +2,9 @@
 
     make screenshots                                 # into .screenshots/
     python -m tests.browser.screenshots OUT          # into OUT
-    python -m tests.browser.screenshots OUT --only Home Embeddings --query "text=The cat sat&layer=2"
+    python -m tests.browser.screenshots OUT --only Course Embeddings --query "text=The cat sat&layer=2"
 
-Pages are the files in pages/, under the address Streamlit gives them. Whatever a page complained of
+Pages are the files in pages/, under the addresses Streamlit gives them. Whatever a page complained of
 is printed, and the exit status is then 1.
 """
 
@@ -14,10 +14,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from streamlit.source_util import page_icon_and_name, page_sort_key
 
-from tests.browser.harness import HOME, VIEWS, View, chromium, running_lab, visit, wait_idle
+from tests.browser.harness import HOME, VIEWS, Lab, View, chromium, running_lab, visit, wait_idle
 
 # Chromium draws no taller picture.
 MAX_HEIGHT = 16_000
@@ -28,10 +28,10 @@ _CONTENT_HEIGHT = """() => Math.max(...['stMain', 'stSidebarContent'].map(
 
 
 def addresses(script: Path = HOME) -> dict[str, str]:
-    """Name -> path of the home page and of each file in the folder ``pages`` beside ``script``."""
+    """Name -> path of each file in the folder ``pages`` beside ``script``; the first is the home page."""
     files = sorted((script.parent / "pages").glob("*.py"), key=page_sort_key)
     names = [page_icon_and_name(file)[1] for file in files]
-    return {"Home": "/", **{name: f"/{name}" for name in names}}
+    return {name: f"/{name}" if number else "/" for number, name in enumerate(names)}
 
 
 def full_page(page: Page, file: Path) -> None:
@@ -44,19 +44,27 @@ def full_page(page: Page, file: Path) -> None:
     page.screenshot(path=file, animations="disabled")
 
 
-def photograph(browser: Browser, address: str, view: View, file: Path) -> list[str]:
-    """Visit ``address``, save the picture, return what the page complained of."""
-    with visit(browser, view) as visitor:
-        visitor.page.goto(address)
-        wait_idle(visitor.page)
-        full_page(visitor.page, file)
-        return visitor.complaints
+def photograph(lab: Lab, pages: dict[str, str], query: str, out: Path) -> int:
+    """Save every page through every view into ``out``; print and count what they complained of."""
+    total = 0
+    with chromium() as browser:
+        for view in VIEWS:
+            with visit(browser, view) as visitor:
+                for name, path in pages.items():
+                    visitor.complaints.clear()
+                    visitor.page.set_viewport_size({"width": view.width, "height": view.height})
+                    visitor.page.goto(f"{lab.url}{path}?{query}".rstrip("?"))
+                    wait_idle(visitor.page)
+                    file = out / f"{name}-{view}.png"
+                    full_page(visitor.page, file)
+                    found = visitor.all_complaints()
+                    print(file, *found, sep="\n    ", flush=True)
+                    total += len(found)
+    return total
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, nargs="?", default=Path(".screenshots"))
     parser.add_argument("--script", type=Path, default=HOME, help="the app's entry (default: %(default)s)")
     parser.add_argument("--only", nargs="+", metavar="PAGE", help="names of pages (default: all)")
@@ -67,15 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown:
         parser.error(f"no page called {', '.join(sorted(unknown))}; there are {', '.join(pages)}")
     options.out.mkdir(parents=True, exist_ok=True)
-    complaints = 0
-    with running_lab(options.script) as lab, chromium() as browser:
-        for name in options.only or pages:
-            for view in VIEWS:
-                file = options.out / f"{name}-{view}.png"
-                address = f"{lab.url}{pages[name]}?{options.query}".rstrip("?")
-                found = photograph(browser, address, view, file)
-                complaints += len(found)
-                print(file, *found, sep="\n    ")
+    with running_lab(options.script) as lab:
+        complaints = photograph(lab, {name: pages[name] for name in options.only or pages}, options.query, options.out)
     return 1 if complaints else 0
 
 

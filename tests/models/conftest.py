@@ -38,7 +38,7 @@ def hugging_face(tiny_checkpoint: TinyCheckpoint) -> HuggingFace:
     return load
 
 
-@pytest.fixture(params=FAMILIES)
+@pytest.fixture(scope="module", params=FAMILIES)
 def family(request: pytest.FixtureRequest) -> Family:
     """Each family in turn."""
     chosen: Family = request.param

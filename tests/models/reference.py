@@ -72,27 +72,29 @@ class Theirs:
 
     def query_parameters(self, layer: int) -> list[Tensor]:
         """Weight and bias of all queries: rows are outputs, (width, width) and (width,), writable views."""
-        return self._qkv(layer, 0)
+        return self._projection(layer, 0)
 
     def key_parameters(self, layer: int) -> list[Tensor]:
-        return self._qkv(layer, 1)
+        return self._projection(layer, 1)
 
-    def _qkv(self, layer: int, which: int) -> list[Tensor]:
-        bert, distilbert = (("query", "q_lin"), ("key", "k_lin"))[which]
+    def value_parameters(self, layer: int) -> list[Tensor]:
+        return self._projection(layer, 2)
+
+    def _projection(self, layer: int, which: int) -> list[Tensor]:
+        bert, distilbert = (("query", "q_lin"), ("key", "k_lin"), ("value", "v_lin"))[which]
         linear = self.part(f"attention.self.{bert}", f"attention.{distilbert}", "attn.c_attn", layer)
-        if self.family != "gpt2":
-            return [linear.weight.data, linear.bias.data]
+        weight, bias = linear.get_parameter("weight").data, linear.get_parameter("bias").data
         own = slice(which * WIDTH, (which + 1) * WIDTH)
-        return [linear.weight.data[:, own].T, linear.bias.data[own]]
+        return [weight[:, own].T, bias[own]] if self.family == "gpt2" else [weight, bias]
 
     def projection_inputs(self, layer: int) -> Tensor:
         """W_O with its inputs as rows, (width, width), a writable view."""
-        weight = self.output_projection(layer).weight.data
+        weight = self.output_projection(layer).get_parameter("weight").data
         return weight if self.family == "gpt2" else weight.T
 
     def positions(self) -> Tensor:
         name = "embeddings.position_embeddings"
-        return self.part(name, name, "wpe").weight.data
+        return self.part(name, name, "wpe").get_parameter("weight").data
 
     def run(self, text: str, pair: str | None = None, mask: Tensor | None = None) -> Outputs:
         """Tokenize and run; ``mask`` is an (n, n) additive attention mask that replaces the module's own."""

@@ -35,9 +35,7 @@ def test_batched_is_hugging_face_with_that_head_cut_out(
         close(batched[layer, 1], theirs.run(SENTENCE).hidden_states[-1])
 
 
-def test_memory_is_bounded_by_chunks_that_change_nothing(
-    lab_model: LabModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_is_bounded_by_chunks_that_change_nothing(lab_model: LabModel, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = trace(lab_model("bert"), SENTENCE, PAIR)
     whole = ablate_each_head(plain), ablate_each_head(plain, to_mean=True)
     for numbers in (1, 10_000):

@@ -50,7 +50,7 @@ def test_the_proof_leaves_no_step_out(lab_model: LabModel, family: Family) -> No
 
     embedded = FIRST.get(family, ("token", "position", "segment", "sum", "norm", "output"))
     steps = GPT2_STEPS if family == "gpt2" else BERT_STEPS
-    expected = [(f"embeddings.{name}", None) for name in embedded]
+    expected: list[tuple[str, int | None]] = [(f"embeddings.{name}", None) for name in embedded]
     expected += [(step, layer) for layer in range(LAYERS) for step in steps]
     expected += [(name, None) for name in LAST.get(family, ("output", "logits"))]
     assert [(row.step, row.layer) for row in rows] == expected
@@ -84,9 +84,7 @@ def test_a_single_token_and_the_exact_limit(lab_model: LabModel, hugging_face: H
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "gpt2"])
-def test_logits_only_at_the_positions_asked_for(
-    lab_model: LabModel, hugging_face: HuggingFace, family: Family
-) -> None:
+def test_logits_only_at_the_positions_asked_for(lab_model: LabModel, hugging_face: HuggingFace, family: Family) -> None:
     ours, logits = trace(lab_model(family), SENTENCE), hugging_face(family).run(SENTENCE).logits
     assert logits is not None
     close(ours.logits([5, 0, 5]), logits[[5, 0, 5]])
@@ -107,9 +105,7 @@ def test_without_a_head_there_are_no_words_and_it_says_so(lab_model: LabModel, f
         _ = ours.pair_logits
 
 
-def test_a_typed_padding_token_takes_robertas_padding_position(
-    lab_model: LabModel, hugging_face: HuggingFace
-) -> None:
+def test_a_typed_padding_token_takes_robertas_padding_position(lab_model: LabModel, hugging_face: HuggingFace) -> None:
     text = "The cat<pad> sat<pad><pad> down"
     theirs = hugging_face("roberta")
     ours = trace(lab_model("roberta"), text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 import torch
@@ -62,8 +63,7 @@ def test_the_mean_of_a_head_is_the_mean_over_this_sentence(
 
     with ExitStack() as stack:
         for layer in range(LAYERS):
-            change = changed_input(theirs.output_projection(layer), lambda x, at=layer: averaged(at, x))  # type: ignore[misc]
-            stack.enter_context(change)
+            stack.enter_context(changed_input(theirs.output_projection(layer), partial(averaged, layer)))
         outputs = theirs.run(SENTENCE)
     ours = trace(model, SENTENCE, None, Interventions(mean_heads=frozenset(chosen)))
     agrees(ours, outputs)
@@ -92,11 +92,9 @@ def test_no_positions_is_an_empty_position_table(
 
 
 @pytest.mark.parametrize("family", ["bert", "bert-headless", "electra", "roberta"])
-def test_no_segments_is_an_empty_segment_table(
-    lab_model: LabModel, hugging_face: HuggingFace, family: Family
-) -> None:
+def test_no_segments_is_an_empty_segment_table(lab_model: LabModel, hugging_face: HuggingFace, family: Family) -> None:
     model, theirs = lab_model(family), hugging_face(family).edited()
-    theirs.base.get_submodule("embeddings.token_type_embeddings").weight.data[:] = 0
+    theirs.base.get_parameter("embeddings.token_type_embeddings.weight").data[:] = 0
     ours = trace(model, SENTENCE, PAIR, Interventions(no_segments=True))
     agrees(ours, theirs.run(SENTENCE, PAIR))
     _differs(ours, trace(model, SENTENCE, PAIR))
@@ -115,7 +113,7 @@ def test_no_scaling_is_a_query_longer_by_the_root_of_its_width(
     model, theirs = lab_model(family), hugging_face(family).edited()
     for layer in range(LAYERS):
         for parameter in theirs.query_parameters(layer):
-            parameter *= math.sqrt(HEAD_WIDTH)
+            parameter.mul_(math.sqrt(HEAD_WIDTH))
     ours = trace(model, SENTENCE, None, Interventions(no_scaling=True))
     agrees(ours, theirs.run(SENTENCE))
     _differs(ours, trace(model, SENTENCE))

@@ -1,0 +1,90 @@
+# make run            the lab on http://localhost:8501      (PORT=8600, ARGS="--server.headless true")
+# make dev            the same, and a saved file reruns the page
+# make test           lint, types, floors, then every test; needs Chromium, installs it where it may
+# make lint           the first half of that
+# make bench          the measurements the README quotes
+# make train          train lab-bert from a folder of texts (CORPORA=../shared/corpora HOURS=2)
+# make screenshots    every page, light and dark, wide and narrow, into .screenshots/ (OUT=folder)
+# make clean          remove caches and .venv
+#
+# Each target makes the environment it needs: .venv, by the newest Python of 3.13, 3.12 and 3.11 that
+# works here (PYTHON=/path/to/python for another), and installs again when a requirements file changes.
+
+SHELL   := /bin/sh
+VENV    := .venv
+BIN     := $(VENV)/bin
+PYTHON  ?=
+PORT    ?= 8501
+ARGS    ?=
+OUT     ?= .screenshots
+CORPORA ?= ../shared/corpora
+HOURS   ?= 2
+PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+RUNTIME := $(VENV)/runtime.stamp
+DEV     := $(VENV)/dev.stamp
+CODE     = $(wildcard Home.py pages lab training benchmarks tests)
+SERVE    = $(BIN)/streamlit run Home.py --server.port $(PORT)
+
+export HF_HUB_DISABLE_TELEMETRY := 1
+
+.DEFAULT_GOAL := run
+.NOTPARALLEL:
+.PHONY: run dev test lint bench train screenshots chromium clean
+
+run: $(RUNTIME)
+	$(SERVE) $(ARGS)
+
+dev: $(RUNTIME)
+	$(SERVE) --server.fileWatcherType auto --server.runOnSave true --client.showErrorDetails full $(ARGS)
+
+test: chromium lint
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CODE)
+	$(BIN)/lint-imports --no-logo
+
+bench: $(RUNTIME)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+train: $(RUNTIME)
+	@test -d "$(CORPORA)" || { echo "There is no folder $(CORPORA); say where the texts are: make train CORPORA=folder"; exit 1; }
+	$(BIN)/python -m training.bert --corpora "$(CORPORA)" --hours $(HOURS) $(ARGS)
+
+screenshots: chromium
+	$(BIN)/python -m tests.browser.screenshots "$(OUT)" $(ARGS)
+
+# tests/browser/chromium.py knows where to look and what to tell those who may not install.
+chromium: $(DEV)
+	@$(BIN)/python -m tests.browser.chromium >/dev/null 2>&1 || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; \
+	fi
+	@$(BIN)/python -m tests.browser.chromium
+
+$(RUNTIME): requirements.txt | $(BIN)/python
+	$(PIP) -r requirements.txt
+	@touch $@
+
+$(DEV): requirements.txt requirements-dev.txt | $(BIN)/python
+	$(PIP) -r requirements-dev.txt
+	@touch $(RUNTIME) $@
+
+# A name on the PATH may be a shim for a Python that is not there, or lack venv (Debian), so each is tried.
+$(BIN)/python:
+	@for python in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+		if "$$python" -c 'import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+			>/dev/null 2>&1; then \
+			echo "Making $(VENV) with $$python"; \
+			exec "$$python" -m venv --clear $(VENV); \
+		fi; \
+	done; \
+	echo "The lab needs Python 3.11, 3.12 or 3.13 with venv; none was found. Install one, or: make PYTHON=/path/to/python"; \
+	exit 1
+
+clean:
+	rm -rf $(VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis .import_linter_cache .screenshots
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,26 @@
+"""Print every measurement beside its target; fail only where something is broken, not where it is slow."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import engine
+
+SUITES = (engine,)
+
+
+def main() -> int:
+    """Run all suites and return the exit code."""
+    print("One thread, both sides in turn in one process; medians of ratios. Below 1.00: less than the other side.\n")
+    print(f"{'work':<46} {'tokens':>6} {'ratio':>6} {'target':>7}")
+    broken = []
+    for suite in SUITES:
+        for found in suite.measurements():
+            verdict = "" if found.met else "  BROKEN" if found.failed else "  missed"
+            print(f"{found.work:<46} {found.tokens:>6} {found.ratio:>6.3f} {found.target:>7.2f}{verdict}", flush=True)
+            broken += [found] if found.failed else []
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""The engine beside an eager Hugging Face forward, on a BERT of bert-base's size with random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertModel
+
+import lab
+from benchmarks.measure import Measurement, kept_bytes, time_ratio
+from lab.models.ablation import ablate_each_head
+from lab.models.catalogue import Checkpoint, LoadedModel
+from lab.models.interventions import Interventions
+from lab.models.weights import read_weights
+
+LENGTHS = (16, 64, 128, 256, 512)
+# One by one is 144 whole passes: two lengths are enough to see the ratio, and a minute is enough to wait.
+ABLATION_LENGTHS = (16, 32)
+ROUNDS = {16: 31, 64: 15, 128: 11, 256: 7, 512: 5}
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The same random weights, as Hugging Face runs them and as the lab does."""
+
+    theirs: BertModel
+    ours: LoadedModel
+
+    def text(self, tokens: int) -> str:
+        """A text of exactly ``tokens`` tokens, the two special ones included."""
+        return " ".join(f"w{1000 + i}" for i in range(tokens - 2))
+
+
+def _tokenizer(vocabulary: int) -> Tokenizer:
+    """One token a word, between [CLS] and [SEP]; bert-base's vocabulary size."""
+    ids = {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, **{f"w{i}": i for i in range(3, vocabulary)}}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    return tokenizer
+
+
+def random_bert_base() -> Pair:
+    """12 layers, 12 heads, 768 wide, 30,522 words; both sides share the memory of the weights."""
+    torch.manual_seed(0)
+    config = BertConfig(attn_implementation="eager")
+    theirs = BertModel(config).eval()
+    checkpoint = Checkpoint({**config.to_dict(), "model_type": "bert"}, dict(theirs.state_dict()))
+    weights = read_weights(checkpoint.config, checkpoint.tensors)
+    return Pair(theirs, LoadedModel("bert-base, random", weights, _tokenizer(config.vocab_size), checkpoint))
+
+
+def _passes(pair: Pair, tokens: int) -> Iterator[Measurement]:
+    """A whole pass, one layer, and what a trace keeps, at one length."""
+    text, rounds = pair.text(tokens), ROUNDS[tokens]
+    run = lab.trace(pair.ours, text)
+    ids = torch.tensor([run.token_ids])
+
+    def forward() -> None:
+        with torch.inference_mode():
+            out = pair.theirs(ids, output_attentions=True, output_hidden_states=True)
+        # Under sdpa there are no attentions, and the comparison would be an empty one.
+        assert len(out.attentions) == pair.ours.config.layers and len(run) == tokens
+
+    stream = run.hidden_states.untyped_storage().nbytes()
+    memory = kept_bytes(run, apart_from=pair.ours) / stream
+    # Every fifth layer: never one of the two a trace still holds.
+    numbers = cycle(range(0, 5 * pair.ours.config.layers, 5))
+    whole = time_ratio(lambda: lab.trace(pair.ours, text), forward, rounds)
+    layer = time_ratio(lambda: run.layer(next(numbers) % pair.ours.config.layers), forward, rounds)
+    yield Measurement("lab.trace / eager Hugging Face forward, time", tokens, whole, 1.0, 1.5)
+    yield Measurement("trace.layer(l) / the same forward, time", tokens, layer, 0.1, 0.2)
+    yield Measurement("kept by a Trace / residual stream, bytes", tokens, memory, 1.05, 1.25)
+
+
+def _ablations(pair: Pair, tokens: int) -> Measurement:
+    """All 144 heads switched off one at a time: in one batch, and by 144 passes."""
+    text, config = pair.text(tokens), pair.ours.config
+    run = lab.trace(pair.ours, text)
+
+    def one_by_one() -> None:
+        for layer in range(config.layers):
+            for head in range(config.heads):
+                lab.trace(pair.ours, text, interventions=Interventions(zero_heads=frozenset({(layer, head)})))
+
+    ratio = time_ratio(lambda: ablate_each_head(run), one_by_one, rounds=1)
+    return Measurement("144 ablations, batched / one by one, time", tokens, ratio, 0.6, 1.0)
+
+
+def measurements() -> Iterator[Measurement]:
+    """All figures of the engine, as they come."""
+    torch.set_num_threads(1)
+    pair = random_bert_base()
+    for tokens in LENGTHS:
+        yield from _passes(pair, tokens)
+    for tokens in ABLATION_LENGTHS:
+        yield _ablations(pair, tokens)

@@ -1,0 +1,89 @@
+"""How things are measured: two jobs in turn in one process, and everything an object keeps alive."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import sys
+import time
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One ratio against its target; above ``limit`` something is broken, and the run fails."""
+
+    work: str
+    tokens: int
+    ratio: float
+    target: float
+    limit: float
+
+    @property
+    def met(self) -> bool:
+        return self.ratio <= self.target
+
+    @property
+    def failed(self) -> bool:
+        return self.ratio > self.limit
+
+
+def seconds(job: Callable[[], object]) -> float:
+    """The time of one call."""
+    start = time.perf_counter()
+    job()
+    return time.perf_counter() - start
+
+
+def time_ratio(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> float:
+    """The median over ``rounds`` of time(ours) / time(theirs), taken in turn after one unmeasured call of each.
+
+    Who goes first alternates, so that neither always finds the other's warm caches. Only ratios mean
+    something: other processes slow both sides alike.
+    """
+    theirs()
+    ours()
+    ratios = []
+    for number in range(rounds):
+        if number % 2:
+            ours_took = seconds(ours)
+            theirs_took = seconds(theirs)
+        else:
+            theirs_took = seconds(theirs)
+            ours_took = seconds(ours)
+        ratios.append(ours_took / theirs_took)
+    return statistics.median(ratios)
+
+
+def _reachable(start: object, stop: object) -> list[Any]:
+    """Every object ``start`` refers to, however indirectly; not into ``stop``, modules, classes and functions."""
+    seen, waiting, found = {id(stop)}, [start], []
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen or isinstance(thing, types.ModuleType | type | types.FunctionType):
+            continue
+        seen.add(id(thing))
+        found.append(thing)
+        waiting.extend(gc.get_referents(thing))
+    return found
+
+
+def _storages(things: list[Any]) -> dict[int, int]:
+    tensors = [thing for thing in things if isinstance(thing, Tensor)]
+    return {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}
+
+
+def kept_bytes(thing: object, apart_from: object) -> int:
+    """Bytes that live because ``thing`` does and not because ``apart_from`` does: tensors and Python objects.
+
+    A storage that several tensors view counts once, and in full.
+    """
+    things = _reachable(thing, apart_from)
+    others = _storages(_reachable(apart_from, None))
+    tensors = sum(size for pointer, size in _storages(things).items() if pointer not in others)
+    return tensors + sum(sys.getsizeof(one) for one in things if not isinstance(one, Tensor))

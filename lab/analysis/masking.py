@@ -1,0 +1,86 @@
+"""Hiding words: which tokens can be hidden, and the encoding in which they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lab.models.encoding import Encoding
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_MASK_TOKENS = ("[MASK]", "<mask>")
+_UNKNOWN_TOKENS = ("[UNK]", "<unk>")
+
+
+def mask_of(tokenizer: Tokenizer) -> tuple[str, int] | None:
+    """The token that hides another and its id, or None for a model that has none (GPT-2)."""
+    return _first_known(tokenizer, _MASK_TOKENS)
+
+
+def unknown_of(tokenizer: Tokenizer) -> int | None:
+    """The id of the token that stands for whatever the vocabulary lacks, or None."""
+    found = _first_known(tokenizer, _UNKNOWN_TOKENS)
+    return None if found is None else found[1]
+
+
+def _first_known(tokenizer: Tokenizer, names: Iterable[str]) -> tuple[str, int] | None:
+    known = ((name, tokenizer.token_to_id(name)) for name in names)
+    return next(((name, found) for name, found in known if found is not None), None)
+
+
+def maskable(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
+    """The places that can be hidden: every token that is neither special nor hidden already."""
+    return tuple(i for i, token_id in enumerate(encoding.token_ids) if not encoding.special[i] and token_id != mask_id)
+
+
+def typed_masks(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
+    """The places where the learner typed the mask token."""
+    return tuple(i for i, token_id in enumerate(encoding.token_ids) if token_id == mask_id)
+
+
+def whole_words(encoding: Encoding, places: Iterable[int]) -> tuple[int, ...]:
+    """Those of ``places`` whose token is a word of its own: letters, no piece of a longer word."""
+    pieces: dict[tuple[bool, int | None], int] = {}
+    keys = list(zip(encoding.in_pair, encoding.word_ids, strict=True))
+    for key in keys:
+        pieces[key] = pieces.get(key, 0) + 1
+    return tuple(
+        i for i in places if keys[i][1] is not None and pieces[keys[i]] == 1 and _spelling(encoding, i).isalpha()
+    )
+
+
+def _spelling(encoding: Encoding, place: int) -> str:
+    start, end = encoding.offsets[place]
+    text = encoding.pair if encoding.in_pair[place] and encoding.pair else encoding.text
+    return text[start:end].strip()
+
+
+def place_to_start(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
+    """What is hidden before anybody chose: the last whole word, or nothing where a mask was typed."""
+    if typed_masks(encoding, mask_id):
+        return ()
+    offered = maskable(encoding, mask_id)
+    return (whole_words(encoding, offered) or offered)[-1:]
+
+
+def hide(encoding: Encoding, places: Iterable[int], mask: tuple[str, int]) -> Encoding:
+    """``encoding`` with the tokens at ``places`` replaced by the mask token.
+
+    Raises IndexError for a place that the encoding does not have.
+    """
+    tokens, token_ids = list(encoding.tokens), list(encoding.token_ids)
+    for place in places:
+        if not 0 <= place < len(tokens):
+            raise IndexError(f"place {place}: the text has tokens 0 to {len(tokens) - 1}.")
+        tokens[place], token_ids[place] = mask
+    return replace(encoding, tokens=tuple(tokens), token_ids=tuple(token_ids))
+
+
+def spread(places: Sequence[int], count: int) -> tuple[int, ...]:
+    """At most ``count`` of ``places``, evenly spread over them."""
+    if len(places) <= count:
+        return tuple(places)
+    return tuple(places[round(i * (len(places) - 1) / (count - 1))] for i in range(count))

@@ -1,0 +1,136 @@
+"""Predictions and checks of the self-attention lesson, computed from the learner's own trace."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lab.analysis.attention import AttentionRow, Map, attention_map
+from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.words import quoted
+from lab.models.trace import LayerTrace, Trace
+
+
+def named(trace: Trace, position: int) -> str:
+    """A token by what it is and where it stands, counted from 1; equal tokens stay apart."""
+    return f"{quoted(trace.tokens[position])} ({position + 1})"
+
+
+def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | None:
+    """Which token does the query attend to most? The wrong options are the next three."""
+    weights = row.weights.tolist()
+    if clear_winner(weights) is None:
+        return None
+    best = sorted(range(len(weights)), key=lambda i: -weights[i])[:4]
+    return shuffled(
+        "most-attended",
+        f"Which token does {named(trace, query)} attend to most in this head?",
+        [
+            Option(
+                named(trace, key),
+                f"It gets {weights[key]:.3f} of {quoted(trace.tokens[query])}’s attention"
+                + (", more than any other token." if place == 0 else f", less than {weights[best[0]]:.3f}."),
+                correct=place == 0,
+            )
+            for place, key in enumerate(best)
+        ],
+    )
+
+
+def without_scaling(trace: Trace, row: AttentionRow, query: int) -> Question | None:
+    """What would the largest weight be without the division by √d_k?"""
+    scores = np.where(np.isneginf(row.scaled), -np.inf, row.scores).astype(np.float64)
+    unscaled = np.exp(scores - scores.max())
+    with_it, without = float(row.weights.max()), float((unscaled / unscaled.sum()).max())
+    if without - with_it < MARGIN:
+        return None
+    d_k = len(row.query)
+    return Question(
+        "without-scaling",
+        f"The largest weight of {named(trace, query)} is {with_it:.3f}. Without the division by "
+        f"√{d_k}, the largest weight would be",
+        (
+            Option("larger", f"It would be {without:.3f}: scores {math.sqrt(d_k):.1f} times as far apart make the "
+                   "softmax put almost everything on the largest.", correct=True),
+            Option("the same", f"It would be {without:.3f}. The order of the tokens stays, the weights do not: the "
+                   "softmax depends on differences, and they grow."),
+            Option("smaller", f"It would be {without:.3f}. Larger differences between scores sharpen a softmax; "
+                   "dividing is what flattens it."),
+        ),
+    )  # fmt: skip
+
+
+def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | None:
+    """From two scaled scores and one weight to the other weight: the softmax by hand."""
+    first, second = np.argsort(-row.weights)[:2]
+    w_1, w_2 = float(row.weights[first]), float(row.weights[second])
+    s_1, s_2 = float(row.scaled[first]), float(row.scaled[second])
+    if not math.isfinite(s_2) or w_1 - w_2 < MARGIN:
+        return None
+    gap = s_1 - s_2
+    wrong = {
+        w_1 - gap: f"{w_1:.3f} − {gap:.3f}: the difference of the scores was taken from the weight.",
+        w_1 * s_2 / s_1 if s_1 else -1.0: "This is in proportion to the scores; the softmax is in proportion "
+        "to their exponentials.",
+        w_1 / (1 + gap): f"{w_1:.3f} ÷ (1 + {gap:.3f}): close for small differences only.",
+        w_1 / 2: "Half of the first weight, whatever the scores: the softmax looks at the scores.",
+    }
+    options = [Option(f"{w_2:.3f}", f"{w_1:.3f} · e^({s_2:.3f} − {s_1:.3f}) = {w_2:.3f}.", correct=True)]
+    for value, why in wrong.items():
+        if 0 <= value <= 1 and all(abs(value - float(option.text)) >= 0.02 for option in options):
+            options.append(Option(f"{value:.3f}", why))
+    if len(options) < 3:
+        return None
+    key_1, key_2 = named(trace, int(first)), named(trace, int(second))
+    prompt = (
+        f"For the query {named(trace, query)} the scaled score of {key_1} is {s_1:.3f} and its weight {w_1:.3f}. "
+        f"The scaled score of {key_2} is {s_2:.3f}. What is its weight?"
+    )
+    return shuffled("second-weight", prompt, options)
+
+
+def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
+    """Which column of the map is darkest? Rows sum to 1, columns to anything."""
+    received = attention_map(layer, head).sum(axis=0)
+    if clear_winner((received / len(trace)).tolist()) is None:
+        return None
+    best = np.argsort(-received)[:4].tolist()
+    return shuffled(
+        "most-attended-overall",
+        "Every row of the map adds up to 1. Which token’s column adds up to most?",
+        [
+            Option(
+                named(trace, key),
+                f"Its column adds up to {received[key]:.2f}"
+                + (f", of {len(trace)} rows." if place == 0 else f"; the largest is {received[best[0]]:.2f}."),
+                correct=place == 0,
+            )
+            for place, key in enumerate(best)
+        ],
+    )
+
+
+def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
+    """Which head of this layer looks at the token before? Mean of the first subdiagonal."""
+    if len(trace) < 3:
+        return None
+    maps: list[Map] = [attention_map(layer, head) for head in range(trace.model.config.heads)]
+    before = [float(np.diagonal(each, offset=-1).mean()) for each in maps]
+    if clear_winner(before) is None:
+        return None
+    best = sorted(range(len(before)), key=lambda head: -before[head])[:4]
+    return shuffled(
+        "previous-token-head",
+        f"Which head of layer {layer.index + 1} spends most on the token just before? Change the head in the "
+        "sidebar and look for a line one step below the diagonal.",
+        [
+            Option(
+                f"Head {head + 1}",
+                f"Over this text it spends {before[head]:.2f} of a token’s attention on the one before"
+                + (", more than the others." if place == 0 else f"; head {best[0] + 1} spends {before[best[0]]:.2f}."),
+                correct=place == 0,
+            )
+            for place, head in enumerate(best)
+        ],
+    )

@@ -1,0 +1,226 @@
+"""The screens of the self-attention lesson, one function a step."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.attention import AttentionRow, attention_map, attention_row
+from lab.charts.bars import bars
+from lab.charts.heatmap import heatmap
+from lab.charts.strips import strips
+from lab.course import attention_checks as ask
+from lab.course.words import quoted
+from lab.models import forward
+from lab.models.trace import LayerTrace, Trace
+from lab.ui.figures import draw
+from lab.ui.lesson import LessonPage
+from lab.ui.quiz import checks, predict
+
+_LESSON = "self-attention"
+
+
+@dataclass(frozen=True)
+class View:
+    """What the learner looks at: one head of one layer, one query, one key. All counted from 0."""
+
+    page: LessonPage
+    trace: Trace
+    layer: LayerTrace
+    head: int
+    query: int
+    key: int
+
+    @property
+    def row(self) -> AttentionRow:
+        return attention_row(self.layer, self.head, self.query)
+
+    @property
+    def place(self) -> str:
+        """Where we are, for chart titles; with the index a notebook would use."""
+        return f"layer {self.layer.index + 1}, head {self.head + 1}"
+
+    def token(self, position: int) -> str:
+        return quoted(self.trace.tokens[position])
+
+
+def choose_tokens(trace: Trace, query: int, key: int) -> tuple[int, int]:
+    """Two selectors for query and key; the keyboard's way to what a click on the map does."""
+
+    def take(name: str) -> None:
+        st.session_state[name] = st.session_state[f"_{name}"] + 1
+
+    columns = st.columns(2)
+    for column, name, label, value in (
+        (columns[0], "token", "Query: the token that attends", query),
+        (columns[1], "key_token", "Key: the token attended to", key),
+    ):
+        st.session_state[f"_{name}"] = value
+        column.selectbox(
+            label, range(len(trace)), key=f"_{name}", on_change=take, args=(name,),
+            format_func=lambda i: f"{i + 1} · {trace.tokens[i]}",
+        )  # fmt: skip
+    return query, key
+
+
+def code(*functions: Callable[..., Any]) -> None:
+    """The source of the functions that computed what is on screen."""
+    with st.expander("The code that just ran", icon=":material/code:"):
+        st.code("\n\n".join(inspect.getsource(function) for function in functions), language="python")
+
+
+def show_map(view: View, question_first: bool = True) -> None:
+    """The whole head: who attends to whom."""
+    question = ask.most_attended(view.trace, view.row, view.query)
+    if question_first and question is not None and not predict(_LESSON, question):
+        return
+    figure = heatmap(
+        attention_map(view.layer, view.head), view.trace.tokens, view.trace.tokens,
+        title=f"Attention weights, {view.place}", row_title="Query (attends)", column_title="Key (attended to)",
+        value_title="Weight", domain=(0.0, 1.0), select="cell", highlight=(view.query, view.key),
+        causal=view.trace.model.config.causal,
+    )  # fmt: skip
+    clicked = figure.clicked(draw(figure, "attention-map", clickable=True))
+    if clicked is not None and clicked != st.session_state.get("_clicked"):
+        st.session_state["_clicked"] = clicked
+        st.session_state["token"], st.session_state["key_token"] = clicked[0] + 1, clicked[1] + 1
+        st.rerun()
+    weight = view.row.weights[view.key]
+    st.markdown(
+        f"{view.token(view.query)} gives {view.token(view.key)} the weight **{weight:.3f}**. Every row adds up to 1. "
+        f"Click a cell to choose another pair. In Python this map is "
+        f"`trace.layer({view.layer.index}).attention[{view.head}]`."
+    )
+
+
+def show_queries_and_keys(view: View) -> None:
+    """Where the numbers start: one vector per token becomes three."""
+    config = view.trace.model.config
+    st.markdown(
+        f"Each token’s vector of {config.width} numbers is multiplied by three learned matrices. Head {view.head + 1} "
+        f"gets {config.head_width} of the results each time: a **query**, what the token looks for, a **key**, what "
+        f"it offers, and a **value**, what it passes on."
+    )
+    row = view.row
+    names = [f"query of {view.trace.tokens[view.query]}", f"key of {view.trace.tokens[view.key]}",
+             f"value of {view.trace.tokens[view.key]}"]  # fmt: skip
+    draw(
+        strips([row.query, row.keys[view.key], row.values[view.key]], names,
+               title=f"Three vectors of {config.head_width} dimensions, {view.place}", value_title="Value"),
+        "query-key-value",
+    )  # fmt: skip
+    st.latex(r"Q = xW_Q + b_Q \qquad K = xW_K + b_K \qquad V = xW_V + b_V")
+    code(forward.project_qkv, forward.split_heads)
+
+
+def show_scores(view: View) -> None:
+    """A score is a dot product: multiply dimension by dimension, add up."""
+    row, key = view.row, view.key
+    st.markdown(
+        f"Does the key of {view.token(key)} answer the query of {view.token(view.query)}? Multiply the two vectors "
+        f"dimension by dimension and add up: the score is **{row.scores[key]:.3f}**."
+    )
+    draw(
+        strips([row.query, row.keys[key], row.products[key]],
+               [f"query of {view.trace.tokens[view.query]}", f"key of {view.trace.tokens[key]}", "product"],
+               title=f"Query, key, and their product, {view.place}", value_title="Value"),
+        "products",
+    )  # fmt: skip
+    draw(
+        bars(view.trace.tokens, row.scores, title=f"Score of every key for query {view.trace.tokens[view.query]}",
+             value_title="Score", highlight=key),
+        "scores",
+    )  # fmt: skip
+    st.latex(r"\text{score}_{ij} = q_i \cdot k_j = \sum_{m=1}^{d_k} q_{im}\,k_{jm}")
+    code(forward.attention_scores)
+
+
+def show_scale(view: View) -> None:
+    """÷ √d_k, and the mask."""
+    row = view.row
+    d_k = len(row.query)
+    question = ask.without_scaling(view.trace, row, view.query)
+    if question is not None and not predict(_LESSON, question):
+        return
+    st.markdown(
+        f"A dot product of {d_k} dimensions spreads about √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of its terms. "
+        f"Dividing by √{d_k} keeps the scores in the range where a softmax still compares. "
+        + (
+            "GPT-2 then masks what comes after the query: the score becomes −∞ and the weight 0."
+            if view.trace.model.config.causal
+            else "BERT masks nothing here: every token may see every other."
+        )
+    )
+    seen = np.isfinite(row.scaled)
+    shown = [token for token, visible in zip(view.trace.tokens, seen, strict=True) if visible]
+    draw(
+        bars(shown, row.scaled[seen], title=f"Scaled scores, query {view.trace.tokens[view.query]}",
+             value_title="Score ÷ √d_k", highlight=view.key if seen[view.key] else None),
+        "scaled-scores",
+    )  # fmt: skip
+    code(forward.scale_and_mask)
+
+
+def show_softmax(view: View) -> None:
+    """The weights, written out."""
+    row, key = view.row, view.key
+    table = pd.DataFrame(
+        {
+            "key": view.trace.tokens,
+            "scaled score s": row.scaled,
+            "e^s": row.exponentials,
+            "weight": row.weights,
+            "weight on the map": attention_map(view.layer, view.head)[view.query],
+        },
+        index=range(1, len(view.trace) + 1),
+    )
+    st.markdown(f"The softmax turns the scaled scores of {view.token(view.query)} into shares of 1.")
+    st.latex(
+        rf"\text{{weight}} = \frac{{e^{{{row.scaled[key]:.3f}}}}}{{\sum_j e^{{s_j}}}} = "
+        rf"\frac{{{row.exponentials[key]:.4g}}}{{{row.total:.4g}}} = {row.weights[key]:.4f}"
+    )
+    st.dataframe(table, column_config={c: st.column_config.NumberColumn(format="%.4f") for c in table.columns[1:]})
+    st.markdown(
+        f"The weights add up to {row.weights.sum():.4f}, and each equals the one on the map: the softmax of the "
+        "shown scores is the shown weight."
+    )
+    code(forward.attend)
+
+
+def show_values(view: View) -> None:
+    """What the query takes home: the weighted sum of the values."""
+    row = view.row
+    st.markdown(
+        f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
+        f"{view.head + 1} brings to {view.token(view.query)}: its **context**."
+    )
+    n = len(view.trace)
+    heaviest = sorted(np.argsort(-row.weights)[: min(n, 12)].tolist())
+    if n > len(heaviest):
+        st.caption(f"The 12 heaviest of {n} rows are drawn; the context is the sum of all {n}.")
+    draw(
+        strips([*(row.weighted_values[i] for i in heaviest), row.context],
+               [*(f"{row.weights[i]:.3f} × {view.trace.tokens[i]}" for i in heaviest), "context"],
+               title=f"Weighted values and their sum, {view.place}", value_title="Value"),
+        "weighted-values",
+    )  # fmt: skip
+    st.latex(r"\text{context}_i = \sum_j \text{weight}_{ij}\, v_j")
+    code(forward.mix_values, forward.self_attention)
+
+
+def show_checks(view: View) -> None:
+    """Questions graded on this text, this layer, this head."""
+    checks(
+        _LESSON,
+        [
+            ask.second_weight(view.trace, view.row, view.query),
+            ask.most_attended_overall(view.trace, view.layer, view.head),
+            ask.previous_token_head(view.trace, view.layer),
+        ],
+    )

@@ -1,0 +1,120 @@
+"""Which words are hidden and which place is asked about: the controls, and what the URL says of them.
+
+Both live in the URL as ``masked=3.7`` ("none" for nothing) and ``place=7``, tokens counted from 1. What
+they mean depends on the text, so they are read, mended and written back here, on every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from lab.analysis.masking import maskable, place_to_start, typed_masks
+from lab.analysis.predictions import word_of
+from lab.charts.labels import visible
+from lab.course.words import escaped
+from lab.models.encoding import Encoding
+from lab.models.trace import Trace
+from lab.ui import selection
+
+NONE = "none"
+_PILLS_UP_TO = 64  # more buttons than that are slower to search than a list
+_AROUND = 12
+_SEEN = "_masked.tokens"  # the tokens that the choice was made for
+
+
+def label(trace: Trace, place: int) -> str:
+    """A token with its number from 1, safe in a widget's label; the number keeps equal tokens apart."""
+    return f"{place + 1} · \u2068{escaped(visible(word_of(trace.model.tokenizer, trace.token_ids[place])))}\u2069"
+
+
+def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
+    """The places (from 0) the learner hides, brought into this text; the lab's own choice before any.
+
+    A place stays hidden while the same token stands there: a sentence that is mended keeps its hidden
+    words, another sentence starts afresh.
+    """
+    asked, before = str(st.session_state.get("masked", "")), st.session_state.get(_SEEN)
+    st.session_state[_SEEN] = encoding.tokens
+    if asked == NONE:
+        return ()
+    numbers = [selection.whole_number(part, 1, 10_000) for part in asked.split(".") if part]
+    wanted = sorted({number - 1 for number in numbers if number is not None})
+    kept = tuple(place for place in wanted if place in maskable(encoding, mask_id) and _stands(before, encoding, place))
+    if before is None and (None in numbers or set(wanted) - {*kept, *typed_masks(encoding, mask_id)}):
+        selection.note(
+            f"The link hides tokens {asked[:40]!r}; some of them this text does not have, or they are special."
+        )
+    if kept:
+        st.session_state["masked"] = written(kept)
+        return kept
+    st.session_state["masked"] = ""
+    return place_to_start(encoding, mask_id)
+
+
+def _stands(before: Sequence[str] | None, encoding: Encoding, place: int) -> bool:
+    return before is None or (place < len(before) and before[place] == encoding.tokens[place])
+
+
+def written(places: Sequence[int]) -> str:
+    """Places (from 0) as the URL has them."""
+    return ".".join(str(place + 1) for place in places) or NONE
+
+
+def choose_words(trace: Trace, chosen: Sequence[int], mask_id: int) -> None:
+    """One button a token; a pressed one is hidden. A list to search in where the text is long."""
+    offered = maskable(trace.encoding, mask_id)
+    if not offered:
+        return
+
+    def take() -> None:
+        pressed = sorted(st.session_state["_masked"])
+        st.session_state["masked"] = written(pressed)
+        new = set(pressed) - set(chosen)
+        if new:  # whoever hides a word asks about it
+            st.session_state["place"] = max(new) + 1
+
+    st.session_state["_masked"] = list(chosen)
+    if len(offered) <= _PILLS_UP_TO:
+        st.pills(
+            "Hide words", offered, selection_mode="multi", key="_masked", on_change=take,
+            format_func=lambda place: label(trace, place),
+        )  # fmt: skip
+    else:
+        st.multiselect(
+            "Hide words", offered, key="_masked", on_change=take, placeholder="Type a word or its number",
+            format_func=lambda place: label(trace, place),
+        )  # fmt: skip
+
+
+def asked_place(places: Sequence[int], default: int) -> int:
+    """The place (from 0) asked about, one of ``places``."""
+    asked = selection.current().place - 1
+    if asked in places:
+        return asked
+    st.session_state["place"] = 0
+    return default
+
+
+def choose_place(trace: Trace, places: Sequence[int], asked: int, question: str) -> None:
+    """A selector of the place asked about; none where there is no choice."""
+    if len(places) < 2:
+        return
+
+    def take() -> None:
+        st.session_state["place"] = st.session_state["_place"] + 1
+
+    st.session_state["_place"] = asked
+    st.selectbox(question, places, key="_place", on_change=take, format_func=lambda place: label(trace, place))
+
+
+def reading(trace: Trace, asked: int, until: int | None = None) -> str:
+    """What the model reads around the place asked about, as Markdown; up to token ``until`` if given."""
+    last = len(trace) if until is None else until + 1
+    first, stop = max(0, asked - _AROUND), min(last, asked + _AROUND + 1)
+    words = []
+    for place in range(first, stop):
+        word = f"\u2068{escaped(visible(word_of(trace.model.tokenizer, trace.token_ids[place])))}\u2069"
+        words.append(f":blue-background[**{word}**]" if place == asked else word)
+    return " ".join([*(["…"] if first else []), *words, *(["…"] if stop < last else [])])

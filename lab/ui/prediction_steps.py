@@ -1,0 +1,275 @@
+"""The screens of the masked-language-model lesson, one function a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis import predictions as read
+from lab.analysis.masking import mask_of, maskable, spread, unknown_of, whole_words
+from lab.analysis.predictions import Candidate, Prediction
+from lab.charts.bars import bars
+from lab.charts.strips import strips
+from lab.course import prediction_checks as ask
+from lab.course.words import quoted
+from lab.models import forward
+from lab.ui import cached
+from lab.ui.attention_steps import code
+from lab.ui.figures import draw
+from lab.ui.prediction_view import View
+from lab.ui.quiz import checks, predict
+
+_LESSON = "masked-language-model"
+_TOP = (5, 10, 20)
+_COLDEST, _HOTTEST = 0.1, 2.0
+
+
+def show_hidden(view: View) -> None:
+    """Which word stands behind [MASK]?"""
+    prompt = f"Which word does the model find most probable at token {view.place + 1}?"
+    if _predict_best(view, prompt):
+        _show_best(view, view.prediction)
+        _show_truth(view, view.prediction, f"In your text, token {view.place + 1} is")
+
+
+def show_next(view: View) -> None:
+    """What comes next? The same question for a model that reads from left to right."""
+    st.markdown(
+        f"{quoted(view.model.id)} reads from left to right and never sees what comes after a token, so nothing needs "
+        "hiding: it has no [MASK] and is asked for the next token."
+    )
+    if _predict_best(view, f"Which token does the model find most probable after token {view.place + 1}?"):
+        prediction = view.prediction.at(_temperature())
+        _show_best(view, prediction)
+        _show_truth(view, prediction, f"In your text, token {view.place + 2} is")
+        st.markdown("At temperature 1 this is the model’s own distribution. Colder sharpens it, hotter flattens it.")
+
+
+def _predict_best(view: View, prompt: str) -> bool:
+    question = ask.best_word(prompt, view.best(4), view.truth, view.model.config.vocabulary)
+    return question is None or predict(_LESSON, question)
+
+
+def _temperature() -> float:
+    value = st.slider("Temperature", _COLDEST, _HOTTEST, 1.0, 0.1, key="temperature", bind="query-params")
+    return min(_HOTTEST, max(_COLDEST, float(value)))
+
+
+def _top_k() -> int:
+    value = st.segmented_control("Candidates", _TOP, default=_TOP[1], required=True, key="top", bind="query-params")
+    return value if value in _TOP else _TOP[1]
+
+
+def _show_best(view: View, prediction: Prediction) -> None:
+    """The most probable words as bars, the true one in full colour."""
+    best = read.candidates(prediction, _top_k(), view.model.tokenizer)
+    ids = [each.token_id for each in best]
+    draw(
+        bars(
+            [each.word for each in best], [each.probability for each in best],
+            title=f"The {len(best)} most probable words {view.where}", value_title="Probability", value_format=".3f",
+            highlight=ids.index(prediction.truth) if prediction.truth in ids else None,
+        ),
+        "candidates",
+    )  # fmt: skip
+
+
+def _show_truth(view: View, prediction: Prediction, lead: str) -> None:
+    truth = read.true_word(prediction, view.model.tokenizer)
+    if truth is None:
+        return
+    share = ask.percent(truth.probability)
+    st.markdown(
+        f"{lead} {quoted(truth.word)}: rank **{truth.rank:,}** of {view.model.config.vocabulary:,}, "
+        f"probability **{share}**."
+    )
+    if truth.token_id == unknown_of(view.model.tokenizer):
+        st.markdown("What you wrote there is not in the vocabulary, so the model could not name it, hidden or not.")
+
+
+def show_vector(view: View) -> None:
+    """Hidden state -> transform -> dot product with every word."""
+    config = view.model.config
+    question = ask.projected_numbers(len(view.trace), 1, config.width, config.vocabulary)
+    if question is not None and not predict(_LESSON, question):
+        return
+    steps = read.head_steps(view.trace, view.place)
+    rows = {"hidden state": steps.hidden}
+    if steps.dense is not None and steps.activation is not None:
+        rows |= {"dense": steps.dense, config.activation.split("_")[0]: steps.activation}
+    rows["LayerNorm"] = steps.normed
+    draw(
+        strips(
+            list(rows.values()), list(rows), value_title="Value",
+            title=f"From the last layer to the vocabulary: {config.width} numbers {view.where}",
+        ),
+        "head-steps",
+    )  # fmt: skip
+    _show_parts(view, steps)
+    left, right = st.columns(2)
+    left.metric("Logits computed for this token", f"{config.vocabulary:,}", border=True)
+    right.metric(
+        f"For all {len(view.trace)} tokens it would be", f"{len(view.trace) * config.vocabulary:,}", border=True
+    )
+    st.markdown(f"In Python: `trace.logits({view.place})`.")
+    code(forward.vocabulary_logits)
+
+
+def _show_parts(view: View, steps: read.HeadSteps) -> None:
+    """A few logits taken apart."""
+    shown = _with_truth(view, view.best(5))
+    parts = read.logit_parts(view.trace, steps, [each.token_id for each in shown])
+    biased = any(part.bias for part in parts)
+    st.markdown(
+        "The last of these vectors meets the embedding of every word: a dot product"
+        + (", plus a bias that the word has everywhere." if biased else ".")
+    )
+    table = pd.DataFrame(
+        {
+            "word": [each.word for each in shown],
+            "vector · embedding": [part.product for part in parts],
+            **({"bias": [part.bias for part in parts]} if biased else {}),
+            "logit": [part.logit for part in parts],
+        }
+    )
+    _table(table)
+
+
+def _with_truth(view: View, best: Sequence[Candidate]) -> list[Candidate]:
+    truth = view.truth
+    extra = [] if truth is None or truth.token_id in [each.token_id for each in best] else [truth]
+    return [*best, *extra]
+
+
+def _table(table: pd.DataFrame, digits: int = 4) -> None:
+    numbers = {name: st.column_config.NumberColumn(format=f"%.{digits}f") for name in table.columns[1:]}
+    st.dataframe(table, hide_index=True, column_config=numbers)
+
+
+def show_softmax(view: View) -> None:
+    """One candidate's probability, written out."""
+    first, second = view.best(2)
+    question = ask.odds(first, second)
+    if question is not None and not predict(_LESSON, question):
+        return
+    prediction = view.prediction.at(_temperature()) if view.causal else view.prediction
+    tokenizer = view.model.tokenizer
+    shown = [read.candidate(prediction, each.token_id, tokenizer) for each in _with_truth(view, view.best(10))]
+    names = {each.token_id: f"{each.word} (rank {each.rank:,})" for each in shown}
+    chosen_id = st.selectbox("Candidate", names, format_func=lambda i: names[i], key="_candidate")
+    chosen = read.candidate(prediction, chosen_id, tokenizer)
+    st.latex(_written_out(chosen, prediction))
+    st.markdown(f"The probability of {quoted(chosen.word)} {view.where} is **{ask.percent(chosen.probability)}**.")
+    _show_sum(shown, prediction)
+    code(Prediction)
+
+
+def _written_out(chosen: Candidate, prediction: Prediction) -> str:
+    """The softmax of one candidate with its numbers, in LaTeX."""
+    over = "" if prediction.temperature == 1 else f" / {prediction.temperature:g}"
+    logit, largest = chosen.logit, prediction.largest * prediction.temperature
+    return (
+        rf"\begin{{aligned}} P &= \frac{{e^{{(z - z_{{\max}}){'/T' if over else ''}}}}}"
+        rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[4pt]"
+        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{_tex(prediction.total)}}} \\[4pt]"
+        rf"&= \frac{{{_tex(chosen.exponential)}}}{{{_tex(prediction.total)}}} = {_tex(chosen.probability, 3)}"
+        r"\end{aligned}"
+    )
+
+
+def _tex(value: float, digits: int = 5) -> str:
+    """A number in LaTeX, small ones as powers of ten."""
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def _show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
+    """Where the divisor comes from: the candidates shown, all the others, their sum."""
+    others = len(prediction.logits) - len(shown)
+    exponentials = [each.exponential for each in shown]
+    shares = [each.probability for each in shown]
+    rest = read.rest(prediction, [each.token_id for each in shown])
+    table = pd.DataFrame(
+        {
+            "word": [*(each.word for each in shown), f"the other {others:,}", "sum"],
+            "logit z": [*(each.logit for each in shown), None, None],
+            "e^(z − max)" if prediction.temperature == 1 else "e^((z − max)/T)": [
+                *exponentials,
+                rest,
+                prediction.total,
+            ],
+            "probability": [*shares, rest / prediction.total, 1.0],
+        }
+    )
+    _table(table)
+
+
+def show_unmasked(view: View) -> None:
+    """The same place with the word in plain sight."""
+    tokenizer, truth = view.model.tokenizer, view.truth
+    if truth is None:
+        st.markdown(
+            "You typed [MASK] here, so there is no word to put back. Hide a word of your own in the first step."
+        )
+        _show_pair(view)
+        return
+    others = tuple(place for place in view.chosen if place != view.place)
+    seen = cached.masked_run(view.model.id, view.plain.text, view.plain.pair or "", others) if others else view.plain
+    in_sight = read.masked_prediction(seen, view.plain.encoding, view.place)
+    visible = read.candidate(in_sight, truth.token_id, tokenizer)
+    question = ask.shown_word(truth, visible)
+    if question is None or predict(_LESSON, question):
+        draw(
+            bars(
+                ["hidden", "in plain sight"], [truth.probability, visible.probability], domain=(0.0, 1.0),
+                title=f"Probability of the true word at token {view.place + 1}", value_title="Probability",
+            ),
+            "in-plain-sight",
+        )  # fmt: skip
+        st.markdown(_why_hide(truth, visible))
+    _show_pair(view)
+
+
+def _why_hide(hidden: Candidate, visible: Candidate) -> str:
+    word = quoted(hidden.word)
+    if visible.probability <= hidden.probability:
+        return f"Seeing {word} does not help this model: it has not learned to read off what stands at a place."
+    return (
+        f"With {word} in plain sight the model reads the answer off the place it is asked about. Trained like that, it "
+        "could copy and learn nothing about language; so BERT hides the words it is asked about (Devlin et al. 2019, "
+        "§3.1). It still cannot be sure of what it sees: in training, 1 asked word in 10 was swapped for a random one."
+    )
+
+
+def _show_pair(view: View) -> None:
+    """BERT's second training task, where there is a pair and a head for it."""
+    if view.plain.pair and view.model.weights.pair_head is not None:
+        st.metric(
+            "The second sentence follows the first", ask.percent(read.follows(view.plain)), border=True,
+            help="BERT's other training task: next-sentence prediction, read from [CLS], with no word hidden.",
+        )  # fmt: skip
+
+
+def show_checks(view: View) -> None:
+    """Questions on this text."""
+    runners_up = view.best(5)[1:]
+    model, encoding = view.model, view.plain.encoding
+    questions = [
+        next(filter(None, (ask.quotient(each, view.prediction) for each in runners_up)), None),
+        next(filter(None, (ask.shifted(each) for each in runners_up)), None),
+    ]
+    if view.causal:
+        questions.append(ask.tempered(view.prediction, view.best(1)[0]))
+    else:
+        unknown, mask_id = unknown_of(model.tokenizer), (mask_of(model.tokenizer) or ("", -1))[1]
+        offered = [place for place in maskable(encoding, mask_id) if encoding.token_ids[place] != unknown]
+        places = spread(whole_words(encoding, offered) or offered, 4)
+        found = cached.restored_words(model.id, view.plain.text, view.plain.pair or "", places)
+        questions.append(
+            ask.easiest_word(
+                "If you hide just one of these words, which does the model restore with most certainty?", found
+            )
+        )
+    checks(_LESSON, questions)

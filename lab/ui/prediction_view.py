@@ -1,0 +1,101 @@
+"""What the masked-language-model lesson looks at: a text with hidden words, and one place in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.analysis import predictions as read
+from lab.analysis.masking import mask_of, typed_masks
+from lab.analysis.predictions import Candidate, Prediction
+from lab.course.words import quoted
+from lab.models.catalogue import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import cached, masking
+from lab.ui.lesson import LessonPage
+
+
+@dataclass(frozen=True)
+class View:
+    """What the learner looks at: a text with hidden words (or its beginning), and one place in it.
+
+    ``plain`` is the run with nothing hidden, ``trace`` the one that is asked; they are the same in a
+    language model. Places count from 0.
+    """
+
+    page: LessonPage
+    plain: Trace
+    trace: Trace
+    hidden: tuple[int, ...]
+    chosen: tuple[int, ...]
+    place: int
+    prediction: Prediction
+
+    @property
+    def model(self) -> LoadedModel:
+        return self.plain.model
+
+    @property
+    def causal(self) -> bool:
+        return self.model.config.causal
+
+    @property
+    def truth(self) -> Candidate | None:
+        return read.true_word(self.prediction, self.model.tokenizer)
+
+    def best(self, k: int) -> tuple[Candidate, ...]:
+        return read.candidates(self.prediction, k, self.model.tokenizer)
+
+    @property
+    def where(self) -> str:
+        """The place in words, tokens counted from 1."""
+        return f"after token {self.place + 1}" if self.causal else f"at token {self.place + 1}"
+
+
+def cannot_predict(model: LoadedModel) -> str | None:
+    """Why a model predicts no words, in a sentence, or None if it does."""
+    name = quoted(model.id)
+    if model.config.family == "electra":
+        return (
+            f"{name} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, not to "
+            "predict hidden ones, so it has no head for the vocabulary. Choose lab-bert in the sidebar."
+        )
+    if model.weights.vocabulary_head is None:
+        return (
+            f"{name} was saved without its vocabulary head, the part that turns a vector into a word. Choose lab-bert "
+            "in the sidebar, or a checkpoint that was saved with its head."
+        )
+    if not model.config.causal and mask_of(model.tokenizer) is None:
+        return f"The tokenizer of {name} has no token that hides another. Choose lab-bert in the sidebar."
+    return None
+
+
+def look(page: LessonPage, plain: Trace, *, first: bool) -> View | None:
+    """The controls of a step and what they choose, or None while nothing is hidden.
+
+    ``first`` is the step in which words are hidden, or the place is chosen.
+    """
+    if plain.model.config.causal:
+        return _look_ahead(page, plain)
+    mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]
+    chosen = masking.chosen_places(plain.encoding, mask_id)
+    hidden = tuple(sorted({*chosen, *typed_masks(plain.encoding, mask_id)}))
+    if first or not hidden:
+        masking.choose_words(plain, chosen, mask_id)
+    if not hidden:
+        st.info("Hide a word to ask the model about it.", icon=":material/visibility_off:")
+        return None
+    place = masking.asked_place(hidden, hidden[0])
+    masking.choose_place(plain, hidden, place, "Ask about")
+    trace = cached.masked_run(plain.model.id, plain.text, plain.pair or "", chosen) if chosen else plain
+    st.markdown(f"The model reads: {masking.reading(trace, place)}")
+    return View(page, plain, trace, hidden, chosen, place, read.masked_prediction(trace, plain.encoding, place))
+
+
+def _look_ahead(page: LessonPage, plain: Trace) -> View:
+    places = range(len(plain))
+    place = masking.asked_place(places, len(plain) - 1)
+    masking.choose_place(plain, places, place, "Ask what comes after")
+    st.markdown(f"The model has read: {masking.reading(plain, place, until=place)}")
+    return View(page, plain, plain, (), (), place, read.next_prediction(plain, place))

@@ -1,0 +1,88 @@
+"""The shared sidebar: the learner's sentence or a toy, and the model."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.course.lessons import Lesson
+from lab.ui import cached, selection
+
+_EXAMPLES = {
+    "A pronoun": ("The cat sat on the mat because it was tired.", ""),
+    "Two meanings of bank": ("She sat on the bank of the river and counted her money for the bank.", ""),
+    "A long word": ("The unhappily overworked photographers rebuilt everything.", ""),
+    "A pair that follows": ("The children went to the park.", "They played until it was dark."),
+    "A pair that does not": ("The children went to the park.", "The price of oil fell again."),
+    "A hidden word": ("The king and the [MASK] lived in a castle.", ""),
+}
+
+
+def shared_input(lesson: Lesson | None) -> None:
+    """Sentence, second sentence, examples, model: the same on every page."""
+    toy = False
+    if lesson is not None and lesson.toy:
+        toy = _mode() == selection.TOY
+    if toy:
+        toy_weights()
+        toy_input()
+        return
+    st.text_area(
+        "Your sentence", value=selection.DEFAULT_TEXT, key="text", bind="query-params",
+        max_chars=selection.MAX_CHARACTERS, height=96,
+        help="Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link.",
+    )  # fmt: skip
+    st.text_input(
+        "Second sentence (optional)", key="pair", bind="query-params", max_chars=selection.MAX_CHARACTERS,
+        help="BERT reads two texts as a pair: segment A, then segment B.",
+    )  # fmt: skip
+    st.selectbox(
+        "Examples",
+        list(_EXAMPLES),
+        index=None,
+        key="_example",
+        placeholder="Pick one",
+        on_change=_take_example,
+    )
+    st.selectbox("Model", cached.model_ids(), key="model", bind="query-params", format_func=str)
+
+
+def _take_example() -> None:
+    chosen = st.session_state.get("_example")
+    if chosen in _EXAMPLES:
+        st.session_state["text"], st.session_state["pair"] = _EXAMPLES[chosen]
+        st.session_state["_example"] = None
+
+
+def _mode() -> str:
+    return str(
+        st.segmented_control(
+            "Input",
+            [selection.SENTENCE, selection.TOY],
+            default=selection.SENTENCE,
+            required=True,
+            key="mode",
+            bind="query-params",
+            help="Toy: made-up number sentences through a model of one layer, small enough to see whole.",
+        )  # fmt: skip
+    )
+
+
+def toy_weights() -> None:
+    """Sidebar: which toy, always named for what it is."""
+    st.segmented_control(
+        "Weights", [selection.CONSTRUCTED, selection.RANDOM], default=selection.CONSTRUCTED, required=True,
+        key="toy_weights", bind="query-params",
+    )  # fmt: skip
+
+
+def toy_input() -> None:
+    """Sidebar: size, seed and weights of the toy, and which of its sentences to look at."""
+    labels = {
+        "toy_vocabulary": "Vocabulary size",
+        "toy_length": "Maximum length",
+        "toy_count": "Number of sentences",
+        "toy_seed": "Seed",
+        "toy_sentence": "Sentence to look at",
+    }
+    for name, (default, least, most) in selection.TOY_NUMBERS.items():
+        st.number_input(labels[name], least, most, default, key=name, bind="query-params")

@@ -1,0 +1,205 @@
+"""Models from the Hub: asked for by size first, safetensors only, and a plain sentence without a network."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+from lab.models import hub
+from lab.models.catalogue import CATALOGUE, ModelCard, ModelUnavailable, card, load_model
+from lab.models.proof import prove
+from lab.models.trace import trace
+from tests.conftest import TinyCheckpoint
+
+ROOT = Path(__file__).parents[2]
+ON_THE_HUB = [entry for entry in CATALOGUE if entry.repository is not None]
+BERT_BASE = {
+    "config.json": 570, "model.safetensors": 440_449_768, "tokenizer.json": 466_062, "tokenizer_config.json": 48,
+    "vocab.txt": 231_508, "pytorch_model.bin": 440_473_133, "tf_model.h5": 536_063_208, "README.md": 10_000,
+    "coreml/model.mlpackage/weights.bin": 532_000_000, "onnx/config.json": 600, "onnx/model.safetensors": 440_000_000,
+    "rust_model.ot": 500_000_000, ".gitattributes": 100, "flax_model.msgpack": 438_000_000,
+}  # fmt: skip
+DANGEROUS = (
+    "pytorch_model.bin", "pytorch_model-00001-of-00002.bin", "model.pt", "model.pth", "model.ckpt", "model.pkl",
+    "model.pickle", "model.bin", "model.safetensors.bin", "model.safetensors.index.pkl", "model.safetensors/data.pkl",
+    "training_args.bin", "optimizer.pt", "modeling_bert.py", "tf_model.h5", "flax_model.msgpack", "model.joblib",
+    "sub/model.safetensors", "model.npz",
+)  # fmt: skip
+
+
+@dataclass
+class FakeHub:
+    """A Hub in memory: what it offers, where a download lands, and what it was asked."""
+
+    files: dict[str, int]
+    folder: Path
+    error: Exception | None = None
+
+    def __post_init__(self) -> None:
+        self.downloads: list[list[str]] = []
+
+    def model_info(self, repository: str, files_metadata: bool) -> Any:
+        @dataclass
+        class Sibling:
+            rfilename: str
+            size: int
+
+        @dataclass
+        class Info:
+            siblings: list[Sibling]
+
+        assert repository and files_metadata
+        if self.error is not None:
+            raise self.error
+        return Info([Sibling(name, size) for name, size in self.files.items()])
+
+    def snapshot_download(self, repository: str, allow_patterns: list[str], local_files_only: bool = False) -> str:
+        if local_files_only:
+            raise LocalEntryNotFoundError(f"{repository} is not in the cache")
+        if self.error is not None:
+            raise self.error
+        self.downloads.append(allow_patterns)
+        return str(self.folder)
+
+
+@pytest.fixture
+def fake_hub(tiny_checkpoint: TinyCheckpoint, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
+    fake = FakeHub(dict(BERT_BASE), tiny_checkpoint("bert"))
+    monkeypatch.setattr(hub, "HfApi", lambda: fake)
+    monkeypatch.setattr(hub, "snapshot_download", fake.snapshot_download)
+    return fake
+
+
+def _bert_base() -> ModelCard:
+    entry = card("bert-base-uncased")
+    assert entry is not None
+    return entry
+
+
+def test_a_download_brings_what_is_read_and_nothing_else(fake_hub: FakeHub) -> None:
+    planned = hub.plan(_bert_base())
+    assert set(planned.files) == {
+        "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt",
+    }  # fmt: skip
+    assert planned.megabytes == 441
+
+    model = load_model("bert-base-uncased")
+    assert sorted(fake_hub.downloads[0]) == sorted(planned.files) and len(fake_hub.downloads) == 1
+    assert model.id == "bert-base-uncased"
+    assert prove(model, trace(model, "The cat sat.")).passed
+
+
+def test_shards_are_part_of_a_download(fake_hub: FakeHub) -> None:
+    del fake_hub.files["model.safetensors"]
+    shards = {"model-00001-of-00002.safetensors": 300_000_000, "model-00002-of-00002.safetensors": 140_000_000}
+    fake_hub.files |= shards | {"model.safetensors.index.json": 25_000}
+    planned = hub.plan(_bert_base())
+    assert {*shards, "model.safetensors.index.json"} < set(planned.files)
+    assert planned.megabytes == 441
+
+
+@pytest.mark.parametrize("name", DANGEROUS)
+def test_no_pickle_and_no_code_is_ever_asked_for(name: str, fake_hub: FakeHub) -> None:
+    # The Hub's client matches patterns with fnmatch, where * also crosses folders.
+    assert not any(fnmatch.fnmatch(name, pattern) for pattern in hub.WANTED)
+    fake_hub.files[name] = 10
+    assert name not in hub.plan(_bert_base()).files
+
+
+def test_a_repository_that_grew_is_refused_before_the_download(fake_hub: FakeHub) -> None:
+    fake_hub.files["model.safetensors"] = 900_000_000
+    with pytest.raises(
+        ModelUnavailable, match=r"is 901 MB now; the catalogue expects 440 MB, so nothing was downloaded"
+    ):
+        load_model("bert-base-uncased")
+    assert fake_hub.downloads == []
+
+
+def test_a_repository_without_safetensors_is_refused(fake_hub: FakeHub) -> None:
+    fake_hub.files = {name: size for name, size in BERT_BASE.items() if not name.endswith(".safetensors")}
+    with pytest.raises(ModelUnavailable, match="google-bert/bert-base-uncased offers no safetensors"):
+        load_model("bert-base-uncased")
+    assert fake_hub.downloads == []
+
+
+def test_a_connection_that_breaks_during_the_download(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = hub.plan(_bert_base())
+    monkeypatch.setattr(hub, "plan", lambda entry: planned)
+    fake_hub.error = ConnectionResetError("reset by peer")
+    with pytest.raises(ModelUnavailable, match=r"BERT base comes from the Hugging Face Hub, which cannot be reached"):
+        load_model("bert-base-uncased")
+
+
+def test_a_full_disk_is_not_called_a_missing_network(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = hub.plan(_bert_base())
+    monkeypatch.setattr(hub, "plan", lambda entry: planned)
+    fake_hub.error = OSError(28, "No space left on device")
+    with pytest.raises(ModelUnavailable, match="BERT base could not be stored here: No space left on device"):
+        load_model("bert-base-uncased")
+
+
+def test_an_earlier_download_needs_no_network(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_hub.error = ConnectionError("no network")
+    asked: list[bool] = []
+
+    def in_the_cache(repository: str, allow_patterns: list[str], local_files_only: bool = False) -> str:
+        asked.append(local_files_only)
+        return str(fake_hub.folder)
+
+    monkeypatch.setattr(hub, "snapshot_download", in_the_cache)
+    assert load_model("bert-base-uncased").id == "bert-base-uncased"
+    assert asked == [True]
+
+
+def test_a_cached_folder_without_weights_is_no_model(
+    fake_hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "snapshot_download", lambda *_, **__: str(tmp_path))
+    assert hub.cached(_bert_base()) is None
+
+
+@pytest.mark.parametrize("entry", ON_THE_HUB, ids=lambda entry: entry.id)
+def test_offline_is_one_plain_sentence_for_every_model(entry: ModelCard) -> None:
+    with pytest.raises(ModelUnavailable) as caught:
+        load_model(entry.id)
+    message = str(caught.value)
+    assert message.startswith(f"{entry.title} comes from the Hugging Face Hub, which cannot be reached from here")
+    assert "The models that ship with the lab work without a network." in message
+    assert "\n" not in message and "Traceback" not in message
+
+
+def test_a_server_that_answers_with_an_error(fake_hub: FakeHub) -> None:
+    class Unavailable(HfHubHTTPError):
+        def __init__(self) -> None:
+            Exception.__init__(self, "503 Service Unavailable")
+
+    fake_hub.error = Unavailable()
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        load_model("gpt2")
+
+
+def test_an_unreachable_hub_answers_the_same(tmp_path: Path) -> None:
+    code = (
+        "from lab.models.catalogue import ModelUnavailable, load_model\n"
+        "try:\n    load_model('gpt2')\n"
+        "except ModelUnavailable as error:\n    print(error)\n"
+    )
+    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **nowhere},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("GPT-2 small comes from the Hugging Face Hub, which cannot be reached from here")
+    assert done.stdout.count("\n") == 1

@@ -1,0 +1,204 @@
+"""Checkpoints as they are found in the world: read as Hugging Face reads them, or refused by name."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from lab.models import catalogue
+from lab.models.catalogue import CATALOGUE, ModelUnavailable, load_model
+from lab.models.proof import prove
+from lab.models.trace import trace
+from lab.models.weights import CheckpointError
+from tests.checkpoints import Family
+from tests.conftest import TinyCheckpoint
+from tests.models.folders import change_config, change_tensors
+from tests.models.reference import PAIR, SENTENCE, agrees, load_theirs
+
+CopyOf = Callable[[Family], Path]
+# Tensors a family's checkpoint may lack: the lab computes nothing with them.
+UNUSED = {
+    "bert": (),
+    "bert-headless": ("pooler.dense.weight", "pooler.dense.bias"),
+    "electra": tuple(
+        f"discriminator_predictions.{name}"
+        for name in ("dense.weight", "dense.bias", "dense_prediction.weight", "dense_prediction.bias")
+    ),
+}
+
+
+@pytest.fixture
+def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> CopyOf:
+    """``copy_of(family)``: a checkpoint folder of this test's own."""
+    return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family))
+
+
+def proven(folder: Path, family: Family) -> None:
+    """Fail unless the folder loads and gives the numbers Hugging Face gets from it."""
+    model = load_model(folder)
+    ours = trace(model, SENTENCE, PAIR)
+    agrees(ours, load_theirs(folder, family).run(SENTENCE, PAIR))
+    assert prove(model, ours).passed
+
+
+def test_every_missing_tensor_is_named(copy_of: CopyOf, family: Family) -> None:
+    folder = copy_of(family)
+    whole = load_file(folder / "model.safetensors")
+    unused = UNUSED.get(family, ())
+    for name in whole:
+        save_file({n: t for n, t in whole.items() if n != name}, folder / "model.safetensors")
+        if name in unused:
+            load_model(folder)
+            continue
+        with pytest.raises(CheckpointError, match=f"no tensor '{name}'"):
+            load_model(folder)
+
+
+def test_every_tensor_of_a_wrong_shape_is_named(copy_of: CopyOf, family: Family) -> None:
+    folder = copy_of(family)
+    whole = load_file(folder / "model.safetensors")
+    for name in set(whole) - set(UNUSED.get(family, ())):
+        shorter = {n: t[1:].contiguous() if n == name else t for n, t in whole.items()}
+        save_file(shorter, folder / "model.safetensors")
+        with pytest.raises(CheckpointError) as caught:
+            load_model(folder)
+        message, shape = str(caught.value), tuple(whole[name].shape)
+        assert f"'{name}' has shape {(shape[0] - 1, *shape[1:])}; config.json asks for {shape}" in message
+
+
+def test_the_old_names_of_layer_norm(copy_of: CopyOf) -> None:
+    folder = copy_of("bert")
+
+    def renamed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+        return {
+            next((n.replace(new, was) for new, was in old.items() if n.endswith(new)), n): t for n, t in tensors.items()
+        }
+
+    change_tensors(folder, renamed)
+    assert any(name.endswith("LayerNorm.gamma") for name in load_file(folder / "model.safetensors"))
+    proven(folder, "bert")
+
+
+@pytest.mark.parametrize("family", ["distilbert", "roberta", "gpt2"])
+def test_a_base_model_without_its_prefix(copy_of: CopyOf, family: Family) -> None:
+    folder = copy_of(family)
+    transformers.AutoModel.from_pretrained(folder).save_pretrained(folder)
+    prefix = {"gpt2": "transformer."}.get(family, f"{family}.")
+    assert not any(name.startswith(prefix + "embeddings") for name in load_file(folder / "model.safetensors"))
+
+    model, theirs = load_model(folder), load_theirs(folder, "bert-headless")
+    ours, outputs = trace(model, SENTENCE), theirs.run(SENTENCE)
+    assert torch.allclose(ours.output, outputs.hidden_states[-1], atol=1e-4)
+    assert (model.weights.vocabulary_head is not None) == (family == "gpt2"), "GPT-2's head is its embeddings"
+    assert prove(model, ours).passed
+
+
+def test_a_headless_model_saved_with_the_prefix(copy_of: CopyOf) -> None:
+    folder = copy_of("bert-headless")
+    change_tensors(folder, lambda tensors: {f"bert.{name}": tensor for name, tensor in tensors.items()})
+    proven(folder, "bert-headless")
+
+
+def test_a_masked_language_model_without_next_sentence_head(copy_of: CopyOf) -> None:
+    folder = copy_of("bert")
+    transformers.BertForMaskedLM.from_pretrained(folder).save_pretrained(folder)
+    assert load_model(folder).weights.pair_head is None
+    proven(folder, "distilbert")  # the same Auto class
+
+
+def test_half_precision_is_read_as_float32(copy_of: CopyOf) -> None:
+    folder = copy_of("bert")
+    change_tensors(folder, lambda tensors: {name: tensor.half() for name, tensor in tensors.items()})
+    change_config(folder, dtype="float16")
+    model = load_model(folder)
+    assert model.weights.layers[0].w_q.dtype == torch.float32
+    assert prove(model, trace(model, SENTENCE)).passed
+
+
+@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu"])
+@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "electra", "gpt2"])
+def test_every_activation_of_every_family(copy_of: CopyOf, family: Family, activation: str) -> None:
+    folder = copy_of(family)
+    setting = {"distilbert": "activation", "gpt2": "activation_function"}.get(family, "hidden_act")
+    change_config(folder, **{setting: activation})
+    proven(folder, family)
+
+
+def test_unscaled_gpt2(copy_of: CopyOf) -> None:
+    folder = copy_of("gpt2")
+    change_config(folder, scale_attn_weights=False)
+    proven(folder, "gpt2")
+
+
+def _untied(folder: Path, decoder: str, bias: str | None) -> None:
+    change_config(folder, tie_word_embeddings=False)
+    generator = torch.Generator().manual_seed(5)
+
+    def with_decoder(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        vocabulary, width = next(t for n, t in tensors.items() if "word_embeddings" in n or "wte" in n).shape
+        own = {decoder: torch.randn(vocabulary, width, generator=generator)}
+        return {**tensors, **own, **({bias: torch.randn(vocabulary, generator=generator)} if bias else {})}
+
+    change_tensors(folder, with_decoder)
+
+
+@pytest.mark.parametrize(
+    ("family", "decoder", "bias"),
+    [
+        ("bert", "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"),
+        ("roberta", "lm_head.decoder.weight", "lm_head.decoder.bias"),
+        ("distilbert", "vocab_projector.weight", None),
+        ("gpt2", "lm_head.weight", None),
+    ],
+)
+def test_an_untied_decoder_is_used_and_missed(copy_of: CopyOf, family: Family, decoder: str, bias: str | None) -> None:
+    folder = copy_of(family)
+    _untied(folder, decoder, bias)
+    proven(folder, family)
+    head = load_model(folder).weights.vocabulary_head
+    assert head is not None and torch.equal(head.decoder, load_file(folder / "model.safetensors")[decoder])
+
+    change_tensors(folder, lambda tensors: {n: t for n, t in tensors.items() if n != decoder})
+    with pytest.raises(CheckpointError, match=f"not tied, yet '{decoder}' is missing"):
+        load_model(folder)
+
+
+def test_a_decoder_bias_under_its_other_name(copy_of: CopyOf) -> None:
+    folder = copy_of("bert")
+    change_tensors(
+        folder, lambda ts: {n.replace("predictions.bias", "predictions.decoder.bias"): t for n, t in ts.items()}
+    )
+    proven(folder, "bert")
+
+
+def test_a_catalogue_id_that_ships_is_read_from_the_repository(
+    tiny_checkpoint: TinyCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(tiny_checkpoint("bert"), tmp_path / "lab-bert")
+    monkeypatch.setattr(catalogue, "EMBEDDED", tmp_path)
+    model = load_model("lab-bert")
+    assert (model.id, repr(model)) == ("lab-bert", "<lab-bert: bert, 2 layers, 4 heads, width 32>")
+    assert prove(model, trace(model, SENTENCE)).passed
+
+
+def test_a_folder_by_path_text_or_the_current_one(
+    tiny_checkpoint: TinyCheckpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_checkpoint("bert")
+    monkeypatch.chdir(folder)
+    assert {load_model(folder).id, load_model(str(folder)).id, load_model(".").id} == {folder.name}
+
+
+def test_an_unknown_name_is_answered_with_the_catalogue() -> None:
+    with pytest.raises(ModelUnavailable) as caught:
+        load_model("bert-base-unkased")
+    assert "no model or folder called 'bert-base-unkased'" in str(caught.value)
+    assert all(entry.id in str(caught.value) for entry in CATALOGUE)

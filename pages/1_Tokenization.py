@@ -1,7 +1,24 @@
+"""Lesson: tokenization, from the characters of a text to the ids that a model reads."""
+
+from lab.ui import token_steps as steps
 from lab.ui.lesson import open_lesson
+from lab.ui.token_pieces import show_pieces
+from lab.ui.token_view import look, show_agreement
+
+STEPS = {
+    "Tokens": steps.show_tokens,
+    "Normalize": steps.show_normalization,
+    "Pre-tokens": steps.show_pre_tokens,
+    "Pieces": show_pieces,
+    "Special tokens": steps.show_special_tokens,
+    "Check": steps.show_checks,
+}
 
 page = open_lesson("1_Tokenization.py")
 trace = page.trace()
-page.head_controls(trace.model)
-page.prove()
+step = page.step(list(STEPS))
+view = look(trace)
+STEPS[step](view)
+page.next_step(list(STEPS))
 page.finish()
+show_agreement(page, view)

@@ -1,7 +1,5 @@
 """Lesson: self-attention, from query and key to the weighted sum of values."""
 
-import streamlit as st
-
 from lab.ui import attention_extras as extras
 from lab.ui import attention_steps as steps
 from lab.ui.lesson import open_lesson, with_tokens
@@ -40,10 +38,5 @@ else:
     steps.show_checks(view)
 page.next_step(names)
 
-if step == "Map":
-    st.markdown(
-        f"Between here and the next layer, the {trace.model.config.heads} heads are joined and multiplied by $W_O$; "
-        "the result is added to the token’s own vector."
-    )
 page.finish()
 page.prove(proven)

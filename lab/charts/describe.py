@@ -67,4 +67,5 @@ def _term(title: str) -> str:
 
 
 def _names(labels: Sequence[str]) -> list[str]:
-    return [f"“{name}”" for name in distinct([visible(label) for label in labels])]
+    """Labels as they are read out: in quotation marks, unless they are numbers."""
+    return [name if name.isdecimal() else f"“{name}”" for name in distinct([visible(label) for label in labels])]

@@ -46,7 +46,7 @@ class Figure:
 def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
     """The part of a specification that all charts share. A title too long for the page is broken into lines."""
     lines = {"name": "title_lines", "value": textwrap.wrap(visible(title, None), 36)}
-    text = {"expr": f"width + 90 > {8 * len(title)} ? [join(title_lines, ' ')] : title_lines"}
+    text = {"expr": f"width + 20 > {8 * len(title)} ? [join(title_lines, ' ')] : title_lines"}
     spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "title": {"text": text, "anchor": "start", "frame": "bounds", "offset": 12},

@@ -131,7 +131,8 @@ def _across(grid: Grid) -> dict[str, Any]:
 def _down(grid: Grid) -> dict[str, Any]:
     """Rows, from top to bottom. Their labels take a fixed width: see `_margin` for why."""
     axis = _axis(grid.rows, "row_labels") | {"orient": "left"}
-    extent = axis["labelLimit"] + axis["labelPadding"]
+    # Half a pixel: on a whole one, rounding noise in the turned title would tip the margin either way
+    extent = axis["labelLimit"] + axis["labelPadding"] + 0.5
     gap = 0.2 if not grid.square else 0.04 if len(grid.rows) <= 24 else 0
     return _band("q", grid.row_title, len(grid.rows), gap) | {"axis": axis | {"minExtent": extent, "maxExtent": extent}}
 

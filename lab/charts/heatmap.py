@@ -1,5 +1,6 @@
 """A matrix as coloured cells: attention, scores, a metric by layer and head."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -75,33 +76,44 @@ def heatmap(  # noqa: PLR0913 - a chart's options have names, and most stay as t
     ValueError : NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
     """
     matrix = _matrix(values, rows, columns, causal=causal)
-    chosen = highlight or (None, None)
-    check_index(chosen[0], len(rows), of="heatmap", what="row")
-    check_index(chosen[1], len(columns), of="heatmap", what="column")
+    q, k = highlight or (None, None)
+    check_index(q, len(rows), of="heatmap", what="row")
+    check_index(k, len(columns), of="heatmap", what="column")
     check_format(value_format, of="heatmap")
     limits = checked_domain(domain or span(matrix, scale), of="heatmap")
-    side = _side(len(columns))
+    width, height = _size(len(rows), len(columns))
     grid = Grid(
-        title, rows, columns, row_title, column_title, value_title, scale, limits, value_format, side,
+        title, rows, columns, row_title, column_title, value_title, scale, limits, value_format,
+        cell_height=height / len(rows), square=math.isclose(height * len(columns), width * len(rows)),
         causal=causal, clickable=select is not None, numbered=numbered,
     )  # fmt: skip
+    return drawn(grid, matrix, (q, k), width=round(width) + _BESIDE)
+
+
+def drawn(
+    grid: Grid, matrix: NDArray[np.float32], chosen: Chosen, *, width: int | Literal["stretch"], kind: str = "Heatmap"
+) -> Heatmap:
+    """The Heatmap of checked numbers: specification, data, words and table."""
     return Heatmap(
         spec=grid_spec(grid, chosen),
         data=flat(matrix),
-        width=round(side * len(columns)) + _BESIDE,
+        width=width,
         alt=describe_heatmap(
-            matrix, rows, columns, row_title=row_title, column_title=column_title,
-            value_format=value_format, causal=causal,
+            matrix, grid.rows, grid.columns, row_title=grid.row_title, column_title=grid.column_title,
+            value_format=grid.value_format, causal=grid.causal, kind=kind,
         ),
-        table=partial(table, matrix, rows, columns, causal=causal),
-        shape=(len(rows), len(columns)),
-        causal=causal,
+        table=partial(table, matrix, grid.rows, grid.columns, causal=grid.causal),
+        shape=(len(grid.rows), len(grid.columns)),
+        causal=grid.causal,
     )  # fmt: skip
 
 
-def _side(columns: int) -> float:
-    """The side of a cell in pixels: up to 40 columns about 460 in all, never a cell below 5."""
-    return max(min(460 / columns, 56), 200 / columns, 5)
+def _size(rows: int, columns: int) -> tuple[float, float]:
+    """Width and height of all cells in pixels: squares of 5 to 56, unless that made them a ribbon."""
+    side = min(max(460 / max(rows, columns), 5), 56)
+    width = max(side * columns, 200)
+    height = width * rows / columns
+    return width, min(max(height, min(20 * rows, 160)), max(side * rows, 460))
 
 
 def _matrix(values: ArrayLike, rows: Sequence[str], columns: Sequence[str], *, causal: bool) -> NDArray[np.float32]:

@@ -5,14 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 _JOINERS = {"\u200c", "\u200d"}  # they shape Persian words and emoji families; hiding them breaks both
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _RIGHT_TO_LEFT = {"R", "AL"}
 
 
 def visible(text: str, limit: int | None = 24) -> str:
     """`text` with everything invisible or order-changing shown as a sign, at most `limit` characters.
 
-    A control character becomes its picture (newline: ␊), a format character such as U+202E
-    (right-to-left override) its number (⟨202E⟩), an outer space ␣, half a surrogate pair �.
+    A newline becomes \\n and a tab \\t, any other control or format character its number (the right-to-left
+    override: ⟨202E⟩), an outer space ␣, half a surrogate pair �.
     The result can be encoded and cannot reorder what stands beside it, but it is NOT escaped for HTML.
     """
     if not text:
@@ -26,11 +27,11 @@ def visible(text: str, limit: int | None = 24) -> str:
 
 def _sign(char: str, *, outer: bool) -> str:
     category = unicodedata.category(char)
-    if category == "Cc":
-        return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "␡" if char == "\x7f" else f"⟨{ord(char):02X}⟩"
+    if char in _ESCAPES:
+        return _ESCAPES[char]
     if category == "Cs":
         return "\ufffd"
-    if category in {"Cf", "Zl", "Zp"} and char not in _JOINERS:
+    if category in {"Cc", "Cf", "Zl", "Zp"} and char not in _JOINERS:
         return f"⟨{ord(char):04X}⟩"
     return "␣" if category == "Zs" and outer else char
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from lab.charts.tokens import Chip
 from lab.text.bpe import BpeWord
 from lab.text.wordpiece import Lookup, WordSteps
 
+_MISS = "·"
 _MISSES = 12  # of a longer run of failed lookups the middle is folded
 _MERGES = 40  # the same for merges
 
@@ -18,8 +20,7 @@ _MERGES = 40  # the same for merges
 def lookup_ladder(word: WordSteps, made: int) -> str:
     """The first ``made`` lookups of a word, each candidate under the characters that it would cover.
 
-    Lines of found candidates begin with ``+`` and name the id, the others begin with ``-``: the
-    signs that a code block of the language "diff" colours.
+    A candidate that was found is ticked, and its id stands beside it.
     """
     lookups = word.lookups
     margin = max(map(_mark, lookups), default=0)
@@ -27,7 +28,7 @@ def lookup_ladder(word: WordSteps, made: int) -> str:
     width = max(map(_width, rungs), default=0)
     lines: list[str] = []
     for lookup, rung in zip(lookups[:made], rungs, strict=False):
-        sign, verdict = ("+", f"id {lookup.token_id}") if lookup.found else ("-", "not in the vocabulary")
+        sign, verdict = ("✓", f"id {lookup.token_id}") if lookup.found else (_MISS, "not in the vocabulary")
         lines.append(f"{sign} {rung}{' ' * (width - _width(rung))}   {verdict}")
     return "\n".join(_folded(lines))
 
@@ -45,6 +46,21 @@ def merge_ladder(word: BpeWord, made: int) -> str:
         step = word.merges[done - 1]
         lines.append(f"{_spaced(word.symbols_after(done))}   {step.left} + {step.right}, rank {step.rank}")
     return "\n".join(lines)
+
+
+def lookup_chips(word: WordSteps, made: int) -> list[Chip]:
+    """The word after its first ``made`` lookups: a chip for each piece found, then what is left."""
+    found = [lookup for lookup in word.lookups[:made] if lookup.found]
+    pieces: list[Chip] = [
+        (word.text[match.start : match.end], (place,), match.candidate) for place, match in enumerate(found)
+    ]
+    rest = word.text[found[-1].end if found else 0 :]
+    return [*pieces, (rest, (), None)] if rest else pieces
+
+
+def merge_chips(word: BpeWord, made: int) -> list[Chip]:
+    """The word after its first ``made`` merges: a chip for each symbol."""
+    return [(symbol, (place,), None) for place, symbol in enumerate(word.symbols_after(made))]
 
 
 def _spaced(symbols: Sequence[str]) -> str:
@@ -68,7 +84,7 @@ def _folded(lines: Sequence[str]) -> Iterator[str]:
     """Long runs of failed lookups without their middle; a line says how many it held."""
     run: list[str] = []
     for line in [*lines, ""]:
-        if line.startswith("-"):
+        if line.startswith(_MISS):
             run.append(line)
             continue
         if len(run) > _MISSES:

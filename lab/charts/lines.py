@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts import colour
 from lab.charts.describe import describe_lines
-from lab.charts.figure import Figure, axis_text, base, check_format, names, numbers, quoted
+from lab.charts.figure import Figure, axis_text, base, check_format, checked_domain, names, numbers, quoted
 from lab.charts.tables import unique_names
 
 
@@ -38,21 +39,11 @@ def lines(
     places = _places(arrays, x)
     spec = base(title, 240)
     spec["params"].append(names("labels", list(arrays)))
+    axis = axis_text() | {"tickCount": 5}
+    scale = {"domain": list(checked_domain(y_domain, of="lines"))} if y_domain else {"zero": False}
     spec["encoding"] = {
-        "x": {
-            "field": "x",
-            "type": "quantitative",
-            "title": x_title,
-            "scale": {"zero": False, "nice": False},
-            "axis": axis_text() | {"tickCount": 5},
-        },
-        "y": {
-            "field": "value",
-            "type": "quantitative",
-            "title": y_title,
-            "scale": {"domain": list(y_domain)} if y_domain else {"zero": False},
-            "axis": axis_text() | {"tickCount": 5, "grid": True, "gridOpacity": 0.5},
-        },
+        "x": _quantity("x", x_title, {"zero": False, "nice": False}, axis),
+        "y": _quantity("value", y_title, scale, axis | {"grid": True, "gridOpacity": 0.5}),
         "color": _told_apart(len(arrays)),
     }
     tooltip = f"{{{quoted(y_title)}: format(datum.value, '.6~g'), {quoted(x_title)}: datum.x}}"
@@ -66,6 +57,10 @@ def lines(
     return Figure(spec, _data(arrays, places), "stretch", alt, partial(_table, arrays, places, x_title))
 
 
+def _quantity(field: str, title: str, scale: dict[str, Any], axis: dict[str, Any]) -> dict[str, Any]:
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+
+
 def _places(arrays: Mapping[str, NDArray[np.float32]], x: Sequence[float] | None) -> NDArray[np.float64]:
     longest = max(array.size for array in arrays.values())
     places = np.arange(1, longest + 1, dtype=np.float64) if x is None else np.asarray(x, dtype=np.float64)
@@ -74,7 +69,7 @@ def _places(arrays: Mapping[str, NDArray[np.float32]], x: Sequence[float] | None
     return places
 
 
-def _told_apart(count: int) -> dict[str, object]:
+def _told_apart(count: int) -> dict[str, Any]:
     """Colour by series index; the legend, for two or more, looks the names up."""
     legend = {
         "title": None,
@@ -84,6 +79,8 @@ def _told_apart(count: int) -> dict[str, object]:
         "symbolType": "stroke",
         "symbolStrokeWidth": 3,
         "columns": 3,
+        "offset": 6,
+        "padding": 0,
     }
     scale = {"domain": list(range(count)), "range": colour.lines()[:count]}
     return {"field": "line", "type": "nominal", "scale": scale, "legend": legend if count > 1 else None}

@@ -1,23 +1,19 @@
 """Vectors of one width as aligned coloured strips, one under the other, on one scale."""
 
 from collections.abc import Sequence
-from functools import partial
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.colour import Scale
-from lab.charts.describe import describe_heatmap
 from lab.charts.figure import check_index, check_labels, checked_domain, numbers, ticks
-from lab.charts.grid import Grid, flat, grid_spec, span
-from lab.charts.heatmap import Heatmap
-from lab.charts.tables import table
-
-_DIMENSION = "Dimension"
+from lab.charts.grid import Grid, span
+from lab.charts.heatmap import Heatmap, drawn
 
 
 def strips(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
-    vectors: Sequence[ArrayLike],
+    vectors: Sequence[ArrayLike] | NDArray[np.floating],
     names: Sequence[str],
     *,
     title: str,
@@ -25,13 +21,13 @@ def strips(  # noqa: PLR0913 - a chart's options have names, and most stay as th
     scale: Scale = "diverging",
     domain: tuple[float, float] | None = None,
     highlight: int | None = None,
-    select: bool = False,
+    select: Literal["cell"] | None = None,
     value_format: str = ".2f",
 ) -> Heatmap:
     """Draw `vectors`, each (d,), as rows over the dimensions 1 … d: q, k and q∘k, or what an embedding sums.
 
-    `highlight` outlines one dimension (from 0) through all strips; with `select`, `clicked(event)` gives
-    (strip, dimension), both from 0.
+    `highlight` outlines one dimension (from 0) through all strips; with `select="cell"`, `clicked(event)`
+    gives (strip, dimension), both from 0.
 
     Raises
     ------
@@ -47,16 +43,7 @@ def strips(  # noqa: PLR0913 - a chart's options have names, and most stay as th
     dimensions = [str(dimension + 1) for dimension in range(width)]
     limits = checked_domain(domain or span(matrix, scale), of="strips")
     grid = Grid(
-        title, names, dimensions, "", _DIMENSION, value_title, scale, limits, value_format, 30,
-        square=False, clickable=select, column_ticks=ticks(width),
+        title, names, dimensions, "", "Dimension", value_title, scale, limits, value_format, 30,
+        square=False, clickable=select is not None, column_ticks=ticks(width),
     )  # fmt: skip
-    return Heatmap(
-        spec=grid_spec(grid, (None, highlight)),
-        data=flat(matrix),
-        width="stretch",
-        alt=describe_heatmap(
-            matrix, names, dimensions, row_title="", column_title=_DIMENSION, value_format=value_format, kind="Strips"
-        ),
-        table=partial(table, matrix, names, dimensions),
-        shape=(len(arrays), width),
-    )
+    return drawn(grid, matrix, (None, highlight), width="stretch", kind="Strips")

@@ -61,7 +61,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     if named:
         safe.index = pd.Index([_harmless(name) for name in frame.index], name=_harmless(frame.index.name))
     text: str = safe.to_csv(index=named, lineterminator="\r\n")
-    return text.encode("utf-8-sig", "replace")
+    return text.encode("utf-8-sig")
 
 
 def _harmless(cell: object) -> object:

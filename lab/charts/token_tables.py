@@ -29,7 +29,7 @@ def token_table(encoding: Encoding) -> pd.DataFrame:
         (encoding.pair if second else encoding.text)[slice(*span)]  # type: ignore[index]
         for span, second in zip(encoding.offsets, encoding.in_pair, strict=True)
     ]
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "token": encoding.tokens,
             "id": encoding.token_ids,
@@ -39,14 +39,18 @@ def token_table(encoding: Encoding) -> pd.DataFrame:
             "end": _ends(encoding.offsets, 1),
             "added by the model": encoding.special,
         },
-        index=pd.RangeIndex(1, len(encoding) + 1, name="position"),
+        index=_numbered(len(encoding), "position"),
     )
-    return table
+
+
+def _numbered(count: int, name: str) -> pd.Index:
+    """1, 2, 3 … as row names that the CSV keeps; a RangeIndex it would leave out."""
+    return pd.Index(list(range(1, count + 1)), name=name)
 
 
 def _ends(spans: tuple[Span, ...], side: int) -> pd.Series:
     values = [span[side] if span[0] < span[1] else None for span in spans]
-    return pd.Series(values, dtype="Int64", index=pd.RangeIndex(1, len(spans) + 1))
+    return pd.Series(values, dtype="Int64", index=_numbered(len(spans), "position"))
 
 
 def pre_token_table(steps: TokenizationSteps) -> pd.DataFrame:
@@ -60,7 +64,7 @@ def pre_token_table(steps: TokenizationSteps) -> pd.DataFrame:
             "end": [word.span[1] for word in words],
             "tokens": [len(word.pieces) for word in words],
         },
-        index=pd.RangeIndex(1, len(words) + 1, name="pre-token no."),
+        index=_numbered(len(words), "pre-token no."),
     )
 
 
@@ -75,7 +79,7 @@ def lookup_table(word: WordSteps) -> pd.DataFrame:
             "start": [lookup.start for lookup in lookups],
             "end": [lookup.end for lookup in lookups],
         },
-        index=pd.RangeIndex(1, len(lookups) + 1, name="lookup"),
+        index=_numbered(len(lookups), "lookup"),
     )
 
 
@@ -88,7 +92,7 @@ def merge_table(word: BpeWord) -> pd.DataFrame:
             "left": [step.left for step in merges],
             "right": [step.right for step in merges],
         },
-        index=pd.RangeIndex(1, len(merges) + 1, name="merge"),
+        index=_numbered(len(merges), "merge"),
     )
     if len(word.symbols) <= _SPELLED_OUT:
         table["symbols after it"] = [" ".join(word.symbols_after(done + 1)) for done in range(len(merges))]
@@ -105,7 +109,7 @@ def character_bytes_table(text: str) -> pd.DataFrame:
             "UTF-8 bytes": [data.hex(" ").upper() for data in encoded],
             "signs": [" ".join(byte_symbols()[byte] for byte in data) for data in encoded],
         },
-        index=pd.RangeIndex(1, len(text) + 1, name="no."),
+        index=_numbered(len(text), "no."),
     )
 
 
@@ -117,7 +121,7 @@ def byte_table() -> pd.DataFrame:
             "ASCII": [visible(chr(byte)) if byte < 0x80 else "" for byte in range(256)],
             "sign": byte_symbols(),
         },
-        index=pd.RangeIndex(256, name="byte"),
+        index=pd.Index(list(range(256)), name="byte"),
     )
 
 
@@ -149,18 +153,19 @@ def _by_source(text: str, spans: tuple[Span, ...]) -> dict[int, str]:
 
 
 def change_table(found: list[Change]) -> pd.DataFrame:
-    """The changes of a stage, with the Unicode names of what was there before."""
+    """The changes of a stage; what cannot be seen is named."""
     return pd.DataFrame(
         {
-            "before": [visible(change.before) for change in found],
+            "before": [_seen(change.before) for change in found],
             "after": [visible(change.after) if change.after else "nothing" for change in found],
             "times": [change.times for change in found],
-            "what it was": [_named(change.before) for change in found],
         }
     )
 
 
-def _named(text: str) -> str:
+def _seen(text: str) -> str:
+    if text.isprintable():
+        return visible(text)
     return " + ".join(unicodedata.name(character, f"U+{ord(character):04X}").lower() for character in text)
 
 
@@ -173,7 +178,7 @@ def agreement_table(agreement: Agreement) -> pd.DataFrame:
         columns[f"id, {name}"] = [str(token.token_id) if token else "" for token in tokens]
         columns[f"characters, {name}"] = [_range(token) for token in tokens]
     columns["same"] = [row.same for row in rows]
-    return pd.DataFrame(columns, index=pd.RangeIndex(1, len(rows) + 1, name="token no."))
+    return pd.DataFrame(columns, index=_numbered(len(rows), "token no."))
 
 
 def _range(token: Token | None) -> str:

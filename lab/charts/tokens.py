@@ -10,7 +10,7 @@ Chip = tuple[str, tuple[int, ...], str | None]
 _HUES = (255, 70, 150, 320, 30)  # neighbours in the cycle differ for colour-blind eyes, too
 
 _STYLE = """<style>
-.tokens { line-height: 1.35; margin: 0 0 .5rem; unicode-bidi: isolate; }
+.tokens { line-height: 1.35; margin: 0 0 .5rem; padding: 3px; unicode-bidi: isolate; }
 .tokens .token { display: inline-flex; flex-direction: column; align-items: center; vertical-align: top;
   max-width: 100%; margin: .15rem .5px; padding: 0 .3em .1em; border: 1px solid; border-radius: .3em;
   color: light-dark(#16181d, #ffffff); overflow-wrap: anywhere; white-space: pre-wrap; }

@@ -134,3 +134,44 @@ def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
             for place, head in enumerate(best)
         ],
     )
+
+
+def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key: int) -> Question | None:
+    """Is attention symmetric? What does the key give back to the query?"""
+    weights = attention_map(layer, head)
+    there, back = float(weights[query, key]), float(weights[key, query])
+    values = [back, there, 1 - there]
+    if query == key or min(abs(a - b) for i, a in enumerate(values) for b in values[:i]) < MARGIN:
+        return None
+    return shuffled(
+        "other-direction",
+        f"{named(trace, query)} gives {named(trace, key)} the weight {there:.3f}. What does {named(trace, key)} "
+        f"give {named(trace, query)}?",
+        [
+            Option(f"{back:.3f}", f"Row {key + 1}, column {query + 1} of the map. It comes from another query and "
+                   "another key, so nothing ties it to the first weight.", correct=True),
+            Option(f"{there:.3f}", f"Attention is not symmetric: the map holds {back:.3f} there."),
+            Option(f"{1 - there:.3f}", f"Rows add up to 1, not pairs of tokens: the map holds {back:.3f} there."),
+        ],
+    )  # fmt: skip
+
+
+def most_even(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
+    """Which token spreads its attention most evenly? Judged by its largest weight."""
+    largest = attention_map(layer, head).max(axis=1)
+    if clear_winner((-largest).tolist()) is None:
+        return None
+    best = np.argsort(largest)[:4].tolist()
+    return shuffled(
+        "most-even",
+        "Which token’s largest weight is the smallest of all rows, so that it spreads its attention widest?",
+        [
+            Option(
+                named(trace, query),
+                f"Its largest weight is {largest[query]:.3f}"
+                + (", the smallest of all rows." if place == 0 else f"; row {best[0] + 1} has {largest[best[0]]:.3f}."),
+                correct=place == 0,
+            )
+            for place, query in enumerate(best)
+        ],
+    )

@@ -16,13 +16,11 @@ from lab.course.words import quoted
 _LEAD = 1.1
 
 
-def percent(probability: float) -> str:
-    """A probability as a reader takes it in: three digits or so, and neither 0 nor 1 unless it is."""
-    if 0 < probability < 0.001:
-        return f"{probability * 100:.2g}%"
-    if 0.999 < probability < 1:
-        return "over 99.9%"
-    return f"{probability:.1%}"
+def share(probability: float) -> str:
+    """A probability with the three digits that the charts show, and neither 0 nor 1 unless it is."""
+    if 0 < probability < 0.0005:
+        return f"{probability:.2g}"
+    return "more than 0.999" if 0.9995 < probability < 1 else f"{probability:.3f}"
 
 
 def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, vocabulary: int) -> Question | None:
@@ -34,7 +32,7 @@ def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, v
         offered[3:] = [truth]
     options: dict[str, Option] = {}
     for each in offered:
-        why = f"It gets {percent(each.probability)}: rank {each.rank:,} of {vocabulary:,} words."
+        why = f"It gets {share(each.probability)}: rank {each.rank:,} of {vocabulary:,} words."
         if truth is not None and each.token_id == truth.token_id:
             why += " It is the word that really stands there."
         options.setdefault(quoted(each.word), Option(quoted(each.word), why, correct=each.rank == 1))
@@ -76,7 +74,7 @@ def odds(first: Candidate, second: Candidate, temperature: float = 1.0) -> Quest
         "exponentials.",
         math.exp(2 * gap): f"This is e to the power of 2 × {gap:.3f}.",
     }  # fmt: skip
-    why = f"e^{gap:.3f} ≈ {ratio:.3g}: {percent(first.probability)} against {percent(second.probability)}."
+    why = f"e^{gap:.3f} ≈ {ratio:.3g}: {share(first.probability)} against {share(second.probability)}."
     options = _apart(ratio, why, wrong, lambda value: f"{value:.3g} times")
     if options is None:
         return None
@@ -106,14 +104,14 @@ def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
     change = visible.probability - hidden.probability
     if abs(abs(change) - MARGIN) < 0.01:
         return None
-    numbers = f"It goes from {percent(hidden.probability)} to {percent(visible.probability)}."
+    numbers = f"It goes from {share(hidden.probability)} to {share(visible.probability)}."
     options = (
-        Option("It rises by more than 5 points", numbers, correct=change > MARGIN),
-        Option("It stays within 5 points", numbers, correct=abs(change) <= MARGIN),
-        Option("It falls by more than 5 points", numbers, correct=change < -MARGIN),
+        Option("It rises by more than 0.05", numbers, correct=change > MARGIN),
+        Option("It stays within 0.05", numbers, correct=abs(change) <= MARGIN),
+        Option("It falls by more than 0.05", numbers, correct=change < -MARGIN),
     )
     prompt = (
-        f"Hidden, {quoted(hidden.word)} gets {percent(hidden.probability)}. Now the model may read the word "
+        f"Hidden, {quoted(hidden.word)} gets {share(hidden.probability)}. Now the model may read the word "
         "itself. What happens to its probability at this place?"
     )
     return Question("shown-word", prompt, options)
@@ -128,14 +126,13 @@ def quotient(chosen: Candidate, prediction: Prediction) -> Question | None:
         chosen.exponential / (1 + chosen.exponential): "This shares between two words only; the softmax shares "
         "between all of them.",
     }
-    why = f"{shown} ÷ {total:.4g} = {percent(chosen.probability)}."
-    options = _apart(chosen.probability, why, wrong, percent, most=1.0)
+    why = f"{shown} ÷ {total:.4g} = {share(chosen.probability)}."
+    options = _apart(chosen.probability, why, wrong, share, most=1.0)
     if options is None:
         return None
     prompt = (
-        f"Minus the largest, the logit of {quoted(chosen.word)} becomes {shown} when e is raised to it. Over the "
-        f"{len(prediction.logits):,} words these numbers add up to {total:.4g}. What is the probability of "
-        f"{quoted(chosen.word)}?"
+        f"For {quoted(chosen.word)}, e^(z − max) is {shown}. Over all {len(prediction.logits):,} words these numbers "
+        f"add up to {total:.4g}. What is the probability of {quoted(chosen.word)}?"
     )
     return shuffled("quotient", prompt, options)
 
@@ -146,14 +143,13 @@ def shifted(chosen: Candidate) -> Question | None:
     wrong = {
         p * math.e: "Its exponential grows e = 2.718 … times, and so does everybody else’s: the quotient stays.",
         p / math.e: "The sum grows e times, and so does this word’s exponential: the quotient stays.",
-        p + 0.01: "A logit is no probability: adding to it adds nothing to a share.",
     }  # fmt: skip
     why = "Numerator and sum both grow e = 2.718 … times, so the quotient stays. Only differences of logits count."
-    options = _apart(p, why, wrong, percent, most=1.0)
+    options = _apart(p, why, wrong, share, most=1.0)
     if options is None:
         return None
     prompt = (
-        f"The probability of {quoted(chosen.word)} is {percent(p)}. Add 1 to the logit of every word of the "
+        f"The probability of {quoted(chosen.word)} is {share(p)}. Add 1 to the logit of every word of the "
         f"vocabulary. What is it then?"
     )
     return shuffled("shifted", prompt, options)
@@ -170,11 +166,11 @@ def tempered(prediction: Prediction, best: Candidate) -> Question | None:
         before**2: "Each exponential is squared, and the sum has to be built again from the squares.",
     }
     why = "Dividing by 0.5 doubles every difference between logits, and the softmax puts more on the largest."
-    options = _apart(after, why, wrong, percent, most=1.0)
+    options = _apart(after, why, wrong, share, most=1.0)
     if options is None:
         return None
     prompt = (
-        f"At temperature 1, {quoted(best.word)} is the most probable next token with {percent(before)}. What "
+        f"At temperature 1, {quoted(best.word)} is the most probable next token with {share(before)}. What "
         "is its probability at temperature 0.5? Try it in the first step."
     )
     return shuffled("tempered", prompt, options)
@@ -186,20 +182,14 @@ def easiest_word(asked: str, found: Sequence[Restored]) -> Question | None:
     kept = ordered[:1] + [each for each in ordered[1:] if ordered[0].probability - each.probability >= MARGIN]
     if clear_winner([each.probability for each in kept]) is None:
         return None
-    return shuffled(
-        "easiest-word",
-        asked,
-        [
-            Option(
-                f"{quoted(each.word)} (token {each.place + 1})",
-                f"It gets {percent(each.probability)}, rank {each.rank:,}"
-                + (
-                    ", the most of these."
-                    if at == 0
-                    else f"; {quoted(kept[0].word)} gets {percent(kept[0].probability)}."
-                ),
-                correct=at == 0,
-            )
-            for at, each in enumerate(kept)
-        ],
-    )
+    names = [f"{quoted(each.word)} (token {each.place + 1})" for each in kept]
+    options = [
+        Option(
+            name,
+            f"It gets {share(each.probability)}, rank {each.rank:,}"
+            + (", the most of these." if at == 0 else f"; {names[0]} gets {share(kept[0].probability)}."),
+            correct=at == 0,
+        )
+        for at, (name, each) in enumerate(zip(names, kept, strict=True))
+    ]
+    return shuffled("easiest-word", asked, options)

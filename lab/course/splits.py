@@ -5,7 +5,7 @@ from __future__ import annotations
 from tokenizers import models
 
 from lab.text.bpe import BpeWord
-from lab.text.wordpiece import WordSteps, longest_match_first
+from lab.text.wordpiece import WordSteps
 
 Rival = tuple[tuple[str, ...], str]  # the pieces, and when the word would be cut so: "if …"
 

@@ -32,7 +32,7 @@ def token_count(reading: Reading) -> Question | None:
     why = f"{count(pieces, 'token')} from the text, {added or 'none'} added by the model."
     right = Option(str(len(encoding)), why, correct=True)
     rest = [Option(str(number), reason) for number, reason in wrong.items()]
-    return question("token-count", "How many tokens will the model read?", [right, *rest])
+    return question("count", "How many tokens will the model read?", [right, *rest])
 
 
 def piece_count(reading: Reading) -> Question | None:
@@ -49,7 +49,7 @@ def piece_count(reading: Reading) -> Question | None:
         for cut, condition in reading.rivals(word)
     ]
     return question(
-        "piece-count",
+        "count",
         f"Into how many pieces does the model split {quoted(spelled(word))}?",
         [
             Option(str(len(word.pieces)), made, correct=True),

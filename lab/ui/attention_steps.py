@@ -19,6 +19,7 @@ from lab.course import attention_checks as ask
 from lab.course.words import quoted
 from lab.models import forward
 from lab.models.trace import LayerTrace, Trace
+from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.figures import draw
 from lab.ui.lesson import LessonPage
 from lab.ui.quiz import checks, predict
@@ -50,7 +51,7 @@ class View:
         return quoted(self.trace.tokens[position])
 
 
-def choose_tokens(trace: Trace, query: int, key: int) -> tuple[int, int]:
+def choose_tokens(trace: Trace, query: int, key: int) -> None:
     """Two selectors for query and key; the keyboard's way to what a click on the map does."""
 
     def take(name: str) -> None:
@@ -66,7 +67,7 @@ def choose_tokens(trace: Trace, query: int, key: int) -> tuple[int, int]:
             label, range(len(trace)), key=f"_{name}", on_change=take, args=(name,),
             format_func=lambda i: f"{i + 1} · {trace.tokens[i]}",
         )  # fmt: skip
-    return query, key
+
 
 
 def code(*functions: Callable[..., Any]) -> None:
@@ -116,7 +117,26 @@ def show_queries_and_keys(view: View) -> None:
         "query-key-value",
     )  # fmt: skip
     st.latex(r"Q = xW_Q + b_Q \qquad K = xW_K + b_K \qquad V = xW_V + b_V")
+    if view.trace.model.id == CONSTRUCTED:
+        _show_construction(view)
     code(forward.project_qkv, forward.split_heads)
+
+
+def _show_construction(view: View) -> None:
+    """Why a hand-written head does what it does: W_Q·W_Kᵀ, one number per pair of meanings."""
+    product = query_key_product(view.trace.model, view.head)
+    meant = [label for label in product.index if label.startswith(("token", "position"))]
+    draw(
+        heatmap(
+            product.loc[meant, meant].to_numpy(), meant, meant, title=f"What scores with what: W_Q·W_Kᵀ, {view.place}",
+            row_title="In the query’s token", column_title="In the key’s token", value_title="Score", scale="diverging",
+        ),
+        "query-key-product",
+    )  # fmt: skip
+    st.markdown(
+        "Each dimension of this toy means one thing: which word a token is, or where it stands. A dark cell says: when "
+        "the query’s token has the row’s meaning and the key’s token the column’s, the score is large."
+    )
 
 
 def show_scores(view: View) -> None:
@@ -149,8 +169,8 @@ def show_scale(view: View) -> None:
     if question is not None and not predict(_LESSON, question):
         return
     st.markdown(
-        f"A dot product of {d_k} dimensions spreads about √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of its terms. "
-        f"Dividing by √{d_k} keeps the scores in the range where a softmax still compares. "
+        f"A score adds up {d_k} products. Were they independent, their sum would spread √{d_k} ≈ {d_k**0.5:.2f} times as "
+        f"wide as one of them; dividing by √{d_k} takes that back. "
         + (
             "GPT-2 then masks what comes after the query: the score becomes −∞ and the weight 0."
             if view.trace.model.config.causal
@@ -211,16 +231,23 @@ def show_values(view: View) -> None:
         "weighted-values",
     )  # fmt: skip
     st.latex(r"\text{context}_i = \sum_j \text{weight}_{ij}\, v_j")
+    config = view.trace.model.config
+    st.markdown(
+        f"On the way to the next layer, the contexts of all {config.heads} heads are laid side by side "
+        f"({config.heads} × {config.head_width} = {config.width} numbers), multiplied by $W_O$, and added to the "
+        "token’s own vector."
+    )
     code(forward.mix_values, forward.self_attention)
 
 
 def show_checks(view: View) -> None:
     """Questions graded on this text, this layer, this head."""
-    checks(
-        _LESSON,
-        [
-            ask.second_weight(view.trace, view.row, view.query),
-            ask.most_attended_overall(view.trace, view.layer, view.head),
-            ask.previous_token_head(view.trace, view.layer),
-        ],
+    trace, layer, head = view.trace, view.layer, view.head
+    candidates = (
+        ask.second_weight(trace, view.row, view.query),
+        ask.most_attended_overall(trace, layer, head),
+        ask.previous_token_head(trace, layer),
+        ask.other_direction(trace, layer, head, view.query, view.key),
+        ask.most_even(trace, layer, head),
     )
+    checks(_LESSON, candidates)

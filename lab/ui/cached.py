@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lab.models.interventions import Interventions
     from lab.models.proof import Proof
     from lab.models.trace import Trace
+    from lab.text.steps import TokenizationSteps
     from lab.toy.data import ToyData
 
 # As many computations at once as there are cores; the others wait instead of slowing each other down.
@@ -155,3 +156,16 @@ def toy_run(weights: str, vocabulary: int, length: int, seed: int, sentence: str
     if weights == "Random":
         return trace(random_toy(vocabulary, length, seed=seed), sentence)
     return trace(constructed_toy(vocabulary, length), sentence)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def token_steps(model_id: str, text: str) -> TokenizationSteps:
+    """One text through a model's tokenizer, step by step.
+
+    Raises ValueError for a tokenizer that the lab cannot explain.
+    """
+    from lab.text.steps import tokenization_steps
+
+    loaded = model(model_id)
+    with _TURNS:
+        return tokenization_steps(loaded.tokenizer, text)

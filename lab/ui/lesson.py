@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.lessons import Lesson, neighbours, number
+from lab.course.words import escaped
 from lab.models.catalogue import LoadedModel, ModelUnavailable
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
@@ -48,7 +49,7 @@ class LessonPage:
         at = list(names).index(str(st.session_state.get("step", names[0])))
         if at + 1 < len(names):
             st.button(
-                f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:", type="primary",
+                f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:",
                 on_click=_set_step, args=(names[at + 1],),
             )  # fmt: skip
 
@@ -62,9 +63,9 @@ class LessonPage:
             st.stop()
         cut = traced.encoding.cut
         if cut:
+            where = ", from the longer text first" if traced.pair else " from the end"
             st.warning(
-                f"{traced.model.id} reads at most {traced.model.config.max_tokens} tokens, so the last {cut} were "
-                "cut. Everything below is about the part that was read.",
+                f"{traced.model.id} reads at most {traced.model.config.max_tokens} tokens, so {cut} were cut{where}.",
                 icon=":material/content_cut:",
             )
         return traced
@@ -149,12 +150,12 @@ def _set_step(name: str) -> None:
 def show_proof(proof: Proof) -> None:
     """The badge: green with the largest difference, or red with the first step that broke. Opens the table."""
     broken = proof.first_failure
+    where = "" if broken is None or broken.layer is None else f", layer {broken.layer + 1}"
     if broken is None:
-        label, icon = f"{len(proof.rows)} steps proven", ":material/verified:"
+        label, icon = f":green[{len(proof.rows)} steps proven]", ":material/verified:"
     else:
-        where = "" if broken.layer is None else f", layer {broken.layer + 1}"
-        label, icon = f"Differs from {broken.step}{where}", ":material/error:"
-    with st.popover(label, icon=icon, type="secondary" if broken is None else "primary"):
+        label, icon = f":red[Differs from {escaped(broken.step)}{where}]", ":material/error:"
+    with st.popover(label, icon=icon):
         if broken is None:
             st.markdown(
                 f"Hugging Face ran the same checkpoint on the same tokens with its own code. Over all "
@@ -162,7 +163,7 @@ def show_proof(proof: Proof) -> None:
             )
         else:
             st.markdown(
-                f"The first step that differs from Hugging Face is **{broken.step}**{where}: by up to "
+                f"The first step that differs from Hugging Face is **{escaped(broken.step)}**{where}: by up to "
                 f"{broken.difference:.3g}. Everything after it is built on that."
             )
         frame = proof.frame()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
+from tokenizers import decoders
 
 from lab.analysis.masking import maskable, place_to_start, typed_masks
 from lab.analysis.predictions import word_of
@@ -21,6 +22,7 @@ from lab.ui import selection
 NONE = "none"
 _PILLS_UP_TO = 64  # more buttons than that are slower to search than a list
 _AROUND = 12
+_LABEL = "Hide a token from the model, or several"
 _SEEN = "_masked.tokens"  # the tokens that the choice was made for
 
 
@@ -78,12 +80,12 @@ def choose_words(trace: Trace, chosen: Sequence[int], mask_id: int) -> None:
     st.session_state["_masked"] = list(chosen)
     if len(offered) <= _PILLS_UP_TO:
         st.pills(
-            "Hide words", offered, selection_mode="multi", key="_masked", on_change=take,
+            _LABEL, offered, selection_mode="multi", key="_masked", on_change=take,
             format_func=lambda place: label(trace, place),
         )  # fmt: skip
     else:
         st.multiselect(
-            "Hide words", offered, key="_masked", on_change=take, placeholder="Type a word or its number",
+            _LABEL, offered, key="_masked", on_change=take, placeholder="Type a word or its number",
             format_func=lambda place: label(trace, place),
         )  # fmt: skip
 
@@ -112,9 +114,13 @@ def choose_place(trace: Trace, places: Sequence[int], asked: int, question: str)
 def reading(trace: Trace, asked: int, until: int | None = None) -> str:
     """What the model reads around the place asked about, as Markdown; up to token ``until`` if given."""
     last = len(trace) if until is None else until + 1
+    spaced = isinstance(trace.model.tokenizer.decoder, decoders.ByteLevel)
     first, stop = max(0, asked - _AROUND), min(last, asked + _AROUND + 1)
-    words = []
+    parts = ["…"] if first else []
     for place in range(first, stop):
-        word = f"\u2068{escaped(visible(word_of(trace.model.tokenizer, trace.token_ids[place])))}\u2069"
-        words.append(f":blue-background[**{word}**]" if place == asked else word)
-    return " ".join([*(["…"] if first else []), *words, *(["…"] if stop < last else [])])
+        word = word_of(trace.model.tokenizer, trace.token_ids[place])
+        shown = f"\u2068{escaped(visible(word.removeprefix('␣')))}\u2069"
+        parts.append(f":blue-background[**{shown}**]" if place == asked else shown)
+        # Byte-level tokens carry their own spaces.
+        parts[-1] = f" {parts[-1]}" if word.startswith("␣") or not spaced else parts[-1]
+    return "".join(parts) + (" …" if stop < last else "")

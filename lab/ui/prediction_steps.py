@@ -10,9 +10,9 @@ import streamlit as st
 from lab.analysis import predictions as read
 from lab.analysis.masking import mask_of, maskable, spread, unknown_of, whole_words
 from lab.analysis.predictions import Candidate, Prediction
-from lab.charts.bars import bars
-from lab.charts.strips import strips
+from lab.charts import bars, strips
 from lab.course import prediction_checks as ask
+from lab.course.checks import Question
 from lab.course.words import quoted
 from lab.models import forward
 from lab.ui import cached
@@ -69,7 +69,7 @@ def _show_best(view: View, prediction: Prediction) -> None:
     draw(
         bars(
             [each.word for each in best], [each.probability for each in best],
-            title=f"The {len(best)} most probable words {view.where}", value_title="Probability", value_format=".3f",
+            title=f"The {len(best)} most probable words {view.where}", value_title="Probability",
             highlight=ids.index(prediction.truth) if prediction.truth in ids else None,
         ),
         "candidates",
@@ -80,10 +80,9 @@ def _show_truth(view: View, prediction: Prediction, lead: str) -> None:
     truth = read.true_word(prediction, view.model.tokenizer)
     if truth is None:
         return
-    share = ask.percent(truth.probability)
     st.markdown(
         f"{lead} {quoted(truth.word)}: rank **{truth.rank:,}** of {view.model.config.vocabulary:,}, "
-        f"probability **{share}**."
+        f"probability **{ask.share(truth.probability)}**."
     )
     if truth.token_id == unknown_of(view.model.tokenizer):
         st.markdown("What you wrote there is not in the vocabulary, so the model could not name it, hidden or not.")
@@ -96,17 +95,7 @@ def show_vector(view: View) -> None:
     if question is not None and not predict(_LESSON, question):
         return
     steps = read.head_steps(view.trace, view.place)
-    rows = {"hidden state": steps.hidden}
-    if steps.dense is not None and steps.activation is not None:
-        rows |= {"dense": steps.dense, config.activation.split("_")[0]: steps.activation}
-    rows["LayerNorm"] = steps.normed
-    draw(
-        strips(
-            list(rows.values()), list(rows), value_title="Value",
-            title=f"From the last layer to the vocabulary: {config.width} numbers {view.where}",
-        ),
-        "head-steps",
-    )  # fmt: skip
+    _show_steps(view, steps)
     _show_parts(view, steps)
     left, right = st.columns(2)
     left.metric("Logits computed for this token", f"{config.vocabulary:,}", border=True)
@@ -115,6 +104,25 @@ def show_vector(view: View) -> None:
     )
     st.markdown(f"In Python: `trace.logits({view.place})`.")
     code(forward.vocabulary_logits)
+
+
+def _show_steps(view: View, steps: read.HeadSteps) -> None:
+    """The vectors of the head on the scale of its first and last; the dense layer may go far beyond."""
+    head = view.model.weights.vocabulary_head
+    rows = {"hidden state": steps.hidden}
+    if head is not None and steps.dense is not None and steps.activation is not None:
+        rows |= {"dense": steps.dense, head.activation.split("_")[0].upper(): steps.activation}
+    rows["LayerNorm"] = steps.normed
+    limit = steps.limit
+    draw(
+        strips(
+            list(rows.values()), list(rows), value_title="Value", domain=(-limit, limit),
+            title=f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}",
+        ),
+        "head-steps",
+    )  # fmt: skip
+    if steps.largest > limit:
+        st.caption(f"Values beyond ±{limit:.1f} have the strongest colour; the largest is {steps.largest:.1f}.")
 
 
 def _show_parts(view: View, steps: read.HeadSteps) -> None:
@@ -145,7 +153,7 @@ def _with_truth(view: View, best: Sequence[Candidate]) -> list[Candidate]:
 
 def _table(table: pd.DataFrame, digits: int = 4) -> None:
     numbers = {name: st.column_config.NumberColumn(format=f"%.{digits}f") for name in table.columns[1:]}
-    st.dataframe(table, hide_index=True, column_config=numbers)
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
 
 def show_softmax(view: View) -> None:
@@ -161,7 +169,7 @@ def show_softmax(view: View) -> None:
     chosen_id = st.selectbox("Candidate", names, format_func=lambda i: names[i], key="_candidate")
     chosen = read.candidate(prediction, chosen_id, tokenizer)
     st.latex(_written_out(chosen, prediction))
-    st.markdown(f"The probability of {quoted(chosen.word)} {view.where} is **{ask.percent(chosen.probability)}**.")
+    st.markdown(f"The probability of {quoted(chosen.word)} {view.where} is **{ask.share(chosen.probability)}**.")
     _show_sum(shown, prediction)
     code(Prediction)
 
@@ -187,23 +195,22 @@ def _tex(value: float, digits: int = 5) -> str:
 
 def _show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
     """Where the divisor comes from: the candidates shown, all the others, their sum."""
-    others = len(prediction.logits) - len(shown)
-    exponentials = [each.exponential for each in shown]
-    shares = [each.probability for each in shown]
-    rest = read.rest(prediction, [each.token_id for each in shown])
+    power = "e^(z − max)" if prediction.temperature == 1 else "e^((z − max)/T)"
     table = pd.DataFrame(
         {
-            "word": [*(each.word for each in shown), f"the other {others:,}", "sum"],
-            "logit z": [*(each.logit for each in shown), None, None],
-            "e^(z − max)" if prediction.temperature == 1 else "e^((z − max)/T)": [
-                *exponentials,
-                rest,
-                prediction.total,
-            ],
-            "probability": [*shares, rest / prediction.total, 1.0],
+            "word": [each.word for each in shown],
+            "logit z": [each.logit for each in shown],
+            power: [each.exponential for each in shown],
+            "probability": [each.probability for each in shown],
         }
     )
     _table(table)
+    rest = read.rest(prediction, [each.token_id for each in shown])
+    st.markdown(
+        f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.4g}. The other "
+        f"{len(prediction.logits) - len(shown):,} words add {rest:.4g}. Together that is the divisor, "
+        f"**{prediction.total:.5g}**."
+    )
 
 
 def show_unmasked(view: View) -> None:
@@ -247,7 +254,7 @@ def _show_pair(view: View) -> None:
     """BERT's second training task, where there is a pair and a head for it."""
     if view.plain.pair and view.model.weights.pair_head is not None:
         st.metric(
-            "The second sentence follows the first", ask.percent(read.follows(view.plain)), border=True,
+            "The second sentence follows the first", ask.share(read.follows(view.plain)), border=True,
             help="BERT's other training task: next-sentence prediction, read from [CLS], with no word hidden.",
         )  # fmt: skip
 
@@ -256,7 +263,7 @@ def show_checks(view: View) -> None:
     """Questions on this text."""
     runners_up = view.best(5)[1:]
     model, encoding = view.model, view.plain.encoding
-    questions = [
+    questions: list[Question | None] = [
         next(filter(None, (ask.quotient(each, view.prediction) for each in runners_up)), None),
         next(filter(None, (ask.shifted(each) for each in runners_up)), None),
     ]
@@ -269,7 +276,7 @@ def show_checks(view: View) -> None:
         found = cached.restored_words(model.id, view.plain.text, view.plain.pair or "", places)
         questions.append(
             ask.easiest_word(
-                "If you hide just one of these words, which does the model restore with most certainty?", found
+                "If you hide just one of these words, which does the model restore with the highest probability?", found
             )
         )
     checks(_LESSON, questions)

@@ -49,13 +49,16 @@ def predict(lesson: str, question: Question) -> bool:
             format_func=lambda i: question.options[i].text, key=f"{name}.choice",
         )  # fmt: skip
         with st.container(horizontal=True):
-            if st.button("Commit and show", key=f"{name}.commit", type="primary", disabled=choice is None):
-                committed[asked] = choice
-                st.rerun()
-            if st.button("Skip", key=f"{name}.skip", type="tertiary"):
-                committed[asked] = None
-                st.rerun()
+            st.button(
+                "Commit and show", key=f"{name}.commit", disabled=choice is None, on_click=_reveal,
+                args=(name, asked, choice),
+            )  # fmt: skip
+            st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=_reveal, args=(name, asked, None))
     return False
+
+
+def _reveal(name: str, asked: str, choice: int | None) -> None:
+    st.session_state[name][asked] = choice
 
 
 def _compare(question: Question, choice: int | None) -> None:
@@ -68,9 +71,9 @@ def _compare(question: Question, choice: int | None) -> None:
     st.markdown(f":material/psychology_alt: {question.prompt} **{truth.text}**, {verdict}. {truth.why}")
 
 
-def checks(lesson: str, questions: Sequence[Question | None]) -> None:
-    """Ask the questions that this trace decides clearly; the first try counts."""
-    asked = [question for question in questions if question is not None]
+def checks(lesson: str, questions: Sequence[Question | None], most: int = 3) -> None:
+    """Ask the first ``most`` questions that this trace decides clearly; the first try counts."""
+    asked = [question for question in questions if question is not None][:most]
     st.subheader("Check yourself")
     if not asked:
         st.markdown("This sentence decides none of the questions clearly. Try a longer one.")

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.lessons import LESSONS, Lesson, lesson_of, number
 from lab.ui import cached, selection
 from lab.ui.sidebar import shared_input
 
-def pages() -> list[st.Page]:
+_ROUTED = "_routed"
+
+
+def pages() -> list[StreamlitPage]:
     """Every page, the course map first. No url_path: the slug must stay the one of the file name."""
     start = st.Page("pages/0_Course.py", title="Course", icon=":material/map:", default=True)
     return [
@@ -21,15 +25,24 @@ def pages() -> list[st.Page]:
 
 def run() -> None:
     """Route, draw the shared sidebar, run the page. ``Home.py`` calls this and nothing else."""
-    page = st.navigation(pages(), expanded=True)
-    st.session_state["_routed"] = True
-    st.set_page_config(page_title=f"{page.title} — Inside BERT", page_icon=Path(__file__).with_name("icon.png"), layout="wide")
+    page = _navigation()
+    st.set_page_config(page_title=f"{page.title} — Inside BERT")
     selection.start(cached.model_ids())
     with st.sidebar:
-        st.session_state["_page"] = page.title
         shared_input(_lesson_titled(page.title))
-    page.run()
+    st.session_state[_ROUTED] = True
+    try:
+        page.run()
+    finally:
+        # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
+        del st.session_state[_ROUTED]
     selection.keep_in_url()
+
+
+def _navigation(hidden: bool = False) -> StreamlitPage:
+    # The favicon comes first: without one, a page's Material icon would be fetched from the network.
+    st.set_page_config(page_icon=Path(__file__).with_name("icon.png"), layout="wide")
+    return st.navigation(pages(), position="hidden" if hidden else "sidebar", expanded=True)
 
 
 def route() -> None:
@@ -38,8 +51,8 @@ def route() -> None:
     A folder named ``pages/`` lets Streamlit run a page without ``Home.py`` when a link goes deep
     into a server that has just started. Then install the router and start over.
     """
-    if "_routed" not in st.session_state:
-        st.navigation(pages(), position="hidden")
+    if _ROUTED not in st.session_state:
+        _navigation(hidden=True)
         st.rerun()
 
 

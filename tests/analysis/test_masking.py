@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from lab.analysis.masking import hide, mask_of, maskable, place_to_start, spread, typed_masks, unknown_of, whole_words
@@ -10,9 +12,11 @@ from lab.models.encoding import Encoding, encode
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 
+Read = Callable[..., tuple[Encoding, tuple[str, int]]]
+
 
 @pytest.fixture
-def read(tiny_checkpoint: TinyCheckpoint):  # type: ignore[no-untyped-def]
+def read(tiny_checkpoint: TinyCheckpoint) -> Read:
     """``read(text, pair, family)``: the encoding of a text, and the family's mask token."""
 
     def encoding(text: str, pair: str | None = None, family: Family = "bert") -> tuple[Encoding, tuple[str, int]]:
@@ -39,14 +43,14 @@ def test_the_mask_token_is_the_tokenizers_own(
     assert unknown_of(tokenizer) == (theirs.unk_token_id if unknown else None)
 
 
-def test_special_tokens_cannot_be_hidden(read) -> None:  # type: ignore[no-untyped-def]
-    encoding, (_, mask_id) = read("The cat sat.", "The dog laughed.")
+def test_special_tokens_cannot_be_hidden(read: Read) -> None:
+    encoding, (_, mask_id) = read("The cat sat.", "It was the river.")
     offered = maskable(encoding, mask_id)
-    assert [encoding.tokens[place] for place in offered] == "the cat sat . the dog laughed .".split()
+    assert [encoding.tokens[place] for place in offered] == ["the", "cat", "sat", ".", "it", "was", "the", "river", "."]
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "distilbert"])
-def test_a_typed_mask_counts_as_hidden(read, family: Family) -> None:  # type: ignore[no-untyped-def]
+def test_a_typed_mask_counts_as_hidden(read: Read, family: Family) -> None:
     typed = {"roberta": "<mask>"}.get(family, "[MASK]")
     encoding, (_, mask_id) = read(f"The cat {typed} on the mat", family=family)
     (place,) = typed_masks(encoding, mask_id)
@@ -55,7 +59,7 @@ def test_a_typed_mask_counts_as_hidden(read, family: Family) -> None:  # type: i
     assert place_to_start(encoding, mask_id) == ()
 
 
-def test_hiding_replaces_token_and_id_and_nothing_else(read) -> None:  # type: ignore[no-untyped-def]
+def test_hiding_replaces_token_and_id_and_nothing_else(read: Read) -> None:
     encoding, mask = read("The cat sat on the mat.", "It was tired.")
     hidden = hide(encoding, (2, 5), mask)
     typed, _ = read("The [MASK] sat on [MASK] mat.", "It was tired.")
@@ -67,13 +71,13 @@ def test_hiding_replaces_token_and_id_and_nothing_else(read) -> None:  # type: i
     assert hide(encoding, (), mask) == encoding
 
 
-def test_a_place_that_is_not_there_is_named(read) -> None:  # type: ignore[no-untyped-def]
+def test_a_place_that_is_not_there_is_named(read: Read) -> None:
     encoding, mask = read("The cat.")
     with pytest.raises(IndexError, match=f"0 to {len(encoding) - 1}"):
         hide(encoding, (len(encoding),), mask)
 
 
-def test_pieces_and_signs_are_no_whole_words(read) -> None:  # type: ignore[no-untyped-def]
+def test_pieces_and_signs_are_no_whole_words(read: Read) -> None:
     encoding, (_, mask_id) = read("The cat unhappilies, 17!", "A river")
     words = whole_words(encoding, maskable(encoding, mask_id))
     assert [encoding.tokens[place] for place in words] == ["the", "cat", "a", "river"]
@@ -83,12 +87,12 @@ def test_pieces_and_signs_are_no_whole_words(read) -> None:  # type: ignore[no-u
     ("text", "pair", "token"),
     [
         ("The cat sat.", None, "sat"),
-        ("The cat sat.", "It was tired!", "tired"),
+        ("The cat sat.", "It was the river!", "river"),
         ("!?", None, "?"),
         ("🙂", None, "[UNK]"),
     ],
 )
-def test_the_last_whole_word_is_hidden_first(read, text: str, pair: str | None, token: str) -> None:  # type: ignore[no-untyped-def]
+def test_the_last_whole_word_is_hidden_first(read: Read, text: str, pair: str | None, token: str) -> None:
     encoding, (_, mask_id) = read(text, pair)
     (place,) = place_to_start(encoding, mask_id)
     assert encoding.tokens[place] == token

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def test_each_step_of_the_head_is_hugging_faces(tiny_checkpoint: TinyCheckpoint,
     module, inputs = theirs(tiny_checkpoint, family)
     seen: dict[str, Tensor] = {}
 
-    def keep(name: str, of_input: bool):  # type: ignore[no-untyped-def]
+    def keep(name: str, of_input: bool) -> Callable[..., None]:
         def hook(_module: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
             seen[name] = (given[0] if of_input else output)[0, PLACE]
 
@@ -216,13 +217,18 @@ def test_a_candidate_carries_the_numbers_of_its_row(tiny_checkpoint: TinyCheckpo
 
 
 def test_words_are_readable(tiny_checkpoint: TinyCheckpoint) -> None:
-    bert, gpt2 = (load(tiny_checkpoint, family).tokenizer for family in ("bert", "gpt2"))
-    assert word_of(bert, bert.token_to_id("##s")) == "##s"
-    assert word_of(bert, 10_000) == "[no word: 10000]"
-    assert word_of(gpt2, gpt2.token_to_id("Ġthe")) == "␣the"
-    assert word_of(gpt2, gpt2.token_to_id("Ċ")) == "Ċ"  # a line break would break the page
-    assert word_of(gpt2, gpt2.token_to_id("Ã")) == "Ã"  # half of a character is no text by itself
-    assert word_of(gpt2, 0) == "<|endoftext|>"
+    def read(family: Family, spelt: str) -> str:
+        tokenizer = load(tiny_checkpoint, family).tokenizer
+        token_id = tokenizer.token_to_id(spelt)
+        assert token_id is not None
+        return word_of(tokenizer, token_id)
+
+    assert read("bert", "##s") == "##s"
+    assert read("gpt2", "Ġthe") == "␣the"
+    assert read("gpt2", "Ċ") == "Ċ"  # a line break would break the page
+    assert read("gpt2", "Ã") == "Ã"  # half of a character is no text by itself
+    assert read("gpt2", "<|endoftext|>") == "<|endoftext|>"
+    assert word_of(load(tiny_checkpoint, "bert").tokenizer, 10_000) == "[no word: 10000]"
 
 
 @pytest.mark.parametrize("family", ["gpt2", "roberta"])

@@ -105,3 +105,25 @@ def test_a_question_needs_exactly_one_answer_and_distinct_options() -> None:
 def test_tokens_cannot_become_markup(hostile: str) -> None:
     assert re.sub(r"\\(.)", r"\1", escaped(hostile)) == hostile
     assert not re.search(r"(?<!\\)[<>$*`\[\]:_]", escaped(hostile))
+
+
+def test_the_other_direction_is_the_transposed_cell(traces: list[Trace]) -> None:
+    asked = 0
+    for trace in traces:
+        weights = trace.layer(0).attention[0].numpy()
+        for query in range(len(trace)):
+            for key in range(len(trace)):
+                question = ask.other_direction(trace, trace.layer(0), 0, query, key)
+                if question is not None:
+                    asked += 1
+                    assert answer(question).text == f"{weights[key, query]:.3f}"
+    assert asked > 5
+
+
+def test_most_even_row_has_the_smallest_maximum(traces: list[Trace]) -> None:
+    for trace in traces:
+        for head in range(4):
+            question = ask.most_even(trace, trace.layer(0), head)
+            if question is not None:
+                largest = trace.layer(0).attention[head].max(dim=-1).values
+                assert answer(question).text.endswith(f"({largest.argmin().item() + 1})")

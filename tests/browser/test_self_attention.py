@@ -1,0 +1,80 @@
+"""A learner on the self-attention page: clicks a cell, changes the sentence, shares the link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.harness import VIEWS, Lab, View, wait_idle
+
+
+def sentence(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Your sentence")
+
+
+def open_map(page: Page, url: str) -> None:
+    page.goto(url)
+    wait_idle(page)
+    skip = page.get_by_role("button", name="Skip")
+    if skip.count():  # no prediction is asked where the weights do not decide it
+        skip.click()
+        wait_idle(page)
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_a_click_on_a_cell_chooses_the_pair_and_goes_into_the_link(lab: Lab, page: Page, view: View) -> None:
+    open_map(page, lab.url + "/Self-attention?layer=2&head=3&text=The+cat+sat.")
+    # Row 4 of [CLS] the cat sat . [SEP], column 2; cells are drawn row after row.
+    cell = page.locator(".mark-rect.role-mark path").nth(3 * 6 + 1)
+    cell.scroll_into_view_if_needed()
+    cell.click(force=True)
+    wait_idle(page)
+    expect(page.get_by_text(" the weight ")).to_contain_text("sat")
+    assert "token=4" in page.url
+    page.reload()
+    wait_idle(page)
+    assert "token=4" in page.url
+    assert "layer=2" in page.url
+
+
+def test_the_first_visit_to_a_cold_server_may_be_a_deep_link(fresh_server: Callable[[], Lab], page: Page) -> None:
+    page.goto(fresh_server().url + "/Self-attention?layer=3&head=2&text=Birds+fly+south.&step=Softmax")
+    wait_idle(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
+    expect(sentence(page)).to_have_value("Birds fly south.")
+    expect(page.get_by_text("The softmax turns")).to_be_visible()
+    expect(page.get_by_role("button", name="steps proven")).to_be_visible(timeout=30_000)
+
+
+def test_the_selection_survives_a_walk_through_the_course(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention?layer=3&head=2&text=Birds+fly+south.")
+    wait_idle(page)
+    page.get_by_role("link", name="Tokenization").first.click()
+    wait_idle(page)
+    expect(sentence(page)).to_have_value("Birds fly south.")
+    page.get_by_role("link", name="Self-attention").first.click()
+    wait_idle(page)
+    expect(sentence(page)).to_have_value("Birds fly south.")
+    assert "layer=3" in page.url
+    assert "head=2" in page.url
+
+
+def test_hostile_text_stays_text(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention?text=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+%24x%24+%3Ared%5Bno%5D")
+    wait_idle(page)
+    assert page.locator("img[src='x']").count() == 0
+    sentence(page).fill("<script>window.hacked=1</script> \u202eabc")
+    sentence(page).press("Control+Enter")
+    wait_idle(page)
+    assert page.evaluate("window.hacked") is None
+
+
+def test_break_it_turns_the_badge_red(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention?step=Break+it")
+    wait_idle(page)
+    expect(page.get_by_role("button", name="steps proven")).to_be_visible(timeout=30_000)
+    page.get_by_text("Softmax over the queries").click()
+    wait_idle(page)
+    expect(page.get_by_role("button", name="Differs from attention, layer 1")).to_be_visible(timeout=30_000)

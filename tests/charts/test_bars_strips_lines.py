@@ -1,0 +1,126 @@
+"""Bars, columns, strips and lines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lab.charts import bars, columns, lines, strips
+from lab.charts.figure import ticks
+
+
+def test_equal_labels_stay_bars_of_their_own() -> None:
+    spec = bars(["the", "the"], [0.1, 0.2], title="", value_title="").spec
+    assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]
+
+
+def test_a_highlight_fades_the_other_bars() -> None:
+    assert bars(["a", "b"], [1, 2], title="", value_title="", highlight=1).data["chosen"].tolist() == [False, True]
+    assert bars(["a", "b"], [1, 2], title="", value_title="").data["chosen"].tolist() == [True, True]
+    with pytest.raises(ValueError, match="bars: there is no value 2"):
+        bars(["a", "b"], [1, 2], title="", value_title="", highlight=2)
+
+
+def test_moving_the_highlight_leaves_the_specification_as_it_is() -> None:
+    first, second = (bars(["a", "b"], [1, 2], title="", value_title="", highlight=i).spec for i in (0, 1))
+    assert first == second
+
+
+def test_numbers_stand_at_both_ends_only_where_there_are_negative_bars() -> None:
+    signed = bars(["a", "b"], [-1, 2], title="", value_title="").spec
+    positive = bars(["a", "b"], [1, 2], title="", value_title="").spec
+    assert [layer["mark"]["type"] for layer in signed["layer"]].count("text") == 2
+    assert [layer["mark"]["type"] for layer in positive["layer"]].count("text") == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "domain", "expected"),
+    [([0.2, 0.6], None, [0, 0.6]), ([-1, 2], None, [-1, 2]), ([0, 0], None, [0, 1]), ([0.2], (0, 1), [0, 1])],
+)
+def test_bars_start_at_zero(values: list[float], domain: tuple[float, float] | None, expected: list[float]) -> None:
+    labels = ["x"] * len(values)
+    spec = bars(labels, values, title="", value_title="", domain=domain).spec
+    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == pytest.approx(expected)
+
+
+def test_a_domain_without_zero_is_refused() -> None:
+    with pytest.raises(ValueError, match="bars start at 0"):
+        bars(["a"], [1], title="", value_title="", domain=(1, 2))
+
+
+def test_a_label_for_each_bar() -> None:
+    with pytest.raises(ValueError, match="bars: 2 values but 1 labels"):
+        bars(["a"], [1, 2], title="", value_title="")
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 12, 64, 100, 768, 3072, 10_000])
+def test_ticks_are_few_and_begin_with_the_first(count: int) -> None:
+    shown = ticks(count)
+    assert shown[0] == 0
+    assert len(shown) <= 9
+    assert max(shown) < count
+
+
+def test_ticks_of_64_read_1_8_16() -> None:
+    assert [place + 1 for place in ticks(64)] == [1, 8, 16, 24, 32, 40, 48, 56, 64]
+
+
+def test_columns_count_from_one_in_the_table() -> None:
+    table = columns([3.0, 4.0], title="", value_title="Product").table()
+    assert table.index.tolist() == ["1", "2"]
+    assert table["Product"].tolist() == [3.0, 4.0]
+
+
+def test_strips_share_one_symmetric_scale() -> None:
+    figure = strips([[1, -4], [2, 3]], ["q", "k"], title="", value_title="")
+    assert figure.spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == [-4.0, 4.0]
+    assert figure.shape == (2, 2)
+
+
+def test_strips_outline_a_dimension_through_all_vectors() -> None:
+    datasets = strips([[1, 2], [3, 4]], ["q", "k"], title="", value_title="", highlight=1).spec["datasets"]
+    assert datasets["chosen_column"] == [{"k": 1}]
+    assert not datasets["chosen_cell"]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "names", "message"),
+    [
+        ([[1, 2], [1, 2, 3]], ["a", "b"], r"need one width, got \[2, 3\]"),
+        ([[1, 2]], ["a", "b"], "1 vectors but 2 labels"),
+        ([], [], "need one width"),
+        ([[[1, 2]]], ["a"], r"vector 0: expected numbers of shape \(d\), got shape \(1, 2\)"),
+    ],
+)
+def test_strips_say_what_does_not_fit(vectors: list[list[float]], names: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        strips(vectors, names, title="", value_title="")
+
+
+def test_lines_may_end_at_different_points() -> None:
+    figure = lines({"train": [3, 2, 1], "held-out": [4, 3]}, title="", x_title="Step", y_title="Loss")
+    assert figure.data["x"].tolist() == [1, 2, 3, 1, 2]
+    assert figure.data["line"].tolist() == [0, 0, 0, 1, 1]
+    table = figure.table()
+    assert table.columns.tolist() == ["Step", "train", "held-out"]
+    assert np.isnan(table["held-out"].iloc[2])
+
+
+def test_new_points_leave_the_specification_of_lines_as_it_is() -> None:
+    """A loss curve grows while the toy trains: the browser adds to it in place."""
+    first, second = (lines({"a": [1.0] * n}, title="", x_title="x", y_title="y").spec for n in (3, 4))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("series", "x", "message"),
+    [
+        ({}, None, "got 0"),
+        ({str(i): [1] for i in range(7)}, None, "got 7"),
+        ({"a": [1, 2, 3]}, [1, 2], "has 3 points"),
+        ({"a": [1, 2]}, [1, float("nan")], "finite"),
+    ],
+)
+def test_lines_say_what_does_not_fit(series: dict[str, list[float]], x: list[float] | None, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        lines(series, title="", x_title="", y_title="", x=x)

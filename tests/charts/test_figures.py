@@ -1,0 +1,109 @@
+"""What holds for every chart: a valid specification, data that Arrow takes, hostile labels as data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from lab.charts import Figure, bars, columns, lines, strips, to_csv
+from tests.charts.samples import HOSTILE, a_heatmap, every_figure, expressions, vega_lite, words
+
+KINDS = sorted(every_figure(words(4)))
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_specification_is_valid_vega_lite(kind: str) -> None:
+    for labels in (words(4), words(60), HOSTILE):
+        spec = {"data": {"values": []}, **every_figure(labels)[kind].spec}
+        errors = sorted(vega_lite().iter_errors(spec), key=lambda error: error.json_path)
+        assert not errors, errors[0].message[:400]
+
+
+def test_labels_reach_no_expression(kind: str) -> None:
+    plain = every_figure(["plain"] * len(HOSTILE))[kind]
+    hostile = every_figure(HOSTILE)[kind]
+    widths = r"\d+"
+    assert [_without_numbers(e) for e in expressions(hostile.spec)] == [
+        _without_numbers(e) for e in expressions(plain.spec)
+    ], f"the expressions must not depend on the labels, but for measures ({widths})"
+
+
+def _without_numbers(expression: str) -> str:
+    return "".join("#" if char.isdigit() else char for char in expression).replace("##", "#")
+
+
+def test_everything_can_be_sent(kind: str) -> None:
+    figure = every_figure(HOSTILE)[kind]
+    json.dumps(figure.spec, allow_nan=False).encode("utf-8")
+    json.dumps(figure.spec, ensure_ascii=False).encode("utf-8")
+    figure.alt.encode("utf-8")
+    assert figure.data["value"].dtype == np.float32
+    assert to_csv(figure.table())
+
+
+def test_texts_hold_no_invisible_characters(kind: str) -> None:
+    figure = every_figure(HOSTILE)[kind]
+    shown = json.dumps(figure.spec, ensure_ascii=False) + figure.alt + to_csv(figure.table()).decode("utf-8-sig")
+    assert not {"\u202e", "\x00", "\t", "\ud83d"} & set(shown)
+
+
+def test_every_chart_has_title_and_alternative(kind: str) -> None:
+    figure = every_figure(words(4))[kind]
+    (lines_of_title,) = [each["value"] for each in figure.spec["params"] if each["name"] == "title_lines"]
+    assert " ".join(lines_of_title)
+    assert figure.alt.endswith(".")
+
+
+def test_long_title_is_broken_into_lines_that_fit_a_phone() -> None:
+    figure = columns([1, 2], title="word " * 30, value_title="Value")
+    (broken,) = [each["value"] for each in figure.spec["params"] if each["name"] == "title_lines"]
+    assert len(broken) > 1
+    assert max(map(len, broken)) <= 36
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinity_are_refused_with_their_place(wrong: float) -> None:
+    values = np.ones((2, 3))
+    values[1, 2] = wrong
+    with pytest.raises(ValueError, match=r"heatmap: 1 of 6 values are NaN or infinite, the first at \(1, 2\)"):
+        a_heatmap(values=values, labels=["a", "b"])
+    for draw in (
+        lambda: bars(["a", "b", "c"], values[1], title="", value_title=""),
+        lambda: columns(values[1], title="", value_title=""),
+        lambda: strips(values, ["a", "b"], title="", value_title=""),
+        lambda: lines({"a": values[1]}, title="", x_title="", y_title=""),
+    ):
+        with pytest.raises(ValueError, match=r"NaN or infinite, the first at \(2,\)"):
+            draw()
+
+
+@pytest.mark.parametrize("value_format", ["3f", ".3d", "'", ".3f'", "$.2f", ""])
+def test_formats_that_python_and_the_browser_read_differently_are_refused(value_format: str) -> None:
+    with pytest.raises(ValueError, match="is not one like"):
+        a_heatmap(value_format=value_format)
+
+
+@pytest.mark.parametrize("domain", [(1.0, 0.0), (0.0, 0.0), (0.0, np.inf), (np.nan, 1.0)])
+def test_impossible_domains_are_refused(domain: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="must run from a lower to a higher number"):
+        a_heatmap(domain=domain)
+    with pytest.raises(ValueError, match="must run from a lower to a higher number"):
+        columns([1.0], title="", value_title="", domain=domain)
+
+
+def test_wide_pages_cannot_stretch_square_charts() -> None:
+    assert isinstance(a_heatmap(3).width, int)
+    assert isinstance(every_figure(words(3))["bars"].width, int)
+    assert a_heatmap(128).width < 800
+
+
+def test_figures_are_frozen() -> None:
+    figure: Figure = a_heatmap(2)
+    with pytest.raises(AttributeError):
+        figure.alt = "other"  # type: ignore[misc]

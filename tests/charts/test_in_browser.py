@@ -1,0 +1,130 @@
+"""Charts in a real Chromium: a click finds its cell, the page holds still, phones have room, nothing runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect
+
+from tests.browser.harness import VIEWS, Lab, View, chromium, running_lab, visit, wait_idle
+
+pytestmark = pytest.mark.browser
+
+_CELLS = ".stVegaLiteChart g.mark-group.role-frame path.background"
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with running_lab(Path(__file__).parent / "gallery.py", tmp_path_factory.mktemp("gallery")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    with visit(browser, getattr(request, "param", View())) as visitor:
+        yield visitor.page
+        assert not visitor.all_complaints()
+
+
+def _open(page: Page, gallery: Lab, query: str) -> None:
+    page.goto(f"{gallery.url}/?{query}")
+    wait_idle(page)
+    page.locator(".stVegaLiteChart :is(svg.marks, canvas)").first.wait_for()
+
+
+def _click(page: Page, size: int, q: int, k: int) -> None:
+    box = page.locator(_CELLS).first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + (k + 0.5) * box["width"] / size, box["y"] + (q + 0.5) * box["height"] / size)
+    wait_idle(page)
+
+
+@pytest.mark.parametrize("page", [View("light", 1280), View("dark", 390)], indirect=True, ids=str)
+@pytest.mark.parametrize("size", [3, 12, 40])
+def test_a_click_finds_its_cell(gallery: Lab, page: Page, size: int) -> None:
+    _open(page, gallery, f"n={size}")
+    page.evaluate("document.querySelector('svg.marks').dataset.first = 'yes'")
+    for q, k in ((0, 0), (size - 1, 1), (1, size - 1)):
+        _click(page, size, q, k)
+        expect(page.get_by_text(f"clicked ({q}, {k})", exact=True)).to_be_visible()
+    assert page.evaluate("document.querySelector('svg.marks').dataset.first") == "yes", "drawn anew instead of mended"
+
+
+def test_the_outline_follows_the_click_and_outlives_new_numbers(gallery: Lab, page: Page) -> None:
+    size = 6
+    _open(page, gallery, f"n={size}")
+    _click(page, size, 4, 2)
+    page.get_by_label("Seed").fill("7")
+    page.get_by_label("Seed").press("Enter")
+    wait_idle(page)
+    expect(page.get_by_text("clicked (4, 2)", exact=True)).to_be_visible()
+    cells = page.locator(_CELLS).first.bounding_box()
+    outline = page.locator(".stVegaLiteChart path[stroke-width='2.5']").bounding_box()
+    assert cells is not None
+    assert outline is not None
+    assert outline["x"] + outline["width"] / 2 == pytest.approx(cells["x"] + 2.5 * cells["width"] / size, abs=2)
+    assert outline["y"] + outline["height"] / 2 == pytest.approx(cells["y"] + 4.5 * cells["height"] / size, abs=2)
+
+
+def test_masked_cells_answer_no_click(gallery: Lab, page: Page) -> None:
+    _open(page, gallery, "n=6&causal=1")
+    _click(page, 6, 1, 4)
+    expect(page.get_by_text("clicked None", exact=True)).to_be_visible()
+
+
+def test_hovering_names_both_tokens_and_the_number(gallery: Lab, page: Page) -> None:
+    _open(page, gallery, "n=6")
+    box = page.locator(_CELLS).first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 1.5 * box["width"] / 6, box["y"] + 5.5 * box["height"] / 6)
+    tooltip = page.locator("#vg-tooltip-element")
+    expect(tooltip).to_contain_text("6 · the")
+    expect(tooltip).to_contain_text("2 · word1")
+    expect(tooltip).to_contain_text(re.compile(r"0\.\d{4,6}"))
+
+
+@pytest.mark.parametrize("page", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("query", ["n=3", "n=40", "n=14&hostile=1"])
+def test_every_chart_fits_the_page(gallery: Lab, page: Page, query: str) -> None:
+    _open(page, gallery, f"only=all&{query}")
+    charts = page.locator(".stVegaLiteChart")
+    expect(charts).to_have_count(6)
+    for chart in charts.all():
+        chart.scroll_into_view_if_needed()
+        chart.locator(":is(svg.marks, canvas)").wait_for()
+    overflowing = page.evaluate("""() =>
+        [...document.querySelectorAll('.stVegaLiteChart :is(svg.marks, canvas), .tokens')]
+        .filter(e => e.getBoundingClientRect().right > innerWidth).length""")
+    assert overflowing == 0
+
+
+def test_128_tokens_are_drawn_on_a_canvas_and_still_fit(gallery: Lab, page: Page) -> None:
+    _open(page, gallery, "n=128")
+    assert page.locator(".stVegaLiteChart canvas").bounding_box() is not None
+
+
+def test_hostile_tokens_stay_text(gallery: Lab, page: Page) -> None:
+    alerts: list[str] = []
+
+    def on_dialog(dialog: Dialog) -> None:
+        alerts.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", on_dialog)
+    _open(page, gallery, "only=all&n=14&hostile=1")
+    expect(page.locator(".tokens")).to_contain_text("<img src=x onerror=alert(1)>")
+    assert page.locator(".tokens :is(img, script)").count() == 0
+    for chart in page.locator(".stVegaLiteChart").all():
+        box = chart.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert not alerts

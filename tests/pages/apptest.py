@@ -1,0 +1,27 @@
+"""Drive the whole app without a browser: Streamlit's AppTest, always from Home.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+
+
+def visit(page: str | None = None, **params: str) -> AppTest:
+    """A first visit to a page (its file in pages/) with URL parameters; it must come up without an exception."""
+    at = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=120)
+    for name, value in params.items():
+        at.query_params[name] = value
+    if page is not None:
+        at.switch_page(f"pages/{page}")
+    at.run()
+    assert not at.exception, at.exception[0].stack_trace
+    return at
+
+
+def words(at: AppTest) -> str:
+    """All text on the page that AppTest can read, in one string."""
+    parts = [*at.title, *at.markdown, *at.warning, *at.info, *at.error, *at.success, *at.caption]
+    return "\n".join(part.value for part in parts)

@@ -1,0 +1,248 @@
+"""The masked-language-model lesson, run whole: every step, every kind of model, what links and texts can do to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.ui import cached
+from tests.checkpoints import Family, write_checkpoint
+from tests.pages.apptest import visit, words
+
+PAGE = "9_Masked_language_model.py"
+TEXT = "The cat sat on the mat because it was tired."
+MASKED = ("Hide words", "From vector to word", "Softmax", "Without the mask", "Check")
+NEXT = ("Next token", "From vector to word", "Softmax", "Check")
+Offer = Callable[[Family], str]
+
+
+@pytest.fixture
+def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offer:
+    """``offer(family)``: put a tiny random checkpoint on the list of models; returns its name there."""
+
+    def write(family: Family) -> str:
+        folder = write_checkpoint(tmp_path / f"tiny-{family}", family)
+        monkeypatch.setenv("LAB_MODELS", str(folder))
+        cached.model_ids.clear()
+        return folder.name
+
+    return write
+
+
+def reveal(at: AppTest) -> AppTest:
+    """Draw what stands behind a prediction, as if one had been made before. (AppTest loses clicks on a routed page.)"""
+    for question in ("best-word", "projected-numbers", "odds", "shown-word"):
+        at.session_state[f"_predict.masked-language-model.{question}"] = {"earlier": None}
+    at.run()
+    assert not at.exception, at.exception[0].stack_trace
+    assert not at.error
+    return at
+
+
+def open_step(step: str, **params: str) -> AppTest:
+    return reveal(visit(PAGE, step=step, **params))
+
+
+def pills(at: AppTest) -> list[int]:
+    """The hidden places, from 0, that the buttons show."""
+    return list(at.session_state["_masked"])
+
+
+def hidden_places(at: AppTest) -> str:
+    return str(at.session_state["masked"])
+
+
+@pytest.mark.parametrize("step", MASKED)
+def test_every_step_draws(step: str) -> None:
+    at = open_step(step)
+    assert at.segmented_control(key="step").value == step
+    assert r"\[MASK\]" in words(at)
+
+
+def test_the_last_whole_word_is_hidden_before_anybody_chose() -> None:
+    at = visit(PAGE)
+    assert pills(at) == [10]
+
+
+def test_clicking_words_hides_them_and_asks_about_the_new_one() -> None:
+    at = visit(PAGE)
+    at.pills(key="_masked").set_value([2, 10]).run()
+    assert not at.exception
+    assert hidden_places(at) == "3.11"
+    assert at.selectbox(key="_place").value == 2
+    assert r"\[CLS\]" in words(at) and words(at).count(r"\[MASK\]") >= 2
+    at.pills(key="_masked").set_value([10]).run()
+    assert pills(at) == [10]
+    assert "at token 11" in words(at)
+
+
+def test_nothing_hidden_asks_for_a_word() -> None:
+    for step in MASKED:
+        at = visit(PAGE, step=step, masked="none")
+        assert not at.exception
+        assert "Hide a word" in words(at)
+        assert pills(at) == []
+    at.pills(key="_masked").set_value([4]).run()
+    assert hidden_places(at) == "5"
+
+
+def test_a_link_restores_what_was_hidden_and_asked() -> None:
+    at = open_step("Hide words", text=TEXT, masked="3.9", place="9")
+    assert pills(at) == [2, 8]
+    assert at.selectbox(key="_place").value == 8
+    assert "token 9" in words(at)
+
+
+@pytest.mark.parametrize(
+    ("masked", "kept"),
+    [("99", [10]), ("1", [10]), ("3.99", [2]), ("0.-4.3", [2]), ("<b>", [10]), ("3.3.3", [2]), ("9" * 500, [10])],
+)
+def test_places_a_text_does_not_have_are_left_out_and_said(masked: str, kept: list[int]) -> None:
+    at = visit(PAGE, masked=masked, place="77")
+    assert pills(at) == kept
+    assert ("The link hides" in words(at)) == (masked != "3.3.3")
+    assert not at.exception
+
+
+def test_a_changed_sentence_keeps_a_hidden_word_only_where_it_still_stands() -> None:
+    at = visit(PAGE, masked="3.11")
+    at.text_area(key="text").set_value("The cat sat on the mat because it was happy.").run()
+    assert hidden_places(at) == "3"
+    at.text_area(key="text").set_value("Sit.").run()
+    assert not at.exception
+    assert pills(at) == [1]
+    assert "The link hides" not in words(at)
+
+
+def test_a_typed_mask_counts_as_hidden() -> None:
+    at = visit(PAGE, text="The king and the [MASK] lived in a castle.")
+    assert pills(at) == []
+    assert "at token 6" in words(at)
+    at = open_step("Without the mask", text="The king and the [MASK] lived in a castle.")
+    assert "no word to put back" in words(at)
+
+
+TEXTS = {
+    "one token": "the",
+    "lone mask": "[MASK]",
+    "unknown": "🙂 🙂",
+    "arabic": "مرحبا بالعالم",
+    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
+    "600 words": "word " * 600,
+    "special": "[CLS] [SEP] [PAD]",
+    "nul": "a\x00b",
+}
+
+
+@pytest.mark.parametrize("step", MASKED)
+@pytest.mark.parametrize("name", TEXTS)
+def test_any_text_keeps_every_step_alive(name: str, step: str) -> None:
+    at = visit(PAGE)
+    at.text_area(key="text").set_value(TEXTS[name])
+    at.segmented_control(key="step").set_value(step).run()
+    reveal(at)
+    assert "<script" not in re.sub(r"\\.", "", words(at))
+
+
+def test_a_long_text_offers_a_list_instead_of_buttons() -> None:
+    at = visit(PAGE, text="word " * 600)
+    assert "cut" in words(at)
+    at.multiselect(key="_masked").set_value([3, 200]).run()
+    assert not at.exception
+    assert hidden_places(at) == "4.201"
+    assert at.selectbox(key="_place").value == 200
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_no_text_gets_a_sentence(text: str) -> None:
+    at = visit(PAGE)
+    at.text_area(key="text").set_value(text).run()
+    assert not at.exception
+    assert "There is no text yet" in words(at)
+
+
+def test_a_pair_shows_the_next_sentence_probability() -> None:
+    pair = {"text": "The children went to the park.", "pair": "They played until it was dark."}
+    at = open_step("Without the mask", **pair)
+    (metric,) = at.metric
+    logits = lab.trace(lab.load_model("lab-bert"), pair["text"], pair["pair"]).pair_logits
+    assert metric.value == f"{logits.double().softmax(0)[0].item():.3f}"
+    assert not open_step("Without the mask").metric
+
+
+def test_shown_numbers_are_the_models() -> None:
+    """Rank, probability and the written-out softmax against logits computed here."""
+    model = lab.load_model("lab-bert")
+    typed = lab.trace(model, TEXT.replace("mat", "[MASK]"))
+    probabilities = typed.logits(6)[0].double().softmax(0)
+    mat = lab.trace(model, TEXT).token_ids[6]
+    rank = 1 + int((probabilities > probabilities[mat]).sum())
+    at = open_step("Hide words", text=TEXT, masked="7")
+    assert f"rank **{rank:,}**" in words(at)
+    at = open_step("Softmax", text=TEXT, masked="7")
+    at.selectbox(key="_candidate").set_value(mat).run()
+    assert f"{typed.logits(6)[0, mat].item():.3f}" in at.latex[0].value
+    at = open_step("Without the mask", text=TEXT, masked="7")
+    in_sight = lab.trace(model, TEXT).logits(6)[0].double().softmax(0)[mat].item()
+    assert probabilities[mat] < in_sight
+    assert "in plain sight" in words(at)
+
+
+def test_logits_are_counted_for_the_place_that_is_asked() -> None:
+    at = open_step("From vector to word", text=TEXT)
+    config = lab.load_model("lab-bert").config
+    assert [metric.value for metric in at.metric] == [f"{config.vocabulary:,}", f"{13 * config.vocabulary:,}"]
+    assert "def vocabulary_logits" in at.code[0].value
+
+
+@pytest.mark.parametrize("step", NEXT)
+def test_a_causal_model_predicts_the_next_token(offer: Offer, step: str) -> None:
+    at = open_step(step, model=offer("gpt2"), text="The cat sat on", temperature="0.5")
+    assert at.segmented_control(key="step").options == list(NEXT)
+    places = len(lab.trace(lab.load_model(cached.local_models()["tiny-gpt2"]), "The cat sat on"))
+    assert at.selectbox(key="_place").value == places - 1
+    at.selectbox(key="_place").set_value(0).run()
+    assert not at.exception
+    assert at.session_state["place"] == 1
+
+
+def test_temperature_divides_the_logits(offer: Offer) -> None:
+    name = offer("gpt2")
+    at = open_step("Softmax", model=name, text="The cat sat on", temperature="0.5")
+    logits = lab.trace(lab.load_model(cached.local_models()[name]), "The cat sat on").logits(-1)[0].double()
+    best = (logits / 0.5).softmax(0).max().item()
+    assert f"= {best:.3g}" in at.latex[0].value
+    assert at.slider(key="temperature").value == 0.5
+
+
+def test_a_causal_model_says_why_nothing_is_hidden(offer: Offer) -> None:
+    assert "reads from left to right" in words(open_step("Next token", model=offer("gpt2")))
+
+
+@pytest.mark.parametrize("family", ["roberta", "distilbert"])
+@pytest.mark.parametrize("step", MASKED)
+def test_other_masked_models(offer: Offer, family: Family, step: str) -> None:
+    at = open_step(step, model=offer(family), text=TEXT)
+    assert at.segmented_control(key="step").value == step
+
+
+@pytest.mark.parametrize(("family", "why"), [("electra", "were replaced"), ("bert-headless", "vocabulary head")])
+def test_a_model_without_a_head_says_why_and_what_instead(offer: Offer, family: Family, why: str) -> None:
+    at = visit(PAGE, model=offer(family))
+    assert not at.exception
+    assert why in words(at)
+    assert "Choose lab-bert" in words(at)
+
+
+def test_checks_are_graded_on_this_text() -> None:
+    at = visit(PAGE, step="Check", text=TEXT)
+    radios = [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")]
+    assert len(radios) == 3
+    radios[0].set_value(0).run()
+    assert not at.exception
+    assert at.success or at.error

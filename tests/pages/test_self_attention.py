@@ -1,0 +1,147 @@
+"""The self-attention lesson, run whole: every step, both modes, every family, bad input."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import lab
+from lab.ui import cached
+from tests.checkpoints import Family, write_checkpoint
+from tests.pages.apptest import visit, words
+
+PAGE = "3_Self-attention.py"
+STEPS = ("Map", "Queries and keys", "Scores", "Scale", "Softmax", "Values", "By hand", "Break it", "Check")
+BAD_TEXTS = {
+    "empty": "",
+    "spaces": "   \t  ",
+    "600 words": "word " * 600,
+    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
+    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
+    "arabic": "\u202eالقط جلس على السجادة",
+    "nul": "a\x00b",
+    "mask": "[MASK]",
+}
+
+
+def reveal(at: object) -> None:
+    """Skip the prediction, so that the figure behind it is drawn."""
+    for button in at.button:  # type: ignore[attr-defined]
+        if button.label == "Skip":
+            button.click().run()
+            return
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_draws_and_is_proven(step: str) -> None:
+    at = visit(PAGE, step=step, layer="2", head="3")
+    reveal(at)
+    assert not at.exception
+    assert not at.error
+    assert at.title[0].value == "Self-attention"
+    assert at.segmented_control(key="step").value == step
+
+
+@pytest.mark.parametrize("weights", ["Constructed", "Random"])
+@pytest.mark.parametrize("step", ["Toy data", *STEPS])
+def test_toy_mode_runs_every_step(step: str, weights: str) -> None:
+    at = visit(PAGE, mode="Toy", step=step, toy_weights=weights, toy_seed="5")
+    reveal(at)
+    assert not at.exception
+    assert not at.error
+    assert ("nothing is learned here" in words(at)) == (weights == "Random")
+
+
+@pytest.mark.parametrize("name", BAD_TEXTS)
+def test_bad_text_gets_a_sentence_and_loses_nothing(name: str) -> None:
+    at = visit(PAGE, layer="2", head="3")
+    at.text_area(key="text").set_value(BAD_TEXTS[name]).run()
+    assert not at.exception
+    if name in ("empty", "spaces"):
+        assert "There is no text yet" in words(at)
+        at.text_area(key="text").set_value("The cat sat.").run()
+    if name == "600 words":
+        assert "cut" in words(at)
+    assert at.selectbox(key="layer").value == 2
+    assert at.selectbox(key="head").value == 3
+    assert at.selectbox(key="_token").options[0].endswith("[CLS]")
+
+
+def test_url_out_of_range_is_clamped_and_said() -> None:
+    at = visit(PAGE, layer="99", head="zzz", token="500", step="Nonsense", mode="Nonsense", model="../../etc/passwd")
+    assert at.selectbox(key="layer").value == 4
+    assert at.selectbox(key="head").value == 1
+    said = words(at)
+    assert "layers run from 1 to 4" in said
+    assert "heads run from 1 to 8" in said
+    assert "no model called" in said
+    assert at.segmented_control(key="step").value == "Map"
+
+
+def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
+    at = visit(PAGE, text="She opened the door.", layer="3", head="5", token="4", key_token="2", step="Softmax")
+    trace = lab.trace(lab.load_model("lab-bert"), "She opened the door.")
+    weight = trace.layer(2).attention[4, 3, 1].item()
+    shown = [formula.value for formula in at.latex]
+    assert any(f"{weight:.4f}" in formula for formula in shown), shown
+
+
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
+def test_every_family(family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_checkpoint(tmp_path / f"tiny-{family}", family, seed=0)
+    monkeypatch.setenv("LAB_MODELS", str(folder))
+    cached.model_ids.clear()
+    for step in ("Map", "Scale", "Values", "Break it", "Check"):
+        at = visit(PAGE, model=folder.name, step=step)
+        reveal(at)
+        assert at.selectbox(key="model").value == folder.name
+        assert not at.exception
+        assert not at.error
+
+
+@pytest.mark.parametrize(
+    ("mistake", "step"),
+    [("no_scaling", "scaled_scores"), ("softmax_over_queries", "attention"), ("no_output_projection", "attention_output"),
+     ("other_gelu", "ffn_activation")],
+)  # fmt: skip
+def test_broken_pass_names_the_step(mistake: str, step: str) -> None:
+    at = visit(PAGE, step="Break it")
+    at.toggle(key=f"_break.{mistake}").set_value(True).run()
+    assert not at.exception
+    assert re.search(rf"first step that differs from Hugging Face is \*\*{step}".replace("_", r"\\?_"), words(at).replace("\\", ""))
+
+
+def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
+    at = visit(PAGE, step="By hand")
+    for key, value in {"scores.0": 0, "scores.1": 2, "scores.2": 2}.items():
+        at.number_input(key=f"_hand.1.{key}").set_value(value)
+    for key, value in {"weights.0": 0.5, "weights.1": 0.3, "weights.2": 0.2}.items():
+        at.number_input(key=f"_hand.1.{key}").set_value(value)
+    at.run()
+    assert "not yet" in at.error[0].value
+    for key, value in {"weights.0": 0.11, "weights.1": 0.45, "weights.2": 0.45}.items():
+        at.number_input(key=f"_hand.1.{key}").set_value(value)
+    at.run()
+    assert not at.error
+    assert "The last row is yours" in words(at)
+
+
+def test_checks_explain_every_option_and_count_the_first_try() -> None:
+    at = visit(PAGE, step="Check", layer="2", head="3")
+    radio = next(r for r in at.radio if r.key and r.key.startswith("_check."))
+    for option in (0, 1):
+        radio = next(r for r in at.radio if r.key == radio.key)
+        radio.set_value(option).run()
+    progress = at.session_state["progress"]
+    assert len(progress.first_tries) == 1
+    assert len(at.success) + len(at.error) == 1
+
+
+def test_click_on_the_map_chooses_query_and_key() -> None:
+    at = visit(PAGE)
+    reveal(at)
+    at.session_state["attention-map"] = {"selection": {"cell": [{"q": 5, "k": 1}]}}
+    at.run()
+    assert (at.selectbox(key="_token").value, at.selectbox(key="_key_token").value) == (5, 1)

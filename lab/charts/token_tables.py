@@ -166,7 +166,7 @@ def change_table(found: list[Change]) -> pd.DataFrame:
 def _seen(text: str) -> str:
     if text.isprintable():
         return visible(text)
-    return " + ".join(unicodedata.name(character, f"U+{ord(character):04X}").lower() for character in text)
+    return " + ".join(unicodedata.name(character, "").lower() or f"U+{ord(character):04X}" for character in text)
 
 
 def agreement_table(agreement: Agreement) -> pd.DataFrame:

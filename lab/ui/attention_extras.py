@@ -7,11 +7,9 @@ import streamlit as st
 
 from lab.analysis.attention import attention_map
 from lab.analysis.worked import WorkedExample, worked_example
-from lab.charts.heatmap import heatmap
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
-from lab.ui.attention_steps import View
-from lab.ui.figures import draw
+from lab.ui.attention_steps import View, draw_map
 
 _TOLERANCE = 0.01
 
@@ -108,19 +106,7 @@ def break_it(view: View) -> Trace:
     left, right = st.columns(2)
     for column, traced, title in ((left, view.trace, "Right"), (right, broken, "Broken")):
         with column:
-            _small_map(view, traced, title)
+            draw_map(view, traced, f"{title}, {view.place}", f"map-{title.lower()}")
     sums = attention_map(broken.layer(view.layer.index), view.head).sum(axis=1)
     st.markdown(f"The broken rows add up to between {sums.min():.2f} and {sums.max():.2f}.")
     return broken
-
-
-def _small_map(view: View, traced: Trace, title: str) -> None:
-    weights = attention_map(traced.layer(view.layer.index), view.head)
-    draw(
-        heatmap(
-            weights, traced.tokens, traced.tokens, title=f"{title}, {view.place}", row_title="Query (attends)",
-            column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0),
-            causal=traced.model.config.causal and not traced.interventions.no_causal_mask,
-        ),
-        f"map-{title.lower()}",
-    )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.attention import AttentionRow, attention_map, attention_row
+from lab.analysis.attention import Array, AttentionRow, attention_map, attention_row, heaviest, window
 from lab.charts.bars import bars
 from lab.charts.heatmap import heatmap
 from lab.charts.strips import strips
@@ -25,6 +25,9 @@ from lab.ui.lesson import LessonPage
 from lab.ui.quiz import checks, predict
 
 _LESSON = "self-attention"
+# More cells than this make a browser slow; more bars than this, a page long.
+_MAP_TOKENS = 96
+_BARS = 24
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,28 @@ def choose_tokens(trace: Trace, query: int, key: int) -> None:
 
 
 
+def draw_map(view: View, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
+    """One head's map, or the part of it around the chosen pair; returns the pair clicked."""
+    n = len(traced)
+    rows, columns = window(view.query, n, _MAP_TOKENS), window(view.key, n, _MAP_TOKENS)
+    config, broken = traced.model.config, traced.interventions
+    whole = n <= _MAP_TOKENS
+    figure = heatmap(
+        attention_map(traced.layer(view.layer.index), view.head)[rows, columns],
+        traced.tokens[rows], traced.tokens[columns], title=title, row_title="Query (attends)",
+        column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0), select="cell" if clickable else None,
+        highlight=(view.query - rows.start, view.key - columns.start),
+        causal=config.causal and whole and not broken.no_causal_mask,
+    )  # fmt: skip
+    clicked = figure.clicked(draw(figure, key, clickable=clickable))
+    if not whole:
+        st.caption(
+            f"The map is {n} × {n}. Drawn are queries {rows.start + 1} to {rows.stop} and keys {columns.start + 1} to "
+            f"{columns.stop}, around the chosen pair."
+        )
+    return None if clicked is None else (clicked[0] + rows.start, clicked[1] + columns.start)
+
+
 def code(*functions: Callable[..., Any]) -> None:
     """The source of the functions that computed what is on screen."""
     with st.expander("The code that just ran", icon=":material/code:"):
@@ -81,13 +106,7 @@ def show_map(view: View, question_first: bool = True) -> None:
     question = ask.most_attended(view.trace, view.row, view.query)
     if question_first and question is not None and not predict(_LESSON, question):
         return
-    figure = heatmap(
-        attention_map(view.layer, view.head), view.trace.tokens, view.trace.tokens,
-        title=f"Attention weights, {view.place}", row_title="Query (attends)", column_title="Key (attended to)",
-        value_title="Weight", domain=(0.0, 1.0), select="cell", highlight=(view.query, view.key),
-        causal=view.trace.model.config.causal,
-    )  # fmt: skip
-    clicked = figure.clicked(draw(figure, "attention-map", clickable=True))
+    clicked = draw_map(view, view.trace, f"Attention weights, {view.place}", "attention-map", clickable=True)
     if clicked is not None and clicked != st.session_state.get("_clicked"):
         st.session_state["_clicked"] = clicked
         st.session_state["token"], st.session_state["key_token"] = clicked[0] + 1, clicked[1] + 1
@@ -152,13 +171,22 @@ def show_scores(view: View) -> None:
                title=f"Query, key, and their product, {view.place}", value_title="Value"),
         "products",
     )  # fmt: skip
-    draw(
-        bars(view.trace.tokens, row.scores, title=f"Score of every key for query {view.trace.tokens[view.query]}",
-             value_title="Score", highlight=key),
-        "scores",
-    )  # fmt: skip
+    _key_bars(view, row.scores, "Scores", "Score")
     st.latex(r"\text{score}_{ij} = q_i \cdot k_j = \sum_{m=1}^{d_k} q_{im}\,k_{jm}")
     code(forward.attention_scores)
+
+
+def _key_bars(view: View, values: Array, title: str, value_title: str) -> None:
+    """One number for each key the query may see; the heaviest ones of a long text."""
+    row, n = view.row, len(view.trace)
+    seen = [i for i in heaviest(row.weights, view.key, _BARS) if np.isfinite(values[i]) and np.isfinite(row.scaled[i])]
+    part = "" if n <= _BARS else f", the {len(seen)} keys of {n} with the largest weights"
+    draw(
+        bars([view.trace.tokens[i] for i in seen], values[seen],
+             title=f"{title} of query {view.trace.tokens[view.query]}{part}", value_title=value_title,
+             highlight=seen.index(view.key) if view.key in seen else None),
+        title.lower().replace(" ", "-"),
+    )  # fmt: skip
 
 
 def show_scale(view: View) -> None:
@@ -169,21 +197,15 @@ def show_scale(view: View) -> None:
     if question is not None and not predict(_LESSON, question):
         return
     st.markdown(
-        f"A score adds up {d_k} products. Were they independent, their sum would spread √{d_k} ≈ {d_k**0.5:.2f} times as "
-        f"wide as one of them; dividing by √{d_k} takes that back. "
+        f"A score adds up {d_k} products. Were they independent, their sum would spread √{d_k} ≈ {d_k**0.5:.2f} "
+        f"times as wide as one of them; dividing by √{d_k} takes that back. "
         + (
             "GPT-2 then masks what comes after the query: the score becomes −∞ and the weight 0."
             if view.trace.model.config.causal
             else "BERT masks nothing here: every token may see every other."
         )
     )
-    seen = np.isfinite(row.scaled)
-    shown = [token for token, visible in zip(view.trace.tokens, seen, strict=True) if visible]
-    draw(
-        bars(shown, row.scaled[seen], title=f"Scaled scores, query {view.trace.tokens[view.query]}",
-             value_title="Score ÷ √d_k", highlight=view.key if seen[view.key] else None),
-        "scaled-scores",
-    )  # fmt: skip
+    _key_bars(view, row.scaled, "Scaled scores", "Score ÷ √d_k")
     code(forward.scale_and_mask)
 
 
@@ -221,12 +243,12 @@ def show_values(view: View) -> None:
         f"{view.head + 1} brings to {view.token(view.query)}: its **context**."
     )
     n = len(view.trace)
-    heaviest = sorted(np.argsort(-row.weights)[: min(n, 12)].tolist())
-    if n > len(heaviest):
-        st.caption(f"The 12 heaviest of {n} rows are drawn; the context is the sum of all {n}.")
+    drawn = heaviest(row.weights, view.key, min(n, 16))
+    if n > len(drawn):
+        st.caption(f"The {len(drawn)} heaviest of {n} rows are drawn; the context is the sum of all {n}.")
     draw(
-        strips([*(row.weighted_values[i] for i in heaviest), row.context],
-               [*(f"{row.weights[i]:.3f} × {view.trace.tokens[i]}" for i in heaviest), "context"],
+        strips([*(row.weighted_values[i] for i in drawn), row.context],
+               [*(f"{row.weights[i]:.3f} × {view.trace.tokens[i]}" for i in drawn), "context"],
                title=f"Weighted values and their sum, {view.place}", value_title="Value"),
         "weighted-values",
     )  # fmt: skip

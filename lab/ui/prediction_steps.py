@@ -40,7 +40,9 @@ def show_next(view: View) -> None:
         f"{quoted(view.model.id)} reads from left to right and never sees what comes after a token, so nothing needs "
         "hiding: it has no [MASK] and is asked for the next token."
     )
-    if _predict_best(view, f"Which token does the model find most probable after token {view.place + 1}?"):
+    if _predict_best(
+        view, f"Which token does the model find most probable after token {view.place + 1}, at temperature 1?"
+    ):
         prediction = view.prediction.at(_temperature())
         _show_best(view, prediction)
         _show_truth(view, prediction, f"In your text, token {view.place + 2} is")
@@ -69,7 +71,7 @@ def _show_best(view: View, prediction: Prediction) -> None:
     draw(
         bars(
             [each.word for each in best], [each.probability for each in best],
-            title=f"The {len(best)} most probable words {view.where}", value_title="Probability",
+            title=f"The {len(best)} most probable {view.noun} {view.where}", value_title="Probability",
             highlight=ids.index(prediction.truth) if prediction.truth in ids else None,
         ),
         "candidates",

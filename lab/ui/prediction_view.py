@@ -41,6 +41,11 @@ class View:
         return self.model.config.causal
 
     @property
+    def noun(self) -> str:
+        """What the vocabulary holds, as the model's family calls it."""
+        return "tokens" if self.causal else "words"
+
+    @property
     def truth(self) -> Candidate | None:
         return read.true_word(self.prediction, self.model.tokenizer)
 

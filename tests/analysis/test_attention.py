@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lab
-from lab.analysis.attention import attention_map, attention_row
+from lab.analysis.attention import attention_map, attention_row, heaviest, window
 from lab.analysis.worked import worked_example
 from tests.checkpoints import Family, write_checkpoint
 
@@ -45,3 +47,18 @@ def test_worked_example_by_hand() -> None:
     e = math.exp(2 / math.sqrt(2))
     assert example.weights[0].tolist() == pytest.approx([e / (2 * e + 1), 1 / (2 * e + 1), e / (2 * e + 1)])
     torch.testing.assert_close(example.context, example.weights @ example.value)
+
+
+@given(st.integers(1, 600), st.integers(1, 100), st.data())
+def test_window_holds_the_position_and_never_leaves_the_text(n: int, most: int, data: st.DataObject) -> None:
+    position = data.draw(st.integers(0, n - 1))
+    part = window(position, n, most)
+    assert part.start <= position < part.stop
+    assert 0 <= part.start < part.stop <= n
+    assert part.stop - part.start == min(n, most)
+
+
+def test_heaviest_keeps_the_chosen_key_and_the_order_of_the_text() -> None:
+    weights = np.array([0.1, 0.4, 0.05, 0.3, 0.15], dtype=np.float32)
+    assert heaviest(weights, 2, 3) == [1, 2, 3]
+    assert heaviest(weights, 1, 99) == [0, 1, 2, 3, 4]

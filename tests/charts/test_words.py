@@ -54,8 +54,9 @@ def test_a_heatmap_in_a_sentence() -> None:
     values = np.full((8, 8), 0.1, dtype=np.float32)
     values[2, 1] = 0.62
     labels = ["[CLS]", "the", "cat", *"abcd", "[SEP]"]
-    titles = {"row_title": "Query (attends)", "column_title": "Key (attended to)"}
-    told = describe_heatmap(values, labels, labels, **titles)
+    told = describe_heatmap(
+        values, labels, labels, row_title="Query (attends)", column_title="Key (attended to)", value_format=".2f"
+    )
     assert told == "Heatmap, 8 by 8. Largest 0.62: query “cat”, key “the”."
 
 

@@ -1,0 +1,100 @@
+"""The masked-language-model lesson as a visitor meets it: hide, predict, reveal, walk on, come back by link."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.harness import VIEWS, Lab, wait_idle
+
+TEXT = "The+cat+sat+on+the+mat+because+it+was+tired."
+MASKED = ("Hide words", "From vector to word", "Softmax", "Without the mask", "Check")
+
+
+def open_page(lab: Lab, page: Page, query: str = f"text={TEXT}") -> None:
+    page.goto(f"{lab.url}/Masked_language_model?{query}")
+    wait_idle(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Masked-language model")
+
+
+def word(page: Page, number: int) -> Locator:
+    """The button of a token, by its number on screen."""
+    return page.get_by_role("button", name=re.compile(rf"^{number} · "))
+
+
+def reads(page: Page) -> str:
+    """What the page says the model reads, without the marks that keep each token's direction to itself."""
+    return re.sub("[\u2068\u2069]", "", page.get_by_text("The model reads:").inner_text())
+
+
+def commit_a_prediction(page: Page) -> None:
+    page.get_by_test_id("stRadio").get_by_text("“").first.click()
+    wait_idle(page)
+    page.get_by_role("button", name="Commit and show").click()
+    wait_idle(page)
+
+
+def test_hide_predict_reveal(lab: Lab, page: Page) -> None:
+    open_page(lab, page)
+    word(page, 7).click()
+    wait_idle(page)
+    assert "masked=7.11" in page.url
+    assert "place=7" in page.url
+    expect(page.get_by_text("The model reads:")).to_contain_text(
+        "[CLS] the cat sat on the [MASK] because it was [MASK]"
+    )
+    charts = page.locator("[role=graphics-document]")
+    expect(charts).to_have_count(0)  # first the prediction
+    commit_a_prediction(page)
+    expect(charts).to_have_count(1)
+    expect(page.get_by_text("In your text, token 7 is")).to_contain_text("of 8,192")
+    word(page, 11).click()
+    wait_idle(page)
+    assert "masked=7" in page.url
+    assert "masked=7.11" not in page.url
+
+
+def test_every_word_shown_again_leaves_a_question_and_no_figure(lab: Lab, page: Page) -> None:
+    open_page(lab, page)
+    word(page, 11).click()
+    wait_idle(page)
+    assert "masked=none" in page.url
+    expect(page.get_by_text("Hide a word to ask the model about it.")).to_be_visible()
+
+
+def test_a_link_shows_what_its_sender_saw(lab: Lab, page: Page) -> None:
+    open_page(lab, page, f"text={TEXT}&masked=3.9&place=9&step=Softmax")
+    page.get_by_role("button", name="Skip").click()
+    wait_idle(page)
+    assert "[CLS] the [MASK] sat on the mat because [MASK] was tired" in reads(page)
+    expect(page.get_by_text("at token 9 is")).to_be_visible()
+    assert "masked=3.9" in page.url
+    page.reload()
+    wait_idle(page)
+    assert "because [MASK] was tired" in reads(page)
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_the_lesson_walks_from_step_to_step_and_fits_the_screen(lab: Lab, page: Page) -> None:
+    open_page(lab, page, f"text={TEXT}&masked=3")
+    for step in MASKED:
+        expect(page.get_by_role("radio", name=step)).to_be_checked()
+        skip = page.get_by_role("button", name="Skip")
+        if skip.count():
+            skip.click()
+            wait_idle(page)
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, step
+        forward = page.get_by_role("button", name="Next:")
+        if forward.count():
+            forward.click()
+            wait_idle(page)
+    expect(page.get_by_role("heading", name="Check yourself")).to_be_visible()
+
+
+def test_script_in_a_sentence_stays_text(lab: Lab, page: Page) -> None:
+    open_page(lab, page, "text=%3Cscript%3Ealert(1)%3C%2Fscript%3E+%24x%24&masked=3")
+    assert "< [MASK] >" in reads(page)
+    assert page.locator("main script").count() == 0

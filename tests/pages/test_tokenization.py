@@ -1,0 +1,222 @@
+"""The tokenization lesson, run whole: every step, every family, text that means harm or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.text.wordpiece import WordPieceSteps
+from lab.ui import cached
+from tests.checkpoints import Family, write_checkpoint
+from tests.pages.apptest import visit, words
+
+PAGE = "1_Tokenization.py"
+STEPS = ("Tokens", "Normalize", "Pre-tokens", "Pieces", "Special tokens", "Check")
+LONG_WORD = "The unhappily overworked photographers rebuilt everything."
+TEXTS = {
+    "600 words": "word unhappily " * 300,
+    "script": "<script>alert(1)</script> <b>x</b> $x$ :red[a] `b` ![i](j)",
+    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
+    "arabic": "\u202eالقط جلس على السجادة",
+    "nul": "a\x00b",
+    "mask": "[MASK]",
+    "one long word": "x" * 150,
+    "one very long word": "ab" * 1500,
+    "cjk": "日本語 and 中文mixed",
+    "all unknown": "☃ ☃ ☃",
+    "white space": "\ta\n\u3000b ",
+}
+Offer = Callable[[Family], str]
+
+
+@pytest.fixture
+def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offer:
+    """``offer(family)``: put a tiny random checkpoint on the list of models; returns its name there."""
+
+    def write(family: Family) -> str:
+        folder = write_checkpoint(tmp_path / f"tiny-{family}", family)
+        monkeypatch.setenv("LAB_MODELS", str(folder))
+        cached.model_ids.clear()
+        return folder.name
+
+    return write
+
+
+def press(at: AppTest, label: str) -> bool:
+    """Press the button whose label starts so, if there is one to press."""
+    for button in at.button:
+        if button.label.startswith(label) and not button.disabled:
+            button.click().run()
+            assert not at.exception, at.exception[0].stack_trace
+            return True
+    return False
+
+
+def open_step(step: str, **params: str) -> AppTest:
+    """The step with its prediction skipped and every lookup or merge made."""
+    at = visit(PAGE, step=step, **params)
+    press(at, "Skip")
+    press(at, "All ")
+    assert not at.error
+    return at
+
+
+def badge(at: AppTest) -> str:
+    return " ".join(popover.label for popover in at.get("popover"))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_draws_and_equals_the_library(step: str) -> None:
+    at = open_step(step, text=LONG_WORD)
+    assert at.segmented_control(key="step").value == step
+    assert "Equals the library" in badge(at)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("step", STEPS)
+def test_no_text_breaks_a_step(step: str, name: str) -> None:
+    at = open_step(step, text=TEXTS[name])
+    assert "Equals the library" in badge(at)
+    assert at.text_area(key="text").value == TEXTS[name]
+
+
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
+@pytest.mark.parametrize("step", STEPS)
+def test_every_family_draws_every_step(offer: Offer, step: str, family: Family) -> None:
+    at = open_step(step, text=f"{LONG_WORD} naïve 日本 👩‍👩‍👧", pair="They rebuilt it.", model=offer(family))
+    assert at.selectbox(key="model").value == f"tiny-{family}"
+    assert "Equals the library" in badge(at)
+
+
+@pytest.mark.parametrize("text", ["", "   \t "])
+def test_without_a_text_there_is_a_sentence(text: str) -> None:
+    at = visit(PAGE)
+    at.text_area(key="text").set_value(text).run()
+    assert not at.exception
+    assert at.info[0].value.startswith("There is no text yet.")
+
+
+def test_the_chips_come_after_the_prediction() -> None:
+    at = visit(PAGE)
+    assert not at.metric
+    assert "**Predict.** How many tokens" in words(at)
+    at.radio[0].set_value(2).run()
+    press(at, "Commit and show")
+    assert [(each.label, each.value) for each in at.metric] == [
+        ("Characters", "44"), ("Words between spaces", "10"), ("Tokens", "13"),
+    ]  # fmt: skip
+    assert "**13**, as you predicted" in words(at)
+
+
+def test_the_token_table_holds_the_ids_the_model_reads() -> None:
+    at = open_step("Tokens", text="The cat.", pair="It sat.")
+    table = at.dataframe[0].value
+    assert table["token"].tolist() == ["[CLS]", "the", "cat", ".", "[SEP]", "it", "sat", ".", "[SEP]"]
+    assert table["segment"].tolist() == [0] * 5 + [1] * 4
+
+
+def test_stages_that_change_nothing_are_shown_as_such() -> None:
+    at = open_step("Normalize", text="The café")
+    shown = words(at)
+    assert "**Clean** changes nothing here" in shown
+    assert "**Strip accents** changes 1 character." in shown
+    assert [code.value for code in at.code] == ["The café", "The cafe", "the cafe"]
+
+
+def test_bytes_take_the_place_of_normalization(offer: Offer) -> None:
+    at = open_step("Normalize", text="né", model=offer("gpt2"))
+    assert "normalizes nothing. It reads the 2 characters as 3 bytes of UTF-8." in words(at)
+    assert at.dataframe[0].value["UTF-8 bytes"].tolist() == ["6E", "C3 A9"]
+
+
+def test_lookups_are_made_one_at_a_time() -> None:
+    at = visit(PAGE, step="Pieces", text=LONG_WORD, word="photographers")
+    assert not at.code
+    press(at, "Skip")
+    assert "Lookup 4 of 5" in words(at)  # the prediction's answer is on screen
+    assert at.code[0].value.splitlines()[-1].endswith("id 5788")
+    assert press(at, "Next lookup")
+    assert "Lookup 5 of 5" in words(at)
+    assert not press(at, "Next lookup")
+    assert press(at, "Start over")
+    assert len(at.code[0].value.splitlines()) == 1
+
+
+def test_a_word_of_another_text_gives_way() -> None:
+    at = open_step("Pieces", text=LONG_WORD, word="photographers")
+    at.text_area(key="text").set_value("Unbelievable weather.").run()
+    assert not at.exception
+    assert at.selectbox(key="word").value == "unbelievable"
+    assert "Lookup 11 of" in words(at)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("☃", "nothing shorter is left: the whole word becomes"),
+        ("x" * 150, "150 characters, and this tokenizer looks at no more than 100"),
+        ("[MASK]", "is an added token"),
+    ],
+)
+def test_a_word_that_is_not_cut_says_why(text: str, reason: str) -> None:
+    assert reason in words(open_step("Pieces", text=text))
+
+
+def test_special_tokens_stand_where_the_page_says() -> None:
+    shown = words(open_step("Special tokens", text="The cat.", pair="It sat."))
+    assert "added 3 tokens to the two texts" in shown
+    assert "at positions 5, 9: ends each text" in shown
+    assert "segment 0 is positions 1 to 5, segment 1 is positions 6 to 9" in shown
+
+
+def test_a_model_without_segments_says_so(offer: Offer) -> None:
+    shown = words(open_step("Special tokens", text="The cat.", pair="It sat.", model=offer("distilbert")))
+    assert "has no segments" in shown
+
+
+def test_gpt2_adds_nothing(offer: Offer) -> None:
+    shown = words(open_step("Special tokens", text="The cat.", model=offer("gpt2")))
+    assert "adds no token." in shown
+    assert "endoftext" in shown
+
+
+def test_what_was_cut_is_shown() -> None:
+    at = open_step("Special tokens", text="the cat " * 255 + "the last dog")
+    assert "reads at most 512 tokens, so 3 were cut from the end." in words(at)
+    assert "The input was 3 tokens too long." in words(at)
+    assert at.code[0].value.strip("␣ ") == "the last dog"
+
+
+def test_checks_are_graded_on_the_learners_text() -> None:
+    at = open_step("Check", text=LONG_WORD)
+    assert "Which tokens does “\u2068photographers\u2069” become?" in words(at)
+    right = next(i for i, text in enumerate(at.radio[0].options) if "photograph · \\#\\#ers" in text)
+    at.radio[0].set_value(right).run()
+    assert not at.exception
+    assert "2 tokens are what the model reads" in at.success[0].value
+
+
+def test_a_wrong_step_turns_the_badge_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(model_id: str, text: str) -> WordPieceSteps:
+        steps = token_steps(model_id, text)
+        assert isinstance(steps, WordPieceSteps)
+        return replace(steps, words=steps.words[1:])
+
+    token_steps = cached.token_steps
+    monkeypatch.setattr(cached, "token_steps", broken)
+    assert "Differs from token 1" in badge(visit(PAGE))
+
+
+def test_a_tokenizer_of_another_kind_leaves_what_does_not_need_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(model_id: str, text: str) -> WordPieceSteps:
+        raise ValueError("The lab explains WordPiece.")
+
+    monkeypatch.setattr(cached, "token_steps", refuse)
+    for step in STEPS:
+        at = open_step(step)
+        assert "library" not in badge(at)
+        assert bool(at.info) == (step in {"Normalize", "Pre-tokens", "Pieces"})

@@ -1,0 +1,59 @@
+"""The URL is typed by anybody: what cannot be meant is clamped and said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.course.progress import Progress
+from lab.ui.selection import DEFAULT_TEXT, MAX_CHARACTERS, whole_number
+from tests.pages.apptest import visit, words
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [("3", 3), (" 3 ", 3), ("0", None), ("13", None), ("-1", None), ("3.0", None), ("", None), ("٣", None), ("1e1", None)],
+)
+def test_whole_number(raw: str, expected: int | None) -> None:
+    assert whole_number(raw, 1, 12) == expected
+
+
+@given(st.text())
+def test_whole_number_takes_anything(raw: str) -> None:
+    value = whole_number(raw, 1, 12)
+    assert value is None or 1 <= value <= 12
+
+
+def test_toy_numbers_out_of_bounds_are_said() -> None:
+    at = visit("3_Self-attention.py", mode="Toy", toy_vocabulary="99999", toy_length="-4", toy_seed="x")
+    said = words(at)
+    for name in ("toy_vocabulary", "toy_length", "toy_seed"):
+        assert name in said.replace("\\", "")
+    assert at.number_input(key="toy_vocabulary").value == 8
+
+
+def test_a_text_too_long_is_cut_and_said() -> None:
+    at = visit("3_Self-attention.py", text="word " * 2000)
+    assert len(at.text_area(key="text").value) <= MAX_CHARACTERS
+    assert "left out" in words(at)
+
+
+def test_defaults_need_no_url() -> None:
+    at = visit("3_Self-attention.py")
+    assert at.text_area(key="text").value == DEFAULT_TEXT
+    assert not at.warning
+
+
+def test_examples_fill_both_sentences() -> None:
+    at = visit("3_Self-attention.py")
+    at.selectbox(key="_example").set_value("A pair that follows").run()
+    assert at.text_area(key="text").value == "The children went to the park."
+    assert at.text_input(key="pair").value == "They played until it was dark."
+    assert "[SEP]" in at.selectbox(key="_token").options[8]
+
+
+def test_only_the_first_try_counts() -> None:
+    progress = Progress().answered("a", "q", False).answered("a", "q", True).answered("a", "r", True)
+    assert progress.score("a") == (1, 2)
+    assert progress.score("b") == (0, 0)

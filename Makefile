@@ -27,6 +27,8 @@ CODE     = $(wildcard Home.py pages lab training benchmarks tests)
 SERVE    = $(BIN)/streamlit run Home.py --server.port $(PORT)
 
 export HF_HUB_DISABLE_TELEMETRY := 1
+# Whoever types make runs the lab for themselves, and may download models; a public server may not.
+run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:

@@ -34,7 +34,7 @@ class Measurement:
 
 
 def seconds(job: Callable[[], object]) -> float:
-    """The time of one call."""
+    """The processor time of one call: what other processes do meanwhile does not count."""
     start = time.process_time()
     job()
     return time.process_time() - start
@@ -43,8 +43,7 @@ def seconds(job: Callable[[], object]) -> float:
 def time_ratio(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> float:
     """The median over ``rounds`` of time(ours) / time(theirs), taken in turn after one unmeasured call of each.
 
-    Who goes first alternates, so that neither always finds the other's warm caches. Only ratios mean
-    something: other processes slow both sides alike.
+    Who goes first alternates, so that neither always finds the other's warm caches.
     """
     theirs()
     ours()
@@ -78,12 +77,26 @@ def _storages(things: list[Any]) -> dict[int, int]:
     return {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}
 
 
-def kept_bytes(thing: object, apart_from: object) -> int:
-    """Bytes that live because ``thing`` does and not because ``apart_from`` does: tensors and Python objects.
+@dataclass(frozen=True)
+class Kept:
+    """Bytes in tensors, and in everything else Python holds."""
+
+    tensors: int
+    objects: int
+
+    @property
+    def total(self) -> int:
+        return self.tensors + self.objects
+
+
+def kept_bytes(thing: object, apart_from: object) -> Kept:
+    """What lives because ``thing`` does and not because ``apart_from`` does.
 
     A storage that several tensors view counts once, and in full.
     """
     things = _reachable(thing, apart_from)
     others = _storages(_reachable(apart_from, None))
-    tensors = sum(size for pointer, size in _storages(things).items() if pointer not in others)
-    return tensors + sum(sys.getsizeof(one) for one in things if not isinstance(one, Tensor))
+    return Kept(
+        tensors=sum(size for pointer, size in _storages(things).items() if pointer not in others),
+        objects=sum(sys.getsizeof(one) for one in things if not isinstance(one, Tensor)),
+    )

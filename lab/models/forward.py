@@ -79,9 +79,8 @@ class Layer:
 
 
 def layer_norm(x: Tensor, norm: Norm, eps: float) -> Tensor:
-    """Each row to mean 0 and variance 1, then times γ plus β (Ba et al. 2016)."""
-    variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
-    return (x - mean) * torch.rsqrt(variance + eps) * norm.gamma + norm.beta
+    """γ · (x − mean) / √(variance + ε) + β, each row by its own mean and variance (Ba et al. 2016)."""
+    return functional.layer_norm(x, norm.gamma.shape, norm.gamma, norm.beta, eps)
 
 
 def gelu(x: Tensor, tanh: bool = False) -> Tensor:

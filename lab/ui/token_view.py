@@ -99,7 +99,7 @@ def show_agreement(page: LessonPage, view: View) -> None:
     wrong = next((at + 1 for each in found if (at := each.first_difference) is not None), None)
     label = ":green[Equals the library]" if wrong is None else f":red[Differs from token {wrong}]"
     icon = ":material/verified:" if wrong is None else ":material/error:"
-    with page.badge.container(), st.popover(label, icon=icon, on_change="rerun") as badge:
+    with page.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
             st.markdown(
                 "The steps of this lesson and the library *tokenizers*, which feeds the model, each cut your text. "

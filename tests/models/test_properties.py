@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from lab.models.encoding import Encoding
+from lab.models.forward import gelu, layer_norm
 from lab.models.interventions import Interventions
 from lab.models.trace import LayerTrace, trace, trace_encoding
+from lab.models.weights import Norm
 from tests.checkpoints import CORPUS, HEADS, LAYERS, Family
 from tests.models.conftest import HuggingFace, LabModel
 from tests.models.reference import HEAD_WIDTH, PAIR, SENTENCE, Theirs, close, words
@@ -73,6 +76,21 @@ def test_head_contribution_is_the_length_of_each_weighted_vector(
             for j in range(n):
                 weighted = float(layer.attention[head, i, j]) * vectors[head, j].double()
                 assert float(ours[head, i, j]) == pytest.approx(float((weighted**2).sum() ** 0.5), abs=1e-5)
+
+
+def test_layer_norm_and_gelu_are_their_formulas() -> None:
+    x = torch.linspace(-6, 6, 4 * 16).view(4, 16)
+    gamma, beta = torch.linspace(0.5, 2, 16), torch.linspace(-1, 1, 16)
+    wide = x.double()
+    mean = wide.sum(-1, keepdim=True) / 16
+    variance = ((wide - mean) ** 2).sum(-1, keepdim=True) / 16
+    by_hand = (wide - mean) / (variance + 1e-3).sqrt() * gamma + beta
+    close(layer_norm(x, Norm(gamma, beta), 1e-3), by_hand.float(), 1e-6)
+
+    phi = [0.5 * (1 + math.erf(value / math.sqrt(2))) for value in wide.flatten().tolist()]
+    close(gelu(x), (wide.flatten() * torch.tensor(phi).double()).view(4, 16).float(), 1e-6)
+    tanh = 0.5 * wide * (1 + torch.tanh(math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3)))
+    close(gelu(x, tanh=True), tanh.float(), 1e-6)
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "electra"])

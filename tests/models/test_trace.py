@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import threading
-import types
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 import transformers
-from torch import Tensor
 
+from benchmarks.measure import kept_bytes
 from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.proof import prove
 from lab.models.trace import LayerTrace, Trace, trace
@@ -22,29 +19,9 @@ from tests.models.conftest import LabModel
 from tests.models.reference import PAIR, SENTENCE, words
 
 
-def _reachable(start: object, stop: object) -> list[Any]:
-    """Every object ``start`` refers to, directly or not, without looking into ``stop``, modules, types and code."""
-    seen, waiting = {id(stop)}, [start]
-    found: list[Any] = []
-    while waiting:
-        thing = waiting.pop()
-        if id(thing) in seen or isinstance(thing, types.ModuleType | type | types.FunctionType):
-            continue
-        seen.add(id(thing))
-        found.append(thing)
-        waiting.extend(gc.get_referents(thing))
-    return found
-
-
-def kept_bytes(run: Trace) -> int:
-    """Bytes of all tensors that live because ``run`` does; views of one storage count once, the model's not at all."""
-    of_the_model = {t.untyped_storage().data_ptr() for t in _reachable(run.model, None) if isinstance(t, Tensor)}
-    storages = {
-        t.untyped_storage().data_ptr(): t.untyped_storage().nbytes()
-        for t in _reachable(run, run.model)
-        if isinstance(t, Tensor)
-    }
-    return sum(size for pointer, size in storages.items() if pointer not in of_the_model)
+def kept(run: Trace) -> int:
+    """Bytes of all tensors that live because ``run`` does; the model's do not count."""
+    return kept_bytes(run, apart_from=run.model).tensors
 
 
 @pytest.fixture(scope="module")
@@ -65,25 +42,25 @@ def test_a_trace_keeps_its_residual_stream(lab_model: LabModel, family: Family, 
     run = trace(lab_model(family), words(count), PAIR)
     stream = (LAYERS + 1) * len(run) * WIDTH * 4
     assert run.hidden_states.shape == (LAYERS + 1, len(run), WIDTH)
-    assert stream <= kept_bytes(run) <= 1.05 * stream
+    assert stream <= kept(run) <= 1.05 * stream
 
 
 def test_looks_at_logits_embeddings_and_names_keep_nothing(lab_model: LabModel) -> None:
     run = trace(lab_model("bert"), SENTENCE)
-    before = kept_bytes(run)
+    before = kept(run)
     _ = run.logits(range(len(run))), run.pair_logits, run.embeddings, run.output, run["manual_hiddens"]
-    assert kept_bytes(run) == before
+    assert kept(run) == before
 
 
 def test_at_most_two_layers_are_kept(deep_model: LoadedModel) -> None:
     run = trace(deep_model, SENTENCE)
-    alone = kept_bytes(run)
+    alone = kept(run)
     sizes = []
     for number in (0, 1, 2, 3, 4, 5, 0):
         run.layer(number)
-        sizes.append(kept_bytes(run) - alone)
+        sizes.append(kept(run) - alone)
     assert sizes[0] > 0 and sizes[1:] == [2 * sizes[0]] * 6
-    assert kept_bytes(trace(deep_model, SENTENCE)) == alone
+    assert kept(trace(deep_model, SENTENCE)) == alone
 
 
 def test_a_layer_looked_at_twice_is_computed_once(deep_model: LoadedModel) -> None:
@@ -146,7 +123,7 @@ def test_sessions_share_a_trace(deep_model: LoadedModel) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == [] and kept_bytes(run) > 0
+    assert wrong == [] and kept(run) > 0
 
 
 def test_the_folder_is_the_source_of_the_reference(lab_model: LabModel) -> None:

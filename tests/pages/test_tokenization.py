@@ -66,7 +66,7 @@ def open_step(step: str, **params: str) -> AppTest:
 
 
 def badge(at: AppTest) -> str:
-    return " ".join(popover.label for popover in at.get("popover"))
+    return " ".join(block.proto.popover.label for block in at.get("popover"))
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -1,6 +1,6 @@
 """The model card of ``lab-bert``, written from the figures of its own training run.
 
-    python -m training.card        (after training.export and training.evaluate)
+python -m training.card        (after training.export and training.evaluate)
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ _WIDTH, _HEIGHT, _MARGIN = 640, 300, 48
 def loss_curve(log: list[dict[str, float]]) -> str:
     """An SVG of training and held-out loss over tokens; grey ink that reads on light and dark pages."""
     tokens = [row["tokens"] / 1e6 for row in log]
-    series = {"training": ("#8a8f98", [row["loss"] for row in log]), "held-out": ("#2f71cb", [row["held_out"] for row in log])}
+    series = {
+        "training": ("#8a8f98", [row["loss"] for row in log]),
+        "held-out": ("#2f71cb", [row["held_out"] for row in log]),
+    }
     low = min(min(values) for _, values in series.values())
     high = max(max(values) for _, values in series.values())
 
@@ -32,13 +35,16 @@ def loss_curve(log: list[dict[str, float]]) -> str:
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
              "<title>Loss over training tokens</title>"]  # fmt: skip
     for value in range(int(low) + 1, int(high) + 1):
-        parts.append(f'<line x1="{_MARGIN}" x2="{_WIDTH - _MARGIN}" y1="{y(value):.1f}" y2="{y(value):.1f}" stroke="#7a7f8844"/>')
+        parts.append(
+            f'<line x1="{_MARGIN}" x2="{_WIDTH - _MARGIN}" y1="{y(value):.1f}" y2="{y(value):.1f}" stroke="#7a7f8844"/>'
+        )
         parts.append(f'<text x="{_MARGIN - 8}" y="{y(value) + 4:.1f}" text-anchor="end" {style}>{value}</text>')
     for name, (colour, values) in series.items():
         points = " ".join(f"{x(t):.1f},{y(v):.1f}" for t, v in zip(tokens, values, strict=True))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts.append(f'<text x="{x(tokens[-1]) - 4:.1f}" y="{y(values[-1]) + (-10 if name == "training" else 16):.1f}" '
-                     f'text-anchor="end" font-family="sans-serif" font-size="12" fill="{colour}">{name}</text>')  # fmt: skip
+        label_y = y(values[-1]) + (-10 if name == "training" else 16)
+        parts.append(f'<text x="{x(tokens[-1]) - 4:.1f}" y="{label_y:.1f}" text-anchor="end" '
+                     f'font-family="sans-serif" font-size="12" fill="{colour}">{name}</text>')  # fmt: skip
     last = tokens[-1]
     parts += [f'<text x="{x(last):.1f}" y="{_HEIGHT - 12}" text-anchor="end" {style}>{last:.1f} million tokens</text>',
               f'<text x="{_MARGIN}" y="{_HEIGHT - 12}" {style}>0</text>', "</svg>"]  # fmt: skip
@@ -53,7 +59,11 @@ def _source_rows(figures: dict[str, Any]) -> str:
     rows = []
     for source in SOURCES:
         score = figures["sources"].get(source.name)
-        known = f"{_percent(score['top_1'])} | {_percent(score['top_5'])} | {_percent(score['context_free'])}" if score else "— | — | —"
+        known = (
+            f"{_percent(score['top_1'])} | {_percent(score['top_5'])} | {_percent(score['context_free'])}"
+            if score
+            else "— | — | —"
+        )
         rows.append(f"| {source.name} | {source.licence} | {known} |")
     return "\n".join(rows)
 
@@ -77,20 +87,24 @@ pipeline_tag: fill-mask
 ---
 # lab-bert
 
-A small BERT made for *Inside BERT*: {recipe["layers"]} layers, {recipe["width"]} wide, {recipe["heads"]} heads, 512 positions,
-its own uncased WordPiece vocabulary of {recipe["vocabulary"]:,}, masked-language and next-sentence heads.
-Weights are stored as float16 and loaded as float32. First version: it trained for about two hours on one CPU
-thread, and it shows. It is for looking inside, not for use.
+A small BERT made for *Inside BERT*: {recipe["layers"]} layers, {recipe["width"]} wide, {recipe["heads"]} heads,
+512 positions, its own uncased WordPiece vocabulary of {recipe["vocabulary"]:,}, masked-language and
+next-sentence heads. Weights are stored as float16 and loaded as float32. This is a first version from two
+hours on one busy CPU thread, and it shows: it is for looking inside, not for use.
 
 ## How it was made
 
-    make train CORPORA=<folder of corpora> HOURS=1.95
-    python -m training.export && python -m training.evaluate --corpora <folder> && python -m training.card
+    make train CORPORA=<folder> HOURS=1.95
+    python -m training.export
+    python -m training.evaluate --corpora <folder>
+    python -m training.card
 
-{last["tokens"] / 1e6:.1f} million tokens in {last["seconds"] / 3600:.2f} hours on one thread of a shared two-core machine (AMD EPYC,
-bf16 autocast). Muon for the encoder's matrices, AdamW for the rest, both at {recipe["learning_rate"]}, constant and then linear to 0
-over the last {1 - recipe["decay_from"]:.0%}; masking {recipe["mask_rate"]:.0%}, falling to {recipe["final_mask_rate"]:.0%}; windows of 32 tokens, later also 64, 128 and 512;
-{recipe["batch_tokens"]:,} tokens a batch. The schedule follows the clock, so another machine sees other token counts.
+{last["tokens"] / 1e6:.1f} million tokens in {last["seconds"] / 3600:.2f} hours on one thread of a shared two-core
+machine (AMD EPYC, bf16 autocast). Muon for the encoder's matrices and AdamW for the rest, both at
+{recipe["learning_rate"]}, constant, then linear to 0 over the last {1 - recipe["decay_from"]:.0%}. Masking
+{recipe["mask_rate"]:.0%}, falling to {recipe["final_mask_rate"]:.0%}. Windows of 32 tokens, later also 64, 128 and
+512; {recipe["batch_tokens"]:,} tokens a batch. The schedule follows the clock, so another machine sees
+another number of tokens.
 
 ![Loss over training tokens](loss.svg)
 
@@ -98,12 +112,15 @@ Held-out loss (15 % chosen, 80/10/10): **{last["held_out"]:.3f}**.
 
 ## What it knows
 
-On held-out documents, windows of up to 64 tokens, 15 % of the tokens masked, all of them by `[MASK]`:
-top-1 **{_percent(whole["top_1"])}**, top-5 **{_percent(whole["top_5"])}** over {whole["positions"]:,} positions. The best guess that looks at no context
-(always the most frequent token) is right in {_percent(whole["context_free"])}: a factor of **{whole["top_1"] / whole["context_free"]:.1f}**.
-Next sentence or random one: **{_percent(figures["next_sentence"])}** right, half of the pairs being random.
-At a blank after "the" in ten simple sentences, **{_percent(nouns)}** of the probability is on nouns (by their most frequent
-tag in UD English EWT and GUM).
+On documents it never saw, in windows of up to 64 tokens, 15 % of the tokens masked, all of them by `[MASK]`,
+{whole["positions"]:,} positions: top-1 **{_percent(whole["top_1"])}**, top-5 **{_percent(whole["top_5"])}**.
+The best guess that looks at no context, always the most frequent token, is right in
+{_percent(whole["context_free"])}: a factor of **{whole["top_1"] / whole["context_free"]:.1f}**.
+
+Next sentence or a random one, half of each: **{_percent(figures["next_sentence"])}** right.
+
+At a blank after "the" in ten simple sentences **{_percent(nouns)}** of the probability is on nouns (words most
+often tagged NOUN in the training parts of UD English EWT and GUM).
 
 | source | licence | top-1 | top-5 | without context |
 | --- | --- | --- | --- | --- |
@@ -115,14 +132,13 @@ Ten blanks a learner would try, good and bad:
 | --- | --- |
 {_blank_rows(figures)}
 
-
 ## Limits
 
-Trained on {len(SOURCES)} English sources, many of them books from before 1930: it repeats what they say about people. It
-knows few names and fewer facts. Positions beyond 128 were seen in a small share of the windows only.
-The texts keep their own licences (above, credits in the table); the weights are released under Apache-2.0. TinyStories'
-licence (CDLA-Sharing-1.0) puts no condition on trained models; Wikipedia and the UD treebanks are CC BY-SA, whose authors
-we credit here.
+Trained on {len(SOURCES)} English sources, many of them books from before 1930: it repeats what they say about
+people. It knows few names and fewer facts. Positions beyond 128 were seen in few windows.
+
+The texts keep their own licences, named above with whom to credit; the weights are released under Apache-2.0.
+TinyStories' licence puts no condition on trained models.
 """
 
 

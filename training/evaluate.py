@@ -58,7 +58,7 @@ class Score:
 def all_masked(batch: Batch, tokenizer: Tokenizer, generator: torch.Generator) -> Batch:
     """15 % of the ordinary tokens chosen, every one of them replaced by [MASK]."""
     batch = mask_tokens(batch, 0.15, tokenizer, generator)
-    return replace(batch, inputs=torch.where(batch.labels >= 0, tokenizer.token_to_id("[MASK]"), batch.inputs))
+    return replace(batch, inputs=torch.where(batch.labels >= 0, tokenizer.get_vocab()["[MASK]"], batch.inputs))
 
 
 @torch.inference_mode()
@@ -117,16 +117,17 @@ def fill(model: BertForPreTraining, tokenizer: Tokenizer, text: str) -> torch.Te
     """Probabilities of every word at the first [MASK] of ``text``, (vocabulary,)."""
     ids = torch.tensor([tokenizer.encode(text).ids])
     hidden = model.bert(input_ids=ids).last_hidden_state[0]
-    at = int((ids[0] == tokenizer.token_to_id("[MASK]")).nonzero()[0])
+    at = ids[0].tolist().index(tokenizer.token_to_id("[MASK]"))
     return model.cls.predictions(hidden[at]).softmax(-1)
 
 
 def noun_share(model: BertForPreTraining, tokenizer: Tokenizer, lexicon: dict[str, str]) -> dict[str, float]:
     """Probability mass by part of speech at a blank after "the", mean over ten simple sentences."""
     mass: Counter[str] = Counter()
+    words = {number: word for word, number in tokenizer.get_vocab().items()}
     for text in AFTER_THE:
         for token, p in enumerate(fill(model, tokenizer, text).tolist()):
-            mass[lexicon.get(tokenizer.id_to_token(token), "?")] += p / len(AFTER_THE)
+            mass[lexicon.get(words[token], "?")] += p / len(AFTER_THE)
     return dict(mass.most_common())
 
 
@@ -139,7 +140,8 @@ def evaluate(folder: Path, corpora: Path, cache: Path) -> dict[str, object]:
     for text in BLANKS:
         top = fill(model, tokenizer, text).topk(5)
         blanks[text] = [
-            (tokenizer.id_to_token(i), round(p, 3)) for i, p in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+            (tokenizer.id_to_token(i), round(p, 3))
+            for i, p in zip(top.indices.tolist(), top.values.tolist(), strict=True)
         ]
     present = np.unique(held_out.source_of).tolist()
     return {

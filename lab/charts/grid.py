@@ -75,9 +75,10 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
         {"calculate": f"floor((datum.place - 1) / {columns})", "as": "q"},
         {"calculate": f"(datum.place - 1) % {columns}", "as": "k"},
     ]
-    spec["encoding"] = {"x": _across(grid), "y": {**_down(grid), "axis": None}}
+    down = _down(grid)
+    spec["encoding"] = {"x": _across(grid), "y": {**down, "axis": None}}
     spec["resolve"] = {"axis": {"y": "independent"}}  # the left axis is the cells' own, see `_margin`
-    spec["layer"] = [_cells(grid), *_hatching(grid), *_written(grid), *_outlines(grid)]
+    spec["layer"] = [_cells(grid, down), *_hatching(grid), *_written(grid), *_outlines(_margin(down))]
     return spec
 
 
@@ -137,17 +138,17 @@ def _down(grid: Grid) -> dict[str, Any]:
     return _band("q", grid.row_title, len(grid.rows), gap) | {"axis": axis | {"minExtent": extent, "maxExtent": extent}}
 
 
-def _margin(grid: Grid) -> dict[str, Any]:
+def _margin(down: dict[str, Any]) -> dict[str, Any]:
     """A right-hand axis with nothing on it: a margin of constant width.
 
     Without it the last column's label juts out by a pixel or not, which changes the width left for the cells,
     hence the height, hence which labels are drawn ... and Vega ends in "Maximum call stack size exceeded".
     """
     axis = {"orient": "right", "title": None, "labels": False, "ticks": False, "domain": False, "grid": False}
-    return {**_down(grid), "axis": axis | {"minExtent": 10, "maxExtent": 10}}
+    return {**down, "axis": axis | {"minExtent": 10, "maxExtent": 10}}
 
 
-def _cells(grid: Grid) -> dict[str, Any]:
+def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
     colours = {"domain": list(grid.domain), "range": colour.ramp(grid.scale), "interpolate": "rgb", "clamp": True}
     mark: dict[str, Any] = {"type": "rect", "tooltip": {"expr": _tooltip(grid, "format(datum.value, '.6~g')")}}
     if grid.longest > CANVAS_ABOVE:
@@ -156,7 +157,7 @@ def _cells(grid: Grid) -> dict[str, Any]:
         q, k = _name(grid, "row_labels", "q"), _name(grid, "column_labels", "k")
         mark["description"] = {"expr": f"{q} + ', ' + {k} + ': ' + format(datum.value, '.6~g')"}
     color = {"field": "value", "type": "quantitative", "scale": colours, "legend": _legend(grid)}
-    layer: dict[str, Any] = {"mark": mark, "encoding": {"y": _down(grid), "color": color}}
+    layer: dict[str, Any] = {"mark": mark, "encoding": {"y": down, "color": color}}
     if grid.causal:
         layer["transform"] = [_EXISTS]
     if grid.clickable:
@@ -224,7 +225,7 @@ def _written(grid: Grid) -> list[dict[str, Any]]:
     return [layer]
 
 
-def _outlines(grid: Grid) -> list[dict[str, Any]]:
+def _outlines(margin: dict[str, Any]) -> list[dict[str, Any]]:
     """Row and column lightly, the cell strongly; each stroke lies on a wider one in the page's colour."""
     across = {"x": {"value": 0}, "x2": {"value": "width"}}
     down = {"y": {"value": 0}, "y2": {"value": "height"}}
@@ -235,5 +236,5 @@ def _outlines(grid: Grid) -> list[dict[str, Any]]:
         for stroke, halo in ((colour.PAPER, 2.5), (colour.INK, 0.0)):
             mark = {"type": "rect", "filled": False, "stroke": stroke, "strokeWidth": width + halo, "aria": False}
             layers.append({"data": {"name": dataset}, "mark": mark | {"tooltip": None}, "encoding": {**encoding}})
-    layers[0]["encoding"]["y"] = _margin(grid)
+    layers[0]["encoding"]["y"] = margin
     return layers

@@ -172,12 +172,11 @@ def _seen(text: str) -> str:
 def agreement_table(agreement: Agreement) -> pd.DataFrame:
     """The explained steps beside the library, one row a token."""
     rows = agreement.rows
-    columns: dict[str, list[object]] = {}
+    columns: dict[str, list[object]] = {"same": [row.same for row in rows]}
     for name, tokens in (("steps", [row.ours for row in rows]), ("library", [row.library for row in rows])):
         columns[f"token, {name}"] = [token.text if token else "" for token in tokens]
         columns[f"id, {name}"] = [str(token.token_id) if token else "" for token in tokens]
         columns[f"characters, {name}"] = [_range(token) for token in tokens]
-    columns["same"] = [row.same for row in rows]
     return pd.DataFrame(columns, index=_numbered(len(rows), "token no."))
 
 

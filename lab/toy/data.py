@@ -90,9 +90,7 @@ def _check_type(data: ToyData) -> _Result:
 
 
 def _check_vocabulary(data: ToyData) -> _Result:
-    numbers = [
-        value for value in _ids(data) if isinstance(value, (int, float, np.number)) and not _is_missing(value)
-    ]
+    numbers = [value for value in _ids(data) if isinstance(value, (int, float, np.number)) and not _is_missing(value)]
     outside = sum(not 1 <= value <= data.vocabulary for value in numbers)
     found = f"{outside} outside, from {min(numbers)} to {max(numbers)}" if numbers else "no numbers"
     return f"all from 1 to {data.vocabulary}", found, bool(numbers) and outside == 0

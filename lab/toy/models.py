@@ -85,23 +85,17 @@ def _load(name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeigh
         "pad_token_id": None,  # Hugging Face's default is 0, which is [UNK] here
     }
     tensors = _tensors(embeddings, layer)
-    return LoadedModel(
-        name, read_weights(config, tensors), _tokenizer(words - 1), Checkpoint(config, tensors)
-    )
+    return LoadedModel(name, read_weights(config, tensors), _tokenizer(words - 1), Checkpoint(config, tensors))
 
 
-def _layer(
-    w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm
-) -> LayerWeights:
+def _layer(w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm) -> LayerWeights:
     """A layer whose biases are 0 and whose LayerNorms are both ``norm``."""
     (w_1, w_2), zero = ffn, torch.zeros(len(w_q))
     b_1 = torch.zeros(w_1.shape[1])
     return LayerWeights(w_q, zero, w_k, zero, w_v, zero, w_o, zero, norm, w_1, b_1, w_2, zero, norm)
 
 
-def random_toy(
-    vocabulary: int, max_length: int, heads: int = 4, head_width: int = 8, seed: int = 0
-) -> LoadedModel:
+def random_toy(vocabulary: int, max_length: int, heads: int = 4, head_width: int = 8, seed: int = 0) -> LoadedModel:
     """A layer in which nothing was learned: every matrix normal with mean 0, biases 0, LayerNorm plain.
 
     The standard deviation is √(2 / inputs). Embeddings leave their LayerNorm with variance 1, so
@@ -109,9 +103,7 @@ def random_toy(
     BERT's initial 0.02 would leave every row of attention all but uniform. Raises
     :class:`lab.toy.settings.SettingError` for a setting out of bounds.
     """
-    check_settings(
-        vocabulary=vocabulary, max_length=max_length, heads=heads, head_width=head_width, seed=seed
-    )
+    check_settings(vocabulary=vocabulary, max_length=max_length, heads=heads, head_width=head_width, seed=seed)
     generator = torch.Generator().manual_seed(seed)
     width = heads * head_width
 

@@ -18,15 +18,11 @@ SETTINGS = {
     "vocabulary": Setting(
         2, 50, "with one word there is nothing to tell apart, and beyond 50 the matrices are too big to read"
     ),
-    "max_length": Setting(
-        2, 32, "a lone token can only attend to itself, and beyond 32 a heatmap is too big to read"
-    ),
+    "max_length": Setting(2, 32, "a lone token can only attend to itself, and beyond 32 a heatmap is too big to read"),
     "count": Setting(1, 200, "without a sentence there is nothing to trace, and nobody reads more than 200"),
     "seed": Setting(0, 2**32 - 1, "a seed names one run of the random generator"),
     "heads": Setting(1, 12, "attention needs a head, and BERT base has no more than 12 in a layer"),
-    "head_width": Setting(
-        4, 64, "LayerNorm leaves too little to tell tokens apart in fewer, and BERT's heads have 64"
-    ),
+    "head_width": Setting(4, 64, "LayerNorm leaves too little to tell tokens apart in fewer, and BERT's heads have 64"),
 }
 
 
@@ -40,6 +36,5 @@ def check_settings(**values: object) -> None:
         setting = SETTINGS[name]
         if not isinstance(value, int) or not setting.low <= value <= setting.high:
             raise SettingError(
-                f"{name} is {value!r}; choose a whole number from {setting.low} to {setting.high}: "
-                f"{setting.reason}."
+                f"{name} is {value!r}; choose a whole number from {setting.low} to {setting.high}: {setting.reason}."
             )

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +17,7 @@ from lab.course.words import quoted
 from lab.models import forward
 from lab.models.trace import LayerTrace, Trace
 from lab.toy.models import CONSTRUCTED, query_key_product
-from lab.ui.figures import draw
+from lab.ui.figures import code, draw
 from lab.ui.lesson import LessonPage
 from lab.ui.quiz import checks, predict
 
@@ -72,7 +69,6 @@ def choose_tokens(trace: Trace, query: int, key: int) -> None:
         )  # fmt: skip
 
 
-
 def draw_map(view: View, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
     """One head's map, or the part of it around the chosen pair; returns the pair clicked."""
     n = len(traced)
@@ -93,12 +89,6 @@ def draw_map(view: View, traced: Trace, title: str, key: str, *, clickable: bool
             f"{columns.stop}, around the chosen pair."
         )
     return None if clicked is None else (clicked[0] + rows.start, clicked[1] + columns.start)
-
-
-def code(*functions: Callable[..., Any]) -> None:
-    """The source of the functions that computed what is on screen."""
-    with st.expander("The code that just ran", icon=":material/code:"):
-        st.code("\n\n".join(inspect.getsource(function) for function in functions), language="python")
 
 
 def show_map(view: View, question_first: bool = True) -> None:

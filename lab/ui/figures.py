@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -25,3 +27,9 @@ def draw(figure: Figure, key: str, *, clickable: bool = False) -> dict[str, Any]
                 key=f"{key}.csv", on_click="ignore",
             )  # fmt: skip
     return dict(event) if clickable and isinstance(event, dict) else {}
+
+
+def code(*functions: Callable[..., Any]) -> None:
+    """The source of the functions that computed what is on screen."""
+    with st.expander("The code that just ran", icon=":material/code:"):
+        st.code("\n\n".join(inspect.getsource(function) for function in functions), language="python")

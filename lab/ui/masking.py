@@ -27,8 +27,8 @@ _SEEN = "_masked.tokens"  # the tokens that the choice was made for
 
 
 def label(trace: Trace, place: int) -> str:
-    """A token with its number from 1, safe in a widget's label; the number keeps equal tokens apart."""
-    return f"{place + 1} · \u2068{escaped(visible(word_of(trace.model.tokenizer, trace.token_ids[place])))}\u2069"
+    """A token with its number from 1, which keeps equal tokens apart. Plain text, not Markdown."""
+    return f"{place + 1} · \u2068{visible(word_of(trace.model.tokenizer, trace.token_ids[place]))}\u2069"
 
 
 def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ def choose_words(trace: Trace, chosen: Sequence[int], mask_id: int) -> None:
     if len(offered) <= _PILLS_UP_TO:
         st.pills(
             _LABEL, offered, selection_mode="multi", key="_masked", on_change=take,
-            format_func=lambda place: label(trace, place),
+            format_func=lambda place: escaped(label(trace, place)),  # a list takes its labels to the letter
         )  # fmt: skip
     else:
         st.multiselect(
@@ -119,7 +119,7 @@ def reading(trace: Trace, asked: int, until: int | None = None) -> str:
     parts = ["…"] if first else []
     for place in range(first, stop):
         word = word_of(trace.model.tokenizer, trace.token_ids[place])
-        shown = f"\u2068{escaped(visible(word.removeprefix('␣')))}\u2069"
+        shown = f"\u2068{escaped(visible(word.removeprefix('␣') or word))}\u2069"
         parts.append(f":blue-background[**{shown}**]" if place == asked else shown)
         # Byte-level tokens carry their own spaces.
         parts[-1] = f" {parts[-1]}" if word.startswith("␣") or not spaced else parts[-1]

@@ -16,8 +16,7 @@ from lab.course.checks import Question
 from lab.course.words import quoted
 from lab.models import forward
 from lab.ui import cached
-from lab.ui.attention_steps import code
-from lab.ui.figures import draw
+from lab.ui.figures import code, draw
 from lab.ui.prediction_view import View
 from lab.ui.quiz import checks, predict
 
@@ -124,7 +123,7 @@ def _show_steps(view: View, steps: read.HeadSteps) -> None:
         "head-steps",
     )  # fmt: skip
     if steps.largest > limit:
-        st.caption(f"Values beyond ±{limit:.1f} have the strongest colour; the largest is {steps.largest:.1f}.")
+        st.markdown(f"Values beyond ±{limit:.1f} have the strongest colour; the largest is {steps.largest:.1f}.")
 
 
 def _show_parts(view: View, steps: read.HeadSteps) -> None:
@@ -153,8 +152,8 @@ def _with_truth(view: View, best: Sequence[Candidate]) -> list[Candidate]:
     return [*best, *extra]
 
 
-def _table(table: pd.DataFrame, digits: int = 4) -> None:
-    numbers = {name: st.column_config.NumberColumn(format=f"%.{digits}f") for name in table.columns[1:]}
+def _table(table: pd.DataFrame, **formats: str) -> None:
+    numbers = {name: st.column_config.NumberColumn(format=formats.get(name, "%.4f")) for name in table.columns[1:]}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
 
@@ -206,12 +205,12 @@ def _show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
             "probability": [each.probability for each in shown],
         }
     )
-    _table(table)
+    _table(table, **{power: "%.4g", "probability": "%.4g"})
     rest = read.rest(prediction, [each.token_id for each in shown])
     st.markdown(
-        f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.4g}. The other "
-        f"{len(prediction.logits) - len(shown):,} words add {rest:.4g}. Together that is the divisor, "
-        f"**{prediction.total:.5g}**."
+        f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
+        f"{len(prediction.logits) - len(shown):,} words add {rest:.3f}. Together that is the divisor, "
+        f"**{prediction.total:.3f}**."
     )
 
 
@@ -245,10 +244,17 @@ def _why_hide(hidden: Candidate, visible: Candidate) -> str:
     word = quoted(hidden.word)
     if visible.probability <= hidden.probability:
         return f"Seeing {word} does not help this model: it has not learned to read off what stands at a place."
+    if visible.rank == 1:
+        helps = f"With {word} in plain sight, the model’s best answer is the word it sees."
+    else:
+        helps = (
+            f"Seeing {word} takes its probability from {ask.share(hidden.probability)} to "
+            f"{ask.share(visible.probability)}, rank {visible.rank:,}."
+        )
     return (
-        f"With {word} in plain sight the model reads the answer off the place it is asked about. Trained like that, it "
-        "could copy and learn nothing about language; so BERT hides the words it is asked about (Devlin et al. 2019, "
-        "§3.1). It still cannot be sure of what it sees: in training, 1 asked word in 10 was swapped for a random one."
+        f"{helps} Asked only about words in plain sight, a model could copy and learn nothing about language; so BERT "
+        "hides most of the words it is asked about. Of 10 asked words, 8 are hidden, 1 is swapped for a random one and "
+        "1 stays: what it sees may be wrong (Devlin et al. 2019, §3.1)."
     )
 
 
@@ -263,22 +269,24 @@ def _show_pair(view: View) -> None:
 
 def show_checks(view: View) -> None:
     """Questions on this text."""
-    runners_up = view.best(5)[1:]
-    model, encoding = view.model, view.plain.encoding
+    first, *others = view.best(5)
     questions: list[Question | None] = [
-        next(filter(None, (ask.quotient(each, view.prediction) for each in runners_up)), None),
-        next(filter(None, (ask.shifted(each) for each in runners_up)), None),
+        next(filter(None, (ask.quotient(each, view.prediction) for each in others)), None),
+        next(filter(None, (ask.shifted(each) for each in others)), None),
+        ask.tempered(view.prediction, first) if view.causal else _easiest_word(view),
+        ask.odds(others[0], others[1]),
     ]
-    if view.causal:
-        questions.append(ask.tempered(view.prediction, view.best(1)[0]))
-    else:
-        unknown, mask_id = unknown_of(model.tokenizer), (mask_of(model.tokenizer) or ("", -1))[1]
-        offered = [place for place in maskable(encoding, mask_id) if encoding.token_ids[place] != unknown]
-        places = spread(whole_words(encoding, offered) or offered, 4)
-        found = cached.restored_words(model.id, view.plain.text, view.plain.pair or "", places)
-        questions.append(
-            ask.easiest_word(
-                "If you hide just one of these words, which does the model restore with the highest probability?", found
-            )
-        )
     checks(_LESSON, questions)
+
+
+def _easiest_word(view: View) -> Question | None:
+    """Hides up to four words of the text, one at a time."""
+    encoding, tokenizer = view.plain.encoding, view.model.tokenizer
+    unknown, mask = unknown_of(tokenizer), mask_of(tokenizer)
+    if mask is None:
+        return None
+    offered = [place for place in maskable(encoding, mask[1]) if encoding.token_ids[place] != unknown]
+    places = spread(whole_words(encoding, offered) or offered, 4)
+    found = cached.restored_words(view.model.id, view.plain.text, view.plain.pair or "", places)
+    prompt = "If you hide just one of these words, which does the model restore with the highest probability?"
+    return ask.easiest_word(prompt, found)

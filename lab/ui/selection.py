@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.models.encoding import clean
 
-DEFAULT_TEXT = "The cat sat on the mat because it was tired."
+DEFAULT_TEXT = "The sleepy cat sat on the mat."
 MAX_CHARACTERS = 4000
 SENTENCE, TOY = "Sentence", "Toy"
 RANDOM, CONSTRUCTED = "Random", "Constructed"

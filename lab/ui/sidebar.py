@@ -54,17 +54,12 @@ def _take_example() -> None:
 
 
 def _mode() -> str:
-    return str(
-        st.segmented_control(
-            "Input",
-            [selection.SENTENCE, selection.TOY],
-            default=selection.SENTENCE,
-            required=True,
-            key="mode",
-            bind="query-params",
-            help="Toy: made-up number sentences through a model of one layer, small enough to see whole.",
-        )  # fmt: skip
-    )
+    chosen = st.segmented_control(
+        "Input", [selection.SENTENCE, selection.TOY], default=selection.SENTENCE, required=True, key="mode",
+        bind="query-params",
+        help="Toy: made-up number sentences through a model of one layer, small enough to see whole.",
+    )  # fmt: skip
+    return str(chosen)
 
 
 def toy_weights() -> None:

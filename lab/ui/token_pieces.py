@@ -93,6 +93,8 @@ def _height(lines: int) -> int | Literal["content"]:
 
 def _stepper(name: str, first: int, total: int, noun: str) -> int:
     """Three buttons that walk through ``total`` things; returns how many are done. A new word starts over."""
+    if total == 1:
+        return 1
     at, made = st.session_state.get(_MADE, (name, first))
     made = min(made, total) if at == name else first
 

@@ -116,14 +116,15 @@ def show_pre_tokens(view: View) -> None:
 
 def _pre_token_rule(steps: TokenizationSteps) -> str:
     pieces = count(len(steps.words), "pre-token")
+    whole = next((f" {quoted(word.text)} is an added token and stays whole." for word in steps.words if word.added), "")
     if isinstance(steps, BpeSteps):
         return (
             f"{pieces}: letters, digits and other signs are kept apart, and **a space goes to what follows it**. "
-            "Merges never cross from one pre-token to the next."
+            f"Merges never cross from one pre-token to the next.{whole}"
         )
     return (
-        f"{pieces}: cut at white space, which belongs to none, and around **every punctuation mark**. "
-        "From here on, each is cut by itself."
+        f"{pieces}: the normalized text is cut at white space, which belongs to none, and around **every punctuation "
+        f"mark**. From here on, each is cut by itself.{whole}"
     )
 
 
@@ -150,8 +151,7 @@ def show_special_tokens(view: View) -> None:
     _cut(view)
     rows, width = view.trace.model.weights.embeddings.token.shape
     st.markdown(
-        f"Between here and the next step only the ids are left: each picks its row of {width} numbers out of a table "
-        f"of {rows} rows."
+        f"From here on the characters are gone: each id picks its row of {width} numbers out of a table of {rows} rows."
     )
 
 

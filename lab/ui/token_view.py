@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -86,8 +87,8 @@ def table(frame: pd.DataFrame, name: str) -> None:
     """A table that scrolls when it is long, and its CSV."""
     st.dataframe(frame, height="content" if len(frame) < 20 else _BOX)
     st.download_button(
-        "CSV", to_csv(frame), file_name=f"{name}.csv", mime="text/csv", icon=":material/download:", key=f"{name}.csv",
-        on_click="ignore", type="tertiary",
+        "CSV", partial(to_csv, frame), file_name=f"{name}.csv", mime="text/csv", icon=":material/download:",
+        key=f"{name}.csv", on_click="ignore", type="tertiary",
     )  # fmt: skip
 
 

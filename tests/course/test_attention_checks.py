@@ -101,7 +101,9 @@ def test_a_question_needs_exactly_one_answer_and_distinct_options() -> None:
         Question("q", "?", (Option("a", "x", True), Option("b", "")))
 
 
-@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", "$x$ :red[a] **b** `c`", "[a](http://b)", ":material/x:"])
+@pytest.mark.parametrize(
+    "hostile", ["<script>alert(1)</script>", "$x$ :red[a] **b** `c`", "[a](http://b)", ":material/x:"]
+)
 def test_tokens_cannot_become_markup(hostile: str) -> None:
     assert re.sub(r"\\(.)", r"\1", escaped(hostile)) == hostile
     assert not re.search(r"(?<!\\)[<>$*`\[\]:_]", escaped(hostile))

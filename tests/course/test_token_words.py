@@ -44,9 +44,7 @@ def test_every_stage_has_words() -> None:
 def test_each_lookup_says_what_follows() -> None:
     told = said(cut("photographers"))
     assert told[0].endswith("not in the vocabulary. The next candidate is one character shorter.")
-    assert told[3] == f"{quoted('photograph')} is in the vocabulary. {quoted('ers')} is left and is looked up next, " + (
-        f"with {quoted('##')} in front."
-    )
+    assert told[3].startswith(f"{quoted('photograph')} is in the vocabulary. {quoted('ers')} is left")
     assert told[4].endswith(f"nothing is left: {quoted('photograph · ##ers')}.")
 
 

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from lab.models import catalogue
-from lab.models.catalogue import CATALOGUE, ModelUnavailable, load_model
+from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ModelUnavailable, load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
 from lab.models.weights import CheckpointError
@@ -177,6 +177,15 @@ def test_a_decoder_bias_under_its_other_name(copy_of: CopyOf) -> None:
         folder, lambda ts: {n.replace("predictions.bias", "predictions.decoder.bias"): t for n, t in ts.items()}
     )
     proven(folder, "bert")
+
+
+@pytest.mark.parametrize("pair", [None, PAIR])
+def test_the_model_that_ships_is_proven(pair: str | None) -> None:
+    model = load_model(DEFAULT_MODEL)
+    proof = prove(model, trace(model, SENTENCE, pair))
+    assert proof.passed and proof.largest_difference <= 1e-4
+    assert {"logits", "pair_logits"} <= {row.step for row in proof.rows}
+    assert model.weights.embeddings.token.dtype == torch.float32
 
 
 def test_a_catalogue_id_that_ships_is_read_from_the_repository(

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).parents[2]
+_start = PagesManager.__init__
+
+
+def _start_routed(self: PagesManager, *args: Any, **settings: Any) -> None:
+    """On a server, the first ``st.navigation`` ends the reign of the folder ``pages/`` for good.
+
+    AppTest brings it back at every run; each run would then begin with the guard's rerun, which swallows
+    clicks. The guard itself is tested in a browser, on a fresh server.
+    """
+    _start(self, *args, **settings)
+    PagesManager.uses_pages_directory = False
+
+
+PagesManager.__init__ = _start_routed  # type: ignore[method-assign]
 
 
 def visit(page: str | None = None, **params: str) -> AppTest:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.ui import cached
@@ -26,9 +27,9 @@ BAD_TEXTS = {
 }
 
 
-def reveal(at: object) -> None:
+def reveal(at: AppTest) -> None:
     """Skip the prediction, so that the figure behind it is drawn."""
-    for button in at.button:  # type: ignore[attr-defined]
+    for button in at.button:
         if button.label == "Skip":
             button.click().run()
             return
@@ -103,27 +104,30 @@ def test_every_family(family: Family, tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     ("mistake", "step"),
-    [("no_scaling", "scaled_scores"), ("softmax_over_queries", "attention"), ("no_output_projection", "attention_output"),
-     ("other_gelu", "ffn_activation")],
+    [("no_scaling", "scaled_scores"), ("softmax_over_queries", "attention"),
+     ("no_output_projection", "attention_output"), ("other_gelu", "ffn_activation")],
 )  # fmt: skip
 def test_broken_pass_names_the_step(mistake: str, step: str) -> None:
     at = visit(PAGE, step="Break it")
     at.toggle(key=f"_break.{mistake}").set_value(True).run()
     assert not at.exception
-    assert re.search(rf"first step that differs from Hugging Face is \*\*{step}".replace("_", r"\\?_"), words(at).replace("\\", ""))
+    assert re.search(
+        rf"first step that differs from Hugging Face is \*\*{step}".replace("_", r"\\?_"), words(at).replace("\\", "")
+    )
+
+
+def fill_in(at: AppTest, step: str, values: tuple[float, ...]) -> None:
+    for i, value in enumerate(values):
+        at.number_input(key=f"_hand.1.{step}.{i}").set_value(value)
+    at.run()
 
 
 def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
     at = visit(PAGE, step="By hand")
-    for key, value in {"scores.0": 0, "scores.1": 2, "scores.2": 2}.items():
-        at.number_input(key=f"_hand.1.{key}").set_value(value)
-    for key, value in {"weights.0": 0.5, "weights.1": 0.3, "weights.2": 0.2}.items():
-        at.number_input(key=f"_hand.1.{key}").set_value(value)
-    at.run()
+    fill_in(at, "scores", (0, 2, 2))
+    fill_in(at, "weights", (0.5, 0.3, 0.2))
     assert "not yet" in at.error[0].value
-    for key, value in {"weights.0": 0.11, "weights.1": 0.45, "weights.2": 0.45}.items():
-        at.number_input(key=f"_hand.1.{key}").set_value(value)
-    at.run()
+    fill_in(at, "weights", (0.11, 0.45, 0.45))
     assert not at.error
     assert "The last row is yours" in words(at)
 

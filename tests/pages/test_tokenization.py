@@ -18,7 +18,7 @@ PAGE = "1_Tokenization.py"
 STEPS = ("Tokens", "Normalize", "Pre-tokens", "Pieces", "Special tokens", "Check")
 LONG_WORD = "The unhappily overworked photographers rebuilt everything."
 TEXTS = {
-    "600 words": "word unhappily " * 300,
+    "600 words": "the owls " * 300,
     "script": "<script>alert(1)</script> <b>x</b> $x$ :red[a] `b` ![i](j)",
     "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
     "arabic": "\u202eالقط جلس على السجادة",
@@ -101,7 +101,7 @@ def test_without_a_text_there_is_a_sentence(text: str) -> None:
 
 
 def test_the_chips_come_after_the_prediction() -> None:
-    at = visit(PAGE)
+    at = visit(PAGE, text="The cat sat on the mat because it was tired.")
     assert not at.metric
     assert "**Predict.** How many tokens" in words(at)
     at.radio[0].set_value(2).run()
@@ -138,7 +138,7 @@ def test_lookups_are_made_one_at_a_time() -> None:
     assert not at.code
     press(at, "Skip")
     assert "Lookup 4 of 5" in words(at)  # the prediction's answer is on screen
-    assert at.code[0].value.splitlines()[-1].endswith("id 5788")
+    assert at.code[0].value.splitlines()[-1].startswith("✓   photograph ")
     assert press(at, "Next lookup")
     assert "Lookup 5 of 5" in words(at)
     assert not press(at, "Next lookup")

@@ -30,16 +30,12 @@ def _failed(data: ToyData) -> list[str]:
 
 
 @given(_between("vocabulary"), _between("max_length"), _between("count"), _between("seed"))
-def test_generated_sentences_keep_the_settings(
-    vocabulary: int, max_length: int, count: int, seed: int
-) -> None:
+def test_generated_sentences_keep_the_settings(vocabulary: int, max_length: int, count: int, seed: int) -> None:
     data = generate(vocabulary, max_length, count, seed)
 
     assert len(data.sentences) == count
     assert all(2 <= len(sentence) <= max_length for sentence in data.sentences)
-    assert all(
-        type(word) is int and 1 <= word <= vocabulary for sentence in data.sentences for word in sentence
-    )
+    assert all(type(word) is int and 1 <= word <= vocabulary for sentence in data.sentences for word in sentence)
     assert set(_failed(data)) <= {"every word occurs"}
     assert generate(vocabulary, max_length, count, seed) == data
 
@@ -128,9 +124,7 @@ def test_summary_of_a_worked_example() -> None:
 
 
 @pytest.mark.parametrize(("words", "entropy"), [((1, 1), 0.0), ((1, 2), 1.0), ((1, 2, 3, 4), 2.0)])
-def test_entropy_of_equal_shares_is_the_logarithm_of_their_number(
-    words: tuple[int, ...], entropy: float
-) -> None:
+def test_entropy_of_equal_shares_is_the_logarithm_of_their_number(words: tuple[int, ...], entropy: float) -> None:
     table = summarise(ToyData((words,), vocabulary=4, max_length=4, count=1, seed=0)).set_index("statistic")
     # As text, because -0.0 == 0.0 and a learner would see the sign.
     assert str(table.loc["entropy of the words", "value"]) == str(entropy)

@@ -154,9 +154,7 @@ def test_with_positions_order_matters() -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", [(1, 4), (4, 8), (12, 64)])
-def test_random_attention_is_neither_uniform_nor_one_hot(
-    size: tuple[int, int], shape: tuple[int, int]
-) -> None:
+def test_random_attention_is_neither_uniform_nor_one_hot(size: tuple[int, int], shape: tuple[int, int]) -> None:
     texts = [as_text(sentence) for sentence in generate(*size, count=5, seed=0).sentences]
     ratios = []
     for seed in range(5):
@@ -212,9 +210,7 @@ def test_query_key_product_gives_the_scores(toy: str, size: tuple[int, int]) -> 
     layer = trace(model, as_text(generate(*size, count=1, seed=2).sentences[0])).layer(0)
     for head in range(model.config.heads):
         product = torch.tensor(query_key_product(model, head).to_numpy())
-        torch.testing.assert_close(
-            layer.input @ product @ layer.input.T, layer.scores[head], atol=1e-3, rtol=1e-4
-        )
+        torch.testing.assert_close(layer.input @ product @ layer.input.T, layer.scores[head], atol=1e-3, rtol=1e-4)
     with pytest.raises(IndexError, match="has heads 0 to"):
         query_key_product(model, model.config.heads)
     with pytest.raises(IndexError):

@@ -1,0 +1,88 @@
+"""A learner on the tokenization page: predicts, walks through a word, types what should not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import VIEWS, Lab, View, wait_idle
+
+STEPS = ("Tokens", "Normalize", "Pre-tokens", "Pieces", "Special tokens", "Check")
+LONG_WORD = "The unhappily overworked photographers rebuilt everything."
+HOSTILE = (
+    "<script>window.hacked=1</script> <img src=x onerror='window.hacked=1'> ![a](http://evil.example/b) :red[c] $d$"
+)
+# Elements that only the learner's text could have made, anywhere on the page.
+_MADE_BY_TEXT = "() => document.querySelectorAll(\"img[src='x'], img[src*='evil'], [onerror], .katex\").length"
+
+
+def open_page(page: Page, lab: Lab, **params: str) -> None:
+    page.goto(f"{lab.url}/Tokenization?{urlencode(params)}")
+    wait_idle(page)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name).click()
+    wait_idle(page)
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_from_a_prediction_to_the_chips(lab: Lab, page: Page, view: View) -> None:
+    open_page(page, lab, text=LONG_WORD)
+    assert page.locator(".tokens").count() == 0
+    page.get_by_text("17", exact=True).click()
+    wait_idle(page)
+    press(page, "Commit and show")
+    expect(page.get_by_text("as you predicted")).to_be_visible()
+    chips = page.locator(".tokens .token")
+    expect(chips).to_have_count(17)
+    expect(chips.nth(3)).to_contain_text("##ha")
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= view.width, "the page is wider than the screen"
+
+
+def test_one_lookup_after_the_other_and_the_link_keeps_the_word(lab: Lab, page: Page) -> None:
+    open_page(page, lab, text=LONG_WORD, step="Pieces", word="photographers")
+    press(page, "Skip")
+    expect(page.get_by_text("Lookup 4 of 5")).to_be_visible()
+    press(page, "Next lookup")
+    expect(page.get_by_text("Lookup 5 of 5")).to_be_visible()
+    expect(page.get_by_text("##ers   id ")).to_be_visible()
+    expect(page.get_by_role("button", name="Next lookup")).to_be_disabled()
+    assert "word=photographers" in page.url
+    page.reload()
+    wait_idle(page)
+    expect(page.get_by_text("Which is the first piece of “\u2068photographers\u2069”?").first).to_be_visible()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_hostile_text_stays_text(lab: Lab, page: Page, step: str) -> None:
+    open_page(page, lab, text=HOSTILE, pair=HOSTILE, step=step)
+    if page.get_by_role("button", name="Skip").count():
+        press(page, "Skip")
+    assert page.evaluate(_MADE_BY_TEXT) == 0
+    assert page.evaluate("window.hacked") is None
+    if step in {"Tokens", "Pre-tokens", "Special tokens"}:
+        expect(page.locator(".tokens").first).to_contain_text("script")
+
+
+def test_the_badge_opens_the_comparison(lab: Lab, page: Page) -> None:
+    open_page(page, lab, step="Special tokens")
+    press(page, "Equals the library")
+    expect(page.get_by_text("Tokens, ids and characters are the same.")).to_be_visible()
+
+
+def test_the_first_visit_to_a_cold_server_may_be_a_deep_link(fresh_server: Callable[[], Lab], page: Page) -> None:
+    open_page(page, fresh_server(), text="Birds fly south.", step="Pre-tokens")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tokenization")
+    expect(page.locator(".tokens .token")).to_have_count(4)
+
+
+def test_the_steps_lead_on(lab: Lab, page: Page) -> None:
+    open_page(page, lab)
+    for step in STEPS[1:]:
+        press(page, f"Next: {step}")
+        assert f"step={step.replace(' ', '+')}" in page.url.replace("%20", "+")

@@ -60,12 +60,14 @@ class LessonPage:
             traced = cached.run(self._model_id(), chosen.text, chosen.pair, changes)
         except TextError as error:
             st.info(str(error), icon=":material/edit:")
+            self.finish()
             st.stop()
         cut = traced.encoding.cut
         if cut:
+            name, limit = escaped(traced.model.id), traced.model.config.max_tokens
             where = ", from the longer text first" if traced.pair else " from the end"
             st.warning(
-                f"{traced.model.id} reads at most {traced.model.config.max_tokens} tokens, so {cut} were cut{where}.",
+                f"{name} reads at most {limit} tokens, so {cut} were cut{where}.",
                 icon=":material/content_cut:",
             )
         return traced
@@ -77,13 +79,17 @@ class LessonPage:
             size = cached.needs_download(wanted)
             if size is not None and not st.session_state.get(f"_download.{wanted}"):
                 with st.container(border=True):
-                    st.markdown(f"**{wanted}** is not on this machine yet: {size} MB from the Hugging Face Hub.")
+                    st.markdown(
+                        f"**{escaped(wanted)}** is not on this machine yet: {size} MB from the Hugging Face Hub."
+                    )
                     st.button(f"Download {size} MB", key=f"_download.{wanted}", icon=":material/download:")
                 st.caption(f"Until then you see {selection.DEFAULTS.model}.")
                 return selection.DEFAULTS.model
             cached.model(wanted)
         except (ModelUnavailable, CheckpointError) as error:
-            st.warning(f"{error} You see {selection.DEFAULTS.model} instead.", icon=":material/cloud_off:")
+            st.warning(
+                f"{escaped(str(error))} You see {selection.DEFAULTS.model} instead.", icon=":material/cloud_off:"
+            )
             return selection.DEFAULTS.model
         return wanted
 
@@ -167,7 +173,7 @@ def show_proof(proof: Proof) -> None:
                 f"{broken.difference:.3g}. Everything after it is built on that."
             )
         frame = proof.frame()
-        frame["layer"] = (frame["layer"] + 1).astype("Int64")
+        frame["layer"] = ["" if row.layer is None else str(row.layer + 1) for row in proof.rows]
         frame["shape"] = [" × ".join(map(str, shape)) for shape in frame["shape"]]
         st.dataframe(
             frame[["step", "layer", "shape", "difference", "largest", "passed"]],

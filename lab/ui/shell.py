@@ -36,7 +36,7 @@ def run() -> None:
     finally:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
-    selection.keep_in_url()
+        selection.keep_in_url()
 
 
 def _navigation(hidden: bool = False) -> StreamlitPage:

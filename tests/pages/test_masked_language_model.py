@@ -66,12 +66,12 @@ def test_every_step_draws(step: str) -> None:
 
 
 def test_the_last_whole_word_is_hidden_before_anybody_chose() -> None:
-    at = visit(PAGE)
+    at = visit(PAGE, text=TEXT)
     assert pills(at) == [10]
 
 
 def test_clicking_words_hides_them_and_asks_about_the_new_one() -> None:
-    at = visit(PAGE)
+    at = visit(PAGE, text=TEXT)
     at.pills(key="_masked").set_value([2, 10]).run()
     assert not at.exception
     assert hidden_places(at) == "3.11"
@@ -84,7 +84,7 @@ def test_clicking_words_hides_them_and_asks_about_the_new_one() -> None:
 
 def test_nothing_hidden_asks_for_a_word() -> None:
     for step in MASKED:
-        at = visit(PAGE, step=step, masked="none")
+        at = visit(PAGE, text=TEXT, step=step, masked="none")
         assert not at.exception
         assert "Hide a word" in words(at)
         assert pills(at) == []
@@ -104,14 +104,14 @@ def test_a_link_restores_what_was_hidden_and_asked() -> None:
     [("99", [10]), ("1", [10]), ("3.99", [2]), ("0.-4.3", [2]), ("<b>", [10]), ("3.3.3", [2]), ("9" * 500, [10])],
 )
 def test_places_a_text_does_not_have_are_left_out_and_said(masked: str, kept: list[int]) -> None:
-    at = visit(PAGE, masked=masked, place="77")
+    at = visit(PAGE, text=TEXT, masked=masked, place="77")
     assert pills(at) == kept
     assert ("The link hides" in words(at)) == (masked != "3.3.3")
     assert not at.exception
 
 
 def test_a_changed_sentence_keeps_a_hidden_word_only_where_it_still_stands() -> None:
-    at = visit(PAGE, masked="3.11")
+    at = visit(PAGE, text=TEXT, masked="3.11")
     at.text_area(key="text").set_value("The cat sat on the mat because it was happy.").run()
     assert hidden_places(at) == "3"
     at.text_area(key="text").set_value("Sit.").run()
@@ -143,7 +143,7 @@ TEXTS = {
 @pytest.mark.parametrize("step", MASKED)
 @pytest.mark.parametrize("name", TEXTS)
 def test_any_text_keeps_every_step_alive(name: str, step: str) -> None:
-    at = visit(PAGE)
+    at = visit(PAGE, text=TEXT)
     at.text_area(key="text").set_value(TEXTS[name])
     at.segmented_control(key="step").set_value(step).run()
     reveal(at)
@@ -161,7 +161,7 @@ def test_a_long_text_offers_a_list_instead_of_buttons() -> None:
 
 @pytest.mark.parametrize("text", ["", "   "])
 def test_no_text_gets_a_sentence(text: str) -> None:
-    at = visit(PAGE)
+    at = visit(PAGE, text=TEXT)
     at.text_area(key="text").set_value(text).run()
     assert not at.exception
     assert "There is no text yet" in words(at)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from lab.text.bpe import BpeWord, apply_merges, bpe_steps, byte_symbols, split_pre_tokens
-from tests.text.samples import EMBEDDED, GPT_SPECIAL, assert_same, byte_level, changed, texts, wordpiece
+from tests.text.samples import GPT_SPECIAL, assert_same, byte_level, changed, texts, wordpiece
 from tests.text.test_wordpiece import added_tokens
 
 MASK = AddedToken("<mask>", lstrip=True, special=True, normalized=False)
@@ -90,14 +90,6 @@ def test_equals_the_library_on_every_kind_of_character() -> None:
     for start in range(0, len(characters), 100):
         text = " ".join(f"a{character}1{character}" for character in characters[start : start + 100])
         assert_same(tokenizer, bpe_steps(tokenizer, text))
-
-
-@pytest.mark.parametrize("path", sorted(EMBEDDED.glob("*gpt*/tokenizer.json")), ids=lambda path: path.parent.name)
-@settings(max_examples=200)
-@given(text=texts)
-def test_equals_the_library_on_the_models_that_ship(path: object, text: str) -> None:
-    tokenizer = Tokenizer.from_file(str(path))
-    assert_same(tokenizer, bpe_steps(tokenizer, text))
 
 
 def test_byte_symbols_are_gpt_2_s() -> None:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from tokenizers import Tokenizer, models
 
 from lab.text.bpe import BpeSteps
 from lab.text.steps import tokenization_steps
 from lab.text.wordpiece import WordPieceSteps
-from tests.text.samples import assert_same, byte_level, texts, wordpiece
+from tests.text.samples import EMBEDDED, assert_same, byte_level, texts, wordpiece
 
 
 def test_picks_by_model_type() -> None:
@@ -47,3 +47,11 @@ def test_equals_the_library_on_tokenizers_that_transformers_wrote(
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     for text in ("Hello  [MASK] <mask>  wörld's <|endoftext|>👩\u200d👧", " \n", "İ 你 ½"):
         assert_same(tokenizer, tokenization_steps(tokenizer, text))
+
+
+@pytest.mark.parametrize("path", sorted(EMBEDDED.glob("*/tokenizer.json")), ids=lambda path: path.parent.name)
+@settings(max_examples=200)
+@given(text=texts)
+def test_equals_the_library_on_the_models_that_ship(path: Path, text: str) -> None:
+    tokenizer = Tokenizer.from_file(str(path))
+    assert_same(tokenizer, tokenization_steps(tokenizer, text))

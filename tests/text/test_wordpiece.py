@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 from lab.text.wordpiece import WordSteps, split_words, wordpiece_steps
-from tests.text.samples import EMBEDDED, assert_same, byte_level, changed, texts, wordpiece
+from tests.text.samples import assert_same, byte_level, changed, texts, wordpiece
 
 added_tokens = st.lists(
     st.builds(
@@ -66,14 +66,6 @@ def test_equals_the_library_on_every_kind_of_character() -> None:
         for start in range(0, len(characters), 100):
             text = " ".join(f"a{character}b\u0301" for character in characters[start : start + 100])
             assert_same(tokenizer, wordpiece_steps(tokenizer, text))
-
-
-@pytest.mark.parametrize("path", sorted(EMBEDDED.glob("*bert*/tokenizer.json")), ids=lambda path: path.parent.name)
-@settings(max_examples=200)
-@given(text=texts)
-def test_equals_the_library_on_the_models_that_ship(path: object, text: str) -> None:
-    tokenizer = Tokenizer.from_file(str(path))
-    assert_same(tokenizer, wordpiece_steps(tokenizer, text))
 
 
 def test_lookups_go_from_the_longest_candidate_down() -> None:

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from tests.browser.harness import VIEWS, Lab, View, chromium, running_lab, visit, wait_idle
-
-pytestmark = pytest.mark.browser
+from tests.browser.harness import VIEWS, Lab, View, running_lab, visit, wait_idle
 
 # The middle of the strong outline stands where the arguments say, as shares of the cells' width and height
 _OUTLINED = """([x, y]) => {
@@ -26,12 +24,6 @@ _CELLS = ".stVegaLiteChart g.mark-group.role-frame path.background"
 @pytest.fixture(scope="module")
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with running_lab(Path(__file__).parent / "gallery.py", tmp_path_factory.mktemp("gallery")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
         yield running
 
 

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from lab.models import forward
+from lab.models.config import ModelConfig
 from lab.models.interventions import LayerControls
 from lab.models.trace import Trace
-from lab.models.weights import LayerWeights, ModelConfig
+from lab.models.weights import LayerWeights
 
 # A layer's largest intermediates are (batch, H, n, n) and (batch, n, d_ff); this many numbers at once.
 _NUMBERS_AT_ONCE = 30_000_000

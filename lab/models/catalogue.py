@@ -12,7 +12,8 @@ from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 
 from lab.models.cards import CATALOGUE, DEFAULT_MODEL, ModelCard, ModelUnavailable, card
-from lab.models.weights import CheckpointError, ModelConfig, Weights, read_weights
+from lab.models.config import CheckpointError, ModelConfig
+from lab.models.weights import Weights, read_weights
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

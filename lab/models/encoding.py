@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from lab.models.weights import ModelConfig
+    from lab.models.config import ModelConfig
 
 
 class TextError(ValueError):

@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions, LayerControls
 from lab.models.weights import (
     EmbeddingWeights,
     LayerWeights,
-    ModelConfig,
     Norm,
     PairHead,
     VocabularyHead,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 import torch
 from torch import Tensor
 
-from lab.models.weights import ModelConfig
+from lab.models.config import ModelConfig
 
 Head = tuple[int, int]
 

@@ -11,11 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.course.lessons import Lesson, neighbours, number
 from lab.course.words import escaped
 from lab.models.catalogue import LoadedModel, ModelUnavailable
+from lab.models.config import CheckpointError
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.proof import Proof
 from lab.models.trace import Trace
-from lab.models.weights import CheckpointError
 from lab.ui import cached, selection, shell
 from lab.ui.quiz import score
 

@@ -13,9 +13,9 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from lab.models.catalogue import load_model
+from lab.models.config import CheckpointError
 from lab.models.proof import prove
 from lab.models.trace import trace
-from lab.models.weights import CheckpointError
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.models.folders import change_config

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from lab.models import catalogue
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ModelUnavailable, load_model
+from lab.models.config import CheckpointError
 from lab.models.proof import prove
 from lab.models.trace import trace
-from lab.models.weights import CheckpointError
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.models.folders import change_config, change_tensors

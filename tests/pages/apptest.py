@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
+from tests.checkpoints import Family
+
 ROOT = Path(__file__).parents[2]
+Offer = Callable[[Family], str]
 _start = PagesManager.__init__
 
 

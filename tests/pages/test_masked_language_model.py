@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -12,27 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.ui import cached
-from tests.checkpoints import Family, write_checkpoint
-from tests.pages.apptest import visit, words
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, visit, words
 
 PAGE = "9_Masked_language_model.py"
 TEXT = "The cat sat on the mat because it was tired."
 MASKED = ("Hide words", "From vector to word", "Softmax", "Without the mask", "Check")
 NEXT = ("Next token", "From vector to word", "Softmax", "Check")
-Offer = Callable[[Family], str]
-
-
-@pytest.fixture
-def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offer:
-    """``offer(family)``: put a tiny random checkpoint on the list of models; returns its name there."""
-
-    def write(family: Family) -> str:
-        folder = write_checkpoint(tmp_path / f"tiny-{family}", family)
-        monkeypatch.setenv("LAB_MODELS", str(folder))
-        cached.model_ids.clear()
-        return folder.name
-
-    return write
 
 
 def reveal(at: AppTest) -> AppTest:

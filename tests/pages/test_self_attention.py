@@ -9,9 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.ui import cached
-from tests.checkpoints import Family, write_checkpoint
-from tests.pages.apptest import visit, words
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, visit, words
 
 PAGE = "3_Self-attention.py"
 STEPS = ("Map", "Queries and keys", "Scores", "Scale", "Softmax", "Values", "By hand", "Break it", "Check")
@@ -90,14 +89,12 @@ def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
-def test_every_family(family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = write_checkpoint(tmp_path / f"tiny-{family}", family, seed=0)
-    monkeypatch.setenv("LAB_MODELS", str(folder))
-    cached.model_ids.clear()
+def test_every_family(family: Family, offer: Offer) -> None:
+    name = offer(family)
     for step in ("Map", "Scale", "Values", "Break it", "Check"):
-        at = visit(PAGE, model=folder.name, step=step)
+        at = visit(PAGE, model=name, step=step)
         reveal(at)
-        assert at.selectbox(key="model").value == folder.name
+        assert at.selectbox(key="model").value == name
         assert not at.exception
         assert not at.error
 

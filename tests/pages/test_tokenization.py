@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.text.wordpiece import WordPieceSteps
 from lab.ui import cached
-from tests.checkpoints import Family, write_checkpoint
-from tests.pages.apptest import visit, words
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, visit, words
 
 PAGE = "1_Tokenization.py"
 STEPS = ("Tokens", "Normalize", "Pre-tokens", "Pieces", "Special tokens", "Check")
@@ -30,20 +28,6 @@ TEXTS = {
     "all unknown": "☃ ☃ ☃",
     "white space": "\ta\n\u3000b ",
 }
-Offer = Callable[[Family], str]
-
-
-@pytest.fixture
-def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offer:
-    """``offer(family)``: put a tiny random checkpoint on the list of models; returns its name there."""
-
-    def write(family: Family) -> str:
-        folder = write_checkpoint(tmp_path / f"tiny-{family}", family)
-        monkeypatch.setenv("LAB_MODELS", str(folder))
-        cached.model_ids.clear()
-        return folder.name
-
-    return write
 
 
 def press(at: AppTest, label: str) -> bool:

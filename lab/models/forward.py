@@ -83,6 +83,11 @@ def layer_norm(x: Tensor, norm: Norm, eps: float) -> Tensor:
     return functional.layer_norm(x, norm.gamma.shape, norm.gamma, norm.beta, eps)
 
 
+def linear(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    """x·W + b with W (in, out), as the papers write it; torch's fused kernel wants W transposed."""
+    return functional.linear(x, w.T, b)
+
+
 def gelu(x: Tensor, tanh: bool = False) -> Tensor:
     """x · Φ(x), Φ the normal distribution function; ``tanh`` is its approximation (Hendrycks & Gimpel 2016)."""
     return functional.gelu(x, approximate="tanh" if tanh else "none")
@@ -112,7 +117,7 @@ def embed(
     norm = layer_norm(total, w.norm, eps) if w.norm is not None else None
     output = total if norm is None else norm
     if w.project is not None:
-        output = output @ w.project[0] + w.project[1]
+        output = linear(output, *w.project)
     return Embeddings(token, position, segment, total, norm, output)
 
 
@@ -129,9 +134,9 @@ def merge_heads(x: Tensor) -> Tensor:
 def project_qkv(x: Tensor, w: LayerWeights, heads: int) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values of all heads, each (H, n, d_k) (Vaswani et al. 2017, §3.2.2)."""
     return (
-        split_heads(x @ w.w_q + w.b_q, heads),
-        split_heads(x @ w.w_k + w.b_k, heads),
-        split_heads(x @ w.w_v + w.b_v, heads),
+        split_heads(linear(x, w.w_q, w.b_q), heads),
+        split_heads(linear(x, w.w_k, w.b_k), heads),
+        split_heads(linear(x, w.w_v, w.b_v), heads),
     )
 
 
@@ -178,15 +183,15 @@ def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerCont
     attention = attend(scaled, c)
     context = mix_values(attention, value, c)
     concat = merge_heads(context)
-    output = concat @ w.w_o + w.b_o if c.output_projection else concat
+    output = linear(concat, w.w_o, w.b_o) if c.output_projection else concat
     return Attention(query, key, value, scores, scaled, attention, context, concat, output)
 
 
 def feed_forward(x: Tensor, w: LayerWeights, activation: str, other_gelu: bool = False) -> FeedForward:
     """FFN(x) = activation(x·W_1 + b_1)·W_2 + b_2, each token on its own (§3.3)."""
-    hidden = x @ w.w_1 + w.b_1
+    hidden = linear(x, w.w_1, w.b_1)
     active = activate(hidden, activation, other_gelu)
-    return FeedForward(hidden, active, active @ w.w_2 + w.b_2)
+    return FeedForward(hidden, active, linear(active, w.w_2, w.b_2))
 
 
 def encoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
@@ -242,11 +247,11 @@ def vocabulary_logits(x: Tensor, head: VocabularyHead, config: ModelConfig) -> T
     Devlin et al. 2019, §3.1, task 1; GPT-2 compares the hidden state itself.
     """
     if head.w is not None and head.b is not None and head.norm is not None:
-        x = layer_norm(activate(x @ head.w + head.b, head.activation), head.norm, config.norm_eps)
+        x = layer_norm(activate(linear(x, head.w, head.b), head.activation), head.norm, config.norm_eps)
     logits = x @ head.decoder.T
     return logits if head.bias is None else logits + head.bias
 
 
 def pair_logits(cls: Tensor, head: PairHead) -> Tensor:
     """(d,) of [CLS] -> 2 logits: B follows A, B is random (Devlin et al. 2019, §3.1 task 2)."""
-    return torch.tanh(cls @ head.w_pool + head.b_pool) @ head.w + head.b
+    return linear(torch.tanh(linear(cls, head.w_pool, head.b_pool)), head.w, head.b)

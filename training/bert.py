@@ -137,7 +137,17 @@ class Run:
         temporary = self.folder / f"{name}.part"
         torch.save(state, temporary)
         temporary.rename(self.folder / name)
-        (self.folder / "log.json").write_text(json.dumps({"recipe": asdict(self.recipe), "log": self.log}))
+        (self.folder / "log.json").write_text(
+            json.dumps({"recipe": asdict(self.recipe), "tokens": self.tokens, "seconds": self.seconds, "log": self.log})
+        )
+
+    def record(self, loss: float, held_out: float) -> None:
+        """Add a row to the log, print it, and keep the state."""
+        row = {"step": self.step, "tokens": self.tokens, "seconds": round(self.seconds),
+               "loss": round(loss, 4), "held_out": round(held_out, 4)}  # fmt: skip
+        self.log.append(row)
+        print(json.dumps(row), flush=True)
+        self.save()
 
     def update(self, batch: Batch, factor: float) -> tuple[float, float]:
         with torch.autocast(self.device, dtype=torch.bfloat16):
@@ -181,16 +191,12 @@ def train(run: Run, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokeniz
         run.seconds, clock = run.seconds + now - clock, now
         shown = (shown[0] + masked, shown[1] + 1)
         if run.step % 200 == 0:
-            held_out = held_out_loss(run.model, corpora[1], tokenizer, run.device)
-            row = {"step": run.step, "tokens": run.tokens, "seconds": round(run.seconds),
-                   "loss": round(shown[0] / shown[1], 4), "held_out": round(held_out, 4)}  # fmt: skip
-            run.log.append(row)
-            print(json.dumps(row), flush=True)
-            run.save()
+            run.record(shown[0] / shown[1], held_out_loss(run.model, corpora[1], tokenizer, run.device))
             if progress < run.recipe.decay_from:
                 run.save("stable.pt")
             shown = (0.0, 0)
-    run.save()
+    if shown[1]:
+        run.record(shown[0] / shown[1], held_out_loss(run.model, corpora[1], tokenizer, run.device))
 
 
 def main() -> None:

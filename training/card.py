@@ -77,7 +77,7 @@ def _blank_rows(figures: dict[str, Any]) -> str:
 
 def card(run: dict[str, Any], figures: dict[str, Any]) -> str:
     """The card's text. Every figure in it comes from ``run`` (log.json) or ``figures`` (figures.json)."""
-    recipe, last, whole = run["recipe"], run["log"][-1], figures["all"]
+    recipe, whole = run["recipe"], figures["all"]
     nouns = figures["after_the"].get("NOUN", 0.0)
     return f"""---
 license: apache-2.0
@@ -99,7 +99,7 @@ hours on one busy CPU thread, and it shows: it is for looking inside, not for us
     python -m training.evaluate --corpora <folder>
     python -m training.card
 
-{last["tokens"] / 1e6:.1f} million tokens in {last["seconds"] / 3600:.2f} hours on one thread of a shared two-core
+{run["tokens"] / 1e6:.1f} million tokens in {run["seconds"] / 3600:.2f} hours on one thread of a shared two-core
 machine (AMD EPYC, bf16 autocast). Muon for the encoder's matrices and AdamW for the rest, both at
 {recipe["learning_rate"]}, constant, then linear to 0 over the last {1 - recipe["decay_from"]:.0%}. Masking
 {recipe["mask_rate"]:.0%}, falling to {recipe["final_mask_rate"]:.0%}. Windows of 32 tokens, later also 64, 128 and
@@ -108,7 +108,7 @@ another number of tokens.
 
 ![Loss over training tokens](loss.svg)
 
-Held-out loss (15 % chosen, 80/10/10): **{last["held_out"]:.3f}**.
+Held-out loss (15 % chosen, 80/10/10): **{figures["held_out_loss"]:.3f}**.
 
 ## What it knows
 

@@ -21,6 +21,7 @@ from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
 from lab.models.catalogue import EMBEDDED
+from training.bert import held_out_loss
 from training.corpus import SOURCES, TokenCorpus, token_corpus
 from training.windows import Batch, WindowSampler, mask_tokens
 
@@ -145,6 +146,7 @@ def evaluate(folder: Path, corpora: Path, cache: Path) -> dict[str, object]:
         ]
     present = np.unique(held_out.source_of).tolist()
     return {
+        "held_out_loss": held_out_loss(model, held_out, tokenizer, "cpu"),
         "all": vars(masked_score(model, held_out, tokenizer, None)),
         "sources": {SOURCES[i].name: vars(masked_score(model, held_out, tokenizer, i)) for i in present},
         "next_sentence": next_sentence_accuracy(model, held_out, tokenizer),

@@ -59,7 +59,7 @@ class WindowSampler:
         weight = np.asarray([s.weight for s in sources])[corpus.source_of] * lengths
         paired = np.asarray([s.documents for s in sources])[corpus.source_of]
         self._any = np.cumsum(weight) / weight.sum()
-        self._paired = np.cumsum(weight * paired) / (weight * paired).sum()
+        self._paired = np.cumsum(weight * paired) / max((weight * paired).sum(), 1)
         self._pool: list[list[list[int]]] = []
 
     def _sentence(self, cumulative: np.ndarray) -> int:

@@ -29,7 +29,7 @@ def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | Non
         [
             Option(
                 named(trace, key),
-                f"It gets {weights[key]:.3f} of {quoted(trace.tokens[query])}’s attention"
+                f"It gets {weights[key]:.3f} of the attention of {quoted(trace.tokens[query])}"
                 + (", more than any other token." if place == 0 else f", less than {weights[best[0]]:.3f}."),
                 correct=place == 0,
             )

@@ -42,8 +42,8 @@ class Selection:
     model: str = "lab-bert"
     layer: int = 1
     head: int = 1
-    token: int = 3
-    key_token: int = 2
+    token: int = 5
+    key_token: int = 4
     place: int = 0
     masked: str = ""
     toy_vocabulary: int = 8

@@ -22,6 +22,7 @@ from lab.models.weights import (
     LayerWeights,
     Norm,
     PairHead,
+    ReplacedHead,
     VocabularyHead,
     Weights,
 )
@@ -255,3 +256,8 @@ def vocabulary_logits(x: Tensor, head: VocabularyHead, config: ModelConfig) -> T
 def pair_logits(cls: Tensor, head: PairHead) -> Tensor:
     """(d,) of [CLS] -> 2 logits: B follows A, B is random (Devlin et al. 2019, §3.1 task 2)."""
     return linear(torch.tanh(linear(cls, head.w_pool, head.b_pool)), head.w, head.b)
+
+
+def replaced_logits(x: Tensor, head: ReplacedHead, activation: str) -> Tensor:
+    """(n, d) -> n logits: above 0, ELECTRA takes the token for a replacement (Clark et al. 2020, §2)."""
+    return linear(activate(linear(x, head.w, head.b), activation), head.w_out, head.b_out)[..., 0]

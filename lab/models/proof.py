@@ -160,7 +160,7 @@ def load_reference(model: LoadedModel) -> nn.Module:
         "bert": "BertForPreTraining" if has_pairs else "BertForMaskedLM" if has_words else "BertModel",
         "roberta": "RobertaForMaskedLM" if has_words else "RobertaModel",
         "distilbert": "DistilBertForMaskedLM" if has_words else "DistilBertModel",
-        "electra": "ElectraModel",
+        "electra": "ElectraForPreTraining" if model.weights.replaced_head else "ElectraModel",
         "gpt2": "GPT2LMHeadModel",
     }[model.config.family]
     kind = getattr(transformers, name)
@@ -304,6 +304,8 @@ def prove(model: LoadedModel, trace: Trace) -> Proof:
     rows.append(_compare("output", None, trace.output, run.hidden_states[-1]))
     if run.logits is not None and model.weights.vocabulary_head is not None:
         rows.append(_compare("logits", None, trace.logits(range(len(trace))), run.logits))
+    if run.logits is not None and model.weights.replaced_head is not None:
+        rows.append(_compare("replaced_logits", None, trace.replaced_logits, run.logits))
     if run.pair_logits is not None:
         rows.append(_compare("pair_logits", None, trace.pair_logits, run.pair_logits))
     return Proof(tuple(rows))

@@ -246,6 +246,15 @@ class Trace:
             raise ValueError(f"{self.model.id} came without a next-sentence head.")
         return forward.pair_logits(self.output[0], head)
 
+    @property
+    @torch.inference_mode()
+    def replaced_logits(self) -> Tensor:
+        """(n,), ELECTRA's score that each token is a replacement. Raises ValueError for a model without that head."""
+        head = self.model.weights.replaced_head
+        if head is None:
+            raise ValueError(f"{self.model.id} came without a replaced-token head; ELECTRA discriminators have one.")
+        return forward.replaced_logits(self.output, head, self.model.config.activation)
+
     def __getitem__(self, name: str) -> object:
         """A tensor by its TransEasy (bertscope) name, e.g. ``trace["selfattn_attention"]``."""
         from lab.models.tensors import by_transeasy_name

@@ -90,6 +90,16 @@ class PairHead:
 
 
 @dataclass(frozen=True, eq=False)
+class ReplacedHead:
+    """ELECTRA's discriminator: from a hidden state to one logit, is this token a replacement?"""
+
+    w: Tensor
+    b: Tensor
+    w_out: Tensor  # (width, 1)
+    b_out: Tensor
+
+
+@dataclass(frozen=True, eq=False)
 class Weights:
     """Everything a forward pass needs. ``final_norm`` is GPT-2's LayerNorm after the last layer."""
 
@@ -99,6 +109,7 @@ class Weights:
     final_norm: Norm | None
     vocabulary_head: VocabularyHead | None
     pair_head: PairHead | None
+    replaced_head: ReplacedHead | None = None
 
 
 @dataclass(frozen=True)
@@ -255,6 +266,12 @@ def read_weights(raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weigh
     if config.family == "bert" and reader.has_any("cls.seq_relationship."):
         pool = reader.linear(reader.prefix + "pooler.dense", config.width, config.width)
         pair_head = PairHead(*pool, *reader.linear("cls.seq_relationship", config.width, 2))
+    replaced_head = None
+    if config.family == "electra" and reader.has_any("discriminator_predictions."):
+        dense = reader.linear("discriminator_predictions.dense", config.width, config.width)
+        replaced_head = ReplacedHead(
+            *dense, *reader.linear("discriminator_predictions.dense_prediction", config.width, 1)
+        )
     tied = bool(raw.get("tie_word_embeddings", True))
     return Weights(
         config=config,
@@ -263,4 +280,5 @@ def read_weights(raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weigh
         final_norm=reader.norm(reader.prefix + "ln_f", config.width) if config.pre_norm else None,
         vocabulary_head=_read_vocabulary_head(reader, config, names, embeddings.token, tied),
         pair_head=pair_head,
+        replaced_head=replaced_head,
     )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
+from transformers import ElectraForPreTraining
 
+from lab.models.catalogue import load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.checkpoints import LAYERS, Family
+from tests.conftest import TinyCheckpoint
 from tests.models.conftest import HuggingFace, LabModel
 from tests.models.reference import PAIR, SENTENCE, TOLERANCE, WORD_COUNTS, agrees, close, words
 
@@ -27,7 +30,7 @@ FIRST = {
 LAST = {
     "bert": ("output", "logits", "pair_logits"),
     "bert-headless": ("output",),
-    "electra": ("output",),
+    "electra": ("output", "replaced_logits"),
 }
 
 
@@ -128,3 +131,21 @@ def test_the_table_of_a_proof_has_a_line_a_step(lab_model: LabModel) -> None:
     assert list(frame.columns) == ["step", "layer", "shape", "difference", "largest", "passed"]
     assert len(frame) == len(proof.rows) and frame["passed"].all()
     assert frame["difference"].max() == proof.largest_difference
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_electra_tells_replaced_tokens_as_hugging_face_does(tiny_checkpoint: TinyCheckpoint, seed: int) -> None:
+    folder = tiny_checkpoint("electra", seed)
+    run = trace(load_model(folder), SENTENCE, PAIR)
+    module = ElectraForPreTraining.from_pretrained(folder).eval()
+    inputs = {"input_ids": torch.tensor([run.token_ids]), "token_type_ids": torch.tensor([run.segment_ids])}
+    with torch.inference_mode():
+        theirs = module(**inputs).logits[0]
+
+    close(run.replaced_logits, theirs)
+    assert theirs.std() > 0.1  # not a constant that anything would match
+
+
+def test_only_electra_has_a_replaced_token_head(lab_model: LabModel) -> None:
+    with pytest.raises(ValueError, match="replaced-token head"):
+        _ = trace(lab_model("bert"), SENTENCE).replaced_logits

@@ -14,7 +14,7 @@ from tokenizers import decoders
 from lab.analysis.masking import maskable, place_to_start, typed_masks
 from lab.analysis.predictions import word_of
 from lab.charts.labels import visible
-from lab.course.words import escaped
+from lab.course.words import escaped, quoted
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui import selection
@@ -46,7 +46,7 @@ def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
     kept = tuple(place for place in wanted if place in maskable(encoding, mask_id) and _stands(before, encoding, place))
     if before is None and (None in numbers or set(wanted) - {*kept, *typed_masks(encoding, mask_id)}):
         selection.note(
-            f"The link hides tokens {asked[:40]!r}; some of them this text does not have, or they are special."
+            f"The link hides tokens {quoted(asked[:40])}; some of them this text does not have, or they are special."
         )
     if kept:
         st.session_state["masked"] = written(kept)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
+from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 
 DEFAULT_TEXT = "The sleepy cat sat on the mat."
@@ -70,7 +72,7 @@ def current() -> Selection:
 def whole_number(raw: object, least: int, most: int) -> int | None:
     """``raw`` as an integer between ``least`` and ``most``, or None."""
     text = str(raw).strip()
-    if not text.lstrip("-").isascii() or not text.lstrip("-").isdigit() or len(text) > 9:
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
         return None
     return value if least <= (value := int(text)) <= most else None
 
@@ -86,7 +88,7 @@ def start(models: tuple[str, ...]) -> None:
     raw = {name: st.query_params.get(name) for name in vars(DEFAULTS)}
     notes = []
     if raw["model"] is not None and raw["model"] not in models:
-        notes.append(f"This server has no model called {raw['model'][:40]!r}, so you see {DEFAULTS.model}.")
+        notes.append(f"This server has no model called {quoted(raw['model'][:40])}, so you see {DEFAULTS.model}.")
     for name, (default, least, most) in TOY_NUMBERS.items():
         if raw[name] is not None and whole_number(raw[name], least, most) is None:
             notes.append(f"{name} must be a number from {least} to {most}; it is {default} now.")
@@ -101,7 +103,7 @@ def start(models: tuple[str, ...]) -> None:
             number = whole_number(raw[name], 1, 10_000)
             st.session_state[name] = (number or default) if isinstance(default, int) else raw[name]
     for name in ("layer", "head"):
-        # How many there are depends on the model, which is not loaded yet: see choose().
+        # How many there are depends on the model, which is not loaded yet: see fit().
         if raw[name] is not None:
             st.session_state[f"asked.{name}"] = raw[name]
     st.session_state[_NOTES] = notes
@@ -121,18 +123,13 @@ def fit(name: str, most: int, what: str) -> None:
     """Bring ``layer`` or ``head`` into 1 … ``most`` before its widget is drawn, and say so if it was not."""
     asked = st.session_state.pop(f"asked.{name}", None)
     if asked is not None and whole_number(asked, 1, most) is None:
-        note(f"There is no {name} {asked[:20]!r} in {what}: {name}s run from 1 to {most}.")
+        note(f"There is no {name} {quoted(asked[:20])} in {escaped(what)}: {name}s run from 1 to {most}.")
         nearest = whole_number(asked, most + 1, 10**9)
         st.session_state[name] = most if nearest else 1
     value = st.session_state.get(name)
     if isinstance(value, int) and not 1 <= value <= most:
-        note(f"{what} has {most} {name}s, so {name} {value} became {name} {most}.")
+        note(f"{escaped(what)} has {most} {name}s, so {name} {value} became {name} {most}.")
         st.session_state[name] = most
-
-
-def choose_token(name: str, position: int) -> None:
-    """Set ``token`` or ``key_token`` to ``position`` (from 1), here and in the URL."""
-    st.session_state[name] = position
 
 
 def keep_in_url() -> None:

@@ -23,6 +23,9 @@ from tests.pages.apptest import visit, words
         ("", None),
         ("٣", None),
         ("1e1", None),
+        ("--5", None),
+        ("-", None),
+        ("0007", 7),
     ],
 )
 def test_whole_number(raw: str, expected: int | None) -> None:
@@ -41,6 +44,12 @@ def test_toy_numbers_out_of_bounds_are_said() -> None:
     for name in ("toy_vocabulary", "toy_length", "toy_seed"):
         assert name in said.replace("\\", "")
     assert at.number_input(key="toy_vocabulary").value == 8
+
+
+def test_what_the_url_says_is_shown_as_text() -> None:
+    said = words(visit("3_Self-attention.py", model="![x](http://example.org/a.png)", layer="[a](b)"))
+    assert "![x](" not in said
+    assert "[a](b)" not in said
 
 
 def test_a_text_too_long_is_cut_and_said() -> None:

@@ -113,7 +113,7 @@ def show_queries_and_keys(view: View) -> None:
     """Where the numbers start: one vector per token becomes three."""
     config = view.trace.model.config
     st.markdown(
-        f"Each token’s vector of {config.width} numbers is multiplied by three learned matrices. Head {view.head + 1} "
+        f"Each token’s vector of {config.width} numbers is multiplied by three matrices. Head {view.head + 1} "
         f"gets {config.head_width} of the results each time: a **query**, what the token looks for, a **key**, what "
         f"it offers, and a **value**, what it passes on."
     )
@@ -143,7 +143,7 @@ def _show_construction(view: View) -> None:
         "query-key-product",
     )  # fmt: skip
     st.markdown(
-        "Each dimension of this toy means one thing: which word a token is, or where it stands. A dark cell says: when "
+        "Each dimension of this toy means one thing: which word a token is, or where it stands. A strong colour says: when "
         "the query’s token has the row’s meaning and the key’s token the column’s, the score is large."
     )
 

@@ -143,8 +143,8 @@ def _show_construction(view: View) -> None:
         "query-key-product",
     )  # fmt: skip
     st.markdown(
-        "Each dimension of this toy means one thing: which word a token is, or where it stands. A strong colour says: when "
-        "the query’s token has the row’s meaning and the key’s token the column’s, the score is large."
+        "Each dimension of this toy means one thing: which word a token is, or where it stands. A strong colour says: "
+        "when the query’s token has the row’s meaning and the key’s token the column’s, the score is large."
     )
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from lab.models.trace import LayerTrace
 
 Array = NDArray[np.float32]
-Map = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from lab.analysis.attention import AttentionRow, Map, attention_map
-from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.analysis.attention import AttentionRow, attention_map
+from lab.course.checks import MARGIN, Option, Question, ranked, shuffled
 from lab.course.words import quoted
 from lab.models.trace import LayerTrace, Trace
 
@@ -18,24 +18,15 @@ def named(trace: Trace, position: int) -> str:
 
 
 def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | None:
-    """Which token does the query attend to most? The wrong options are the next three."""
+    """Which token does the query attend to most?"""
     weights = row.weights.tolist()
-    if clear_winner(weights) is None:
-        return None
-    best = sorted(range(len(weights)), key=lambda i: -weights[i])[:4]
-    return shuffled(
-        "most-attended",
-        f"Which token does {named(trace, query)} attend to most in this head?",
-        [
-            Option(
-                named(trace, key),
-                f"It gets {weights[key]:.3f} of the attention of {quoted(trace.tokens[query])}"
-                + (", more than any other token." if place == 0 else f", less than {weights[best[0]]:.3f}."),
-                correct=place == 0,
-            )
-            for place, key in enumerate(best)
-        ],
-    )
+
+    def why(key: int, best: int) -> str:
+        tail = "more than any other token." if key == best else f"less than {weights[best]:.3f}."
+        return f"It gets {weights[key]:.3f} of the attention of {quoted(trace.tokens[query])}, {tail}"
+
+    prompt = f"Which token does {named(trace, query)} attend to most in this head?"
+    return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why)
 
 
 def without_scaling(trace: Trace, row: AttentionRow, query: int) -> Question | None:
@@ -91,49 +82,33 @@ def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | Non
 
 
 def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
-    """Which column of the map is darkest? Rows sum to 1, columns to anything."""
-    received = attention_map(layer, head).sum(axis=0)
-    if clear_winner((received / len(trace)).tolist()) is None:
-        return None
-    best = np.argsort(-received)[:4].tolist()
-    return shuffled(
-        "most-attended-overall",
-        "Every row of the map adds up to 1. Which token’s column adds up to most?",
-        [
-            Option(
-                named(trace, key),
-                f"Its column adds up to {received[key]:.2f}"
-                + (f", of {len(trace)} rows." if place == 0 else f"; the largest is {received[best[0]]:.2f}."),
-                correct=place == 0,
-            )
-            for place, key in enumerate(best)
-        ],
-    )
+    """Which column of the map adds up to most? Rows sum to 1, columns to anything; the margin is per row."""
+    n, received = len(trace), attention_map(layer, head).sum(axis=0)
+
+    def why(key: int, best: int) -> str:
+        tail = f", of {n} rows." if key == best else f"; the largest is {received[best]:.2f}."
+        return f"Its column adds up to {received[key]:.2f}{tail}"
+
+    prompt = "Every row of the map adds up to 1. Which token’s column adds up to most?"
+    return ranked("most-attended-overall", prompt, (received / n).tolist(), lambda key: named(trace, key), why)
 
 
 def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
     """Which head of this layer looks at the token before? Mean of the first subdiagonal."""
     if len(trace) < 3:
         return None
-    maps: list[Map] = [attention_map(layer, head) for head in range(trace.model.config.heads)]
-    before = [float(np.diagonal(each, offset=-1).mean()) for each in maps]
-    if clear_winner(before) is None:
-        return None
-    best = sorted(range(len(before)), key=lambda head: -before[head])[:4]
-    return shuffled(
-        "previous-token-head",
+    heads = range(trace.model.config.heads)
+    before = [float(np.diagonal(attention_map(layer, head), offset=-1).mean()) for head in heads]
+
+    def why(head: int, best: int) -> str:
+        tail = ", more than the others." if head == best else f"; head {best + 1} spends {before[best]:.2f}."
+        return f"Over this text it spends {before[head]:.2f} of a token’s attention on the one before{tail}"
+
+    prompt = (
         f"Which head of layer {layer.index + 1} spends most on the token just before? Change the head in the "
-        "sidebar and look for a line one step below the diagonal.",
-        [
-            Option(
-                f"Head {head + 1}",
-                f"Over this text it spends {before[head]:.2f} of a token’s attention on the one before"
-                + (", more than the others." if place == 0 else f"; head {best[0] + 1} spends {before[best[0]]:.2f}."),
-                correct=place == 0,
-            )
-            for place, head in enumerate(best)
-        ],
+        "sidebar and look for a line one step below the diagonal."
     )
+    return ranked("previous-token-head", prompt, before, lambda head: f"Head {head + 1}", why)
 
 
 def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key: int) -> Question | None:
@@ -159,19 +134,10 @@ def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key:
 def most_even(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
     """Which token spreads its attention most evenly? Judged by its largest weight."""
     largest = attention_map(layer, head).max(axis=1)
-    if clear_winner((-largest).tolist()) is None:
-        return None
-    best = np.argsort(largest)[:4].tolist()
-    return shuffled(
-        "most-even",
-        "Which token’s largest weight is the smallest of all rows, so that it spreads its attention widest?",
-        [
-            Option(
-                named(trace, query),
-                f"Its largest weight is {largest[query]:.3f}"
-                + (", the smallest of all rows." if place == 0 else f"; row {best[0] + 1} has {largest[best[0]]:.3f}."),
-                correct=place == 0,
-            )
-            for place, query in enumerate(best)
-        ],
-    )
+
+    def why(query: int, best: int) -> str:
+        tail = ", the smallest of all rows." if query == best else f"; row {best + 1} has {largest[best]:.3f}."
+        return f"Its largest weight is {largest[query]:.3f}{tail}"
+
+    prompt = "Which token’s largest weight is the smallest of all rows, so that it spreads its attention widest?"
+    return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why)

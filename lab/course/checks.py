@@ -7,7 +7,7 @@ builder returns None when the numbers do not decide clearly, and then the questi
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MARGIN = 0.05
@@ -58,3 +58,16 @@ def shuffled(id: str, prompt: str, options: Sequence[Option]) -> Question:
     mixed = list(options)
     random.Random(prompt).shuffle(mixed)
     return Question(id, prompt, tuple(mixed))
+
+
+def ranked(
+    id: str, prompt: str, values: Sequence[float], name: Callable[[int], str], why: Callable[[int, int], str]
+) -> Question | None:
+    """Which of ``values`` is the largest? The wrong options are the next three.
+
+    ``name`` words an index, ``why(index, best)`` its explanation. None without a clear winner.
+    """
+    if clear_winner(values) is None:
+        return None
+    order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
+    return shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])

@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Any
 from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 
-from lab.models.cards import CATALOGUE, DEFAULT_MODEL, ModelCard, ModelUnavailable, card
+from lab.models.cards import CATALOGUE, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
 from lab.models.weights import Weights, read_weights
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-__all__ = [
-    "CATALOGUE", "DEFAULT_MODEL", "EMBEDDED", "Checkpoint", "LoadedModel", "ModelCard", "ModelUnavailable", "card",
-    "load_model",
-]  # fmt: skip
 
 EMBEDDED = Path(__file__).parent / "embedded"
 # WordPiece's file, or byte-level BPE's two.

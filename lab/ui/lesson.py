@@ -10,7 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.lessons import Lesson, neighbours, number
 from lab.course.words import escaped
-from lab.models.catalogue import LoadedModel, ModelUnavailable
+from lab.models.cards import ModelUnavailable
+from lab.models.catalogue import LoadedModel
 from lab.models.config import CheckpointError
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions

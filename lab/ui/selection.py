@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from lab.course.words import escaped, quoted
+from lab.models.cards import DEFAULT_MODEL
 from lab.models.encoding import clean
 
 DEFAULT_TEXT = "The sleepy cat sat on the mat."
@@ -41,7 +42,7 @@ class Selection:
     mode: str = SENTENCE
     text: str = DEFAULT_TEXT
     pair: str = ""
-    model: str = "lab-bert"
+    model: str = DEFAULT_MODEL
     layer: int = 1
     head: int = 1
     token: int = 5

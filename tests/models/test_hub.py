@@ -14,7 +14,8 @@ import pytest
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from lab.models import hub
-from lab.models.catalogue import CATALOGUE, ModelCard, ModelUnavailable, card, load_model
+from lab.models.cards import CATALOGUE, ModelCard, ModelUnavailable, card
+from lab.models.catalogue import load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.conftest import TinyCheckpoint

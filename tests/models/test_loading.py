@@ -13,7 +13,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from lab.models import catalogue
-from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ModelUnavailable, load_model
+from lab.models.cards import CATALOGUE, DEFAULT_MODEL, ModelUnavailable
+from lab.models.catalogue import load_model
 from lab.models.config import CheckpointError
 from lab.models.proof import prove
 from lab.models.trace import trace

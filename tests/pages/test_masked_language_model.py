@@ -11,22 +11,12 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.ui import cached
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, visit, words
+from tests.pages.apptest import Offer, reveal, visit, words
 
 PAGE = "9_Masked_language_model.py"
 TEXT = "The cat sat on the mat because it was tired."
 MASKED = ("Hide words", "From vector to word", "Softmax", "Without the mask", "Check")
 NEXT = ("Next token", "From vector to word", "Softmax", "Check")
-
-
-def reveal(at: AppTest) -> AppTest:
-    """Draw what stands behind a prediction, as if one had been made before. (AppTest loses clicks on a routed page.)"""
-    for question in ("best-word", "projected-numbers", "odds", "shown-word"):
-        at.session_state[f"_predict.masked-language-model.{question}"] = {"earlier": None}
-    at.run()
-    assert not at.exception, at.exception[0].stack_trace
-    assert not at.error
-    return at
 
 
 def open_step(step: str, **params: str) -> AppTest:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, visit, words
+from tests.pages.apptest import Offer, reveal, visit, words
 
 PAGE = "3_Self-attention.py"
 STEPS = ("Map", "Queries and keys", "Scores", "Scale", "Softmax", "Values", "By hand", "Break it", "Check")
@@ -24,14 +24,6 @@ BAD_TEXTS = {
     "nul": "a\x00b",
     "mask": "[MASK]",
 }
-
-
-def reveal(at: AppTest) -> None:
-    """Skip the prediction, so that the figure behind it is drawn."""
-    for button in at.button:
-        if button.label == "Skip":
-            button.click().run()
-            return
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import engine
+from benchmarks import analysis, engine
 
-SUITES = (engine,)
+SUITES = (engine, analysis)
 
 
 def main() -> int:

@@ -2,12 +2,17 @@
 
 A corpus folder holds ``<source>.txt.xz`` files: paragraphs on lines, documents separated by a
 blank line. :func:`token_corpus` turns the folder into two flat :class:`TokenCorpus` arrays (train
-and held-out) and caches them, so that a resumed run starts at once.
+and held-out) and caches them, so that a resumed run starts at once. The held-out documents travel in
+the repository (``training/held_out/prose.jsonl.xz``), so that ``make evaluate`` needs no corpus:
+
+    python -m training.corpus --corpora ../shared/corpora        writes that file
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import json
 import lzma
 import re
 from collections.abc import Iterator
@@ -52,6 +57,7 @@ SOURCES = (
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!Mr\.)(?<!Mrs\.)(?<!Dr\.)(?<!St\.)[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])"
 )
+HELD_OUT = Path(__file__).parent / "held_out" / "prose.jsonl.xz"
 _SECTION_WORDS = 2000
 _HELD_OUT_SHARE = 0.01
 
@@ -81,7 +87,7 @@ def paragraphs_to_sentences(text: str) -> list[str]:
             out.append(line[start : match.end()].strip())
             start = match.end()
         out.append(line[start:].strip())
-    return [sentence for sentence in out if sentence]
+    return [sentence for sentence in out if sentence.strip("#* ")]
 
 
 def _sections(document: str) -> Iterator[str]:
@@ -123,13 +129,13 @@ def split(folder: Path) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     return train, held_out
 
 
-def _pack(tokenizer: Tokenizer, texts: list[tuple[int, str]]) -> TokenCorpus:
+def _pack(tokenizer: Tokenizer, texts: list[tuple[int, str]], before_sentence: str) -> TokenCorpus:
     tokens: list[np.ndarray] = []
     lengths: list[int] = []
     document_of: list[int] = []
     source_of: list[int] = []
     for number, (source_index, document) in enumerate(texts):
-        sentences = paragraphs_to_sentences(document)
+        sentences = [before_sentence + sentence for sentence in paragraphs_to_sentences(document)]
         for encoding in tokenizer.encode_batch(sentences, add_special_tokens=False):
             if encoding.ids:
                 tokens.append(np.asarray(encoding.ids, dtype=np.uint16))
@@ -142,10 +148,15 @@ def _pack(tokenizer: Tokenizer, texts: list[tuple[int, str]]) -> TokenCorpus:
     )
 
 
-def token_corpus(folder: Path, tokenizer: Tokenizer, cache: Path) -> tuple[TokenCorpus, TokenCorpus]:
-    """Return (train, held-out), tokenized once and kept in ``cache`` (.npz)."""
+def token_corpus(
+    folder: Path, tokenizer: Tokenizer, cache: Path, before_sentence: str = ""
+) -> tuple[TokenCorpus, TokenCorpus]:
+    """Return (train, held-out), tokenized once and kept in ``cache`` (.npz).
+
+    ``before_sentence`` is the space that byte-level BPE keeps with the word after it.
+    """
     if not cache.exists():
-        packed = [_pack(tokenizer, part) for part in split(folder)]
+        packed = [_pack(tokenizer, part, before_sentence) for part in split(folder)]
         arrays = {f"{i}_{name}": value for i, corpus in enumerate(packed) for name, value in vars(corpus).items()}
         cache.parent.mkdir(parents=True, exist_ok=True)
         np.savez(cache, **arrays)
@@ -154,3 +165,32 @@ def token_corpus(folder: Path, tokenizer: Tokenizer, cache: Path) -> tuple[Token
             TokenCorpus(*(stored[f"{i}_{name}"] for name in TokenCorpus.__dataclass_fields__)) for i in (0, 1)
         )
     return train, held_out
+
+
+def write_held_out(folder: Path, path: Path = HELD_OUT) -> None:
+    """Keep the held-out documents of ``folder``, one JSON object a line: source, text.
+
+    TinyStories stays out: its licence asks whoever passes the data on to keep its own terms.
+    """
+    with lzma.open(path, "wt", encoding="utf-8", preset=9) as file:
+        for index, document in split(folder)[1]:
+            if SOURCES[index].name != "tinystories-sample":
+                file.write(json.dumps({"source": SOURCES[index].name, "text": document}, ensure_ascii=False) + "\n")
+
+
+def held_out_corpus(tokenizer: Tokenizer, before_sentence: str = "") -> TokenCorpus:
+    """The held-out documents that travel in the repository, tokenized."""
+    number = {source.name: index for index, source in enumerate(SOURCES)}
+    with lzma.open(HELD_OUT, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    return _pack(tokenizer, [(number[record["source"]], record["text"]) for record in records], before_sentence)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", type=Path, required=True)
+    write_held_out(parser.parse_args().corpora)
+
+
+if __name__ == "__main__":
+    main()

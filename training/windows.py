@@ -12,39 +12,54 @@ from torch import Tensor
 
 from training.corpus import Source, TokenCorpus
 
-IGNORE = -100
-
 
 @dataclass(frozen=True)
 class Batch:
-    """One training batch.
+    """One training batch; its rows are equally long, so nothing is padded and nothing masked off.
 
-    inputs, segments, labels  (b, n) int64; ``labels`` is -100 where nothing is predicted
-    attention_mask            (b, n) int64, or None when no row is padded
-    is_next                   (b,)   0 = B follows A, 1 = random; None for single sentences
+    inputs, segments  (b, n) int64
+    is_next           (b,)   0 = B follows A, 1 = random; None for single sentences
+    chosen            (k,)   positions to predict, counted through the flattened batch
+    labels            (k,)   the tokens that stood there
     """
 
     inputs: Tensor
     segments: Tensor
-    attention_mask: Tensor | None
     is_next: Tensor | None
+    chosen: Tensor
     labels: Tensor
 
-    def to(self, device: str) -> Batch:
-        return Batch(*(None if value is None else value.to(device) for value in vars(self).values()))  # type: ignore[arg-type]
 
+def mask_tokens(
+    batch: Batch, rate: float, tokenizer: Tokenizer, generator: torch.Generator, *, keep: float = 0.1, swap: float = 0.1
+) -> Batch:
+    """Choose ``rate`` of the ordinary tokens; 80 % become [MASK], 10 % random, 10 % stay (Devlin §3.1).
 
-def mask_tokens(batch: Batch, rate: float, tokenizer: Tokenizer, generator: torch.Generator) -> Batch:
-    """Choose ``rate`` of the ordinary tokens; 80 % become [MASK], 10 % random, 10 % stay (Devlin §3.1)."""
+    The number chosen depends on the batch's shape alone: shapes that repeat keep oneDNN's cache small.
+    """
     vocabulary = tokenizer.get_vocab()
     special = torch.tensor([vocabulary[t] for t in ("[PAD]", "[UNK]", "[CLS]", "[SEP]")])
-    chosen = torch.rand(batch.inputs.shape, generator=generator) < rate
-    chosen &= ~torch.isin(batch.inputs, special)
-    fate = torch.rand(batch.inputs.shape, generator=generator)
-    random_ids = torch.randint(5, len(vocabulary), batch.inputs.shape, generator=generator)
-    inputs = torch.where(chosen & (fate < 0.8), vocabulary["[MASK]"], batch.inputs)
-    inputs = torch.where(chosen & (fate >= 0.9), random_ids, inputs)
-    return replace(batch, inputs=inputs, labels=torch.where(chosen, batch.inputs, IGNORE))
+    rows, width = batch.inputs.shape
+    flat = batch.inputs.flatten()
+    lottery = torch.rand(flat.shape, generator=generator).masked_fill(torch.isin(flat, special), 2.0)
+    # Two special tokens a row at least; rounding keeps the count one of a few.
+    count = max(1, round(rate * rows * (width - 2)))
+    chosen = lottery.argsort()[:count]
+    fate = torch.rand(count, generator=generator)
+    swapped = torch.randint(5, len(vocabulary), (count,), generator=generator)
+    labels = flat[chosen]
+    shown = torch.where(fate < keep, labels, torch.where(fate < keep + swap, swapped, vocabulary["[MASK]"]))
+    inputs = flat.scatter(0, chosen, shown).view(rows, width)
+    return replace(batch, inputs=inputs, chosen=chosen, labels=labels)
+
+
+Row = tuple[list[int], list[int], int]
+
+
+def _batch(rows: list[Row], pairs: bool) -> Batch:
+    ids, segments, following = zip(*rows, strict=True)
+    none = torch.zeros(0, dtype=torch.int64)
+    return Batch(torch.tensor(ids), torch.tensor(segments), torch.tensor(following) if pairs else None, none, none)
 
 
 class WindowSampler:
@@ -60,7 +75,7 @@ class WindowSampler:
         paired = np.asarray([s.documents for s in sources])[corpus.source_of]
         self._any = np.cumsum(weight) / weight.sum()
         self._paired = np.cumsum(weight * paired) / max((weight * paired).sum(), 1)
-        self._pool: list[list[list[int]]] = []
+        self._baskets: dict[tuple[int, bool], dict[int, list[Row]]] = {}
 
     def _sentence(self, cumulative: np.ndarray) -> int:
         return int(np.searchsorted(cumulative, self.random.random()))
@@ -82,7 +97,8 @@ class WindowSampler:
                 break
         return corpus.tokens[start : min(end, start + budget)].tolist(), after
 
-    def _pair(self, length: int) -> tuple[list[int], list[int], int]:
+    def _pair(self, length: int, whole: bool) -> Row:
+        """[CLS] A [SEP] B [SEP], its segments, and whether B is random (1) or follows (0)."""
         budget = length - 3
         first = self._sentence(self._paired)
         a, after = self._run(first, int(self.random.uniform(0.3, 0.7) * budget), whole=True)
@@ -90,29 +106,44 @@ class WindowSampler:
             self.corpus.document_of[after] == self.corpus.document_of[first]
         )
         is_random = int(not follows or self.random.random() < 0.5)
-        b, _ = self._run(self._sentence(self._paired) if is_random else after, budget - len(a), whole=False)
-        return a, b, is_random
+        b, _ = self._run(self._sentence(self._paired) if is_random else after, budget - len(a), whole=whole)
+        return [self.cls, *a, self.sep, *b, self.sep], [0] * (len(a) + 2) + [1] * (len(b) + 1), is_random
+
+    def _single(self, length: int) -> Row:
+        ids, _ = self._run(self._sentence(self._any), length - 2, whole=True)
+        return [self.cls, *ids, self.sep], [0] * (len(ids) + 2), 0
+
+    def _fill(self, length: int, batch_tokens: int, pairs: bool) -> Batch:
+        """Draw rows into baskets by their length until one holds a batch.
+
+        Long windows are cut to full length: too few rows of any other length would come together.
+        """
+        baskets = self._baskets.setdefault((length, pairs), {})
+        while True:
+            row = self._pair(length, whole=length <= 64) if pairs else self._single(length)
+            width = len(row[0])
+            if pairs and length > 64 and width < length:
+                continue
+            basket = baskets.setdefault(width, [])
+            basket.append(row)
+            if len(basket) >= max(1, batch_tokens // width):
+                return _batch(baskets.pop(width), pairs)
+
+    def groups(self, length: int, rows: int, *, pairs: bool) -> list[Batch]:
+        """``rows`` windows of at most ``length`` tokens as they come, one batch for each length among them."""
+        drawn: dict[int, list[Row]] = {}
+        for _ in range(rows):
+            row = self._pair(length, whole=True) if pairs else self._single(length)
+            drawn.setdefault(len(row[0]), []).append(row)
+        return [_batch(drawn[width], pairs) for width in sorted(drawn)]
 
     def pairs(self, length: int, batch_tokens: int) -> Batch:
-        """[CLS] A [SEP] B [SEP] rows of ``length`` tokens; half the Bs really follow."""
-        drawn = [self._pair(length) for _ in range(max(1, batch_tokens // length))]
-        rows = [[self.cls, *a, self.sep, *b, self.sep] for a, b, _ in drawn]
-        segments = [[0] * (len(a) + 2) + [1] * (len(b) + 1) for a, b, _ in drawn]
-        return self._batch(rows, segments, torch.tensor([label for *_, label in drawn]))
+        """[CLS] A [SEP] B [SEP] rows of at most ``length`` tokens; half the Bs really follow."""
+        return self._fill(length, batch_tokens, pairs=True)
 
     def singles(self, length: int, batch_tokens: int) -> Batch:
-        """[CLS] whole sentences [SEP]; rows of like length come together to save padding."""
-        if not self._pool:
-            drawn = [self._run(self._sentence(self._any), length - 2, whole=True)[0] for _ in range(2048)]
-            rows = sorted(([self.cls, *ids, self.sep] for ids in drawn), key=len)
-            cuts = [0]
-            for i, row in enumerate(rows):
-                if len(row) * (i + 1 - cuts[-1]) > batch_tokens:
-                    cuts.append(i)
-            groups = [rows[a:b] for a, b in zip(cuts, [*cuts[1:], len(rows)], strict=True)]
-            self._pool = [groups[i] for i in self.random.permutation(len(groups))]
-        rows = self._pool.pop()
-        return self._batch(rows, [[0] * len(row) for row in rows], None)
+        """[CLS] whole sentences [SEP], at most ``length`` tokens."""
+        return self._fill(length, batch_tokens, pairs=False)
 
     def draw(self, lengths: dict[int, float], batch_tokens: int) -> Batch:
         """A batch of pairs (3 in 5) or single sentences, at a window length drawn from ``lengths``."""
@@ -120,13 +151,3 @@ class WindowSampler:
         if self.random.random() < 0.6:
             return self.pairs(length, batch_tokens)
         return self.singles(64, batch_tokens)
-
-    def _batch(self, rows: list[list[int]], segments: list[list[int]], is_next: Tensor | None) -> Batch:
-        width = max(map(len, rows))
-        ids = torch.full((len(rows), width), self.pad)
-        kinds = torch.zeros_like(ids)
-        for i, (row, kind) in enumerate(zip(rows, segments, strict=True)):
-            ids[i, : len(row)] = torch.tensor(row)
-            kinds[i, : len(row)] = torch.tensor(kind)
-        padded = any(len(row) < width for row in rows)
-        return Batch(ids, kinds, ids.ne(self.pad).long() if padded else None, is_next, torch.full_like(ids, IGNORE))

@@ -1,0 +1,143 @@
+"""The statistics over all heads beside loops that follow their formulas, on the same random 12 × 12 heads.
+
+Both sides give the same numbers, checked before they are timed; the loops are what one writes first: numpy
+for one head, one formula after the other. Ours for the sentences also says where each maximum is and what
+the mean mass is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.measure import Measurement, time_ratio
+from lab.analysis.metrics import METRICS, attention_metrics
+from lab.analysis.sentences import between_sentences
+from lab.analysis.specialization import FAR, PUNCTUATION, SEMANTICS, SYNTAX, specialization_of
+
+LAYERS = HEADS = 12
+LENGTHS = (32, 128, 512)
+ROUNDS = {32: 21, 128: 9, 512: 3}
+SENTENCES = 8
+UPOS = (None, "DET", "NOUN", "VERB", "PUNCT", "ADP", "PROPN", "X")
+
+Weights = NDArray[np.float32]
+Values = NDArray[np.float64]
+
+
+def random_heads(tokens: int) -> Weights:
+    """(12, 12, n, n), the softmax of normal scores with standard deviation 2, as trained heads have."""
+    weights = np.random.default_rng(0).normal(0, 2, size=(LAYERS, HEADS, tokens, tokens)).astype(np.float32)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights
+
+
+def our_metrics(heads: Weights) -> Values:
+    """(12, layers, heads): six raw metrics, then the six corrected."""
+    found = [attention_metrics(layer, causal=False) for layer in heads]
+    return np.array([[m.values(metric.id, c) for m in found] for c in (False, True) for metric in METRICS])
+
+
+def loop_metrics(heads: Weights) -> Values:
+    """The same, head by head from the formulas."""
+    n = heads.shape[-1]
+    found = np.empty((12, LAYERS, HEADS))
+    for layer, head in product(range(LAYERS), range(HEADS)):
+        a = heads[layer, head]
+        entropy = -(a * np.log(np.maximum(a, 1e-30))).sum(axis=1)
+        both = [a.max(), a.max(axis=1).mean()]
+        raw = [*both, entropy.sum(), (a < 0.01).mean(), np.median(a), a.std()]
+        corrected = [*both, (entropy / np.log(n)).mean(), (a < 1 / n).mean(), np.median(n * a), (n * a).std()]
+        found[:, layer, head] = raw + corrected
+    return found
+
+
+def tags(tokens: int) -> tuple[list[str | None], list[str | None]]:
+    """A part of speech for each token, and an entity every seventh."""
+    return [UPOS[i % len(UPOS)] for i in range(tokens)], ["GPE" if i % 7 == 0 else None for i in range(tokens)]
+
+
+def our_specialization(heads: Weights) -> Values:
+    """(layers, heads, 14): seven raw values, then the seven corrected."""
+    found = specialization_of(heads, *tags(heads.shape[-1]), causal=False)
+    return np.concatenate([found.raw, found.corrected], axis=-1)
+
+
+def loop_specialization(heads: Weights) -> Values:
+    """The same, head by head from the formulas."""
+    n = heads.shape[-1]
+    upos, entities = tags(n)
+    kinds = [[j for j in range(n) if upos[j] in kind] for kind in (SYNTAX, SEMANTICS, PUNCTUATION)]
+    named = [j for j in range(n) if entities[j]]
+    far = np.abs(np.arange(n)[:, None] - np.arange(n)) >= FAR
+
+    def measure(a: Weights) -> tuple[list[float], list[float]]:
+        syntax, semantics, punctuation = (a[:, kind].sum() / a.sum() for kind in kinds)
+        first = [syntax, semantics, a[:, 0].mean(), punctuation, a[:, named].sum() / a.sum()]
+        own = np.diag(a).mean()
+        return [*first, a[far].mean(), own], [*first, (a * far).sum(axis=1).mean(), own]
+
+    uniform = np.array(measure(np.full((n, n), 1 / n, dtype=np.float32))[1])
+    found = np.empty((LAYERS, HEADS, 14))
+    for layer, head in product(range(LAYERS), range(HEADS)):
+        raw, mass = measure(heads[layer, head])
+        found[layer, head] = np.concatenate([raw, np.array(mass) / uniform])
+    return found
+
+
+def sentence_of(tokens: int) -> list[int | None]:
+    """Eight sentences between [CLS] and [SEP]."""
+    return [None, *(i * SENTENCES // (tokens - 2) for i in range(tokens - 2)), None]
+
+
+def members(tokens: int) -> list[list[int]]:
+    """The places of each sentence's tokens."""
+    own = sentence_of(tokens)
+    return [[i for i in range(tokens) if own[i] == sentence] for sentence in range(SENTENCES)]
+
+
+def our_maxima(heads: Weights) -> Values:
+    """(8, 8), the largest weight between each two sentences."""
+    return between_sentences(iter(heads), sentence_of(heads.shape[-1]), causal=False).maximum
+
+
+def token_pair_maxima(heads: Weights) -> Values:
+    """The same, one pair of tokens after the other over all 144 heads."""
+    return _sentence_pairs(heads, lambda a, b: max(heads[:, :, i, j].max() for i in a for j in b))
+
+
+def block_maxima(heads: Weights) -> Values:
+    """The same, one pair of sentences and one head after the other."""
+
+    def largest(a: Sequence[int], b: Sequence[int]) -> float:
+        block = np.ix_(a, b)
+        return float(max(head[block].max() for layer in heads for head in layer))
+
+    return _sentence_pairs(heads, largest)
+
+
+def _sentence_pairs(heads: Weights, largest: Callable[[Sequence[int], Sequence[int]], float]) -> Values:
+    places = members(heads.shape[-1])
+    return np.array([[largest(a, b) for b in places] for a in places])
+
+
+def measurements() -> Iterator[Measurement]:
+    """All figures of the analyses, as they come. Raises AssertionError where the two sides differ."""
+    # Over 32 tokens the loop over pairs is about as quick: it looks for the maximum only, ours for its place too.
+    jobs = (
+        ("six metrics raw and corrected / loop over heads", our_metrics, loop_metrics, 0.25, 1.0),
+        ("seven specializations / loop over heads", our_specialization, loop_specialization, 0.25, 1.0),
+        ("attention between 8 sentences / token pairs", our_maxima, token_pair_maxima, 0.05, 3.0),
+        ("attention between 8 sentences / heads' blocks", our_maxima, block_maxima, 0.25, 1.0),
+    )
+    for tokens in LENGTHS:
+        heads = random_heads(tokens)
+        for work, ours, theirs, target, limit in jobs:
+            np.testing.assert_allclose(ours(heads), theirs(heads), rtol=1e-3, atol=1e-5)
+            ratio = time_ratio(partial(ours, heads), partial(theirs, heads), ROUNDS[tokens])
+            yield Measurement(work, tokens, ratio, target, limit)

@@ -1,0 +1,149 @@
+"""What every analysis over all heads shares: the walk through a trace, uniform heads, tokens left out.
+
+A layer's attention is (H, n, n): rows are queries, columns keys, rows sum to 1. In a causal model
+only the lower triangle exists, so row i has length i + 1; everywhere else rows have length n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from lab.models.trace import Trace
+
+Weights = NDArray[np.float32]
+Values = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+ArraysT = TypeVar("ArraysT")
+
+# A megabyte of weights: few enough to stay in a core's cache while several statistics read them.
+_CELLS_AT_ONCE = 1 << 18
+
+
+def as_heads(attention: NDArray[Any] | Tensor) -> Weights:
+    """One layer's attention as a float32 array (H, n, n); memory is shared where it can be.
+
+    Raises ValueError for any other shape.
+    """
+    found = attention if isinstance(attention, np.ndarray) else attention.detach().cpu().numpy()
+    if found.ndim != 3 or found.shape[1] != found.shape[2] or 0 in found.shape:
+        raise ValueError(f"attention of one layer has the shape (heads, n, n); this one has {found.shape}.")
+    return np.ascontiguousarray(found, dtype=np.float32)
+
+
+def is_causal(trace: Trace) -> bool:
+    """Whether the trace's attention has a lower triangle only."""
+    return trace.model.config.causal and not trace.interventions.no_causal_mask
+
+
+def layers(trace: Trace) -> Iterator[Weights]:
+    """The attention of each layer in turn, (H, n, n); only the layer at hand is held."""
+    for index in range(trace.model.config.layers):
+        yield as_heads(trace.layer(index).attention)
+
+
+def row_lengths(n: int, causal: bool) -> NDArray[np.int64]:
+    """How many keys each query may see, (n,)."""
+    return np.arange(1, n + 1) if causal else np.full(n, n)
+
+
+def uniform_attention(n: int, causal: bool) -> Weights:
+    """A head without any preference, (1, n, n): the same weight for every key a query may see."""
+    whole = np.tri(n, dtype=np.float32) if causal else np.ones((n, n), dtype=np.float32)
+    return (whole / row_lengths(n, causal).astype(np.float32)[:, None])[None]
+
+
+def kept_mask(keep: Sequence[bool] | Mask | None, n: int) -> Mask:
+    """``keep`` as (n,) bool; None keeps every token. Raises ValueError for a wrong length or nothing kept."""
+    mask = np.ones(n, dtype=np.bool_) if keep is None else np.asarray(keep, dtype=np.bool_)
+    if mask.shape != (n,) or not mask.any():
+        raise ValueError(f"keep is one truth value for each of the {n} tokens, at least one of them true.")
+    return mask
+
+
+def without(attention: Weights, keep: Mask) -> tuple[Weights, Values]:
+    """Leave out tokens, as queries and as keys; rows sum to 1 again.
+
+    Returns the attention among the m kept tokens, (H, m, m), and for each head the mass that its
+    kept queries had spent on removed keys, as a mean over them, (H,). A row that had spent
+    everything there stays 0.
+    """
+    if keep.all():
+        return attention, np.zeros(len(attention))
+    inside = among(attention, np.flatnonzero(keep))
+    total = row_sums(inside)
+    return renormalised(inside, total), 1 - np.minimum(total, 1).mean(axis=-1, dtype=np.float64)
+
+
+def among(attention: Weights, places: NDArray[np.intp]) -> Weights:
+    """The attention among the m tokens at ``places``, in that order, (H, m, m); rows no longer sum to 1."""
+    first, m = int(places[0]), len(places)
+    if (np.diff(places) == 1).all():
+        return attention[:, first : first + m, first : first + m]  # a view: nothing is copied
+    return np.take(np.take(attention, places, axis=1), places, axis=2)
+
+
+def renormalised(attention: Weights, total: NDArray[np.float32]) -> Weights:
+    """Rows divided by their sums ``total`` (..., n); a row of zeros has nothing to share out and stays 0."""
+    return np.asarray(attention / np.where(total > 0, total, 1)[..., None], dtype=np.float32)
+
+
+def row_sums(attention: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(H, n, n) -> (H, n). A product with ones takes a third of the time of ``sum(axis=-1)``."""
+    return attention @ np.ones(attention.shape[-1], dtype=np.float32)
+
+
+def row_entropy(attention: Weights) -> NDArray[np.float32]:
+    """−Σ_j A_ij ln A_ij of each row, in nats, (H, n); a weight of 0 adds nothing."""
+    terms = np.maximum(attention, np.finfo(np.float32).tiny)
+    np.log(terms, out=terms)
+    terms *= attention
+    return np.asarray(-row_sums(terms))
+
+
+def even_spread(entropy: NDArray[np.float32], lengths: NDArray[np.int64]) -> Values:
+    """Mean over rows of entropy / ln(row length), (H, n) -> (H,), in [0, 1].
+
+    Rows of length 1 have no choice and are left out; nan where no others are.
+    """
+    free = lengths > 1
+    if not free.any():
+        return np.full(len(entropy), np.nan)
+    return np.asarray((entropy[:, free] / np.log(lengths[free])).mean(axis=-1))
+
+
+def chunks(attention: Weights) -> Iterator[Weights]:
+    """A few heads at a time, so that what is computed about them stays in the cache."""
+    step = max(1, _CELLS_AT_ONCE // (attention.shape[1] * attention.shape[2]))
+    for start in range(0, len(attention), step):
+        yield attention[start : start + step]
+
+
+def stack(parts: Sequence[ArraysT]) -> ArraysT:
+    """Data classes of arrays (H,), one a layer -> one of arrays (L, H)."""
+    first = parts[0]
+    if not is_dataclass(first) or isinstance(first, type):
+        raise TypeError(f"stack takes data classes of arrays, not {type(first).__name__}.")
+    values = {}
+    for field in fields(first):
+        column = [getattr(part, field.name) for part in parts]
+        values[field.name] = stack(column) if is_dataclass(column[0]) else np.stack(column)
+    return type(first)(**values)
+
+
+def running_means(arrays: Iterable[Values]) -> Iterator[Values]:
+    """The mean of all arrays so far, after each one. A nan does not count; all nan gives nan."""
+    total: Values | float = 0.0
+    count: Values | float = 0.0
+    for array in arrays:
+        known = ~np.isnan(array)
+        total = total + np.where(known, array, 0)
+        count = count + known
+        yield np.where(count > 0, total / np.maximum(count, 1), np.nan)

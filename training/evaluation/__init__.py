@@ -1,0 +1,1 @@
+"""What the shipped models know about text that they never saw, measured from the repository alone."""

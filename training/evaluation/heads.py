@@ -1,0 +1,83 @@
+"""The heads of an embedded model over 200 held-out sentences: what each attends to, and which have a name.
+
+python -m training.evaluation.heads lab-bert
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+import sys
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import torch
+
+from lab.analysis.induction import model_induction
+from lab.analysis.patterns import PATTERNS, Patterns, average_patterns, name_heads
+from lab.models.catalogue import load_model
+from lab.models.trace import trace
+from training.corpus import HELD_OUT, paragraphs_to_sentences
+
+SENTENCES = 200
+
+
+def sentences(count: int = SENTENCES) -> list[str]:
+    """Held-out sentences of 6 to 24 words, as many of each source as of any other."""
+    by_source: dict[str, list[str]] = defaultdict(list)
+    with lzma.open(HELD_OUT, "rt", encoding="utf-8") as file:
+        for record in map(json.loads, file):
+            by_source[record["source"]] += [
+                s for s in paragraphs_to_sentences(record["text"]) if 6 <= len(s.split()) <= 24
+            ]
+    shuffle = random.Random(0)
+    for found in by_source.values():
+        shuffle.shuffle(found)
+    turns = [found[i] for i in range(count) for found in by_source.values() if i < len(found)]
+    return turns[:count]
+
+
+def patterns_of(model_id: str, count: int = SENTENCES) -> Patterns:
+    """Mean scores (L, H) of every pattern over the held-out sentences."""
+    model = load_model(model_id)
+    return average_patterns(trace(model, sentence) for sentence in sentences(count))
+
+
+def head_patterns(model_id: str, count: int = SENTENCES) -> dict[str, Any]:
+    """For each pattern the head that shows it most; and the name of every head."""
+    found = patterns_of(model_id, count)
+    out: dict[str, Any] = {"names": name_heads(found).tolist(), "first_layer_broad": float(np.max(found.broad[0]))}
+    for pattern in PATTERNS:
+        scores = getattr(found, pattern.id)
+        if not np.isnan(scores).all():
+            layer, head = np.unravel_index(np.nanargmax(scores), scores.shape)
+            out[pattern.id] = {"layer": int(layer) + 1, "head": int(head) + 1, "score": float(scores[layer, head])}
+    return out
+
+
+def induction(model_id: str, period: int = 50, sequences: int = 8) -> dict[str, Any]:
+    """The head with the largest induction score on random tokens said twice, and what a uniform head scores."""
+    model = load_model(model_id)
+    scores = np.mean([model_induction(model, period, seed) for seed in range(sequences)], axis=0)
+    layer, head = np.unravel_index(scores.argmax(), scores.shape)
+    uniform = float(np.mean([1 / (i + 1) for i in range(period, 2 * period)]))
+    return {"period": period, "sequences": sequences, "layer": int(layer) + 1, "head": int(head) + 1,
+            "score": float(scores[layer, head]), "uniform": uniform}  # fmt: skip
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    for model_id in sys.argv[1:] or ["lab-bert", "lab-gpt2"]:
+        found = patterns_of(model_id)
+        names = name_heads(found)
+        print(f"{model_id}: mean over {SENTENCES} held-out sentences")
+        print("layer head  " + "".join(f"{p.name[:16]:>18}" for p in PATTERNS) + "  named")
+        for layer, head in np.ndindex(names.shape):
+            scores = "".join(f"{getattr(found, p.id)[layer, head]:18.2f}" for p in PATTERNS)
+            print(f"{layer + 1:5} {head + 1:4}  {scores}  {names[layer, head]}")
+
+
+if __name__ == "__main__":
+    main()

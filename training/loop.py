@@ -1,0 +1,182 @@
+"""The training loop that ``lab-bert`` and ``lab-gpt2`` share: warm up, stay constant, then decay to 0.
+
+The learning rate's schedule is counted in tokens, not in steps or hours, so a run means the same on
+any machine and can be stopped and resumed at any time. The constant phase lives in ``stable.pt`` and
+can always be carried further; a decay starts from there and ends in ``final.pt``
+("warm-up, stable, decay": Hu et al. 2024, MiniCPM, §4).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+LOG_EVERY = 800_000  # tokens
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Tokens of the constant phase and of the decay after it; ``decay`` 0 stays in the constant phase."""
+
+    constant: int
+    decay: int
+    warm_up: int = 150_000
+
+    def left(self, tokens: int) -> float:
+        """1 until the constant phase ends, then falling linearly to 0 at the end of the decay."""
+        if tokens < self.constant or not self.decay:
+            return 1.0
+        return max(0.0, 1 - (tokens - self.constant) / self.decay)
+
+    def factor(self, tokens: int) -> float:
+        """What the learning rate is multiplied by."""
+        return min(1.0, tokens / self.warm_up + 1e-2) * self.left(tokens)
+
+    @property
+    def total(self) -> int:
+        return self.constant + self.decay
+
+
+class Task(Protocol):
+    """What is trained: a model, the loss of its next batch, and its loss on text held out."""
+
+    model: nn.Module
+    learning_rate: float
+    weight_decay: float
+
+    def matrices(self) -> list[nn.Parameter]:
+        """The weights Muon updates; AdamW has the rest."""
+
+    def start(self, tokens: int) -> None:
+        """Begin to draw; a run resumed after ``tokens`` must not draw its first windows again."""
+
+    def next_loss(self, tokens: int, left: float) -> tuple[Tensor, Tensor, int]:
+        """Draw a batch; return (loss to descend, loss to log, tokens in the batch)."""
+
+    def held_out_loss(self) -> float: ...
+
+
+def optimizers(task: Task) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices between the layers, AdamW for embeddings, biases, LayerNorm and heads."""
+    matrices = task.matrices()
+    chosen = {id(p) for p in matrices}
+    rest = [p for p in task.model.parameters() if id(p) not in chosen]
+    lr, decay = task.learning_rate, task.weight_decay
+    return [
+        torch.optim.Muon(matrices, lr=lr, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=decay),
+    ]
+
+
+class Run:
+    """A training run, in memory and in ``folder``."""
+
+    def __init__(self, task: Task, folder: Path, schedule: Schedule) -> None:
+        self.task, self.folder, self.schedule = task, folder, schedule
+        self.optimizers = optimizers(task)
+        self.tokens, self.seconds, self.step = 0, 0.0, 0
+        self.log: list[dict[str, float]] = []
+        decaying = folder / "decay.pt"
+        for path in (decaying, folder / "stable.pt") if schedule.decay else (folder / "stable.pt",):
+            if path.exists():
+                self.load(path)
+                break
+        # A constant phase that already went further is the one that decays.
+        if schedule.decay and not decaying.exists() and self.tokens > schedule.constant:
+            self.schedule = Schedule(self.tokens, schedule.decay, schedule.warm_up)
+        task.start(self.tokens)
+
+    def load(self, path: Path) -> None:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        self.task.model.load_state_dict(state["model"])
+        for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+        self.tokens, self.seconds, self.step = state["tokens"], state["seconds"], state["step"]
+        self.log = state["log"]
+        if state.get("decay"):
+            self.schedule = Schedule(state["constant"], state["decay"])
+
+    def save(self) -> None:
+        """Keep the state: ``stable.pt`` before the decay, ``decay.pt`` in it, ``final.pt`` at its end."""
+        decaying = self.schedule.left(self.tokens) < 1
+        finished = decaying and self.tokens >= self.schedule.total
+        state = {
+            "model": self.task.model.state_dict(),
+            "optimizers": [o.state_dict() for o in self.optimizers],
+            "tokens": self.tokens, "seconds": self.seconds, "step": self.step, "log": self.log,
+            "constant": self.schedule.constant, "decay": self.schedule.decay if decaying else 0,
+        }  # fmt: skip
+        name = "final.pt" if finished else "decay.pt" if decaying else "stable.pt"
+        temporary = self.folder / f"{name}.part"
+        torch.save(state, temporary)
+        temporary.rename(self.folder / name)
+        if finished:
+            (self.folder / "decay.pt").unlink(missing_ok=True)
+            (self.folder / "log.json").write_text(json.dumps({key: state[key] for key in (
+                "tokens", "seconds", "step", "constant", "decay", "log")}))  # fmt: skip
+
+    def update(self) -> float:
+        """One step; return the loss to log."""
+        factor = self.schedule.factor(self.tokens)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss, shown, tokens = self.task.next_loss(self.tokens, self.schedule.left(self.tokens))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.task.model.parameters(), 1.0)
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = factor * self.task.learning_rate
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        self.tokens += tokens
+        self.step += 1
+        return shown.item()
+
+    def record(self, losses: list[float]) -> None:
+        """Add a row to the log, print it, and keep the state."""
+        row = {"step": self.step, "tokens": self.tokens, "seconds": round(self.seconds),
+               "loss": round(sum(losses) / len(losses), 4),
+               "held_out": round(self.task.held_out_loss(), 4)}  # fmt: skip
+        self.log.append(row)
+        print(json.dumps(row), flush=True)
+        self.save()
+
+    def train(self) -> None:
+        """Train to the end of the schedule, keeping the state every ``LOG_EVERY`` tokens."""
+        losses: list[float] = []
+        clock = time.monotonic()
+        constant = self.schedule.constant
+        while self.tokens < self.schedule.total:
+            before = self.tokens
+            losses.append(self.update())
+            now = time.monotonic()
+            self.seconds, clock = self.seconds + now - clock, now
+            turned = before < constant <= self.tokens
+            ended = self.tokens >= self.schedule.total
+            if before // LOG_EVERY != self.tokens // LOG_EVERY or turned or ended:
+                self.record(losses)
+                losses = []
+
+
+def options(description: str | None, work: Path) -> argparse.Namespace:
+    """The command line of both trainings."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", type=Path, required=True, help="folder of <source>.txt.xz files")
+    parser.add_argument("--work", type=Path, default=work, help="states and caches")
+    parser.add_argument("--until", type=float, required=True, help="million tokens of the constant phase")
+    parser.add_argument("--decay", type=float, default=0, help="million tokens of the decay after it; 0: none yet")
+    parser.add_argument("--threads", type=int, default=1)
+    parsed = parser.parse_args()
+    torch.set_num_threads(parsed.threads)
+    parsed.work.mkdir(parents=True, exist_ok=True)
+    return parsed
+
+
+def schedule_of(parsed: argparse.Namespace) -> Schedule:
+    return Schedule(round(parsed.until * 1e6), round(parsed.decay * 1e6))

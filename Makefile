@@ -3,7 +3,8 @@
 # make test           lint, types, floors, then every test; needs Chromium, installs it where it may
 # make lint           the first half of that
 # make bench          the measurements the README quotes
-# make train          train lab-bert from a folder of texts (CORPORA=../shared/corpora HOURS=2)
+# make evaluate       every figure of the embedded models' cards, measured on the files that ship
+# make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|en_lab|punkt CORPORA=folder)
 # make screenshots    every page, light and dark, wide and narrow, into .screenshots/ (OUT=folder)
 # make clean          remove caches and .venv
 #
@@ -18,7 +19,7 @@ PORT    ?= 8501
 ARGS    ?=
 OUT     ?= .screenshots
 CORPORA ?= ../shared/corpora
-HOURS   ?= 2
+MODEL   ?= bert
 PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 RUNTIME := $(VENV)/runtime.stamp
@@ -32,7 +33,7 @@ run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev test lint bench train screenshots chromium clean
+.PHONY: run dev test lint bench evaluate train screenshots chromium clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -52,9 +53,12 @@ lint: $(DEV)
 bench: $(RUNTIME)
 	$(BIN)/python -m benchmarks $(ARGS)
 
+evaluate: $(RUNTIME)
+	$(BIN)/python -m training.evaluation $(ARGS)
+
 train: $(RUNTIME)
 	@test -d "$(CORPORA)" || { echo "There is no folder $(CORPORA); say where the texts are: make train CORPORA=folder"; exit 1; }
-	$(BIN)/python -m training.bert --corpora "$(CORPORA)" --hours $(HOURS) $(ARGS)
+	$(BIN)/python -m training.$(MODEL) --corpora "$(CORPORA)" $(ARGS)
 
 screenshots: chromium
 	$(BIN)/python -m tests.browser.screenshots "$(OUT)" $(ARGS)

@@ -23,3 +23,7 @@ for lesson in LESSONS:
             st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
             if asked:
                 st.badge(f"{right} of {asked} right at first try", icon=":material/check:", color="gray")
+st.page_link(
+    "pages/20_Models.py", label="**Models** · what they were trained on, and what training changed",
+    icon=":material/badge:",
+)  # fmt: skip

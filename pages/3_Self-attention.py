@@ -4,7 +4,7 @@ from lab.ui import attention_extras as extras
 from lab.ui import attention_steps as steps
 from lab.ui.lesson import open_lesson, with_tokens
 from lab.ui.selection import TOY
-from lab.ui.toy_steps import show_toy_data, toy_trace
+from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
 page = open_lesson("3_Self-attention.py")
 toy = page.selection.mode == TOY
@@ -19,7 +19,7 @@ STEPS = {
     "Softmax": steps.show_softmax,
     "Values": steps.show_values,
 }
-names = [*(["Toy data"] if toy else []), *STEPS, "By hand", "Break it", "Check"]
+names = [*(TOY_STEPS if toy else ()), *STEPS, "By hand", "Break it", "Check"]
 step = page.step(names)
 query, key = with_tokens(page.selection, len(trace))
 view = steps.View(page, trace, trace.layer(layer), head, query, key)
@@ -28,8 +28,8 @@ proven = trace
 if step in STEPS:
     steps.choose_tokens(trace, query, key)
     STEPS[step](view)
-elif step == "Toy data":
-    show_toy_data(page)
+elif step in TOY_STEPS:
+    TOY_STEPS[step](page)
 elif step == "By hand":
     extras.by_hand()
 elif step == "Break it":

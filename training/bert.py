@@ -38,7 +38,7 @@ class Recipe:
     learning_rate: float = 3e-3
     initial_std: float = 0.04
     next_sentence_weight: float = 0.1
-    weight_decay: float = 0.01
+    weight_decay: float = 0.1
     mask_rate: float = 0.35
     final_mask_rate: float = 0.15
     seed: int = 0

@@ -155,8 +155,10 @@ loaded as float32. It is for looking inside, not for use.
 
 {_how("lab-gpt2", run, recipe.learning_rate)}
 Windows of 64, 128 and 256 tokens, in the decay also 512; {recipe.batch_tokens:,} tokens a batch. Stories are drawn
-more often than their size ({", ".join(first)}). {recipe.repeats:.0%} of the windows say their first part again and
-again, so that induction heads have something to do.
+more often than their size:
+{", ".join(first)}.
+{recipe.repeats * 100:.0f} % of the windows say their first part again and again, so that induction heads have
+something to do.
 
 ## What it knows
 

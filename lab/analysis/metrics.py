@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 # Weights that differ by less than float32 rounding from 1/(row length) are not below it.
-_ROUNDING = 1e-5
+ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
@@ -210,10 +210,10 @@ def _measure(attention: Weights, real: _Cells, threshold: float) -> Values:
     corrected.append(even_spread(entropy, real.lengths))
     if isinstance(real.scale, float):
         # All rows are equally long, so correcting the cells or their statistic is the same.
-        corrected += [_share_below(cells, (1 - _ROUNDING) / real.scale), middle * real.scale, spread * real.scale]
+        corrected += [_share_below(cells, (1 - ROUNDING) / real.scale), middle * real.scale, spread * real.scale]
     else:
         cells = cells * real.scale
-        corrected += [_share_below(cells, 1 - _ROUNDING), _medians(cells), _deviations(cells)]
+        corrected += [_share_below(cells, 1 - ROUNDING), _medians(cells), _deviations(cells)]
     return np.array(raw + corrected, dtype=np.float64)
 
 

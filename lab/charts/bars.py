@@ -47,12 +47,13 @@ def bars(  # noqa: PLR0913 - a chart's options have names, and most stay as they
     value_format: str = ".3f",
     domain: tuple[float, float] | None = None,
     numbered: bool = False,
+    reference: float | None = None,
 ) -> Figure:
     """Draw `values` (bars,) as horizontal bars from the first label down, the number at each bar's end.
 
     Labels may repeat. Negative bars point left, in the other colour. `highlight` (from 0) keeps one bar in
     full colour. `domain` fixes the axis, e.g. (0, 1) for probabilities; it must hold 0. `numbered` puts the
-    position, from 1, before the name in the tooltip.
+    position, from 1, before the name in the tooltip. `reference` is a dashed line to compare the bars with.
 
     Raises
     ------
@@ -60,17 +61,22 @@ def bars(  # noqa: PLR0913 - a chart's options have names, and most stay as they
     """
     array = _values(values, highlight, domain, value_format, of="bars")
     check_labels(len(array), labels, of="bars", what="values")
+    reach = array if reference is None else numbers([*array, reference], ("values",), of="bars")
     spec = base(title, 24 * len(array) + 8)
     spec["params"].append(names("labels", labels))
     spec["transform"] = _PLACE
     spec["encoding"] = {"y": _label_axis(labels, label_title)}
     label = "(datum.i + 1) + ' · ' + labels[datum.i]" if numbered else "labels[datum.i]"
     spec["layer"] = [
-        _bar_layer("x", _value_axis(array, value_title, domain), {label_title or "Label": label}, value_title),
+        _bar_layer("x", _value_axis(reach, value_title, domain), {label_title or "Label": label}, value_title),
         *_numbers_at_ends(array, value_format),
         _zero("x"),
     ]
+    if reference is not None:
+        spec["layer"].append(_dashed(reference))
     alt = describe_bars(array, labels, value_format=value_format)
+    if reference is not None:
+        alt += f" Dashed line at {format(reference, value_format)}."
     return Figure(spec, _data(array, highlight), 640, alt, partial(table, array[:, None], labels, [value_title]))
 
 
@@ -172,6 +178,13 @@ def _numbers_at_ends(array: NDArray[np.float32], value_format: str) -> list[dict
         encoding = {"x": {"field": "value", "type": "quantitative"}, "text": text}
         layers.append({"transform": [{"filter": f"datum.value {sign}"}], "mark": mark, "encoding": encoding})
     return layers
+
+
+def _dashed(reference: float) -> dict[str, Any]:
+    """The line that bars are compared with, from top to bottom."""
+    mark = {"type": "rule", "color": colour.INK, "strokeWidth": 1.5, "strokeDash": [5, 4], "aria": False}
+    encoding = {"x": {"datum": reference, "type": "quantitative"}, "y": {"value": 0}, "y2": {"value": "height"}}
+    return {"mark": mark | {"tooltip": None}, "encoding": encoding}
 
 
 def _zero(channel: str) -> dict[str, Any]:

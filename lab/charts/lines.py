@@ -10,7 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts import colour
 from lab.charts.describe import describe_lines
-from lab.charts.figure import Figure, axis_text, base, check_format, checked_domain, names, numbers, quoted
+from lab.charts.figure import (
+    CANVAS_ABOVE,
+    Figure,
+    axis_text,
+    base,
+    check_format,
+    checked_domain,
+    names,
+    numbers,
+    quoted,
+)
 from lab.charts.tables import unique_names
 
 
@@ -37,13 +47,13 @@ def lines(
     if not 0 < len(arrays) <= len(colour.lines()):
         raise ValueError(f"lines: one to {len(colour.lines())} lines can be told apart, got {len(arrays)}.")
     places = _places(arrays, x)
-    spec = base(title, 240)
+    spec = base(title, 240, canvas=sum(array.size for array in arrays.values()) > CANVAS_ABOVE**2)
     spec["params"].append(names("labels", list(arrays)))
-    axis = axis_text() | {"tickCount": 5}
+    axis = axis_text() | {"tickCount": 5} | ({"tickMinStep": 1} if x is None else {})
     scale = {"domain": list(checked_domain(y_domain, of="lines"))} if y_domain else {"zero": False}
     spec["encoding"] = {
         "x": _quantity("x", x_title, {"zero": False, "nice": False}, axis),
-        "y": _quantity("value", y_title, scale, axis | {"grid": True, "gridOpacity": 0.5}),
+        "y": _quantity("value", y_title, scale, axis_text() | {"tickCount": 5, "grid": True, "gridOpacity": 0.5}),
         "color": _told_apart(len(arrays)),
     }
     tooltip = f"{{{quoted(y_title)}: format(datum.value, '.6~g'), {quoted(x_title)}: datum.x}}"

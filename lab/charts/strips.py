@@ -23,15 +23,17 @@ def strips(  # noqa: PLR0913 - a chart's options have names, and most stay as th
     highlight: int | None = None,
     select: Literal["cell"] | None = None,
     value_format: str = ".2f",
+    dimensions: Sequence[str] | None = None,
 ) -> Heatmap:
     """Draw `vectors`, each (d,), as rows over the dimensions 1 … d: q, k and q∘k, or what an embedding sums.
 
+    `dimensions` names them where they are a part of a longer vector, or stand for something.
     `highlight` outlines one dimension (from 0) through all strips; with `select="cell"`, `clicked(event)`
     gives (strip, dimension), both from 0.
 
     Raises
     ------
-    ValueError : vectors of different widths, NaN, infinity, or not one name to each.
+    ValueError : vectors of different widths, NaN, infinity, or not one name to each vector and dimension.
     """
     arrays = [numbers(vector, ("d",), of=f"strips, vector {place}") for place, vector in enumerate(vectors)]
     check_labels(len(arrays), names, of="strips", what="vectors")
@@ -40,10 +42,11 @@ def strips(  # noqa: PLR0913 - a chart's options have names, and most stay as th
     matrix = np.stack(arrays)
     width = matrix.shape[1]
     check_index(highlight, width, of="strips", what="dimension")
-    dimensions = [str(dimension + 1) for dimension in range(width)]
+    columns = [str(dimension + 1) for dimension in range(width)] if dimensions is None else dimensions
+    check_labels(width, columns, of="strips", what="dimensions")
     limits = checked_domain(domain or span(matrix, scale), of="strips")
     grid = Grid(
-        title, names, dimensions, "", "Dimension", value_title, scale, limits, value_format, 30,
+        title, names, columns, "", "Dimension", value_title, scale, limits, value_format, 30,
         square=False, clickable=select is not None, column_ticks=ticks(width),
     )  # fmt: skip
     return drawn(grid, matrix, (None, highlight), width="stretch", kind="Strips")

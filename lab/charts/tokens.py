@@ -1,7 +1,7 @@
 """The learner's own text with its token boundaries drawn in, as safe HTML for `st.html`."""
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lab.charts.labels import direction, visible
 
@@ -22,12 +22,13 @@ _STYLE = """<style>
 HUES</style>"""
 
 
-def token_chips(chips: Iterable[Chip], *, chosen: int | None = None) -> str:
+def token_chips(chips: Iterable[Chip], *, chosen: int | None = None, groups: Sequence[int] | None = None) -> str:
     """HTML for a text cut into chips, each `(run of the text, its tokens' positions from 0, label or None)`.
 
     A run without positions stands between tokens (a space) and is drawn plain. An empty run is a special
     token, shown by its label, with a dashed frame. Positions count from 1 above the run; a label that differs
-    from the run stands below it. `chosen` (from 0) frames the chips of one token.
+    from the run stands below it. `chosen` (from 0) frames the chips of one token. Neighbours differ in colour,
+    unless `groups` gives each token its own: 0 or 1 for the segments of a pair, say.
 
     All text is escaped, kept to its own direction, and its control characters are drawn as signs.
     """
@@ -40,6 +41,8 @@ def token_chips(chips: Iterable[Chip], *, chosen: int | None = None) -> str:
             parts.append(f'<span class="gap">{_gap(run)}</span>')
             continue
         kind = f"hue{turn % len(_HUES)}" if run else "special"
+        if groups is not None and tokens:
+            kind = f"hue{groups[tokens[0]] % len(_HUES)}" + ("" if run else " special")
         turn += bool(run)
         kind += " chosen" if chosen is not None and chosen in tokens else ""
         parts.append(_chip(run, tokens, label, kind))

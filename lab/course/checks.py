@@ -7,8 +7,8 @@ builder returns None when the numbers do not decide clearly, and then the questi
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 MARGIN = 0.05
 
@@ -24,11 +24,15 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt with two or more options, exactly one correct. ``id`` names it in the progress."""
+    """A prompt with two or more options, exactly one correct. ``id`` names it in the progress.
+
+    ``mixed`` says that the order of the options means nothing.
+    """
 
     id: str
     prompt: str
     options: tuple[Option, ...]
+    mixed: bool = False
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]
@@ -57,7 +61,24 @@ def shuffled(id: str, prompt: str, options: Sequence[Option]) -> Question:
     """A question with its options in an order that depends on the prompt alone, so links agree."""
     mixed = list(options)
     random.Random(prompt).shuffle(mixed)
-    return Question(id, prompt, tuple(mixed))
+    return Question(id, prompt, tuple(mixed), mixed=True)
+
+
+def reordered(question: Question, seed: int) -> Question:
+    """The question with its options as the seed of a class orders them; seed 0 and an order that matters stay."""
+    if not seed or not question.mixed:
+        return question
+    options = list(question.options)
+    random.Random(f"{seed} {question.prompt}").shuffle(options)
+    return replace(question, options=tuple(options))
+
+
+def selected(questions: Sequence[Question | None], most: int, seed: int = 0) -> list[Question]:
+    """At most ``most`` of the questions that are asked at all: the first ones, or those a class's seed draws."""
+    asked = [question for question in questions if question is not None]
+    if seed:
+        random.Random(f"{seed} {[question.prompt for question in asked]}").shuffle(asked)
+    return [reordered(question, seed) for question in asked[:most]]
 
 
 def ranked(
@@ -71,3 +92,19 @@ def ranked(
         return None
     order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
     return shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
+
+
+def numeric(
+    id: str, prompt: str, answer: tuple[float, str], wrong: Mapping[float, str], show: Callable[[float], str]
+) -> Question | None:
+    """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation, ``show`` writes it.
+
+    Wrong numbers within a tenth of one already offered are left out, so that nobody has to round; three stay
+    at most. None with fewer than two.
+    """
+    kept = {answer[0]: Option(show(answer[0]), answer[1], correct=True)}
+    for value, why in wrong.items():
+        apart = all(abs(value - other) >= 0.1 * max(abs(value), abs(other)) for other in kept)
+        if apart and show(value) not in [option.text for option in kept.values()]:
+            kept[value] = Option(show(value), why)
+    return shuffled(id, prompt, list(kept.values())[:4]) if len(kept) >= 3 else None

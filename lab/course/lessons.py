@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson. ``page`` is its file in ``pages/``; objectives complete "you will be able to …"."""
+    """One lesson. ``page`` is its file in ``pages/``; objectives complete "you will be able to …".
+
+    ``toy`` says whether number sentences may be its input, ``weights`` whether it looks at any.
+    """
 
     id: str
     page: str
@@ -18,6 +21,7 @@ class Lesson:
     objectives: tuple[str, ...]
     reading: tuple[str, ...]
     toy: bool = False
+    weights: bool = True
 
 
 LESSONS = (
@@ -39,6 +43,30 @@ LESSONS = (
             "Sennrich et al. 2016, Neural machine translation of rare words with subword units",
             "Radford et al. 2019, Language models are unsupervised multitask learners, §2.2",
         ),
+        weights=False,
+    ),
+    Lesson(
+        id="embeddings",
+        page="pages/2_Embeddings.py",
+        title="Embeddings",
+        icon=":material/layers:",
+        minutes=18,
+        question="How does an id become a vector that knows its place?",
+        objectives=(
+            "add up one number of a token’s input vector by hand, and take it through LayerNorm",
+            "say what segment vectors change in the output, and by how much",
+            "compare learned positions with sinusoids, and say which dimensions turn fast",
+            "show that a transformer without positions, and without a mask, does not see the order of its tokens",
+        ),
+        reading=(
+            "Vaswani et al. 2017, Attention is all you need, §3.4 and §3.5",
+            "Devlin et al. 2019, BERT, §3 and figure 2",
+            "Ba et al. 2016, Layer normalization, §3.1",
+            "Wang and Chen 2020, What do position embeddings learn?",
+            "Haviv et al. 2022, Transformer language models without positional encodings still learn positional "
+            "information",
+        ),
+        toy=True,
     ),
     Lesson(
         id="self-attention",
@@ -55,6 +83,93 @@ LESSONS = (
         reading=(
             "Vaswani et al. 2017, Attention is all you need, §3.2",
             "Clark et al. 2019, What does BERT look at?, §3",
+        ),
+        toy=True,
+    ),
+    Lesson(
+        id="multi-head-attention",
+        page="pages/4_Multi-head_attention.py",
+        title="Multi-head attention",
+        icon=":material/grid_view:",
+        minutes=25,
+        question="Why several heads, and what becomes of them?",
+        objectives=(
+            "read all heads of a layer side by side and say how far two of them are apart",
+            "take the attention output apart into what each head adds, and prove that it adds up",
+            "say why more heads do not mean more parameters",
+            "switch a head off in the right place and measure what it changes",
+        ),
+        reading=(
+            "Vaswani et al. 2017, Attention is all you need, §3.2.2",
+            "Michel et al. 2019, Are sixteen heads really better than one?",
+            "Voita et al. 2019, Analyzing multi-head self-attention",
+            "Kobayashi et al. 2020, Attention is not only a weight, §3",
+            "Elhage et al. 2021, A mathematical framework for transformer circuits",
+            "Clark et al. 2019, What does BERT look at?, §3 and §6",
+        ),
+        toy=True,
+    ),
+    Lesson(
+        id="attention-metrics",
+        page="pages/5_Attention_metrics.py",
+        title="Attention metrics",
+        icon=":material/straighten:",
+        minutes=22,
+        question="What can one number say about a head?",
+        objectives=(
+            "compute six metrics of a head from its map, and the entropy of one row by hand",
+            "compare a head with its layer and with a head that prefers nothing",
+            "say which metrics move with the length of the text, and correct them",
+            "say what special tokens and a threshold do to a metric",
+        ),
+        reading=(
+            "Golshanrad & Faghih 2024, From attention to assurance",
+            "Clark et al. 2019, What does BERT look at?, §3.3",
+            "Voita et al. 2019, Analyzing multi-head self-attention, §4",
+            "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
+        ),
+        toy=True,
+    ),
+    Lesson(
+        id="inter-sentence-attention",
+        page="pages/7_Inter-sentence_attention.py",
+        title="Inter-sentence attention",
+        icon=":material/compare_arrows:",
+        minutes=20,
+        question="How much do sentences look at each other?",
+        objectives=(
+            "read a matrix of sentences, and find the head and the tokens behind a number in it",
+            "tell a maximum from a mean mass, and correct a mass for the length of a sentence",
+            "say why attention from one sentence to another is not the attention back",
+            "say what [SEP] takes, and what changes when two texts are read as a pair",
+        ),
+        reading=(
+            "Devlin et al. 2019, BERT, §3 and figure 2",
+            "Kiss & Strunk 2006, Unsupervised multilingual sentence boundary detection",
+            "Clark et al. 2019, What does BERT look at?, §3.2",
+            "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1",
+        ),
+    ),
+    Lesson(
+        id="feed-forward",
+        page="pages/8_Feed-forward_and_LayerNorm.py",
+        title="Feed-forward and LayerNorm",
+        icon=":material/layers:",
+        minutes=25,
+        question="What does a layer do after attention?",
+        objectives=(
+            "compute one neuron by hand: dot product, bias, GELU",
+            "look for what excites a neuron and what it writes, and say how far to trust it",
+            "measure how much each sublayer changes a token, and draw where LayerNorm stands",
+            "normalize a vector by hand, and say what γ, β and ε are for",
+        ),
+        reading=(
+            "Vaswani et al. 2017, Attention is all you need, §3.1 and §3.3",
+            "Hendrycks & Gimpel 2016, Gaussian error linear units (GELUs)",
+            "Geva et al. 2021, Transformer feed-forward layers are key-value memories",
+            "He et al. 2016, Deep residual learning for image recognition",
+            "Ba et al. 2016, Layer normalization",
+            "Xiong et al. 2020, On layer normalization in the transformer architecture",
         ),
         toy=True,
     ),

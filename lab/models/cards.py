@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
+
+EMBEDDED = Path(__file__).parent / "embedded"
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class ModelCard:
 
 CATALOGUE = (
     ModelCard("lab-bert", "Lab BERT (small, trained for this lab)", "bert", 11, "Apache-2.0"),
+    ModelCard("lab-gpt2", "Lab GPT-2 (small, trained for this lab)", "gpt2", 11, "Apache-2.0"),
     ModelCard("bert-base-uncased", "BERT base", "bert", 440, "Apache-2.0", "google-bert/bert-base-uncased"),
     ModelCard("bert-large-uncased", "BERT large", "bert", 1345, "Apache-2.0", "google-bert/bert-large-uncased"),
     ModelCard(
@@ -32,10 +37,27 @@ CATALOGUE = (
     ModelCard("gpt2", "GPT-2 small", "gpt2", 548, "MIT", "openai-community/gpt2"),
 )  # fmt: skip
 DEFAULT_MODEL = "lab-bert"
+_TWIN = re.compile(r"(.+), random weights \(seed ([0-9]{1,9})\)")
 
 
 class ModelUnavailable(RuntimeError):
     """The model cannot be had right now; the message says why and what to do instead."""
+
+
+def ships(entry: ModelCard) -> bool:
+    """Whether this copy of the lab holds the model itself, in ``embedded/``."""
+    return entry.repository is None and (EMBEDDED / entry.id / "config.json").is_file()
+
+
+def twin_id(model_id: str, seed: int) -> str:
+    """What the twin of a model with random weights is called; see :mod:`lab.models.twin`."""
+    return f"{model_id}, random weights (seed {seed})"
+
+
+def twin_of(model_id: str) -> tuple[str, int] | None:
+    """The model and the seed that :func:`twin_id` was given, or None for any other id."""
+    found = _TWIN.fullmatch(model_id)
+    return (found[1], int(found[2])) if found else None
 
 
 def card(model_id: str) -> ModelCard | None:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 
-from lab.models.cards import CATALOGUE, ModelUnavailable, card
+from lab.models.cards import CATALOGUE, EMBEDDED, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
 from lab.models.weights import Weights, read_weights
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-EMBEDDED = Path(__file__).parent / "embedded"
 # WordPiece's file, or byte-level BPE's two.
 VOCABULARIES = (("vocab.txt",), ("vocab.json", "merges.txt"))
 
@@ -74,7 +73,10 @@ def load_model(name: str | Path) -> LoadedModel:
             raise ModelUnavailable(f"There is no model or folder called {str(name)!r}. The catalogue has {ids}.")
         return _load_folder(folder.name, folder)
     if entry.repository is None:
-        return _load_folder(entry.id, EMBEDDED / entry.id)
+        folder = EMBEDDED / entry.id
+        if not folder.is_dir():
+            raise ModelUnavailable(f"This copy of the lab came without {entry.id}.")
+        return _load_folder(entry.id, folder)
     from lab.models.hub import download
 
     return _load_folder(entry.id, download(entry))

@@ -168,9 +168,11 @@ def load_reference(model: LoadedModel) -> nn.Module:
         return kind.from_pretrained(
             model.source, attn_implementation="eager", dtype=torch.float32, use_safetensors=True
         ).eval()
-    module = kind(kind.config_class(**model.source.config, attn_implementation="eager")).eval()
-    module.load_state_dict(model.source.tensors, strict=False)
-    return module
+    # Not load_state_dict: Hugging Face also knows a base model's names, and the old ones of LayerNorm.
+    return kind.from_pretrained(
+        None, config=kind.config_class(**model.source.config), state_dict=model.source.tensors,
+        attn_implementation="eager", dtype=torch.float32,
+    ).eval()  # fmt: skip
 
 
 @contextmanager

@@ -189,7 +189,7 @@ class Trace:
         config, w = self.model.weights.config, self.model.weights.embeddings
         changes = self.interventions
         return forward.embed(
-            *_inputs(self.model, self.encoding), w, config.norm_eps, changes.no_positions, changes.no_segments
+            *inputs(self.model, self.encoding), w, config.norm_eps, changes.no_positions, changes.no_segments
         )
 
     @torch.inference_mode()
@@ -268,7 +268,7 @@ class Trace:
         return catalogue(self)
 
 
-def _inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Tensor]:
+def inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Tensor]:
     """Token, segment and position ids, each (n,)."""
     ids = torch.tensor(encoding.token_ids)
     positions = torch.arange(len(encoding))
@@ -295,5 +295,5 @@ def trace(model: LoadedModel, text: str, pair: str | None = None, interventions:
 def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interventions = _NOTHING) -> Trace:
     """Run an :class:`Encoding` made or changed by hand (tokens masked, segments swapped)."""
     interventions.check(model.config, len(encoding))
-    stream = forward.run_model(*_inputs(model, encoding), model.weights, interventions)
+    stream = forward.run_model(*inputs(model, encoding), model.weights, interventions)
     return Trace(model, encoding, interventions, stream)

@@ -1,1 +1,1 @@
-"""Toy mode: number-sentences and one-layer models small enough to read every number. No screen in here."""
+"""Toy mode: number-sentences and models of one or two layers, small enough to read every number. No screen in here."""

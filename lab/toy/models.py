@@ -46,7 +46,7 @@ _LINEARS = {
 _NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
 
 
-def _tokenizer(vocabulary: int) -> Tokenizer:
+def number_tokenizer(vocabulary: int) -> Tokenizer:
     """One token a number; the id of a number is the number, 0 is whatever is not in the vocabulary."""
     ids = {UNKNOWN: 0, **{str(word): word for word in range(1, vocabulary + 1)}}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
@@ -85,7 +85,7 @@ def _load(name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeigh
         "pad_token_id": None,  # Hugging Face's default is 0, which is [UNK] here
     }
     tensors = _tensors(embeddings, layer)
-    return LoadedModel(name, read_weights(config, tensors), _tokenizer(words - 1), Checkpoint(config, tensors))
+    return LoadedModel(name, read_weights(config, tensors), number_tokenizer(words - 1), Checkpoint(config, tensors))
 
 
 def _layer(w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm) -> LayerWeights:

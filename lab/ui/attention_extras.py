@@ -10,9 +10,13 @@ from lab.analysis.worked import WorkedExample, worked_example
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.ui.attention_steps import View, draw_map
+from lab.ui.blanks import blanks
 
-_TOLERANCE = 0.01
-
+_HINTS = {
+    "scores": "A score is query times key, dimension by dimension, added up.",
+    "weights": "Divide the scores by √2 first, then e to each, then each over their sum.",
+    "context": "Weight 1 times value 1, plus weight 2 times value 2, plus weight 3 times value 3.",
+}
 _MISTAKES = {
     "no_scaling": "No ÷ √d_k",
     "softmax_over_queries": "Softmax over the queries",
@@ -57,26 +61,8 @@ def _blanks(example: WorkedExample, row: int, steps: tuple[str, ...]) -> bool:
     st.markdown(f"**Row {row + 1}, {example.tokens[row]}**")
     done = True
     for step in steps:
-        truth = getattr(example, step)[row].tolist()
-        fields = st.columns(len(truth))
-        given = [
-            field.number_input(f"{step.capitalize()} {i + 1}", value=None, step=0.01, key=f"_hand.{row}.{step}.{i}")
-            for i, field in enumerate(fields)
-        ]
-        if any(value is None for value in given):
-            done = False
-            continue
-        wrong = [i for i, (value, right) in enumerate(zip(given, truth, strict=True))
-                 if value is None or abs(value - right) > _TOLERANCE]  # fmt: skip
-        if wrong:
-            hint = {
-                "scores": "A score is query times key, dimension by dimension, added up.",
-                "weights": "Divide the scores by √2 first, then e to each, then each over their sum.",
-                "context": "Weight 1 times value 1, plus weight 2 times value 2, plus weight 3 times value 3.",
-            }[step]
-            st.error(f"{', '.join(f'{step.capitalize()} {i + 1}' for i in wrong)}: not yet. {hint}",
-                     icon=":material/close:")  # fmt: skip
-            done = False
+        truths = {f"{step.capitalize()} {i + 1}": v for i, v in enumerate(getattr(example, step)[row].tolist())}
+        done = blanks(truths, _HINTS[step], f"_hand.{row}.{step}") and done
     return done
 
 

@@ -53,20 +53,23 @@ class View:
 
 def choose_tokens(trace: Trace, query: int, key: int) -> None:
     """Two selectors for query and key; the keyboard's way to what a click on the map does."""
+    left, right = st.columns(2)
+    with left:
+        choose_token(trace, "token", "Query: the token that attends", query)
+    with right:
+        choose_token(trace, "key_token", "Key: the token attended to", key)
 
-    def take(name: str) -> None:
+
+def choose_token(trace: Trace, name: str, label: str, chosen: int) -> None:
+    """A selector of one token; ``name`` is the field of the selection that it sets."""
+
+    def take() -> None:
         st.session_state[name] = st.session_state[f"_{name}"] + 1
 
-    columns = st.columns(2)
-    for column, name, label, value in (
-        (columns[0], "token", "Query: the token that attends", query),
-        (columns[1], "key_token", "Key: the token attended to", key),
-    ):
-        st.session_state[f"_{name}"] = value
-        column.selectbox(
-            label, range(len(trace)), key=f"_{name}", on_change=take, args=(name,),
-            format_func=lambda i: f"{i + 1} · {trace.tokens[i]}",
-        )  # fmt: skip
+    st.session_state[f"_{name}"] = chosen
+    st.selectbox(
+        label, range(len(trace)), key=f"_{name}", on_change=take, format_func=lambda i: f"{i + 1} · {trace.tokens[i]}"
+    )
 
 
 def draw_map(view: View, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:

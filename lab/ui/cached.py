@@ -1,6 +1,8 @@
-"""Everything expensive, computed once for all sessions. The only module that wraps Streamlit's caches.
+"""Models and runs, computed once for all sessions; beside it the caches of what is read off a run.
 
-torch, transformers and tokenizers are imported inside the functions: the course map needs none of them.
+This module, cached_heads, cached_layers and cached_toys are the only ones that wrap Streamlit's
+caches. torch, transformers and tokenizers are imported inside the functions: the course map needs
+none of them.
 """
 
 from __future__ import annotations
@@ -8,12 +10,13 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lab.models.cards import CATALOGUE, ModelUnavailable, card
+from lab.models.cards import CATALOGUE, ModelUnavailable, card, ships, twin_of
 
 if TYPE_CHECKING:
     from lab.analysis.predictions import Restored
@@ -22,10 +25,9 @@ if TYPE_CHECKING:
     from lab.models.proof import Proof
     from lab.models.trace import Trace
     from lab.text.steps import TokenizationSteps
-    from lab.toy.data import ToyData
 
 # As many computations at once as there are cores; the others wait instead of slowing each other down.
-_TURNS = threading.BoundedSemaphore(os.cpu_count() or 1)
+TURNS = threading.BoundedSemaphore(os.cpu_count() or 1)
 
 
 def local_models() -> dict[str, Path]:
@@ -46,7 +48,7 @@ def model_ids() -> tuple[str, ...]:
 
     listed = [
         entry.id for entry in CATALOGUE
-        if entry.repository is None or downloads_allowed() or hub.cached(entry) is not None
+        if ships(entry) or (entry.repository and (downloads_allowed() or hub.cached(entry) is not None))
     ]  # fmt: skip
     return (*listed, *local_models())
 
@@ -61,8 +63,14 @@ def needs_download(model_id: str) -> int | None:
     return entry.megabytes
 
 
-@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
 def model(model_id: str) -> LoadedModel:
+    """The model of this id, which may be that of a twin with random weights (:func:`lab.models.cards.twin_id`)."""
+    of = twin_of(model_id)
+    return twin(*of) if of else trained(model_id)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
+def trained(model_id: str) -> LoadedModel:
     """Load a model once; two stay in memory."""
     import torch
 
@@ -84,8 +92,16 @@ def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
     from lab.models.trace import trace
 
     loaded = model(model_id)
-    with _TURNS:
+    with TURNS:
         return trace(loaded, text, pair or None, changes)
+
+
+def other_run(loaded: LoadedModel, text: str) -> Trace:
+    """Another text through a model at hand, random weights or not. Not kept, as a trace keeps its model."""
+    from lab.models.trace import trace
+
+    with TURNS:
+        return trace(loaded, text)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -99,8 +115,27 @@ def masked_run(model_id: str, text: str, pair: str, places: tuple[int, ...]) -> 
     mask = mask_of(traced.model.tokenizer)
     if mask is None:
         raise ValueError(f"{model_id} has no token that hides another.")
-    with _TURNS:
+    with TURNS:
         return trace_encoding(traced.model, hide(traced.encoding, places, mask))
+
+
+@st.cache_resource(max_entries=1, show_spinner="Drawing random weights …")
+def twin(model_id: str, seed: int) -> LoadedModel:
+    """The model's architecture with random weights. One at a time: it is as large as the model."""
+    from lab.models.twin import random_twin
+
+    loaded = trained(model_id)
+    with TURNS:
+        return random_twin(loaded, seed)
+
+
+def twin_run(traced: Trace, seed: int) -> Trace:
+    """The same tokens through the twin with random weights. Not kept, as a trace would keep its model."""
+    from lab.models.trace import trace_encoding
+
+    untrained = twin(traced.model.id, seed)
+    with TURNS:
+        return trace_encoding(untrained, traced.encoding)
 
 
 @st.cache_data(max_entries=256, show_spinner="Hiding one word at a time …")
@@ -117,45 +152,31 @@ def restored_words(model_id: str, text: str, pair: str, places: tuple[int, ...])
     return tuple(found)
 
 
+def weights_of(loaded: LoadedModel) -> Hashable:
+    """What tells models apart: toys share an id but not their weights; two sums do."""
+    w = loaded.weights
+    return loaded.id, w.embeddings.token.sum().item(), w.layers[0].w_q.sum().item()
+
+
+def identity(traced: Trace) -> Hashable:
+    """What tells runs apart: the weights, the tokens, the changes."""
+    return weights_of(traced.model), traced.token_ids, traced.segment_ids, traced.interventions
+
+
 def proof(traced: Trace) -> Proof:
     """The proof of ``traced``, made once for all sessions that look at the same tokens."""
-    w = traced.model.weights
-    # Toys share an id but not their weights; two sums tell them apart.
-    weights = (traced.model.id, w.embeddings.token.sum().item(), w.layers[0].w_q.sum().item())
-    return _proof(traced, weights, traced.token_ids, traced.segment_ids, traced.interventions)
+    return _proof(traced, identity(traced))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _proof(
-    _traced: Trace, weights: tuple[str, float, float], ids: tuple[int, ...], segments: tuple[int, ...],
-    changes: Interventions,
-) -> Proof:  # fmt: skip
+def _proof(_traced: Trace, run_id: Hashable) -> Proof:
     from lab.models.proof import prove
 
-    with _TURNS:
+    with TURNS:
         proven = prove(_traced.model, _traced)
     gc.collect()
     gc.freeze()
     return proven
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def toy_data(vocabulary: int, length: int, count: int, seed: int) -> ToyData:
-    """The synthetic sentences of these settings."""
-    from lab.toy.data import generate
-
-    return generate(vocabulary, length, count, seed)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def toy_run(weights: str, vocabulary: int, length: int, seed: int, sentence: str) -> Trace:
-    """One number sentence through a toy, by the same pass as any other text."""
-    from lab.models.trace import trace
-    from lab.toy.models import constructed_toy, random_toy
-
-    if weights == "Random":
-        return trace(random_toy(vocabulary, length, seed=seed), sentence)
-    return trace(constructed_toy(vocabulary, length), sentence)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -167,5 +188,5 @@ def token_steps(model_id: str, text: str) -> TokenizationSteps:
     from lab.text.steps import tokenization_steps
 
     loaded = model(model_id)
-    with _TURNS:
+    with TURNS:
         return tokenization_steps(loaded.tokenizer, text)

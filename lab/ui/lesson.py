@@ -1,4 +1,4 @@
-"""What every lesson page does: header, trace, proof, the way on."""
+"""What every page with a model does: header, trace, proof; and what a lesson adds, the way on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.lessons import Lesson, neighbours, number
 from lab.course.words import escaped
-from lab.models.cards import ModelUnavailable
+from lab.models.cards import ModelUnavailable, twin_id
 from lab.models.catalogue import LoadedModel
 from lab.models.config import CheckpointError
 from lab.models.encoding import TextError
@@ -24,10 +24,9 @@ _PLAIN = Interventions()
 
 
 @dataclass(frozen=True)
-class LessonPage:
-    """One run of a lesson's page: which lesson, what is selected, where the proof badge goes."""
+class OpenPage:
+    """One run of a page: what is selected, where the proof badge and the notes go."""
 
-    lesson: Lesson
     selection: selection.Selection
     badge: DeltaGenerator
     notes: DeltaGenerator
@@ -96,27 +95,57 @@ class LessonPage:
 
     def head_controls(self, model: LoadedModel) -> tuple[int, int]:
         """Layer and head selectors in the sidebar; returns both from 0."""
+        layer = self.layer_control(model)
+        with st.sidebar:
+            _counted("head", model.config.heads, model.id)
+        return layer, selection.current().head - 1
+
+    def layer_control(self, model: LoadedModel) -> int:
+        """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""
         with st.sidebar:
             st.divider()
-            for name, count in (("layer", model.config.layers), ("head", model.config.heads)):
-                selection.fit(name, count, model.id)
-                st.selectbox(name.capitalize(), range(1, count + 1), key=name, bind="query-params")
-        chosen = selection.current()
-        return chosen.layer - 1, chosen.head - 1
+            _counted("layer", model.config.layers, model.id)
+        return selection.current().layer - 1
 
-    def prove(self, trace: Trace) -> None:
-        """Fill the badge. Call it last: the page is on screen while Hugging Face runs."""
+    def prove(self, *traces: Trace) -> None:
+        """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
+
+        With several traces there is a badge for each, and it names its model.
+        """
         with self.badge, st.spinner("Checking every step against Hugging Face …"):
-            proof = cached.proof(trace)
+            proofs = [cached.proof(trace) for trace in traces]
         self.badge.empty()
-        with self.badge.container():
-            show_proof(proof)
+        with self.badge.container(horizontal=True):
+            for trace, proof in zip(traces, proofs, strict=True):
+                show_proof(proof, trace.model.id if len(traces) > 1 else None)
 
     def finish(self) -> None:
-        """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
+        """Notes of what was changed. Call it when all controls are drawn."""
         with self.notes.container():
             for message in selection.take_notes():
                 st.warning(message, icon=":material/info:")
+
+
+@dataclass(frozen=True)
+class LessonPage(OpenPage):
+    """The page of a lesson. Its model may be the one before training: the same with random weights."""
+
+    lesson: Lesson
+
+    def _model_id(self) -> str:
+        wanted = super()._model_id()
+        if self.selection.weights != selection.RANDOM or not self.lesson.weights:
+            return wanted
+        seed = self.selection.twin_seed
+        st.info(
+            f"Random weights, seed {seed}: {escaped(wanted)} before its first training step. Nothing is learned here.",
+            icon=":material/casino:",
+        )
+        return twin_id(wanted, seed)
+
+    def finish(self) -> None:
+        """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
+        super().finish()
         st.divider()
         with st.expander("Papers", icon=":material/menu_book:"):
             st.markdown("\n".join(f"- {paper}" for paper in self.lesson.reading))
@@ -147,21 +176,40 @@ def open_lesson(page_file: str) -> LessonPage:
         badge = st.empty()
     with st.expander(f"Lesson {number(lesson)}: after it you can …", icon=":material/flag:"):
         st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
-    return LessonPage(lesson, selection.current(), badge, st.empty())
+    return LessonPage(selection.current(), badge, st.empty(), lesson)
+
+
+def open_page(title: str, question: str) -> OpenPage:
+    """The same for a page that is no lesson."""
+    shell.route()
+    st.title(title)
+    st.markdown(f"#### {question}")
+    return OpenPage(selection.current(), st.empty(), st.empty())
+
+
+def _counted(name: str, count: int, model_id: str) -> None:
+    """A selector of one of a model's layers or heads, from 1."""
+    selection.fit(name, count, model_id)
+    st.selectbox(name.capitalize(), range(1, count + 1), key=name, bind="query-params")
 
 
 def _set_step(name: str) -> None:
     st.session_state["step"] = name
 
 
-def show_proof(proof: Proof) -> None:
-    """The badge: green with the largest difference, or red with the first step that broke. Opens the table."""
+def show_proof(proof: Proof, model: str | None = None) -> None:
+    """The badge: green with the largest difference, or red with the first step that broke. Opens the table.
+
+    ``model`` is named where there are several.
+    """
     broken = proof.first_failure
     where = "" if broken is None or broken.layer is None else f", layer {broken.layer + 1}"
     if broken is None:
         label, icon = f":green[{len(proof.rows)} steps proven]", ":material/verified:"
     else:
         label, icon = f":red[Differs from {escaped(broken.step)}{where}]", ":material/error:"
+    if model is not None:
+        label = f"{escaped(model)}: {label}"
     with st.popover(label, icon=icon):
         if broken is None:
             st.markdown(

@@ -13,7 +13,7 @@ from lab.course.words import quoted
 from lab.models.catalogue import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import cached, masking
-from lab.ui.lesson import LessonPage
+from lab.ui.lesson import OpenPage
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class View:
     language model. Places count from 0.
     """
 
-    page: LessonPage
+    page: OpenPage
     plain: Trace
     trace: Trace
     hidden: tuple[int, ...]
@@ -76,7 +76,7 @@ def cannot_predict(model: LoadedModel) -> str | None:
     return None
 
 
-def look(page: LessonPage, plain: Trace, *, first: bool) -> View | None:
+def look(page: OpenPage, plain: Trace, *, first: bool) -> View | None:
     """The controls of a step and what they choose, or None while nothing is hidden.
 
     ``first`` is the step in which words are hidden, or the place is chosen.
@@ -98,7 +98,7 @@ def look(page: LessonPage, plain: Trace, *, first: bool) -> View | None:
     return View(page, plain, trace, hidden, chosen, place, read.masked_prediction(trace, plain.encoding, place))
 
 
-def _look_ahead(page: LessonPage, plain: Trace) -> View:
+def _look_ahead(page: OpenPage, plain: Trace) -> View:
     places = range(len(plain))
     place = masking.asked_place(places, len(plain) - 1)
     masking.choose_place(plain, places, place, "Ask what comes after")

@@ -9,14 +9,22 @@ from typing import Any
 
 import streamlit as st
 
+from lab.analysis.metrics import METRICS
 from lab.course.words import escaped, quoted
 from lab.models.cards import DEFAULT_MODEL
 from lab.models.encoding import clean
+from lab.toy.tasks import TASKS
 
 DEFAULT_TEXT = "The sleepy cat sat on the mat."
 MAX_CHARACTERS = 4000
 SENTENCE, TOY = "Sentence", "Toy"
-RANDOM, CONSTRUCTED = "Random", "Constructed"
+# Metrics as published, or corrected for the length of the text.
+RAW, CORRECTED = "Raw", "Corrected"
+# What stands in the matrix of sentences.
+MAXIMUM, MASS, RELATIVE = "Maximum", "Mean mass", "Length-corrected"
+_METRIC = "Focus (entropy)"
+LEARNED = "Trained"
+RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 
 # name: (default, least, most) of the whole numbers in the URL that any visitor may have typed.
 TOY_NUMBERS: Mapping[str, tuple[int, int, int]] = {
@@ -26,8 +34,27 @@ TOY_NUMBERS: Mapping[str, tuple[int, int, int]] = {
     "toy_seed": (0, 0, 9999),
     "toy_sentence": (1, 1, 200),
 }
+# The seed of a model's random weights is a number like those, for every model.
+NUMBERS: Mapping[str, tuple[int, int, int]] = {
+    **TOY_NUMBERS,
+    "toy_heads": (4, 1, 32),
+    "toy_layers": (1, 1, 2),
+    "twin_seed": (0, 0, 9999),
+    "pe_length": (64, 8, 512),
+    "pe_width": (64, 4, 512),
+    "pe_shift": (3, 1, 64),
+}
+# Of these a widget offers only some; the first is the default.
+CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
+    "pe_base": (10_000, 10, 100, 1000, 100_000, 1_000_000),
+    "toy_task": tuple(task.name for task in TASKS),
+    "metric": (_METRIC, *(metric.name for metric in METRICS if metric.name != _METRIC)),
+    "version": (RAW, CORRECTED),
+    "measure": (MAXIMUM, MASS, RELATIVE),
+    "tau": ("0.01", "0.001", "0.003", "0.03", "0.1", "0.3"),
+}
 # Parameters that no widget owns; they are written to the URL by hand. Tokens count from 1, as on screen.
-_UNBOUND = ("token", "key_token", "place", "masked")
+_UNBOUND = ("token", "key_token", "place", "masked", "dimension", "first_dimension", "neuron", "first_neuron")
 _NOTES = "selection.notes"
 
 
@@ -36,7 +63,9 @@ class Selection:
     """The state of the lab. Field names are the names of the URL's parameters.
 
     ``layer``, ``head``, ``token`` and ``key_token`` count from 1, as on screen. So do ``place``, the
-    token asked about, and ``masked``, the hidden ones ("3.7"): see :mod:`lab.ui.masking`.
+    token asked about, and ``masked``, the hidden ones ("3.7"): see :mod:`lab.ui.masking`; and the
+    dimensions of a vector and the neurons of a feed-forward network (0: not chosen). The numbers that
+    begin with ``pe_`` shape the sinusoids of the embeddings lesson.
     """
 
     mode: str = SENTENCE
@@ -49,12 +78,33 @@ class Selection:
     key_token: int = 4
     place: int = 0
     masked: str = ""
+    dimension: int = 0
+    first_dimension: int = 1
+    neuron: int = 0
+    first_neuron: int = 1
     toy_vocabulary: int = 8
     toy_length: int = 8
     toy_count: int = 20
     toy_seed: int = 0
     toy_sentence: int = 1
     toy_weights: str = CONSTRUCTED
+    toy_heads: int = 4
+    toy_task: str = TASKS[0].name
+    toy_layers: int = TASKS[0].layers
+    other_head: int = 2
+    card: str = ""
+    weights: str = LEARNED
+    twin_seed: int = 0
+    pe_length: int = 64
+    pe_width: int = 64
+    pe_base: int = 10_000
+    pe_shift: int = 3
+    metric: str = _METRIC
+    version: str = RAW
+    tau: str = "0.01"
+    measure: str = MAXIMUM
+    sentence: int = 1
+    other_sentence: int = 2
 
 
 DEFAULTS = Selection()
@@ -90,9 +140,13 @@ def start(models: tuple[str, ...]) -> None:
     notes = []
     if raw["model"] is not None and raw["model"] not in models:
         notes.append(f"This server has no model called {quoted(raw['model'][:40])}, so you see {DEFAULTS.model}.")
-    for name, (default, least, most) in TOY_NUMBERS.items():
+    for name, (default, least, most) in NUMBERS.items():
         if raw[name] is not None and whole_number(raw[name], least, most) is None:
             notes.append(f"{name} must be a number from {least} to {most}; it is {default} now.")
+    for name, offered in CHOICES.items():
+        if raw[name] is not None and raw[name] not in [str(each) for each in offered]:
+            known = ", ".join(sorted(map(str, offered), key=len))
+            notes.append(f"{name} must be one of {known}; it is {offered[0]} now.")
     for name in ("text", "pair"):
         value = raw[name]
         if value is not None and len(value) > MAX_CHARACTERS:
@@ -103,8 +157,8 @@ def start(models: tuple[str, ...]) -> None:
             default = getattr(DEFAULTS, name)
             number = whole_number(raw[name], 1, 10_000)
             st.session_state[name] = (number or default) if isinstance(default, int) else raw[name]
-    for name in ("layer", "head"):
-        # How many there are depends on the model, which is not loaded yet: see fit().
+    for name in ("layer", "head", "other_head", "sentence", "other_sentence", "card"):
+        # What there is depends on the model, which is not loaded yet: see fit(), and the page of the cards.
         if raw[name] is not None:
             st.session_state[f"asked.{name}"] = raw[name]
     st.session_state[_NOTES] = notes
@@ -121,15 +175,15 @@ def take_notes() -> list[str]:
 
 
 def fit(name: str, most: int, what: str) -> None:
-    """Bring ``layer`` or ``head`` into 1 … ``most`` before its widget is drawn, and say so if it was not."""
-    asked = st.session_state.pop(f"asked.{name}", None)
+    """Bring a layer or head into 1 … ``most`` before its widget is drawn, and say so if it was not."""
+    called, asked = name.replace("_", " "), st.session_state.pop(f"asked.{name}", None)
     if asked is not None and whole_number(asked, 1, most) is None:
-        note(f"There is no {name} {quoted(asked[:20])} in {escaped(what)}: {name}s run from 1 to {most}.")
+        note(f"There is no {called} {quoted(asked[:20])} in {escaped(what)}: {called}s run from 1 to {most}.")
         nearest = whole_number(asked, most + 1, 10**9)
         st.session_state[name] = most if nearest else 1
     value = st.session_state.get(name)
     if isinstance(value, int) and not 1 <= value <= most:
-        note(f"{escaped(what)} has {most} {name}s, so {name} {value} became {name} {most}.")
+        note(f"{escaped(what)} has {most} {called}s, so {called} {value} became {called} {most}.")
         st.session_state[name] = most
 
 

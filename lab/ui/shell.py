@@ -15,11 +15,15 @@ _ROUTED = "_routed"
 
 
 def pages() -> list[StreamlitPage]:
-    """Every page, the course map first. No url_path: the slug must stay the one of the file name."""
+    """Every page, the course map first. No url_path: the slug must stay the one of the file name.
+
+    No sections: Streamlit puts their headers into the list itself, where a screen reader loses count.
+    """
     start = st.Page("pages/0_Course.py", title="Course", icon=":material/map:", default=True)
     return [
         start,
         *(st.Page(lesson.page, title=f"{number(lesson)} · {lesson.title}", icon=lesson.icon) for lesson in LESSONS),
+        st.Page("pages/20_Models.py", title="Models", icon=":material/badge:"),
     ]
 
 

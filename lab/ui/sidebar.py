@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from lab.course.lessons import Lesson
+from lab.toy.tasks import TASKS, task_named
 from lab.ui import cached, selection
+from lab.ui.toy_runs import ask_for_training
 
 _EXAMPLES = {
     "A pronoun": ("The cat sat on the mat because it was tired.", ""),
@@ -44,6 +46,15 @@ def shared_input(lesson: Lesson | None) -> None:
         on_change=_take_example,
     )
     st.selectbox("Model", cached.model_ids(), key="model", bind="query-params", format_func=str)
+    if lesson is not None and lesson.weights:
+        st.segmented_control(
+            "Weights", [selection.LEARNED, selection.RANDOM], default=selection.LEARNED, required=True, key="weights",
+            bind="query-params",
+            help="Random: the same architecture before its first training step. What you still see was not learned.",
+        )  # fmt: skip
+        if selection.current().weights == selection.RANDOM:
+            default, least, most = selection.NUMBERS["twin_seed"]
+            st.number_input("Seed", least, most, default, key="twin_seed", bind="query-params")
 
 
 def _take_example() -> None:
@@ -57,7 +68,7 @@ def _mode() -> str:
     chosen = st.segmented_control(
         "Input", [selection.SENTENCE, selection.TOY], default=selection.SENTENCE, required=True, key="mode",
         bind="query-params",
-        help="Toy: made-up number sentences through a model of one layer, small enough to see whole.",
+        help="Toy: made-up number sentences through a model of one or two layers, small enough to see whole.",
     )  # fmt: skip
     return str(chosen)
 
@@ -65,9 +76,25 @@ def _mode() -> str:
 def toy_weights() -> None:
     """Sidebar: which toy, always named for what it is."""
     st.segmented_control(
-        "Weights", [selection.CONSTRUCTED, selection.RANDOM], default=selection.CONSTRUCTED, required=True,
-        key="toy_weights", bind="query-params",
+        "Weights", [selection.CONSTRUCTED, selection.RANDOM, selection.TRAINED], default=selection.CONSTRUCTED,
+        required=True, key="toy_weights", bind="query-params",
     )  # fmt: skip
+    if selection.current().toy_weights == selection.TRAINED:
+        _training()
+
+
+def _training() -> None:
+    """What is taught to how many layers, and the button that leads to the step where it happens."""
+    st.selectbox(
+        "Task", [task.name for task in TASKS], key="toy_task", bind="query-params", on_change=_take_task,
+    )  # fmt: skip
+    st.segmented_control("Layers", [1, 2], default=1, required=True, key="toy_layers", bind="query-params")
+    st.button("Train", icon=":material/model_training:", on_click=ask_for_training)
+
+
+def _take_task() -> None:
+    """A new task begins with as many layers as its solution has."""
+    st.session_state["toy_layers"] = task_named(selection.current().toy_task).layers
 
 
 def toy_input() -> None:

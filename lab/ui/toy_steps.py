@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import streamlit as st
 
 from lab.models.trace import Trace
-from lab.toy.data import ToyData, as_text, summarise, validate
-from lab.ui import cached
+from lab.toy.data import as_text, summarise, validate
+from lab.ui import cached_toys, toy_runs
 from lab.ui.lesson import LessonPage
-from lab.ui.selection import RANDOM, Selection
+from lab.ui.selection import RANDOM, TRAINED
+from lab.ui.toy_runs import TRAIN_STEP
+from lab.ui.training_steps import show_training
+
+if TYPE_CHECKING:
+    from lab.toy.training import Plan
 
 
-def _data(chosen: Selection) -> ToyData:
-    return cached.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
+def toy_trace(page: LessonPage, heads: int | None = None) -> Trace:
+    """The chosen number sentence through the chosen toy; says which toy it is.
 
-
-def toy_trace(page: LessonPage) -> Trace:
-    """The chosen number sentence through the chosen toy; says which toy it is."""
+    ``heads`` cuts the random toy's weights into another number of heads.
+    """
     chosen = page.selection
-    data = _data(chosen)
-    number = min(chosen.toy_sentence, len(data.sentences))
+    text = as_text(toy_runs.sentence(chosen))
+    if chosen.toy_weights == TRAINED:
+        plan = toy_runs.plan(chosen)
+        _say_trained(plan)
+        return cached_toys.number_run(toy_runs.toy(plan), text)
     if chosen.toy_weights == RANDOM:
         st.info("Random weights: nothing is learned here. Compare with a trained model.", icon=":material/casino:")
     else:
@@ -28,15 +38,32 @@ def toy_trace(page: LessonPage) -> Trace:
             "Weights written by hand: head 1 looks at the previous token, head 2 at equal tokens, head 3 at all alike.",
             icon=":material/construction:",
         )
-    return cached.toy_run(
-        chosen.toy_weights, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed,
-        as_text(data.sentences[number - 1]),
+    return cached_toys.toy_run(
+        chosen.toy_weights, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, text, heads
     )  # fmt: skip
+
+
+def _say_trained(plan: Plan) -> None:
+    """Which toy it is: before training, stopped, or trained."""
+    run, task = toy_runs.run_of(plan), plan.what
+    if run is None or run.latest.step == 0:
+        st.info(
+            f"Before training: random weights, nothing is learned. The step “{TRAIN_STEP}” teaches this toy the task "
+            f"“{task.name}”.",
+            icon=":material/model_training:",
+        )
+        return
+    now = run.latest
+    how = "Trained here" if now.finished else f"Training stopped at step {now.step} of {plan.steps}"
+    st.info(
+        f"{how} on the task “{task.name}”: {now.accuracy:.1%} of its answers on fresh sentences are right.",
+        icon=":material/model_training:",
+    )
 
 
 def show_toy_data(page: LessonPage) -> None:
     """The synthetic data, checked and summed up."""
-    data = _data(page.selection)
+    data = toy_runs.sentences(page.selection)
     st.markdown("Sentences of made-up words: each number is a word, drawn at random with the seed in the sidebar.")
     st.dataframe(
         pd.DataFrame({"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]},
@@ -47,3 +74,7 @@ def show_toy_data(page: LessonPage) -> None:
     st.dataframe(validate(data), hide_index=True)
     st.markdown("**Summary**")
     st.dataframe(summarise(data), hide_index=True)
+
+
+# The first steps of every lesson in toy mode.
+TOY_STEPS: Mapping[str, Callable[[LessonPage], None]] = {"Toy data": show_toy_data, TRAIN_STEP: show_training}

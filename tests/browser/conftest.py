@@ -21,9 +21,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.harness import HOME, Lab, View, Visitor, chromium, running_lab, visit
+
+# A test that must fail waits so long for what does not come; a busy machine takes its time.
+expect.set_options(timeout=30_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,6 +13,11 @@ from jsonschema import Draft7Validator
 from numpy.typing import NDArray
 
 from lab.charts import Figure, bars, columns, heatmap, lines, strips
+from lab.charts.activations import activations
+from lab.charts.curve import curve
+from lab.charts.marked import marked_lines
+from lab.charts.plan import Box, plan
+from lab.charts.small_maps import small_maps
 
 HOSTILE = [
     '"); alert(1)//',
@@ -60,8 +65,25 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
         "strips": strips(signed, labels, title="Vectors", value_title="Value", highlight=0, select="cell"),
         "bars": bars(labels, signed[0], title="Scores", value_title="Score", highlight=0, numbered=True),
         "columns": columns(signed[0], title="Products", value_title="Product", highlight=0),
+        "small maps": small_maps(
+            np.stack([matrix(count), matrix(count, seed=1)]), labels, [(labels[0], "mixed"), ("b", "mixed")],
+            title="All heads", value_title="Weight", domain=(0, 1), highlight=0, causal=True,
+        ),
+        "activations": activations(signed, labels, title="Neurons", value_title="Activation", first=97, select="cell"),
+        "curve": curve(
+            ([-1, 0, 1], [0, 0, 1]), (signed[0], signed[0].clip(0)), title="Curve", x_title="Before", y_title="After",
+            point_title="Neuron", highlight=0,
+        ),
+        "plan": plan(
+            [Box(label, at / 2, 0 if at > 1 else None) for at, label in enumerate(labels)],
+            title="Steps", value_title="Length",
+        ),
         "lines": lines({labels[0]: signed[0], "b": signed[0][:2]}, title="Loss", x_title="Step", y_title="Loss"),
-    }
+        "marked lines": marked_lines(
+            {labels[0]: signed[0]}, {labels[0]: (1.5, 0.1)}, x=[*range(1, count + 1)], rule=1.5, title="Sparsity",
+            x_title="τ", y_title="Share",
+        ),
+    }  # fmt: skip
 
 
 @cache

@@ -83,6 +83,13 @@ def test_strips_outline_a_dimension_through_all_vectors() -> None:
     assert not datasets["chosen_cell"]
 
 
+def test_strips_name_dimensions_of_a_longer_vector() -> None:
+    figure = strips([[1, 2]], ["q"], title="", value_title="", dimensions=["65", "66"])
+    assert figure.table().columns.tolist() == ["65", "66"]
+    with pytest.raises(ValueError, match="2 dimensions but 1 labels"):
+        strips([[1, 2]], ["q"], title="", value_title="", dimensions=["65"])
+
+
 @pytest.mark.parametrize(
     ("vectors", "names", "message"),
     [

@@ -77,6 +77,13 @@ def test_neighbours_differ_in_colour_across_spaces() -> None:
     assert classes[1:] == ["token hue0", "gap", "token hue1"]
 
 
+def test_groups_give_their_tokens_one_colour_special_ones_too() -> None:
+    chips = [("", (0,), "[CLS]"), ("a", (1,), "a"), ("b", (2,), "b"), ("", (3,), "[SEP]")]
+    shown = token_chips(chips, groups=[0, 0, 1, 1]).partition("</style>")[2]
+    kinds = [part.partition('"')[0] for part in shown.split('class="token ')[1:]]
+    assert kinds == ["hue0 special", "hue0", "hue1", "hue1 special"]
+
+
 def test_the_chosen_token_is_framed_on_all_its_chips() -> None:
     classes = _Reader(token_chips([("a", (0, 1), None), ("b", (1,), None), ("c", (2,), None)], chosen=1)).classes
     assert [("chosen" in each) for each in classes[1:]] == [True, True, False]

@@ -192,6 +192,12 @@ def test_a_catalogue_id_that_ships_is_read_from_the_repository(
     assert prove(model, trace(model, SENTENCE)).passed
 
 
+def test_a_catalogue_id_that_this_copy_lacks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "EMBEDDED", tmp_path)
+    with pytest.raises(ModelUnavailable, match="came without lab-gpt2"):
+        load_model("lab-gpt2")
+
+
 def test_a_folder_by_path_text_or_the_current_one(
     tiny_checkpoint: TinyCheckpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,202 @@
+"""The vectors that enter the first layer: their parts, one number worked out, and runs with the input changed.
+
+Devlin et al. 2019, §3 and figure 2: token + segment + position, then LayerNorm. Tokens, dimensions and
+hidden states count from 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lab.models.encoding import Encoding
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace, trace_encoding
+
+Array = NDArray[np.float32]
+Values = NDArray[np.float64]
+T = TypeVar("T")
+
+SUMMANDS = ("token", "position", "segment")
+SegmentChange = Literal["all 0", "swapped", "left out"]
+Order = Literal["reversed", "shuffled", "moved on by one"]
+
+
+def parts(trace: Trace) -> dict[str, Array]:
+    """What is added and what comes out, each (n, e): token, position, segment, sum, LayerNorm.
+
+    A part that the model lacks is left out: segments in GPT-2 and DistilBERT, LayerNorm in GPT-2.
+    """
+    e = trace.embeddings
+    found = {"token": e.token, "position": e.position, "segment": e.segment, "sum": e.sum, "LayerNorm": e.norm}
+    return {name: tensor.numpy() for name, tensor in found.items() if tensor is not None}
+
+
+def lengths(vectors: Mapping[str, Array]) -> dict[str, Values]:
+    """The Euclidean length of each row, (n,) for each part."""
+    return {name: np.linalg.norm(rows.astype(np.float64), axis=1) for name, rows in vectors.items()}
+
+
+@dataclass(frozen=True)
+class WorkedNorm:
+    """LayerNorm of one number: γ · (sum - mean) / deviation + β (Ba et al. 2016, equation 4).
+
+    ``mean`` and ``deviation`` (√(variance + ε)) are those of the token's whole sum; ``normalized`` is the
+    quotient, before γ and β.
+    """
+
+    mean: float
+    deviation: float
+    normalized: float
+    gamma: float
+    beta: float
+    output: float
+
+
+@dataclass(frozen=True)
+class WorkedDimension:
+    """One dimension of one token, from the summands (by name) to what layer 1 reads. GPT-2 has no ``norm``."""
+
+    summands: Mapping[str, float]
+    total: float
+    norm: WorkedNorm | None
+
+
+def worked_dimension(trace: Trace, token: int, dimension: int) -> WorkedDimension:
+    """Write out ``dimension`` of ``token``, recomputed in float64 from the three rows.
+
+    Raises IndexError for a token or dimension that does not exist.
+    """
+    vectors, config = parts(trace), trace.model.config
+    rows = [vectors[name][token].astype(np.float64) for name in SUMMANDS if name in vectors]
+    total = np.sum(rows, axis=0)
+    summands = {name: float(vectors[name][token, dimension]) for name in SUMMANDS if name in vectors}
+    norm = trace.model.weights.embeddings.norm
+    if norm is None:
+        return WorkedDimension(summands, float(total[dimension]), None)
+    mean, deviation = float(total.mean()), math.sqrt(total.var() + config.norm_eps)
+    normalized = (float(total[dimension]) - mean) / deviation
+    gamma, beta = norm.gamma[dimension].item(), norm.beta[dimension].item()
+    worked = WorkedNorm(mean, deviation, normalized, gamma, beta, gamma * normalized + beta)
+    return WorkedDimension(summands, float(total[dimension]), worked)
+
+
+def position_rows(trace: Trace, count: int) -> Array:
+    """The learned vectors of the first ``count`` positions, (count or as many as there are, e).
+
+    RoBERTa's first rows stand for no position and are left out.
+    """
+    first = trace.model.config.position_offset
+    return trace.model.weights.embeddings.position[first : first + count].numpy()
+
+
+def with_segments(encoding: Encoding, change: SegmentChange) -> Encoding:
+    """``encoding`` with every segment id 0, or with 0 and 1 exchanged; "left out" is no matter of ids."""
+    if change == "all 0":
+        return replace(encoding, segment_ids=(0,) * len(encoding))
+    if change == "swapped":
+        return replace(encoding, segment_ids=tuple(1 - segment for segment in encoding.segment_ids))
+    return encoding
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """How far hidden states moved. ``distance`` (L+1, n) is ‖after - before‖ / ‖before‖ of each.
+
+    ``follows`` is the probability that the second text follows the first, before and after; None without
+    a second text, or without a head that says so.
+    """
+
+    distance: Values
+    follows: tuple[float, float] | None
+
+
+def segment_movement(trace: Trace, change: SegmentChange) -> Movement:
+    """Run the same tokens with other segment ids (or without segment vectors) and measure what moved.
+
+    Raises ValueError for a model without the segments that the change needs.
+    """
+    needed = 1 if change == "left out" else 2
+    if trace.model.config.segments < needed:
+        raise ValueError(f"{change}: {trace.model.id} has {trace.model.config.segments} segments, not {needed}.")
+    changes = replace(trace.interventions, no_segments=change == "left out")
+    after = trace_encoding(trace.model, with_segments(trace.encoding, change), changes)
+    follows = None
+    if trace.pair is not None and trace.model.weights.pair_head is not None:
+        first, second = (each.pair_logits.softmax(-1)[0].item() for each in (trace, after))
+        follows = (first, second)
+    return Movement(_relative(trace.hidden_states, after.hidden_states), follows)
+
+
+def _relative(before: torch.Tensor, after: torch.Tensor) -> Values:
+    size = before.double().norm(dim=-1)
+    moved: Values = ((after.double() - before.double()).norm(dim=-1) / size.clamp_min(1e-12)).numpy()
+    return moved
+
+
+def new_order(order: Order, n: int) -> tuple[int, ...]:
+    """Which old place stands at each new one, (n,). A shuffle is the same for every text of one length."""
+    if order == "reversed":
+        return tuple(range(n))[::-1]
+    if order == "moved on by one":
+        return tuple((place - 1) % n for place in range(n))
+    return tuple(np.random.Generator(np.random.PCG64(1)).permutation(n).tolist())
+
+
+def reordered(encoding: Encoding, order: Sequence[int]) -> Encoding:
+    """``encoding`` with its tokens in another order: place j holds what stood at ``order[j]``, segment and all.
+
+    Raises ValueError unless ``order`` names every place once.
+    """
+    if sorted(order) != list(range(len(encoding))):
+        raise ValueError(f"the order must name each of the {len(encoding)} places once.")
+
+    def moved(each: tuple[T, ...]) -> tuple[T, ...]:
+        return tuple(each[place] for place in order)
+
+    return replace(
+        encoding,
+        tokens=moved(encoding.tokens),
+        token_ids=moved(encoding.token_ids),
+        segment_ids=moved(encoding.segment_ids),
+        offsets=moved(encoding.offsets),
+        word_ids=moved(encoding.word_ids),
+        in_pair=moved(encoding.in_pair),
+        special=moved(encoding.special),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """How far the outputs are from having moved with their tokens.
+
+    ``layers`` (L+1,) is max |after[j] - before[order[j]]| over all tokens and dimensions of each hidden
+    state, ``largest`` the largest |number| there is in ``before``: what the differences are to be held against.
+    """
+
+    layers: Values
+    largest: float
+
+    @property
+    def follows(self) -> bool:
+        """Whether the outputs moved with their tokens: nothing differs by more than rounding in float32."""
+        return float(self.layers.max()) <= 1e-4 * max(1.0, self.largest)
+
+
+def permutation_gap(trace: Trace, order: Order, changes: Interventions) -> Gap:
+    """Run the tokens of ``trace`` as they stand and in another order, both with ``changes``, and compare.
+
+    Without positions nothing but a causal mask tells a transformer where a token stands: self-attention
+    treats its input as a set (Vaswani et al. 2017, §3.5).
+    """
+    places = new_order(order, len(trace))
+    before = trace_encoding(trace.model, trace.encoding, changes).hidden_states
+    after = trace_encoding(trace.model, reordered(trace.encoding, places), changes).hidden_states
+    apart = (after - before[:, list(places)]).abs().amax(dim=(1, 2))
+    return Gap(apart.double().numpy(), before.abs().max().item())

@@ -1,0 +1,98 @@
+"""Switching heads off: what moves in the layers after, and what becomes of the prediction.
+
+A head is off when its d_k numbers are replaced at the *input* of W_O, by 0 or by their mean over the
+text's tokens (Michel et al. 2019, §3). Zeroing d_k numbers of the output would cut coordinates out of
+all heads instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lab.models import forward
+from lab.models.ablation import ablate_each_head
+from lab.models.config import ModelConfig
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace, trace_encoding
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadOff:
+    """One head off.
+
+    moved     (L+1, n), how far each token's vector moved, as a share of its length; 0 are the embeddings
+    logits    (vocabulary,) at the place asked about, or None for no place
+    """
+
+    moved: Array
+    logits: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class EachHeadOff:
+    """Every head off, one at a time.
+
+    moved            (L, H), how far the last layer's vectors moved, as a mean over tokens of their length's share
+    probabilities    (L, H), of the word asked about, or None for no place
+    best             (L, H), the id of the most probable word then, or None
+    """
+
+    moved: Array
+    probabilities: Array | None
+    best: NDArray[np.int64] | None
+
+
+def moved(plain: Tensor, changed: Tensor) -> Array:
+    """‖changed − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
+    return ((changed - plain).norm(dim=-1) / plain.norm(dim=-1)).numpy().astype(np.float64)
+
+
+@torch.inference_mode()
+def head_off(trace: Trace, layer: int, head: int, place: int | None, to_mean: bool = False) -> HeadOff:
+    """Run ``trace`` again with one head off. Layers, heads and the ``place`` asked about count from 0."""
+    off = frozenset({(layer, head)})
+    changes = Interventions(mean_heads=off) if to_mean else Interventions(zero_heads=off)
+    changed = trace_encoding(trace.model, trace.encoding, changes)
+    logits = None if place is None else changed.logits(place)[0].numpy().astype(np.float64)
+    return HeadOff(moved(trace.hidden_states, changed.hidden_states), logits)
+
+
+@torch.inference_mode()
+def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> EachHeadOff:
+    """Every head of the model off, one at a time, in one batched pass.
+
+    ``place`` is asked about ``word``, a token id; both None for a model that predicts no words.
+    """
+    last = ablate_each_head(trace, to_mean)
+    moves = moved(trace.hidden_states[-1], last).mean(axis=-1)
+    vocabulary = trace.model.weights.vocabulary_head
+    if place is None or word is None or vocabulary is None:
+        return EachHeadOff(moves, None, None)
+    config, norm, here = trace.model.config, trace.model.weights.final_norm, last[:, :, place]
+    read = here if norm is None else forward.layer_norm(here, norm, config.norm_eps)
+    logits = forward.vocabulary_logits(read.flatten(0, 1), vocabulary, config).double()
+    probabilities = logits.softmax(dim=-1)[:, word].unflatten(0, moves.shape).numpy()
+    best = logits.argmax(dim=-1).unflatten(0, moves.shape).numpy()
+    return EachHeadOff(moves, probabilities, best)
+
+
+def multiplications(config: ModelConfig, n: int) -> float:
+    """About how many multiplications :func:`each_head_off` takes for n tokens.
+
+    Each of the L·H heads repeats the layers from its own upward, half of them on average.
+    """
+    linear = 4 * config.width**2 + 2 * config.width * config.ffn_width
+    one_layer = n * linear + 2 * n * n * config.width
+    return config.layers * config.heads * one_layer * (config.layers + 1) / 2
+
+
+def longest(config: ModelConfig, numbers: int) -> int:
+    """How many tokens a text may have if the vectors of all runs together may be ``numbers`` long."""
+    return numbers // (config.layers * config.heads * config.width)

@@ -1,0 +1,169 @@
+"""What each sublayer adds to the residual stream, and what LayerNorm makes of a vector, number by number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lab.models.trace import LayerTrace, Trace
+from lab.models.weights import Norm
+
+Array = NDArray[np.float64]
+
+SUBLAYERS = ("attention", "feed-forward")
+_SMALLEST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class SublayerChanges:
+    """How much attention and the feed-forward network change each token, layer by layer.
+
+    Both are (L, 2, n), the sublayers in the order of :data:`SUBLAYERS`. With x the token's vector in the
+    stream and Δ what the sublayer adds: ``relative`` is ‖Δ‖ / ‖x‖, ``cosine`` that of the angle
+    between x and x + Δ (1: the direction stays). LayerNorm's own changes are in neither.
+    """
+
+    relative: Array
+    cosine: Array
+
+
+def sublayer_changes(trace: Trace) -> SublayerChanges:
+    """Measure both sublayers of every layer (the residual connections of He et al. 2016)."""
+    relative, cosine = [], []
+    for index in range(trace.model.config.layers):
+        for stream, added in sublayers(trace.layer(index)):
+            x, delta = (t.numpy().astype(np.float64) for t in (stream, added))
+            total = x + delta
+            before, after = (np.linalg.norm(v, axis=-1).clip(_SMALLEST) for v in (x, total))
+            relative.append(np.linalg.norm(delta, axis=-1) / before)
+            cosine.append((x * total).sum(axis=-1) / (before * after))
+    shape = (trace.model.config.layers, len(SUBLAYERS), len(trace))
+    return SublayerChanges(np.stack(relative).reshape(shape), np.stack(cosine).reshape(shape))
+
+
+def sublayers(layer: LayerTrace) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:
+    """(stream, what is added to it) for attention and for the feed-forward network, each (n, d).
+
+    BERT adds the feed-forward network's output to the first LayerNorm's output, GPT-2 to the stream itself.
+    """
+    middle = layer.attention_residual if layer.attention_norm is None else layer.attention_norm
+    return (layer.input, layer.attention_output), (middle, layer.ffn_output)
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One step of a layer and what it leaves, (n, d).
+
+    ``residual`` is the index of the stage that comes back here, past the steps between, to be added.
+    """
+
+    name: str
+    vectors: torch.Tensor
+    residual: int | None = None
+
+
+def stages(layer: LayerTrace) -> tuple[Stage, ...]:
+    """The steps of one layer in the order in which they happen, from its input to its output.
+
+    Post-norm (Vaswani et al. 2017, §3.1): LayerNorm follows each sum. Pre-norm (Radford et al. 2019, §2.3; Xiong
+    et al. 2020): LayerNorm precedes each sublayer, and nothing stands between one sum and the next.
+    """
+    if layer.attention_norm is not None:
+        return (
+            Stage("Input", layer.input),
+            Stage("Self-attention", layer.attention_output),
+            Stage("Add 1", layer.attention_residual, residual=0),
+            Stage("LayerNorm 1", layer.attention_norm),
+            Stage("Feed-forward", layer.ffn_output),
+            Stage("Add 2", layer.ffn_residual, residual=3),
+            Stage("LayerNorm 2", layer.output),
+        )
+    assert layer.input_norm is not None and layer.ffn_input_norm is not None  # GPT-2's, where BERT's is missing
+    return (
+        Stage("Input", layer.input),
+        Stage("LayerNorm 1", layer.input_norm),
+        Stage("Self-attention", layer.attention_output),
+        Stage("Add 1", layer.attention_residual, residual=0),
+        Stage("LayerNorm 2", layer.ffn_input_norm),
+        Stage("Feed-forward", layer.ffn_output),
+        Stage("Add 2", layer.output, residual=3),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class NormSteps:
+    """LayerNorm of one vector (Ba et al. 2016, equation 4), step by step; arrays are (d,), float64.
+
+    ``x`` the input, ``centred`` x − mean, ``standard`` that over √(variance + ε), ``scaled`` γ times
+    that, ``output`` plus β. The variance is the mean of the squares, without Bessel's correction.
+    """
+
+    x: Array
+    gamma: Array
+    beta: Array
+    eps: float
+
+    @property
+    def mean(self) -> float:
+        return float(self.x.mean())
+
+    @property
+    def variance(self) -> float:
+        return float(self.x.var())
+
+    @property
+    def deviation(self) -> float:
+        """√(variance + ε), the divisor."""
+        return float(np.sqrt(self.variance + self.eps))
+
+    @property
+    def centred(self) -> Array:
+        return self.x - self.mean
+
+    @property
+    def standard(self) -> Array:
+        return self.centred / self.deviation
+
+    @property
+    def scaled(self) -> Array:
+        return self.gamma * self.standard
+
+    @property
+    def output(self) -> Array:
+        return self.scaled + self.beta
+
+    @property
+    def stages(self) -> Mapping[str, Array]:
+        """The vectors by name, in order."""
+        return {
+            "x": self.x, "x − mean": self.centred, "÷ √(var+ε)": self.standard, "× γ": self.scaled,
+            "+ β": self.output,
+        }  # fmt: skip
+
+    def of(self, factor: float) -> NormSteps:
+        """The same LayerNorm on ``factor`` times the vector."""
+        return NormSteps(factor * self.x, self.gamma, self.beta, self.eps)
+
+
+def norm_steps(x: torch.Tensor, norm: Norm, eps: float) -> NormSteps:
+    """LayerNorm of one vector (d,), written out."""
+    vector, gamma, beta = (t.numpy().astype(np.float64) for t in (x, norm.gamma, norm.beta))
+    return NormSteps(vector, gamma, beta, eps)
+
+
+def layer_norms(layer: LayerTrace) -> dict[str, tuple[torch.Tensor, Norm]]:
+    """The two LayerNorms of a layer by where they stand: what they read, (n, d), and their γ and β."""
+    w = layer.weights
+    if layer.attention_norm is not None:
+        return {
+            "after attention": (layer.attention_residual, w.norm_1),
+            "after the feed-forward network": (layer.ffn_residual, w.norm_2),
+        }
+    return {
+        "before attention": (layer.input, w.norm_1),
+        "before the feed-forward network": (layer.attention_residual, w.norm_2),
+    }

@@ -1,0 +1,179 @@
+"""Predictions and checks of the inter-sentence lesson, computed from the learner's own text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from lab.analysis.sentences import InterSentence
+from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+
+
+def sentence_name(sentence: int) -> str:
+    """A sentence by its number on screen."""
+    return f"sentence {sentence + 1}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def strongest_pair(found: InterSentence) -> Question | None:
+    """Between which two different sentences is the largest single weight?"""
+    pairs = [(a, b) for a, b in np.ndindex(*found.maximum.shape) if a != b and not math.isnan(found.maximum[a, b])]
+    if len(pairs) < 2:
+        return None
+    values = [float(found.maximum[pair]) for pair in pairs]
+
+    def name(place: int) -> str:
+        a, b = pairs[place]
+        return f"From {sentence_name(a)} to {sentence_name(b)}"
+
+    def why(place: int, best: int) -> str:
+        tail = ", the largest of all." if place == best else f"; the largest of all is {values[best]:.3f}."
+        return f"The largest weight there is {values[place]:.3f}{tail}"
+
+    return ranked("strongest-pair", "Between which two sentences is the largest weight of any head?", values, name, why)
+
+
+def other_direction(found: InterSentence, a: int, b: int) -> Question | None:
+    """Is the matrix symmetric?"""
+    there, back = float(found.maximum[a, b]), float(found.maximum[b, a])
+    if a == b or not math.isfinite(there + back):
+        return None
+    gap = back - there
+    if 0.01 <= abs(gap) < MARGIN:
+        return None
+    why = f"There {there:.3f}, back {back:.3f}: other queries, other keys, nothing ties the two."
+    options = (
+        Option("Larger", why, correct=gap >= MARGIN),
+        Option("The same", why, correct=abs(gap) < 0.01),
+        Option("Smaller", why, correct=gap <= -MARGIN),
+    )
+    prompt = (
+        f"The largest weight from {sentence_name(a)} to {sentence_name(b)} is {there:.3f}. The largest back from "
+        f"{sentence_name(b)} to {sentence_name(a)} is"
+    )
+    return Question("other-direction", prompt, options)
+
+
+def into_the_future(found: InterSentence, causal: bool) -> Question | None:
+    """Why is half of a causal model's matrix empty?"""
+    if not causal or len(found.members) < 2:
+        return None
+    return shuffled(
+        "into-the-future",
+        "Why has the row of sentence 1 no number in the column of sentence 2?",
+        [
+            Option("Its tokens cannot see what comes after them",
+                   "The model is causal: scores of later keys are −∞, so there is no weight to report, not even 0.",
+                   correct=True),
+            Option("They could look there, but gave it nothing",
+                   "A weight of 0 would be shown as 0. The mask takes those cells away before the softmax."),
+            Option("The two sentences are unrelated",
+                   "The cell would be empty for any two sentences: it depends on the order alone."),
+        ],
+    )  # fmt: skip
+
+
+def even_share(found: InterSentence, n: int, even: float, a: int, b: int) -> Question | None:
+    """What would a head without preference send from a to b?"""
+    size, count = len(found.members[b]), len(found.members)
+    return numeric(
+        "even-share",
+        f"{_capital(sentence_name(b))} has {size} of the {n} tokens. What share of its attention would a token of "
+        f"{sentence_name(a)} send there if it spread it evenly over all it may see?",
+        (even, f"The share of the keys it may see that are in {sentence_name(b)}: {even:.3f}."),
+        {
+            1 / count: f"1/{count}: sentences are not equally long, and special tokens take a share, too.",
+            1 / size: f"1/{size}: that is one token’s share within {sentence_name(b)}.",
+            1 / n: f"1/{n}: that is the share of one token of the text.",
+            1.0: "Everything: then nothing would be left for the other tokens.",
+        },
+        lambda value: f"{value:.3f}",
+    )
+
+
+def corrected(found: InterSentence, even: float, a: int, b: int) -> Question | None:
+    """From mass and expectation to the length-corrected value."""
+    mass, value = float(found.mass[a, b]), float(found.relative[a, b])
+    if not math.isfinite(value) or even <= 0 or mass <= 0:
+        return None
+    return numeric(
+        "corrected",
+        f"A token of {sentence_name(a)} sends {sentence_name(b)} {mass:.3f} of its attention; spread evenly it would "
+        f"be {even:.3f}. What is the length-corrected value?",
+        (value, f"{mass:.3f} ÷ {even:.3f} = {value:.2f}: {'more' if value > 1 else 'less'} than without a preference."),
+        {
+            1 / value: "That is the quotient upside down.",
+            mass - even: "The difference; the corrected value is a quotient, 1 without a preference.",
+            mass * even: "The product of the two; the corrected value is their quotient.",
+            mass: "That is the mass, before the correction.",
+        },
+        lambda number: f"{number:.2f}",
+    )
+
+
+def to_specials(found: InterSentence, a: int, what: str) -> Question | None:
+    """How much of a sentence's attention goes to no sentence?"""
+    removed = float(found.removed[a])
+    if not found.removed.any() or removed < MARGIN:
+        return None
+    row = [float(value) for value in found.mass[a]]
+    return numeric(
+        "to-specials",
+        f"The tokens of {sentence_name(a)} send the sentences {' + '.join(f'{value:.3f}' for value in row)} of their "
+        f"attention. How much goes to {what}?",
+        (removed, f"What is missing to 1: {removed:.3f}."),
+        {
+            0.0: "The numbers of the row do not add up to 1, so something goes elsewhere.",
+            sum(row): "That is what goes to sentences.",
+            row[a]: f"That stays in {sentence_name(a)}.",
+            1.0: "Then nothing would be left for the sentences.",
+        },
+        lambda value: f"{value:.3f}",
+    )
+
+
+def one_weight(found: InterSentence) -> Question | None:
+    """A maximum is one weight; the mass is what a sentence sends. Asked where the two differ most."""
+    gaps = np.where(np.isfinite(found.maximum), found.maximum - found.mass, -1.0)
+    np.fill_diagonal(gaps, -1.0)
+    a, b = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
+    largest, mass = float(found.maximum[a, b]), float(found.mass[a, b])
+    if gaps[a, b] < 0.2:
+        return None
+    return shuffled(
+        "one-weight",
+        f"From {sentence_name(a)} to {sentence_name(b)} the maximum is {largest:.2f} and the mean mass {mass:.2f}. "
+        "What does that say?",
+        [
+            Option("In one head one token looks there hard; on average little goes there",
+                   f"{largest:.2f} is one weight of one head, {mass:.2f} the mean over all heads and tokens.",
+                   correct=True),
+            Option(f"Each token of {sentence_name(a)} sends {largest:.2f} there in some head",
+                   "The maximum is one cell; of the other tokens it says only that they stay below it."),
+            Option(f"{largest:.0%} of the attention of {sentence_name(a)} goes there",
+                   f"That share is the mean mass, {mass:.2f}."),
+        ],
+    )  # fmt: skip
+
+
+def pair_effect(joined: float, paired: float, labels: Sequence[str]) -> Question | None:
+    """Does the border of segments lower the attention from the first text to the second?"""
+    gap = paired - joined
+    if 0.01 <= abs(gap) < 0.02:
+        return None
+    told = f"{joined:.3f} in one segment, {paired:.3f} as a pair."
+    options = (
+        Option("It rises", told, correct=gap >= 0.02),
+        Option("It hardly moves", told, correct=abs(gap) < 0.01),
+        Option("It falls", told, correct=gap <= -0.02),
+    )
+    prompt = (
+        f"{labels[0]} sends {labels[1]} a mean mass of {joined:.3f} when both stand in one segment. As a pair, what "
+        "happens to it?"
+    )
+    return Question("pair-effect", prompt, options)

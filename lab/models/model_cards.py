@@ -1,0 +1,157 @@
+"""Model cards: the MODEL_CARD.md beside a trained part, which says how it was made and what it knows.
+
+Imports nothing heavy: a page may show a card without torch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+CARD = "MODEL_CARD.md"
+
+_FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
+_PICTURE_LINE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)\s*")
+_PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_CODE_OR_DOLLAR = re.compile(r"(`+[^`]*`+)|\$")
+_LIST_ITEM = re.compile(r"([-*+]|\d+[.)]) ")
+_CELL_END = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture a card shows: a file beside it, and the words for those who do not see it."""
+
+    path: Path
+    alt: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to be shown as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; its cells are Markdown. Every row has as many cells as the header."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Part = str | Picture | Code | Table
+
+
+@dataclass(frozen=True)
+class ModelCardText:
+    """A card taken apart.
+
+    ``front`` is the metadata above the text, in the Hugging Face Hub's terms (license, language,
+    library_name, pipeline_tag …), ``title`` the first heading, ``body`` the Markdown after it, as written.
+    """
+
+    folder: Path
+    front: Mapping[str, Any]
+    title: str
+    body: str
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        return tuple(part for part in self.parts() if isinstance(part, Picture))
+
+    def parts(self, demote: int = 0) -> tuple[Part, ...]:
+        """The body in order: Markdown (str), and the pictures, code and tables between it.
+
+        ``demote`` adds as many # to each heading. A picture that is not a file beside the card leaves
+        only its words: nothing is fetched. Dollar signs are escaped, as a page may take them for LaTeX.
+        """
+        found: list[Part] = []
+        for kind, group in groupby(self._kinds(), key=lambda each: each[0]):
+            lines = [line for _, line in group]
+            if kind == "code":
+                found.append(Code(dedent("\n".join(line for line in lines if not _is_fence(line))).strip("\n")))
+            elif kind == "table":
+                found.append(_table(lines))
+            elif kind == "picture":
+                found += [picture for line in lines if (picture := self._picture(line))]
+            else:
+                found.append("\n".join(_plain(line, demote) for line in lines).strip("\n"))
+        return tuple(part for part in found if part)
+
+    def column(self, name: str) -> tuple[str, ...]:
+        """The first cells of each row of the first table whose header begins with ``name``, or nothing."""
+        tables = (part for part in self.parts() if isinstance(part, Table))
+        return next((tuple(row[0] for row in table.rows) for table in tables if table.header[0] == name), ())
+
+    def _kinds(self) -> Iterator[tuple[str, str]]:
+        """Each line with what it belongs to: text, code (fenced or indented), a table or a picture."""
+        fenced = in_list = False
+        kind, before = "text", ""
+        for line in self.body.splitlines():
+            if _is_fence(line) or fenced:
+                fenced ^= _is_fence(line)
+                kind = "code"
+            elif line.startswith(("    ", "\t")) and not in_list and (kind == "code" or not before.strip()):
+                kind = "code"
+            elif line.strip() or kind != "code":
+                kind = "picture" if self._picture(line) else "table" if line.startswith("|") else "text"
+            yield kind, line
+            if line.strip() and not line.startswith(" "):
+                in_list = bool(_LIST_ITEM.match(line))
+            before = line
+
+    def _picture(self, line: str) -> Picture | None:
+        match = _PICTURE_LINE.fullmatch(line)
+        # A file's name only: a card does not reach outside its folder.
+        if match is None or Path(match[2]).name != match[2] or not (self.folder / match[2]).is_file():
+            return None
+        return Picture(self.folder / match[2], match[1])
+
+
+def read_model_card(folder: Path) -> ModelCardText:
+    """Read the card in ``folder``.
+
+    Raises FileNotFoundError without a MODEL_CARD.md, and ValueError for metadata that are not YAML names
+    with values.
+    """
+    import yaml
+
+    text = (folder / CARD).read_text(encoding="utf-8")
+    match = _FRONT.match(text)
+    try:
+        front = yaml.safe_load(match[1]) if match else {}
+    except yaml.YAMLError as error:
+        raise ValueError(f"the lines between --- in {folder.name}/{CARD} are not YAML: {error}") from error
+    if not isinstance(front, dict):
+        raise ValueError(f"the lines between --- in {folder.name}/{CARD} are not names with values.")
+    body = text[match.end() :] if match else text
+    first, _, rest = body.lstrip("\n").partition("\n")
+    if first.startswith("# "):
+        return ModelCardText(folder, front, first.removeprefix("# ").strip(), rest)
+    return ModelCardText(folder, front, folder.name, body)
+
+
+def _is_fence(line: str) -> bool:
+    return line.lstrip().startswith("```")
+
+
+def _plain(line: str, demote: int = 0) -> str:
+    """A line of text: headings demoted, no picture but its words, dollar signs to the letter."""
+    line = _PICTURE.sub(r"\1", line)
+    line = _CODE_OR_DOLLAR.sub(lambda found: found[1] or r"\$", line)
+    return "#" * demote + line if re.match("#+ ", line) else line
+
+
+def _table(lines: list[str]) -> Table:
+    """A table from its lines; the row of dashes is left out, and rows are brought to the header's length."""
+    header, *rows = ([_plain(cell.strip()) for cell in _CELL_END.split(line.strip())[1:-1]] for line in lines)
+    width = len(header)
+    cells = [tuple((row + [""] * width)[:width]) for row in rows if set("".join(row)) - set("-: ")]
+    return Table(tuple(header), tuple(cells))

@@ -1,0 +1,20 @@
+"""Two hundred short English sentences that travel with the lab, to look at a model over more than one text."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+SENTENCES = Path(__file__).parent / "embedded" / "sentences" / "english.txt"
+
+
+@cache
+def bundled_sentences() -> tuple[str, ...]:
+    """The 200 texts, in the order of the file: questions, names, dates, numbers, negation, quotations.
+
+    A line is one text; the last fourteen hold two neighbouring sentences. Comments in the file name the
+    sources and their licences (CC0 or public domain). The embedded models were trained on texts from the
+    same sources, perhaps on these: they show what a model does, not how well it does it on new text.
+    """
+    lines = SENTENCES.read_text(encoding="utf-8").splitlines()
+    return tuple(line for line in lines if line and not line.startswith("#"))

@@ -1,0 +1,23 @@
+"""The same weights, cut into another number of heads."""
+
+from __future__ import annotations
+
+from lab.models.catalogue import Checkpoint, LoadedModel
+from lab.models.weights import read_weights
+
+
+def recut(model: LoadedModel, heads: int) -> LoadedModel:
+    """A toy with every matrix as it is, but ``heads`` heads: the number stands in the configuration alone.
+
+    Head h now owns other columns of W_Q, W_K and W_V. The name says the new number. Raises
+    :class:`lab.models.config.CheckpointError` for a number that does not divide the width, and TypeError
+    for a model whose checkpoint is a folder.
+    """
+    if heads == model.config.heads:
+        return model
+    if not isinstance(model.source, Checkpoint):
+        raise TypeError(f"{model.id} was read from a folder; only a model made in memory can be cut anew.")
+    config = {**model.source.config, "num_attention_heads": heads}
+    tensors = model.source.tensors
+    weights = read_weights(config, tensors)
+    return LoadedModel(f"{model.id}, {heads} heads", weights, model.tokenizer, Checkpoint(config, tensors))

@@ -1,0 +1,109 @@
+"""What a toy can be taught: tasks whose answers are numbers of the sentence's own vocabulary.
+
+Every task labels the sentences of :mod:`lab.toy.data`, so the sentences a learner looks at are of the
+kind the toy was taught on. An answer is a token id; places without an answer hold :data:`IGNORED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# The place of a target that is not asked about: torch's cross-entropy leaves it out.
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task. ``short`` is its name inside a model's.
+
+    ``pattern`` is the head that solves it (an id of :mod:`lab.analysis.patterns`, or ``induction``),
+    ``look_for`` where it shows on a map. ``family`` is the shape of the model that is taught: ``bert``
+    sees the whole sentence, ``gpt2`` only what came before. ``layers`` is how many layers the solution
+    has, ``steps`` how many updates of the weights a whole run takes. ``answers`` maps words (..., n) to
+    answers of the same shape.
+    """
+
+    id: str
+    name: str
+    short: str
+    description: str
+    pattern: str
+    look_for: str
+    family: str
+    layers: int
+    steps: int
+    answers: Callable[[Tensor], Tensor]
+
+
+def previous_token(words: Tensor) -> Tensor:
+    """(..., n) -> (..., n): the token before; the first token has none."""
+    import torch
+
+    return torch.cat([torch.full_like(words[..., :1], IGNORED), words[..., :-1]], dim=-1)
+
+
+def occurrences(words: Tensor) -> Tensor:
+    """(..., n) -> (..., n): 1 for a token that occurs once in the sentence, 2 for one that occurs again."""
+    return (words[..., :, None] == words[..., None, :]).sum(-1).clamp(max=2)
+
+
+def most_frequent(words: Tensor) -> Tensor:
+    """(..., n) -> (..., n): the sentence's most frequent token, at every place; of equals the smallest."""
+    import torch
+
+    counts = (words[..., :, None] == words[..., None, :]).sum(-1)
+    candidates = torch.where(counts == counts.amax(-1, keepdim=True), words, words.max() + 1)
+    return candidates.amin(-1, keepdim=True).expand_as(words)
+
+
+def followed_last_time(words: Tensor) -> Tensor:
+    """(..., n) -> (..., n): what followed this token the last time it occurred; new tokens have no answer."""
+    import torch
+
+    n = words.shape[-1]
+    before = torch.ones(n, n, dtype=torch.bool).tril(-1)
+    earlier = (words[..., :, None] == words[..., None, :]) & before  # (query, key)
+    last = torch.where(earlier, torch.arange(n), -1).amax(-1)  # -1: never before
+    return torch.where(last < 0, IGNORED, words.gather(-1, last + 1))
+
+
+TASKS = (
+    Task(
+        "previous", "Copy the previous token", "copy previous", "At each place, answer with the number before it.",
+        "previous_token", "a line one step below the diagonal", "bert", 1, 400, previous_token,
+    ),
+    Task(
+        "same", "Does it occur again?", "occurs again",
+        "At each place, answer 2 if the same number stands elsewhere in the sentence too, 1 if it does not.",
+        "same_word", "strong cells where row and column hold the same number", "bert", 1, 800, occurrences,
+    ),
+    Task(
+        "majority", "Most frequent token", "most frequent",
+        "At every place, answer with the number that occurs most often; of equally frequent ones, the smallest.",
+        "broad", "rows of one even colour", "bert", 1, 600, most_frequent,
+    ),
+    Task(
+        "induction", "What came next last time?", "induction",
+        "Where a number occurs again, answer with what followed it the last time: after A B … A, the answer is B.",
+        "induction", "strong cells one place after an earlier occurrence of the row’s number", "gpt2", 2, 500,
+        followed_last_time,
+    ),
+)  # fmt: skip
+
+
+def task(name: str) -> Task:
+    """The task of this id. Raises KeyError for one there is not."""
+    for entry in TASKS:
+        if entry.id == name:
+            return entry
+    raise KeyError(f"there is no task {name!r}; there are {', '.join(entry.id for entry in TASKS)}.")
+
+
+def task_named(name: str) -> Task:
+    """The task a learner sees under this name; the first one for a name that none has."""
+    return next((entry for entry in TASKS if entry.name == name), TASKS[0])

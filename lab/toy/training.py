@@ -1,0 +1,271 @@
+"""Teach a toy while somebody watches: a transformer of one or two layers learns a task of :mod:`lab.toy.tasks`.
+
+What is trained is a checkpoint, and the forward pass that is differentiated is the one the lessons
+show (:mod:`lab.models.forward`): torch follows the gradients through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from lab.models import forward
+from lab.models.catalogue import Checkpoint, LoadedModel
+from lab.models.interventions import LayerControls
+from lab.models.twin import random_twin
+from lab.models.weights import read_weights
+from lab.toy.models import number_tokenizer
+from lab.toy.settings import check_settings
+from lab.toy.shapes import bert_shapes, gpt2_shapes
+from lab.toy.tasks import IGNORED, Task, task
+
+HEADS = 2
+_HEAD_WIDTH = 16
+_FFN_RATIO = 2
+# Wide enough that rows of attention differ before training, as a random toy's do. GPT-2's pre-norm
+# layers get there with less, and learn the two steps of induction faster from it.
+_INITIAL_STD = {"bert": 0.2, "gpt2": 0.12}
+_BATCH_TOKENS = 1024
+_LEARNING_RATE = 3e-3
+_WARM_UP = 50  # steps
+_DECAY = 0.3  # share of the steps in which the learning rate falls to 0
+_STAGES = 20
+_KEPT = (0.0, 0.15, 0.4, 1.0)  # shares of the way at which a run keeps the whole toy
+_TESTED = 64  # fresh sentences of each length
+# The generators of training and test sentences; the weights' own has the plan's seed.
+_TRAINING_SEED, _TEST_SEED = 1_000_000, 2_000_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is taught to what: these settings decide every number of a run.
+
+    ``vocabulary`` and ``max_length`` are those of the sentences, as in :func:`lab.toy.data.generate`.
+    Raises :class:`lab.toy.settings.SettingError` for a setting out of bounds and KeyError for a task
+    there is not.
+    """
+
+    task: str
+    layers: int
+    vocabulary: int
+    max_length: int
+    seed: int
+    heads: int = HEADS
+
+    def __post_init__(self) -> None:
+        check_settings(
+            layers=self.layers, vocabulary=self.vocabulary, max_length=self.max_length, seed=self.seed,
+            heads=self.heads,
+        )  # fmt: skip
+        task(self.task)
+
+    @property
+    def what(self) -> Task:
+        return task(self.task)
+
+    @property
+    def steps(self) -> int:
+        """Updates of the weights in a whole run."""
+        return self.what.steps
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The toy after ``step`` of the plan's steps: a model like any other, and how well it does.
+
+    ``loss`` is the mean cross-entropy in nats and ``accuracy`` the share of right answers, both over
+    the places of fresh sentences that have an answer.
+    """
+
+    plan: Plan
+    step: int
+    loss: float
+    accuracy: float
+    model: LoadedModel
+
+    @property
+    def finished(self) -> bool:
+        return self.step == self.plan.steps
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """Sentences the toy is asked about, drawn apart from those it learns from: a batch of each length."""
+
+    batches: tuple[tuple[Tensor, Tensor], ...]  # words and answers, each (sentences, n)
+
+    @cached_property
+    def answers(self) -> Tensor:
+        """(places,), every answer there is."""
+        every = torch.cat([answers.flatten() for _, answers in self.batches])
+        return every[every != IGNORED]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A training so far: the curve, and the toy as it was at a few points of the way and as it is."""
+
+    curve: tuple[tuple[int, float, float], ...]  # step, loss, accuracy
+    kept: tuple[Snapshot, ...]
+    latest: Snapshot
+
+    @property
+    def plan(self) -> Plan:
+        return self.latest.plan
+
+    @property
+    def stages(self) -> tuple[Snapshot, ...]:
+        """From before the first step to now: the snapshots kept, and the latest."""
+        return self.kept if self.kept[-1] is self.latest else (*self.kept, self.latest)
+
+    def then(self, snapshot: Snapshot) -> Run:
+        """The run with one snapshot more."""
+        keep = snapshot.step in {round(snapshot.plan.steps * share) for share in _KEPT}
+        point = (snapshot.step, snapshot.loss, snapshot.accuracy)
+        return Run((*self.curve, point), (*self.kept, snapshot) if keep else self.kept, snapshot)
+
+
+def begin(snapshot: Snapshot) -> Run:
+    """The run whose first snapshot this is."""
+    return Run(((snapshot.step, snapshot.loss, snapshot.accuracy),), (snapshot,), snapshot)
+
+
+def _draw(plan: Plan, length: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """``count`` sentences of one length and their answers, both (count, length)."""
+    words = torch.randint(1, plan.vocabulary + 1, (count, length), generator=generator)
+    return words, plan.what.answers(words)
+
+
+def _test(plan: Plan) -> _Test:
+    generator = torch.Generator().manual_seed(_TEST_SEED + plan.seed)
+    batches = [_draw(plan, n, _TESTED, generator) for n in range(2, plan.max_length + 1)]
+    while not any((answers != IGNORED).any() for _, answers in batches):
+        # Sentences of two among fifty words seldom hold a word twice: go on until one does.
+        batches.append(_draw(plan, plan.max_length, _TESTED, generator))
+    return _Test(tuple(batches))
+
+
+def chance(plan: Plan) -> float:
+    """The accuracy of always giving the most common answer, on the same fresh sentences."""
+    answers = _test(plan).answers
+    return answers.bincount().max().item() / len(answers)
+
+
+def _config(plan: Plan) -> dict[str, Any]:
+    """``config.json`` of the plan's architecture."""
+    width, words, family = plan.heads * _HEAD_WIDTH, plan.vocabulary + 1, plan.what.family
+    shared: dict[str, Any] = {
+        "model_type": family, "vocab_size": words, "tie_word_embeddings": True,
+        "initializer_range": _INITIAL_STD[family],
+    }  # fmt: skip
+    if family == "gpt2":
+        return shared | {
+            "n_embd": width, "n_layer": plan.layers, "n_head": plan.heads, "n_inner": _FFN_RATIO * width,
+            "n_positions": plan.max_length, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
+            "bos_token_id": None, "eos_token_id": None,
+        }  # fmt: skip
+    return shared | {
+        "hidden_size": width, "num_hidden_layers": plan.layers, "num_attention_heads": plan.heads,
+        "intermediate_size": _FFN_RATIO * width, "max_position_embeddings": plan.max_length, "type_vocab_size": 2,
+        "hidden_act": "gelu", "layer_norm_eps": 1e-12, "pad_token_id": None,
+    }  # fmt: skip
+
+
+def untrained(plan: Plan) -> LoadedModel:
+    """The toy before its first step: random weights, drawn as Hugging Face draws them, only wider."""
+    config = _config(plan)
+    shapes = gpt2_shapes(config) if plan.what.family == "gpt2" else bert_shapes(config)
+    empty = {name: torch.zeros(shape) for name, shape in shapes.items()}
+    blank = LoadedModel("", read_weights(config, empty), number_tokenizer(plan.vocabulary), Checkpoint(config, empty))
+    return replace(random_twin(blank, plan.seed), id=_name(plan, 0))
+
+
+def _name(plan: Plan, step: int) -> str:
+    about = f"{plan.what.short}, seed {plan.seed}"
+    if step == 0:
+        return f"toy-untrained ({about})"
+    return f"toy-trained ({about})" if step == plan.steps else f"toy-trained ({about}, step {step} of {plan.steps})"
+
+
+def logits(words: Tensor, config: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tensor:
+    """(sentences, n) -> (sentences, n, vocabulary): the lab's forward pass, one step after the other.
+
+    Reading the weights anew is what lets the gradients reach the checkpoint's own tensors.
+    """
+    weights = read_weights(config, tensors)
+    settings = weights.config
+    places, one_segment = torch.arange(words.shape[-1]), torch.zeros_like(words)
+    x = forward.embed(words, one_segment, places, weights.embeddings, settings.norm_eps).output
+    for layer in weights.layers:
+        x = forward.run_layer(x, layer, settings, LayerControls()).output
+    if weights.final_norm is not None:
+        x = forward.layer_norm(x, weights.final_norm, settings.norm_eps)
+    assert weights.vocabulary_head is not None
+    return forward.vocabulary_logits(x, weights.vocabulary_head, settings)
+
+
+def _snapshot(plan: Plan, step: int, start: LoadedModel, tensors: Mapping[str, Tensor], test: _Test) -> Snapshot:
+    """Freeze the weights as they are and test them."""
+    config = _config(plan)
+    frozen = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+    given = [logits(words, config, frozen)[answers != IGNORED] for words, answers in test.batches]
+    scores = torch.cat(given)
+    return Snapshot(
+        plan,
+        step,
+        loss=functional.cross_entropy(scores, test.answers).item(),
+        accuracy=(scores.argmax(-1) == test.answers).float().mean().item(),
+        model=LoadedModel(_name(plan, step), read_weights(config, frozen), start.tokenizer, Checkpoint(config, frozen)),
+    )
+
+
+def _length(plan: Plan, generator: torch.Generator) -> int:
+    """How long the sentences of a step are: all alike, so that nothing has to be padded.
+
+    Drawn uniformly, as :func:`lab.toy.data.generate` draws lengths. A causal model reads the beginning
+    of a sentence as it would read a shorter one, so it gets the longest: they hold the most answers.
+    """
+    if plan.what.family == "gpt2":
+        return plan.max_length
+    return int(torch.randint(2, plan.max_length + 1, (), generator=generator))
+
+
+def _learning_rate(step: int, steps: int) -> float:
+    """Rises over the first steps, stays, and falls to 0 over the last."""
+    return _LEARNING_RATE * min(1.0, (step + 1) / _WARM_UP) * min(1.0, (steps - step) / (_DECAY * steps))
+
+
+def train(plan: Plan) -> Iterator[Snapshot]:
+    """Teach the toy; yields it before the first step, at every twentieth of the way, and at the end.
+
+    Nobody has to wait for the end: between two snapshots the caller may stop asking. The same plan
+    gives the same numbers on the same machine. A step descends the cross-entropy of about 1,024 tokens of
+    new sentences. Optimizer: AdamW (Loshchilov & Hutter 2019).
+    """
+    start, test = untrained(plan), _test(plan)
+    assert isinstance(start.source, Checkpoint)
+    config = start.source.config
+    tensors = {name: tensor.clone().requires_grad_() for name, tensor in start.source.tensors.items()}
+    optimizer = torch.optim.AdamW(tensors.values(), lr=_LEARNING_RATE, betas=(0.9, 0.98), fused=True)
+    generator = torch.Generator().manual_seed(_TRAINING_SEED + plan.seed)
+    stages = {round(plan.steps * stage / _STAGES) for stage in range(1, _STAGES + 1)}
+    yield _snapshot(plan, 0, start, tensors, test)
+    for step in range(plan.steps):
+        length = _length(plan, generator)
+        words, answers = _draw(plan, length, _BATCH_TOKENS // length, generator)
+        asked = answers != IGNORED
+        if asked.any():  # two short sentences may hold no repetition at all
+            for group in optimizer.param_groups:
+                group["lr"] = _learning_rate(step, plan.steps)
+            loss = functional.cross_entropy(logits(words, config, tensors)[asked], answers[asked])
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+        if step + 1 in stages:
+            yield _snapshot(plan, step + 1, start, tensors, test)

@@ -1,0 +1,271 @@
+"""The screens of the embeddings lesson about the tokens' own vectors; those about positions are next door."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.attention import window
+from lab.analysis.embeddings import SUMMANDS, Array, WorkedDimension, lengths, parts, worked_dimension
+from lab.charts import lines, strips
+from lab.charts.grid import span
+from lab.course import embedding_checks as ask
+from lab.course.words import quoted
+from lab.models import forward
+from lab.models.trace import Trace
+from lab.toy.models import CONSTRUCTED, dimension_labels
+from lab.ui import selection
+from lab.ui.figures import code, draw
+from lab.ui.lesson import LessonPage
+from lab.ui.quiz import predict
+
+LESSON = "embeddings"
+# As many dimensions, and tokens, as a laptop shows with room for the eye.
+DIMENSIONS = 64
+_TOKENS = 32
+
+
+@dataclass(frozen=True)
+class View:
+    """What the learner looks at: one token of a text, and a stretch of dimensions. All counted from 0."""
+
+    page: LessonPage
+    trace: Trace
+    token: int
+
+    @cached_property
+    def parts(self) -> dict[str, Array]:
+        """The vectors on their way into layer 1, (n, width) each; what the model lacks is left out."""
+        return parts(self.trace)
+
+    @property
+    def width(self) -> int:
+        """Numbers in each of the vectors that are added."""
+        return int(self.parts["sum"].shape[1])
+
+    @property
+    def model(self) -> str:
+        return quoted(self.trace.model.id)
+
+    @property
+    def word(self) -> str:
+        return quoted(self.trace.tokens[self.token])
+
+    def dimensions(self, shown: slice) -> list[str]:
+        """Names of a stretch of dimensions: numbers from 1, or what they stand for in the constructed toy."""
+        if self.trace.model.id == CONSTRUCTED:
+            return dimension_labels(self.trace.model)[shown]
+        return [str(i + 1) for i in range(shown.start, shown.stop)]
+
+
+def choose_token(trace: Trace, token: int) -> None:
+    """A selector for the token looked at; it goes into the link."""
+
+    def take() -> None:
+        st.session_state["token"] = st.session_state["_token"] + 1
+
+    st.session_state["_token"] = token
+    st.selectbox(
+        "Token", range(len(trace)), key="_token", on_change=take, format_func=lambda i: f"{i + 1} · {trace.tokens[i]}"
+    )
+
+
+def choose_dimensions(width: int) -> slice:
+    """Which 64 dimensions are drawn: any, by their first; all of them in a narrow model."""
+    if width <= DIMENSIONS:
+        return slice(0, width)
+    last, asked = width - DIMENSIONS + 1, selection.current().first_dimension
+    if not 1 <= asked <= last:
+        selection.note(f"{DIMENSIONS} of {width} dimensions can start at 1 to {last}, so {asked} became {last}.")
+        st.session_state["first_dimension"] = asked = last
+
+    def take() -> None:
+        st.session_state["first_dimension"] = st.session_state["_first_dimension"]
+
+    st.session_state["_first_dimension"] = asked
+    st.number_input(
+        f"First of the {DIMENSIONS} dimensions drawn, of {width}", 1, last, step=DIMENSIONS, key="_first_dimension",
+        on_change=take,
+    )  # fmt: skip
+    return slice(asked - 1, asked - 1 + DIMENSIONS)
+
+
+def show_vectors(view: View) -> None:
+    """From ids to rows of numbers: every token's vector, part by part."""
+    trace, table = view.trace, view.trace.model.weights.embeddings.token
+    st.markdown(
+        f"An id picks a row. {view.word} has the id {trace.token_ids[view.token]}, so it gets that row of the token "
+        f"table: {view.width} numbers out of a table of {table.shape[0]:,} rows. Its place picks a row of the position "
+        f"table{', its segment one of the segment table' if 'segment' in view.parts else ''}."
+    )
+    question = ask.same_word(trace, view.parts)
+    if question is not None and not predict(LESSON, question):
+        return
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        part = _choose_part(view)
+    with right:
+        shown = choose_dimensions(view.width)
+    _draw_rows(view, part, shown)
+    code(forward.embed)
+
+
+def _choose_part(view: View) -> str:
+    names = list(view.parts)
+    if st.session_state.get("part") not in names:
+        st.session_state.pop("part", None)  # of another model
+    part = st.segmented_control("Vectors", names, default="token", required=True, key="part", bind="query-params")
+    return str(part) if part in names else "token"
+
+
+def _draw_rows(view: View, part: str, shown: slice) -> None:
+    """One strip a token; of a long text those around the chosen one."""
+    trace, n = view.trace, len(view.trace)
+    rows = window(view.token, n, _TOKENS)
+    title = {"sum": "Sums", "LayerNorm": "After LayerNorm"}.get(part, f"{part.capitalize()} vectors")
+    draw(
+        strips(
+            view.parts[part][rows, shown], trace.tokens[rows], title=f"{title}, dimensions {_stretch(shown)}",
+            value_title="Value", domain=span(view.parts[part], "diverging"), dimensions=view.dimensions(shown),
+        ),
+        "vectors",
+    )  # fmt: skip
+    if n > _TOKENS:
+        st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
+    names = {"LayerNorm": "norm"}
+    st.markdown(
+        f"One scale of colours serves all {view.width} dimensions. In Python these are the {n} × {view.width} numbers "
+        f"of `trace.embeddings.{names.get(part, part)}`."
+    )
+
+
+def _stretch(shown: slice) -> str:
+    return f"{shown.start + 1} to {shown.stop}"
+
+
+def show_sum(view: View) -> None:
+    """One token, one dimension under the other: what is added and what comes out."""
+    question = ask.longest_part(view.trace, view.parts, view.token)
+    if question is not None and not predict(LESSON, question):
+        return
+    shown = choose_dimensions(view.width)
+    names = [name for name in SUMMANDS if name in view.parts]
+    dimension = _chosen_dimension(view, shown)
+    labels = [names[0], *(f"+ {name}" for name in names[1:]), "= sum"]
+    figure = strips(
+        [view.parts[name][view.token, shown] for name in (*names, "sum")], labels, value_title="Value",
+        title=f"{' + '.join(names)} = sum, {view.trace.tokens[view.token]}, dimensions {_stretch(shown)}",
+        highlight=dimension - shown.start, select="cell", dimensions=view.dimensions(shown),
+    )  # fmt: skip
+    clicked = figure.clicked(draw(figure, "summands", clickable=True))
+    if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
+        st.session_state["_clicked_dimension"] = clicked
+        st.session_state["dimension"] = shown.start + clicked[1] + 1
+        st.rerun()
+    worked = worked_dimension(view.trace, view.token, dimension)
+    _write_sum(view, worked, dimension)
+    _show_norm(view, worked, shown, dimension)
+    code(forward.embed, forward.layer_norm)
+
+
+def _chosen_dimension(view: View, shown: slice) -> int:
+    """The dimension worked out, from 0: the one clicked, else the largest sum of those drawn."""
+    asked = selection.current().dimension - 1
+    if shown.start <= asked < shown.stop:
+        return asked
+    return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())
+
+
+def _write_sum(view: View, worked: WorkedDimension, dimension: int) -> None:
+    st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click a cell to work out another.")
+    terms = " + ".join(
+        rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
+    )
+    st.latex(rf"\begin{{aligned}} & {terms} \\ & = {worked.total:.4f} \end{{aligned}}")
+
+
+def signed(value: float) -> str:
+    """A number as a term of a product or sum: a negative one in parentheses."""
+    return f"{value:.4f}" if value >= 0 else f"({value:.4f})"
+
+
+def _show_norm(view: View, worked: WorkedDimension, shown: slice, dimension: int) -> None:
+    """LayerNorm of the sum, or why there is none."""
+    norm, own = worked.norm, view.trace.model.weights.embeddings.norm
+    if norm is None or own is None:
+        st.markdown(
+            f"{view.model} has no LayerNorm here: the sum itself enters layer 1, and each layer normalizes what it "
+            "reads (Radford et al. 2019, §2.3)."
+        )
+        return
+    total = view.parts["sum"][view.token]
+    st.markdown(
+        "**LayerNorm** takes the token’s own mean from its sum, divides by its own deviation, then stretches and "
+        "shifts each dimension by a γ and a β that all tokens share."
+    )
+    draw(
+        strips(
+            [((total - norm.mean) / norm.deviation)[shown], view.parts["LayerNorm"][view.token, shown]],
+            ["normalized", "· γ + β"], value_title="Value", highlight=dimension - shown.start,
+            title=f"LayerNorm of the sum, {view.trace.tokens[view.token]}, dimensions {_stretch(shown)}",
+            dimensions=view.dimensions(shown),
+        ),
+        "layer-norm",
+    )  # fmt: skip
+    st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
+    st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
+    shown_value = float(view.parts["LayerNorm"][view.token, dimension])
+    st.markdown(
+        f"Mean and deviation are those of all {view.width} dimensions of this token. The model’s own number is "
+        f"{shown_value:.4f}."
+    )
+
+
+def show_lengths(view: View) -> None:
+    """How long the vectors are, token by token, and what enters the first layer."""
+    question = ask.longest_sum(view.trace, view.parts)
+    if question is not None and not predict(LESSON, question):
+        return
+    sizes = lengths(view.parts)
+    draw(
+        lines(sizes, title="Vector lengths, token by token", x_title="Token", y_title="Length ‖x‖"),
+        "lengths",
+    )  # fmt: skip
+    own = {name: float(size[view.token]) for name, size in sizes.items()}
+    listed = ", ".join(f"{name} {own[name]:.3f}" for name in SUMMANDS if name in own)
+    right_angle = math.sqrt(sum(own[name] ** 2 for name in SUMMANDS if name in own))
+    st.markdown(
+        f"{view.word}: {listed}. At right angles their sum would have the length √(Σ length²) = {right_angle:.3f}; "
+        f"it has **{own['sum']:.3f}**{_angle(own['sum'], right_angle)}"
+    )
+    if "LayerNorm" in sizes:
+        after = sizes["LayerNorm"]
+        st.markdown(
+            f"The normalized vectors all have the length √{view.width} = {math.sqrt(view.width):.2f}. γ and β then "
+            f"make it {after.min():.2f} to {after.max():.2f} here; the sums had {sizes['sum'].min():.2f} to "
+            f"{sizes['sum'].max():.2f}."
+        )
+    st.markdown(_on_the_way(view))
+    code(lengths)
+
+
+def _angle(length: float, right_angle: float) -> str:
+    if abs(length - right_angle) < 0.01 * right_angle:
+        return ", so they are close to right angles."
+    return f", so they point partly {'the same way' if length > right_angle else 'against each other'}."
+
+
+def _on_the_way(view: View) -> str:
+    config, n = view.trace.model.config, len(view.trace)
+    project = ""
+    if view.trace.model.weights.embeddings.project is not None:
+        project = f" A matrix of {view.width} × {config.width} first widens each row to {config.width} numbers."
+    count = "1 layer" if config.layers == 1 else f"{config.layers} layers"
+    return (
+        f"**On the way to layer 1.** Ids, places and segments are gone: from here on the text is {n} × {config.width} "
+        f"numbers.{project} Each of the {count} reads such a matrix and hands one of the same shape on."
+    )

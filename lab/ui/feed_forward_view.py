@@ -1,0 +1,107 @@
+"""What the feed-forward lesson looks at: one layer, one token, one neuron; and how they are chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.analysis.feed_forward import NeuronSteps, activation_name, most_active, neuron_steps
+from lab.analysis.sublayers import NormSteps, layer_norms, norm_steps
+from lab.course.words import escaped, quoted
+from lab.models.config import ModelConfig
+from lab.models.trace import LayerTrace, Trace
+from lab.ui import selection
+from lab.ui.attention_steps import choose_token
+from lab.ui.lesson import LessonPage, with_tokens
+
+LESSON = "feed-forward"
+
+
+@dataclass(frozen=True)
+class View:
+    """What the learner looks at. Token and neuron count from 0."""
+
+    page: LessonPage
+    trace: Trace
+    layer: LayerTrace
+    token: int
+    neuron: int
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.trace.model.config
+
+    @property
+    def place(self) -> str:
+        return f"layer {self.layer.index + 1}"
+
+    @property
+    def activation(self) -> str:
+        """The non-linearity as the field calls it."""
+        return activation_name(self.config.activation)
+
+    @property
+    def name(self) -> str:
+        """The chosen token, for Markdown."""
+        return quoted(self.trace.tokens[self.token])
+
+    @property
+    def norms(self) -> dict[str, NormSteps]:
+        """The layer's two LayerNorms at the chosen token, written out, by where they stand."""
+        return {
+            where: norm_steps(vectors[self.token], norm, self.config.norm_eps)
+            for where, (vectors, norm) in layer_norms(self.layer).items()
+        }
+
+    def steps_of(self, neuron: int) -> NeuronSteps:
+        """A neuron at the chosen token, written out."""
+        return neuron_steps(self.layer, self.config.activation, self.token, neuron)
+
+
+def look(page: LessonPage, trace: Trace, layer: int) -> View:
+    """What is selected, brought inside this text and this model.
+
+    As long as nobody chose a neuron, it is the token's most active one.
+    """
+    token, _ = with_tokens(page.selection, len(trace))
+    traced = trace.layer(layer)
+    chosen = _within(page.selection.neuron, trace, "neuron")
+    return View(page, trace, traced, token, chosen - 1 if chosen else most_active(traced, token, 1)[0])
+
+
+def first_neuron(view: View) -> int:
+    """The first of the neurons to draw, from 0, out of the link."""
+    return _within(view.page.selection.first_neuron, view.trace, "first_neuron") - 1
+
+
+def _within(chosen: int, trace: Trace, field: str) -> int:
+    most = trace.model.config.ffn_width
+    if chosen > most:
+        selection.note(
+            f"A layer of {escaped(trace.model.id)} has {most:,} neurons, so neuron {chosen:,} became {most:,}."
+        )
+        st.session_state[field] = most
+    return min(chosen, most)
+
+
+def choose(view: View, *, neuron: bool = True) -> None:
+    """Selectors of the token and, where it matters, the neuron."""
+    if not neuron:
+        choose_token(view.trace, "token", "Token", view.token)
+        return
+    left, right = st.columns(2)
+    with left:
+        choose_token(view.trace, "token", "Token", view.token)
+    with right:
+        choose_number("neuron", f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
+
+
+def choose_number(name: str, label: str, chosen: int, most: int, step: int = 1) -> None:
+    """A number field from 1; ``name`` is the field of the selection that it sets."""
+
+    def take() -> None:
+        st.session_state[name] = st.session_state[f"_{name}"]
+
+    st.session_state[f"_{name}"] = chosen
+    st.number_input(label, 1, most, step=step, key=f"_{name}", on_change=take)

@@ -1,0 +1,167 @@
+"""What moves a metric besides the head: special tokens, the threshold, the length of the text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis import metric_parts as take
+from lab.analysis.attention import attention_map
+from lab.analysis.heads import Values, is_causal, uniform_attention
+from lab.analysis.metrics import METRICS
+from lab.charts import heatmap
+from lab.charts.marked import marked_lines
+from lab.course import metric_checks as ask
+from lab.course.words import quoted
+from lab.ui import cached_heads, selection
+from lab.ui.attention_steps import View
+from lab.ui.figures import code, draw
+from lab.ui.metric_view import (
+    LESSON,
+    choose_metric,
+    choose_version,
+    found,
+    label,
+    no_choice,
+    threshold,
+    uniform,
+    unit,
+)
+from lab.ui.quiz import predict
+
+_THRESHOLDS = np.geomspace(1e-4, 1, 161)
+
+
+def show_specials(view: View) -> None:
+    """Leave out [CLS] and [SEP]; where there are none, the first token."""
+    trace = view.trace
+    out, special = take.places_left_out(trace)
+    if out.all():
+        st.info("Nothing else is left of this text. Write a longer one.", icon=":material/edit:")
+        return
+    names = " and ".join(dict.fromkeys(quoted(trace.tokens[i]) for i in np.flatnonzero(out)))
+    kept = int((~out).sum())
+    what = "the special tokens" if special else "the first token"
+    before, after = found(view), cached_heads.metrics(trace, threshold(), only_words=True)
+    at = (view.layer.index, view.head)
+    question = ask.without_specials(at, before.corrected.focus[at], after.corrected.focus[at], what)
+    if question is not None and not predict(LESSON, question):
+        return
+    st.markdown(
+        f"Here {what} {'are' if special else 'is'} {names}. "
+        + ("" if special else f"The model has no special tokens; {_stands_in(is_causal(trace))} ")
+        + f"Left out as query and as key; {kept} of {len(trace)} tokens stay. Each row is divided by what is left of "
+        "it, so that it sums to 1 again."
+    )
+    _show_removed(view, after.removed, what)
+    _table_of_both(view, choose_version())
+
+
+def _stands_in(causal: bool) -> str:
+    return "its first token is the one that every query can see." if causal else "the first token stands in for them."
+
+
+def _show_removed(view: View, removed: Values, what: str) -> None:
+    """How much of their attention went there, head by head."""
+    at = (view.layer.index, view.head)
+    layers, heads = removed.shape
+    draw(
+        heatmap(
+            removed, [str(layer + 1) for layer in range(layers)], [str(head + 1) for head in range(heads)],
+            title=f"Attention removed with {what}", row_title="Layer", column_title="Head",
+            value_title="Share of a row", domain=(0.0, 1.0), highlight=at, numbered=False, value_format=".2f",
+        ),
+        "removed",
+    )  # fmt: skip
+    st.markdown(
+        f"In {view.place}, the tokens that stay had spent **{removed[at]:.1%}** of their attention there, on "
+        f"average. It is more than half in {int(np.count_nonzero(removed > 0.5))} of {removed.size} heads."
+    )
+
+
+def _table_of_both(view: View, corrected: bool) -> None:
+    at = (view.layer.index, view.head)
+    table = pd.DataFrame({"metric": [metric.name for metric in METRICS]})
+    for name, every in (("all tokens", found(view)), ("without", cached_heads.metrics(view.trace, threshold(), True))):
+        table[name] = [float(every.values(metric.id, corrected)[at]) for metric in METRICS]
+    table["unit"] = [unit(metric, corrected) for metric in METRICS]
+    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:-1]}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+
+
+def show_threshold(view: View) -> None:
+    """Sparsity counts the cells below τ, and τ is a choice."""
+    n, causal, trace = len(view.trace), is_causal(view.trace), view.trace
+    st.segmented_control(
+        "Threshold τ", sorted(map(str, selection.CHOICES["tau"]), key=float), default="0.01", required=True, key="tau",
+        bind="query-params", persist_state="session",
+    )  # fmt: skip
+    tau = threshold()
+    question = ask.uniform_below(n, causal, tau)
+    if question is not None and not predict(LESSON, question):
+        return
+    weights = attention_map(view.layer, view.head)
+    even = uniform_attention(n, causal)[0]
+    own, flat = (take.shares_below(each, [*_THRESHOLDS, tau], causal=causal) for each in (weights, even))
+    draw(
+        marked_lines(
+            {"this head": own[:-1], "uniform head": flat[:-1]},
+            {"this head": (tau, own[-1]), "uniform head": (tau, flat[-1])}, x=_THRESHOLDS.tolist(), rule=tau,
+            y_domain=(0.0, 1.0), x_title="τ (logarithmic)", y_title="Share of cells below τ",
+            title=f"Sparsity by threshold, {view.place}",
+        ),
+        "by-threshold",
+    )  # fmt: skip
+    cells = n * (n + 1) // 2 if causal else n * n
+    st.markdown(
+        f"At τ = {tau:g}, **{own[-1]:.1%}** of the {cells:,} cells of this head are below it, and {flat[-1]:.1%} of a "
+        "uniform head’s. "
+        + (
+            f"Row i of a uniform head has the weight 1/i: rows longer than 1/τ = {1 / tau:g} are below τ as a whole."
+            if causal
+            else f"A uniform head jumps from 0 to 1 at τ = 1/{n} = {1 / n:.4f}."
+        )
+        + " The corrected metric asks each row for its own $1/\\ell_i$ instead of one τ."
+    )
+    of_head = cached_heads.metrics(trace, tau).corrected.sparsity[view.layer.index, view.head]
+    st.markdown(f"Corrected, this head’s sparsity is **{of_head:.1%}**, whatever τ; a uniform head’s is 0 %.")
+    code(take.shares_below)
+
+
+def show_length(view: View) -> None:
+    """The same head without preference scores otherwise on a longer text."""
+    n, causal = len(view.trace), is_causal(view.trace)
+    question = ask.doubled(n, causal)
+    if question is not None and not predict(LESSON, question):
+        return
+    metric = choose_metric()
+    by_length = cached_heads.uniform_by_length(causal, threshold())
+    at = (view.layer.index, view.head)
+    if no_choice(found(view).values(metric.id, True)):
+        return
+    for corrected in (False, True):
+        line = by_length.values(metric.id, corrected)[:, 0]
+        own = float(found(view).values(metric.id, corrected)[at])
+        draw(
+            marked_lines(
+                {"uniform head": line}, {"this head": (n, own)}, x=take.LENGTHS, value_format=".4g",
+                x_title="Tokens (logarithmic)", y_title=unit(metric, corrected).capitalize(),
+                title=f"{label(metric, corrected)}: a uniform head by length",
+                y_domain=_room(line, own),
+            ),
+            f"by-length-{'corrected' if corrected else 'raw'}",
+        )  # fmt: skip
+    raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
+    even = uniform(view)
+    st.markdown(
+        f"The line is a head that prefers nothing on {take.LENGTHS[0]} to {take.LENGTHS[-1]} tokens, the point is "
+        f"{view.place} on your {n}. From the shortest text to the longest, the line’s raw value goes from {raw[0]:.4g} "
+        f"to {raw[-1]:.4g}, the corrected one from {mended[0]:.4g} to {mended[-1]:.4g}. On {n} tokens the uniform head "
+        f"has {even.values(metric.id, False)[0]:.4g} raw and {even.values(metric.id, True)[0]:.4g} corrected."
+    )
+
+
+def _room(line: Values, own: float) -> tuple[float, float]:
+    """From 0 to a little above the highest point."""
+    return 0.0, max(float(line.max()), own, 1e-9) * 1.12

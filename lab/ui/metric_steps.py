@@ -1,0 +1,278 @@
+"""The screens of the attention-metrics lesson about one head and about all of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis import metric_parts as take
+from lab.analysis import metrics as measure
+from lab.analysis.attention import attention_map, heaviest
+from lab.analysis.heads import is_causal
+from lab.analysis.metrics import METRICS, Metric, Metrics
+from lab.analysis.multi_head import small_maps as blocks
+from lab.charts import bars, heatmap
+from lab.charts.small_maps import block_names, small_maps
+from lab.course import metric_checks as ask
+from lab.course.attention_checks import named
+from lab.course.metric_cards import SYMBOLS, filled, tex
+from lab.ui.attention_steps import View, choose_token
+from lab.ui.blanks import blanks
+from lab.ui.figures import code, draw
+from lab.ui.metric_view import (
+    LESSON,
+    choose_metric,
+    choose_version,
+    found,
+    label,
+    no_choice,
+    threshold,
+    uniform,
+    unit,
+)
+from lab.ui.quiz import checks, predict
+
+ALL_HEADS = "all-heads"
+_CELLS = 48
+_ROWS = 24  # terms of a row that are listed
+
+
+def show_two(view: View) -> None:
+    """Two maps, a prediction, then their numbers."""
+    layer, trace = view.layer.index, view.trace
+    focus = found(view).corrected.focus[layer]
+    other = take.contrast(focus, view.head)
+    if other is None:
+        st.info("There is no second head with a value to compare with here.", icon=":material/info:")
+        return
+    heads = [(layer, view.head), (layer, other)]
+    maps, block = blocks(view.layer.attention[[view.head, other]], _CELLS)
+    st.markdown(
+        "Two heads of one layer, on one scale: the chosen one, and the one whose entropy is farthest from it. A row "
+        "with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that."
+    )
+    draw(
+        small_maps(
+            maps, trace.tokens if block == 1 else block_names(len(trace), block),
+            [(ask.head_name(head), "chosen" if i == 0 else "other") for i, head in enumerate(heads)],
+            title="Attention of two heads", value_title="Weight", domain=(0.0, 1.0), causal=is_causal(trace),
+        ),
+        "two-heads",
+    )  # fmt: skip
+    if block > 1:
+        st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
+    question = ask.higher_entropy(heads, [float(focus[view.head]), float(focus[other])])
+    if question is not None and not predict(LESSON, question):
+        return
+    corrected = choose_version()
+    _table_of_two(view, heads, corrected)
+    st.markdown(
+        "Six numbers a head, and the same for a **uniform head**, one that gives every key it may see the same weight. "
+        "The next step fills in their formulas."
+    )
+
+
+def _table_of_two(view: View, heads: list[tuple[int, int]], corrected: bool) -> None:
+    every, even = found(view), uniform(view)
+    table = pd.DataFrame(
+        {
+            "metric": [metric.name for metric in METRICS],
+            **{
+                ask.head_name((layer, head)): [float(every.values(m.id, corrected)[layer, head]) for m in METRICS]
+                for layer, head in heads
+            },
+            "uniform head": [float(even.values(metric.id, corrected)[0]) for metric in METRICS],
+            "unit": [unit(metric, corrected) for metric in METRICS],
+        }
+    )
+    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:-1]}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+
+
+def show_six(view: View) -> None:
+    """A card for each metric: its formula, this head's numbers in it, what it says."""
+    corrected = choose_version()
+    n, causal = len(view.trace), is_causal(view.trace)
+    st.markdown(
+        f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, "
+        r"$\ell_i$ how many keys query i may see"
+        + (f" (1 to {n}: the model is causal)." if causal else f" (here always {n}).")
+    )
+    parts = take.metric_parts(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
+    every, even = found(view), uniform(view)
+    for start in range(0, len(METRICS), 2):
+        for column, metric in zip(st.columns(2), METRICS[start : start + 2], strict=True):
+            with column, st.container(border=True, height="stretch"):
+                _card(view, metric, corrected, parts, every, even)
+    code(measure.attention_metrics)
+
+
+def _card(view: View, metric: Metric, corrected: bool, parts: take.MetricParts, every: Metrics, even: Metrics) -> None:
+    values = every.values(metric.id, corrected)
+    own = float(values[view.layer.index, view.head])
+    st.markdown(f"**{metric.name}**")
+    st.latex(metric.corrected if corrected else metric.formula)
+    if math.isnan(own):
+        st.markdown("No row has a choice here, so there is no value.")
+        return
+    st.latex(rf"\small {filled(metric.id, parts, corrected)}")
+    above = int(np.count_nonzero(values > own))
+    st.markdown(
+        f"**{own:.4f}** {unit(metric, corrected)} · uniform head {float(even.values(metric.id, corrected)[0]):.4f} · "
+        f"{above} of {values.size - 1} other heads are higher"
+    )
+    st.markdown(f"{metric.reading} {SYMBOLS.get(metric.id, '')}")
+
+
+def show_by_hand(view: View) -> None:
+    """The entropy of one row, term by term."""
+    choose_token(view.trace, "token", "Query: whose row", view.query)
+    weights = attention_map(view.layer, view.head)
+    row = take.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
+    count = len(row.weights)
+    if count < 2:
+        st.info(
+            "This query sees one key only: its weight is 1 and the entropy 0. Choose a later token.",
+            icon=":material/info:",
+        )
+        return
+    st.markdown(
+        f"The row of {view.token(view.query)} in {view.place}: how {count} weights become one entropy. Take each "
+        "weight times its logarithm, add up, change the sign."
+    )
+    _show_terms(view, row)
+    _own_share(view, row)
+    code(take.entropy_of_row)
+
+
+def _show_terms(view: View, row: take.RowEntropy) -> None:
+    """The terms of the sum, and the sum."""
+    count = len(row.weights)
+    shown = heaviest(row.weights.astype(np.float32), int(row.weights.argmax()), _ROWS)
+    table = pd.DataFrame(
+        {
+            "key": [view.trace.tokens[i] for i in shown],
+            "weight A": row.weights[shown],
+            "ln A": row.logarithms[shown],
+            "−A ln A": row.terms[shown],
+        },
+        index=[i + 1 for i in shown],
+    )
+    st.dataframe(
+        table, height="content",
+        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]},
+    )  # fmt: skip
+    if count > len(shown):
+        rest = row.total - float(row.terms[shown].sum())
+        st.caption(f"The {len(shown)} largest weights of {count}; the other rows add {rest:.4f}.")
+    first, second = sorted(range(count), key=lambda i: -row.weights[i])[:2]
+    st.latex(
+        rf"H = -({tex(row.weights[first])} \cdot \ln {tex(row.weights[first])}) - "
+        rf"({tex(row.weights[second])} \cdot \ln {tex(row.weights[second])})"
+        + (r" - \dots" if count > 2 else "")
+        + rf" = {tex(row.total)}\ \text{{nats}}"
+        if row.weights[second] > 0
+        else rf"H = {tex(row.total)}\ \text{{nats}}"
+    )
+    st.markdown(
+        f"Spread evenly over all {count} keys it would be ln {count} = {row.largest:.3f}. As it is, the row is as "
+        f"uncertain as one spread evenly over e^{row.total:.3f} = **{row.keys:.2f}** keys."
+    )
+
+
+def _own_share(view: View, row: take.RowEntropy) -> None:
+    """Asks for the row's share of the largest entropy it could have."""
+    count = len(row.weights)
+    st.markdown(f"Now you: what share of its maximum, ln {count}, is this row’s entropy?")
+    if blanks(
+        {"Share of the maximum": row.total / row.largest},
+        f"Divide {row.total:.3f} by {row.largest:.3f}.",
+        f"_metrics.{hash(view.trace.token_ids)}.{view.layer.index}.{view.head}.{view.query}",
+    ):
+        st.success(
+            f"{row.total:.3f} ÷ {row.largest:.3f} = {row.total / row.largest:.3f}. The mean of this over all rows is "
+            "the corrected focus.",
+            icon=":material/check:",
+        )
+
+
+def show_all(view: View) -> None:
+    """One metric of every head."""
+    every = found(view)
+    if not np.isnan(every.corrected.focus).any():
+        question = ask.most_even_layer(every.corrected.focus)
+        if question is not None and not predict(LESSON, question):
+            return
+    metric, corrected = choose_metric(), choose_version()
+    values = every.values(metric.id, corrected)
+    if no_choice(values):
+        return
+    layers, heads = values.shape
+    draw(
+        heatmap(
+            values, [str(layer + 1) for layer in range(layers)], [str(head + 1) for head in range(heads)],
+            title=label(metric, corrected), row_title="Layer", column_title="Head",
+            value_title=unit(metric, corrected).capitalize(), select="cell", highlight=(view.layer.index, view.head),
+            numbered=False, value_format=".2f",
+        ),
+        ALL_HEADS, clickable=True,
+    )  # fmt: skip
+    high, low = (np.unravel_index(int(at), values.shape) for at in (values.argmax(), values.argmin()))
+    st.markdown(
+        f"Highest: layer {high[0] + 1}, head {high[1] + 1} (**{values[high]:.4f}**). Lowest: layer {low[0] + 1}, head "
+        f"{low[1] + 1} (**{values[low]:.4f}**). Click a head to choose it."
+    )
+    n = len(view.trace)
+    st.markdown(
+        f":material/arrow_downward: **On the way.** The metrics read {layers * heads} maps of {n} × {n} weights and "
+        f"leave {len(METRICS)} numbers of each, {layers * heads * len(METRICS)} in all. The model never sees them: its "
+        "weights go on to the values, as in lesson 3."
+    )
+    code(measure.trace_metrics)
+
+
+def show_layer(view: View) -> None:
+    """The chosen head against its layer and against a uniform head."""
+    metric, corrected = choose_metric(), choose_version()
+    layer = view.layer.index
+    values = found(view).values(metric.id, corrected)[layer]
+    even = float(uniform(view).values(metric.id, corrected)[0])
+    if no_choice(values):
+        return
+    draw(
+        bars(
+            [f"Head {head + 1}" for head in range(len(values))], values,
+            title=f"{label(metric, corrected)}, layer {layer + 1}",
+            value_title=unit(metric, corrected).capitalize(), highlight=view.head, reference=even,
+        ),
+        "one-layer",
+    )  # fmt: skip
+    own, mean = float(values[view.head]), float(values.mean())
+    st.markdown(
+        f"Dashed: a uniform head on {len(view.trace)} tokens, **{even:.4f}**. Head {view.head + 1} has **{own:.4f}**, "
+        f"the mean of layer {layer + 1} is {mean:.4f}."
+    )
+
+
+def show_checks(view: View) -> None:
+    """Questions on this text and this head."""
+    trace, causal, layer = view.trace, is_causal(view.trace), view.layer.index
+    weights = attention_map(view.layer, view.head)
+    row = take.entropy_of_row(weights, view.query, causal=causal)
+    token = named(trace, view.query)
+    checks(
+        LESSON,
+        (
+            ask.row_share(token, row),
+            ask.most_confident(layer, found(view).raw.confidence_avg[layer]),
+            ask.effective_keys(token, row),
+            ask.uniform_average(len(trace), causal),
+            ask.maximum_is_one_row(
+                (layer, view.head), take.metric_parts(weights, causal=causal, threshold=threshold())
+            ),
+        ),
+        most=4,
+    )

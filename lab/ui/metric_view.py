@@ -1,0 +1,77 @@
+"""What the screens of the attention-metrics lesson share: the metrics on screen and the controls that choose them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads import Values, is_causal
+from lab.analysis.metrics import METRICS, Metric, Metrics
+from lab.ui import cached_heads, selection
+from lab.ui.attention_steps import View
+from lab.ui.selection import CORRECTED, RAW
+
+LESSON = "attention-metrics"
+
+
+def found(view: View) -> Metrics:
+    """The metrics of every head at the chosen τ."""
+    return cached_heads.metrics(view.trace, threshold())
+
+
+def uniform(view: View) -> Metrics:
+    """Those of a head without preference on as many tokens."""
+    return cached_heads.uniform_metrics(len(view.trace), is_causal(view.trace), threshold())
+
+
+def threshold() -> float:
+    """τ, as chosen in the step about it, or asked for in the link before that step was ever drawn."""
+    chosen = st.session_state.get("tau", st.query_params.get("tau"))
+    return float(chosen if chosen in selection.CHOICES["tau"] else selection.DEFAULTS.tau)
+
+
+def choose_version() -> bool:
+    """Raw or corrected; True for corrected."""
+    chosen = st.segmented_control(
+        "Formula", [RAW, CORRECTED], default=RAW, required=True, key="version", bind="query-params",
+        persist_state="session", help="Raw: as published. Corrected: so that texts of different lengths compare.",
+    )  # fmt: skip
+    return chosen == CORRECTED
+
+
+def choose_metric() -> Metric:
+    """The metric of a step; below it what it says."""
+    names = [metric.name for metric in METRICS]
+    name = st.selectbox(
+        "Metric", names, names.index(selection.DEFAULTS.metric), key="metric", bind="query-params",
+        persist_state="session",
+    )  # fmt: skip
+    metric = METRICS[names.index(str(name))]
+    st.markdown(f"{metric.reading} {metric.note}")
+    return metric
+
+
+def label(metric: Metric, corrected: bool) -> str:
+    """A metric as titles call it: "Sparsity, raw (τ = 0.01)"."""
+    tau = f" (τ = {threshold():g})" if metric.id == "sparsity" and not corrected else ""
+    return f"{metric.name}, {'corrected' if corrected else 'raw'}{tau}"
+
+
+def unit(metric: Metric, corrected: bool) -> str:
+    """What the values are measured in."""
+    if not corrected:
+        return metric.unit
+    return {"focus": "share of the maximum", "distribution": "× uniform weight", "uniformity": "× uniform weight"}.get(
+        metric.id, metric.unit
+    )
+
+
+def no_choice(values: Values) -> bool:
+    """Say why there is no value, if there is none."""
+    if np.isfinite(values).all():
+        return False
+    st.info(
+        "With one token no row has a choice, so this corrected metric has no value. Write a longer text.",
+        icon=":material/edit:",
+    )
+    return True

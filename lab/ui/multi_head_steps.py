@@ -1,0 +1,242 @@
+"""The screens of the multi-head lesson about one layer: its heads side by side, and what they add up to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis import multi_head as measure
+from lab.analysis.attention import window
+from lab.analysis.multi_head import HeadSum
+from lab.analysis.patterns import MIXED, PATTERNS
+from lab.charts import bars, heatmap, strips
+from lab.charts.small_maps import block_names, small_maps
+from lab.course import multi_head_checks as ask
+from lab.models import forward
+from lab.ui import cached_heads
+from lab.ui.attention_steps import View, choose_token, show_map
+from lab.ui.figures import code, draw
+from lab.ui.quiz import checks, predict
+
+LESSON = "multi-head-attention"
+MAPS = "head-maps"
+_CELLS = 48  # a side of a small map; sixteen of them stay light
+COLUMNS = 96  # tokens that a wide map shows
+
+
+def _heads(view: View) -> list[str]:
+    return [f"Head {head + 1}" for head in range(view.trace.model.config.heads)]
+
+
+def _added(view: View) -> HeadSum:
+    return measure.head_sum(view.layer)
+
+
+def choose(view: View) -> None:
+    """The token that a step looks at."""
+    choose_token(view.trace, "token", "Token", view.query)
+
+
+def show_all(view: View) -> None:
+    """Every head of the layer on one scale; a click enlarges one."""
+    choose(view)
+    question = ask.favourites(view.trace, view.layer, view.query)
+    if question is not None and not predict(LESSON, question):
+        return
+    draw_all(view)
+    st.subheader(f"Head {view.head + 1}, enlarged")
+    show_map(view, question_first=False)
+    code(forward.split_heads, forward.project_qkv)
+
+
+def draw_all(view: View) -> None:
+    trace, n = view.trace, len(view.trace)
+    maps, block = measure.small_maps(view.layer.attention, _CELLS)
+    names = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {MIXED: MIXED}
+    found = cached_heads.head_names(trace, view.layer.index)
+    draw(
+        small_maps(
+            maps, trace.tokens if block == 1 else block_names(n, block),
+            list(zip(_heads(view), [names[name] for name in found], strict=True)),
+            title=f"All heads of layer {view.layer.index + 1}", value_title="Weight", domain=(0.0, 1.0),
+            highlight=view.head, row=view.query // block, causal=trace.model.config.causal,
+        ),
+        MAPS, clickable=True,
+    )  # fmt: skip
+    if block > 1:
+        st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
+    st.markdown(
+        f"Queries down, keys across; the row of {view.token(view.query)} is framed. Click a map, or choose the "
+        "head in the sidebar."
+    )
+    with st.expander("What the names mean", icon=":material/label:"):
+        st.markdown(
+            "A head is named after what it does in this text alone, when its score passes a published threshold "
+            "(Clark et al. 2019; Kovaleva et al. 2019). Otherwise it is mixed."
+        )
+        st.markdown("\n".join(f"- **{p.name}** (above {p.threshold}): {p.reading}" for p in PATTERNS))
+
+
+def show_concat(view: View) -> None:
+    """Side by side, then through W_O: one number worked out."""
+    choose(view)
+    config, layer, token = view.trace.model.config, view.layer, view.query
+    d, d_k = config.width, config.head_width
+    st.markdown(
+        f"Each head brings {d_k} numbers to {view.token(token)}. Laid side by side, {config.heads} × {d_k} = {d} "
+        f"numbers are the **concatenation**: head 1 fills dimensions 1 to {d_k}"
+        + (f", head {config.heads} dimensions {d - d_k + 1} to {d}." if config.heads > 1 else ".")
+    )
+    concat, own = layer.context_concat[token].numpy(), np.zeros(d, dtype=np.float32)
+    mine = slice(view.head * d_k, (view.head + 1) * d_k)
+    own[mine] = concat[mine]
+    draw(
+        strips(
+            [concat, own], ["concat", f"head {view.head + 1}"], value_title="Value",
+            title=f"The heads side by side, layer {layer.index + 1}",
+        ),
+        "concatenation",
+    )  # fmt: skip
+    st.markdown(f"The second strip keeps head {view.head + 1} alone: dimensions {mine.start + 1} to {mine.stop}.")
+    st.latex(
+        r"\text{Concat}(\text{head}_1, \dots, \text{head}_H)\,W_O + b_O = \sum_{h=1}^{H} \text{head}_h\,W_O^{(h)} + b_O"
+    )
+    st.markdown(
+        f"$W_O$ is {d} × {d}. Head h meets only its own {d_k} rows, $W_O^{{(h)}}$ ({d_k} × {d}): a concatenation "
+        "times a matrix is a sum with one term for each head."
+    )
+    _show_one_number(view)
+    code(forward.merge_heads, forward.linear)
+
+
+def _show_one_number(view: View) -> None:
+    """One dimension of the attention output, head by head."""
+    added, token = _added(view), view.query
+    dimension = int(np.abs(added.output[token]).argmax())
+    shares = added.parts[:, token, dimension]
+    bias, output = float(added.bias[dimension]), float(added.output[token, dimension])
+    context = view.layer.context[view.head, token]
+    column = view.layer.weights.w_o.unflatten(0, (len(shares), -1))[view.head, :, dimension]
+    terms = " + ".join(f"({c:.3f})({w:.3f})" for c, w in zip(context[:2].tolist(), column[:2].tolist(), strict=True))
+    more = r" + \dots" if len(context) > 2 else ""
+    st.markdown(
+        f"**By hand.** Dimension {dimension + 1} of the attention output, the one farthest from 0 for "
+        f"{view.token(token)}. Head {view.head + 1} adds"
+    )
+    st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
+    table = pd.DataFrame(
+        {
+            "part": [*_heads(view), "bias b_O", "sum", "attention output of the layer"],
+            f"dimension {dimension + 1}": [*shares.tolist(), bias, float(shares.sum()) + bias, output],
+        }
+    )
+    st.dataframe(
+        table, hide_index=True, height="content",
+        column_config={table.columns[1]: st.column_config.NumberColumn(format="%.4f")},
+    )  # fmt: skip
+
+
+def show_sum(view: View) -> None:
+    """The proof: what the heads add, and the bias, is the layer's attention output."""
+    choose(view)
+    added, token = _added(view), view.query
+    st.markdown(
+        f"The same for all {added.parts.shape[-1]} dimensions of {view.token(token)}: each head through its slice of "
+        "$W_O$, the bias, their sum, and the layer’s own attention output."
+    )
+    names = [*(name.lower() for name in _heads(view)), "bias", "sum", "layer"]
+    rows = [*added.parts[:, token], added.bias, added.total[token], added.output[token]]
+    draw(
+        strips(
+            rows,
+            names,
+            title=f"What each head adds to {view.trace.tokens[token]}, layer {view.layer.index + 1}",
+            value_title="Value",
+        ),
+        "heads-add-up",
+    )
+    left, right = st.columns(2)
+    left.metric(
+        "Largest difference, sum − layer", f"{added.difference:.1e}", border=True,
+        help="Over all tokens and dimensions of this layer. Both are computed in float32, in a different order.",
+    )  # fmt: skip
+    right.metric("Largest value of the layer’s output", f"{added.largest:.3g}", border=True)
+    _show_on_the_way(view)
+    code(measure.head_parts, measure.head_sum)
+
+
+def _show_on_the_way(view: View) -> None:
+    config = view.trace.model.config
+    d, d_ff = config.width, config.ffn_width
+    shape = f"{len(view.trace)} × {d}"
+    middle = (
+        "is added to the residual stream; a copy goes through LayerNorm"
+        if config.pre_norm
+        else "is added to the vectors that came in, and the sum goes through LayerNorm"
+    )
+    st.markdown(
+        f":material/arrow_downward: **On the way to the feed-forward network.** The attention output, {shape} numbers, "
+        f"{middle} and on to the feed-forward network, which takes each token’s {d} numbers to {d_ff} and back."
+    )
+
+
+def show_norms(view: View) -> None:
+    """How long the vectors are that the heads add."""
+    choose(view)
+    added, token = _added(view), view.query
+    lengths = added.norms[:, token]
+    question = ask.adds_most(view.trace, view.layer.index, lengths.astype(np.float64), token)
+    if question is not None and not predict(LESSON, question):
+        return
+    draw(
+        bars(
+            _heads(view), lengths, title=f"Length of what each head adds to {view.trace.tokens[token]}",
+            value_title="Euclidean norm", highlight=view.head,
+        ),
+        "norms",
+    )  # fmt: skip
+    total = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
+    st.markdown(
+        f"The lengths add up to {lengths.sum():.3f}; the sum of the vectors is {total:.3f} long"
+        + (f", {total / lengths.sum():.0%} of that." if lengths.sum() > 0 else ".")
+        + " Vectors that point apart cancel in part."
+    )
+    _draw_norms(view, added)
+    st.markdown(
+        "A map says where a head looks. How much it changes a token depends on the values it finds there and on "
+        "$W_O$ too (Kobayashi et al. 2020)."
+    )
+
+
+def _draw_norms(view: View, added: HeadSum) -> None:
+    n = len(view.trace)
+    shown = window(view.query, n, COLUMNS)
+    draw(
+        heatmap(
+            added.norms[:, shown], [name.removeprefix("Head ") for name in _heads(view)], view.trace.tokens[shown],
+            title=f"Length of what each head adds, layer {view.layer.index + 1}", row_title="Head",
+            column_title="Token", value_title="Euclidean norm", highlight=(view.head, view.query - shown.start),
+            value_format=".2f",
+        ),
+        "norms-by-token",
+    )  # fmt: skip
+    if n > COLUMNS:
+        st.caption(f"Drawn are tokens {shown.start + 1} to {shown.stop} of {n}, around the chosen one.")
+
+
+def show_checks(view: View) -> None:
+    """Questions on this text and this layer."""
+    added, token = _added(view), view.query
+    config = view.trace.model.config
+    checks(
+        LESSON,
+        (
+            ask.whose_dimension(view.trace),
+            ask.missing_share(view.trace, added, view.head, token),
+            ask.together(view.trace, added, token),
+            ask.share_of_w_o(config),
+            ask.parameters(config, ask.other_cut(config)),
+        ),
+        most=4,
+    )

@@ -1,0 +1,158 @@
+"""What a neuron stands for, as far as one can tell: the tokens that excite it, and what it writes."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.excitation import Excited, NeuronSurvey
+from lab.analysis.feed_forward import favoured_words, most_active
+from lab.charts import bars, strips
+from lab.course import feed_forward_checks as ask
+from lab.course.words import quoted
+from lab.models import forward
+from lab.text.bundled import bundled_sentences
+from lab.toy.data import as_text
+from lab.ui import cached_layers, toy_runs
+from lab.ui.feed_forward_view import LESSON, View, choose
+from lab.ui.figures import code, draw
+from lab.ui.quiz import predict
+from lab.ui.selection import TOY, Selection
+
+_ACTIVE = 10
+_WORDS = 12
+_CONTEXT = 60  # characters of a text on either side of a token
+
+
+def show_excited(view: View) -> None:
+    """The most active neurons of the token, and the tokens of many texts that excite the chosen neuron most."""
+    choose(view)
+    best = most_active(view.layer, view.token, _ACTIVE)
+    values = view.layer.ffn_activation[view.token].numpy()
+    draw(
+        bars(
+            [f"neuron {i + 1}" for i in best], values[best], value_title="Activation",
+            title=f"The {len(best)} most active neurons of {view.trace.tokens[view.token]}, {view.place}",
+            highlight=best.index(view.neuron) if view.neuron in best else None,
+        ),
+        "most-active",
+    )  # fmt: skip
+    survey = _survey(view)
+    found = survey.most_excited(view.layer.index, view.neuron)
+    often = survey.share_positive(view.layer.index, view.neuron)
+    question = ask.how_often(often, view.neuron, survey.tokens)
+    if question is not None and not predict(LESSON, question):
+        return
+    st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
+    if not found:
+        return
+    st.dataframe(
+        _table(survey, found), hide_index=True, height="content",
+        column_config={
+            "activation": st.column_config.NumberColumn(format="%.3f", width="small"),
+            "token": st.column_config.TextColumn(width="small"),
+            "in its text": st.column_config.TextColumn(width="large"),
+        },
+    )  # fmt: skip
+    special = " Special tokens are left out." if any(any(e.special) for e in survey.encodings) else ""
+    st.caption(
+        f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} This neuron’s activation is "
+        f"above 0 at {often:.0%} of them, and here, at {view.name}, "
+        f"{values[view.neuron]:.3f}."
+    )
+    st.markdown(
+        "Do they have something in common? In a large language model, Geva et al. (2021, §3) found a pattern for every "
+        "neuron they sampled. Look whether you find one here, and whether the next neuron has another."
+    )
+
+
+def _texts(chosen: Selection) -> tuple[str, ...]:
+    """The bundled sentences; in toy mode the toy's own."""
+    if chosen.mode != TOY:
+        return bundled_sentences()
+    return tuple(as_text(sentence) for sentence in toy_runs.sentences(chosen).sentences)
+
+
+def _survey(view: View) -> NeuronSurvey:
+    """The finished survey; what is missing of it is computed now, with a progress bar."""
+    model, texts = view.trace.model, _texts(view.page.selection)
+    survey = cached_layers.neuron_survey(model, texts)
+    if not survey.finished:
+        words = f"Reading {len(texts)} texts …"
+        bar = st.progress(0.0, words)
+        for _ in range(survey.done, survey.total):
+            bar.progress(survey.done / survey.total, words)
+            cached_layers.advance(survey, model)
+        bar.empty()
+    return survey
+
+
+def _table(survey: NeuronSurvey, found: tuple[Excited, ...]) -> pd.DataFrame:
+    rows = []
+    for each in found:
+        encoding = survey.encodings[each.text]
+        start, end = encoding.offsets[each.token]
+        text = encoding.text
+        before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
+        cut = ("…" if start > _CONTEXT else "", "…" if len(text) > end + _CONTEXT else "")
+        rows.append((each.value, encoding.tokens[each.token], f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}"))
+    return pd.DataFrame(rows, columns=["activation", "token", "in its text"])
+
+
+def show_written(view: View) -> None:
+    """The neuron's row of W_2, and the words that lie in its direction."""
+    choose(view)
+    row = view.layer.weights.w_2[view.neuron]
+    active = float(view.layer.ffn_activation[view.token, view.neuron])
+    st.markdown(
+        f"What neuron {view.neuron + 1:,} can add to a token is one vector, its row of $W_2$. How much of it is added "
+        f"is the activation: at {view.name} **{active:.3f}** times the row."
+    )
+    draw(
+        strips([row.numpy()], ["row of W_2"], title=f"What neuron {view.neuron + 1:,} of {view.place} writes",
+               value_title="Value"),
+        "written",
+    )  # fmt: skip
+    st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i] + b_2")
+    added = view.layer.ffn_activation[view.token] @ view.layer.weights.w_2 + view.layer.weights.b_2
+    whole = view.layer.ffn_output[view.token]
+    st.markdown(
+        f"The {view.config.ffn_width:,} rows, each times its activation, and the bias add up to the network’s output: "
+        f"the largest difference is {float((added - whole).abs().max()):.0e}. This neuron’s part has the length "
+        f"{abs(active) * float(row.norm()):.2f}, the whole output {float(whole.norm()):.2f}."
+    )
+    _show_words(view)
+    code(forward.feed_forward)
+
+
+def _show_words(view: View) -> None:
+    """Which words the direction favours, and whether that is more than chance."""
+    model = view.trace.model
+    if model.weights.vocabulary_head is None:
+        st.info(
+            f"{quoted(model.id)} has no head that predicts words, so there are none to compare this row with.",
+            icon=":material/info:",
+        )
+        return
+    words = favoured_words(model, view.layer.weights.w_2[view.neuron], _WORDS)
+    if not words:
+        return
+    low, high = cached_layers.chance_deviation(model)
+    best = words[0].deviation
+    question = ask.further_than_chance(view.neuron, best, high)
+    if question is not None and not predict(LESSON, question):
+        return
+    draw(
+        bars(
+            [word.word for word in words], [word.deviation for word in words], value_title="Standard deviations",
+            title=f"Words in the direction that neuron {view.neuron + 1:,} writes, {view.place}", value_format=".2f",
+        ),
+        "favoured-words",
+    )  # fmt: skip
+    skipped = "layers above and all LayerNorms" + ("" if view.config.causal else ", and the head’s own layer")
+    st.caption(
+        f"The dot product of the row with each word’s output embedding, in standard deviations from the mean over the "
+        f"{view.config.vocabulary:,} words (after Geva et al. 2021, §4). A rough reading: it leaves out the "
+        f"{skipped}. Of 64 random directions, nine in ten have their best word {low:.1f} to {high:.1f} out; this "
+        f"neuron’s is {best:.1f} out."
+    )

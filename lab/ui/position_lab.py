@@ -1,0 +1,93 @@
+"""Positions taken away and tokens reordered: what a transformer knows of order without them."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import streamlit as st
+
+from lab.analysis.embeddings import Gap, Order, new_order, permutation_gap, reordered
+from lab.charts import lines
+from lab.course import embedding_checks as ask
+from lab.course.words import quoted
+from lab.models.interventions import Interventions
+from lab.ui import cached_layers
+from lab.ui.embedding_steps import LESSON, View
+from lab.ui.figures import code, draw
+from lab.ui.quiz import predict
+
+_SHOWN = 12  # tokens of a text that a sentence may list
+
+WITHOUT, WITH, NO_MASK = "positions zeroed", "positions kept", "zeroed, no mask"
+
+
+def show_position_lab(view: View) -> None:
+    """The same tokens in another order, with and without positions."""
+    trace = view.trace
+    if len(trace) < 2:
+        st.info("A single token has no other order. Write a longer sentence in the sidebar.", icon=":material/edit:")
+        return
+    orders = get_args(Order)
+    chosen = st.segmented_control(
+        "The tokens are", orders, default=orders[0], required=True, key="order", bind="query-params"
+    )
+    order: Order = chosen if chosen in orders else orders[0]
+    moved = reordered(trace.encoding, new_order(order, len(trace)))
+    st.markdown(f"As typed: {_row(trace.tokens)}  \n{order.capitalize()}: {_row(moved.tokens)}")
+    if (moved.token_ids, moved.segment_ids) == (trace.token_ids, trace.segment_ids):
+        st.info("In this order the row of tokens is the same as before. Choose another.", icon=":material/edit:")
+        return
+    gaps = {WITHOUT: cached_layers.permutation_gap(trace, order, Interventions(no_positions=True))}
+    if not predict(LESSON, ask.after_reordering(order, gaps[WITHOUT])):
+        return
+    gaps[WITH] = cached_layers.permutation_gap(trace, order, Interventions())
+    if trace.model.config.causal:
+        gaps[NO_MASK] = cached_layers.permutation_gap(
+            trace, order, Interventions(no_positions=True, no_causal_mask=True)
+        )
+    _draw(view, gaps)
+    st.markdown(_explained(view, gaps))
+    code(permutation_gap)
+
+
+def _row(tokens: tuple[str, ...]) -> str:
+    rest = " …" if len(tokens) > _SHOWN else ""
+    return " ".join(quoted(token) for token in tokens[:_SHOWN]) + rest
+
+
+def _draw(view: View, gaps: dict[str, Gap]) -> None:
+    with st.container(horizontal=True):
+        for name, gap in gaps.items():
+            st.metric(f"max |difference|, {name}", f"{gap.layers.max():.2g}", border=True, width="content")
+    layers = len(gaps[WITHOUT].layers)
+    draw(
+        lines(
+            {name: gap.layers for name, gap in gaps.items()}, x=range(layers), y_title="max |difference|",
+            x_title="Hidden state (0 = input of layer 1)", title="Difference in each hidden state",
+            value_format=".2g",
+        ),
+        "position-lab",
+    )  # fmt: skip
+    segment = "; its segment goes with it" if view.trace.model.config.segments > 1 else ""
+    st.markdown(
+        f"Each token is held against itself, at its old and its new place{segment}. The largest number in these "
+        f"vectors is {gaps[WITHOUT].largest:.1f}."
+    )
+
+
+def _explained(view: View, gaps: dict[str, Gap]) -> str:
+    """What the numbers say, and why."""
+    if view.trace.model.config.causal:
+        told = (
+            f"**Without positions, the outputs do not simply move with their tokens in {view.model}.** Its mask lets a "
+            "token see only what stands before it, and another order puts other tokens before it: the mask itself "
+            "tells where a token stands (Haviv et al. 2022)."
+        )
+        return f"{told} Take the mask away as well, and what differs is rounding: the outputs move with their tokens."
+    told = (
+        f"**Without positions, every output moves with its token**: what differs is rounding in float32. "
+        f"Self-attention adds up over a set of tokens, and every other step in {view.model} looks at one token alone."
+    )
+    if gaps[WITH].follows:
+        return f"{told} With positions, the outputs move with their tokens here, too."
+    return f"{told} With positions, the numbers change: the order is in the vectors, and nowhere else."

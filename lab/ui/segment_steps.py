@@ -1,0 +1,132 @@
+"""The screen of the embeddings lesson about segments: whose they are, and what they change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.attention import heaviest
+from lab.analysis.embeddings import Movement, SegmentChange, Values, segment_movement
+from lab.charts import bars, lines, token_chips
+from lab.charts.encoding_chips import encoding_chips
+from lab.course import embedding_checks as ask
+from lab.models.encoding import Encoding
+from lab.ui import cached_layers
+from lab.ui.embedding_steps import LESSON, View
+from lab.ui.figures import code, draw
+from lab.ui.quiz import predict
+
+_PAIR = ("The children went to the park.", "They played until it was dark.")
+_NAMES = "AB"
+_CHANGES: Mapping[SegmentChange, str] = {
+    "all 0": "all ids 0",
+    "swapped": "ids 0 and 1 swapped",
+    "left out": "no segment vectors",
+}
+_BARS = 24
+_BOX = 320  # pixels of a text that scrolls
+
+
+def show_segments(view: View) -> None:
+    """Segment A, segment B, and a run with the ids changed."""
+    trace, segments = view.trace, view.trace.model.config.segments
+    if segments == 0:
+        st.info(
+            f"{view.model} has no segment vectors: nothing but its tokens tells one text from another.",
+            icon=":material/info:",
+        )
+        return
+    _draw_segments(trace.encoding)
+    if segments == 1:
+        st.markdown(
+            f"{view.model} has a single segment: the same vector is added to every token, so there are no ids to "
+            "exchange."
+        )
+    elif len(set(trace.segment_ids)) == 1:
+        st.markdown("This is one text, so every token is in segment A (id 0).")
+        if view.page.selection.mode != "Toy":
+            st.button("Show a pair of sentences", icon=":material/dynamic_feed:", on_click=_take_pair)
+    change = _choose_change(segments, pair=len(set(trace.segment_ids)) > 1)
+    movement = cached_layers.segment_movement(trace, change)
+    question = ask.first_text_too(movement, trace.encoding) if change == "all 0" else None
+    if question is not None and not predict(LESSON, question):
+        return
+    _show_movement(view, movement, change)
+    code(segment_movement)
+
+
+def _take_pair() -> None:
+    st.session_state["text"], st.session_state["pair"] = _PAIR
+
+
+def _draw_segments(encoding: Encoding) -> None:
+    with st.container(height=_BOX if len(encoding) > 160 else "content"):
+        st.html(token_chips(encoding_chips(encoding), groups=encoding.segment_ids))
+    st.caption(f"The colour is the segment: {_listed(encoding.segment_ids)}.")
+
+
+def _listed(ids: Sequence[int]) -> str:
+    """Where each segment stands, tokens counted from 1."""
+    told = []
+    for segment in sorted(set(ids)):
+        places = [place for place, each in enumerate(ids, start=1) if each == segment]
+        told.append(f"{_NAMES[segment % 2]} (id {segment}) is tokens {places[0]} to {places[-1]}")
+    return ", ".join(told)
+
+
+def _choose_change(segments: int, *, pair: bool) -> SegmentChange:
+    offered: tuple[SegmentChange, ...] = ("left out",)
+    if segments > 1:
+        offered = get_args(SegmentChange) if pair else ("swapped", "left out")
+    if st.session_state.get("segments") not in offered:
+        st.session_state.pop("segments", None)  # of another model
+    chosen = st.segmented_control(
+        "Run it again with the segments", offered, default=offered[0], required=True, key="segments",
+        bind="query-params",
+    )  # fmt: skip
+    found: SegmentChange = chosen if chosen in offered else offered[0]
+    return found
+
+
+def _show_movement(view: View, movement: Movement, change: SegmentChange) -> None:
+    ids, last = np.array(view.trace.segment_ids), movement.distance[-1]
+    if not movement.distance.any():
+        st.markdown(f"Nothing moves: with {_CHANGES[change]}, every number stays as it was.")
+        return
+    present = sorted(set(ids.tolist()))
+    series = {f"segment {_NAMES[each % 2]}": movement.distance[:, ids == each].mean(axis=1) for each in present}
+    draw(
+        lines(
+            series, x=range(len(movement.distance)), x_title="Hidden state (0 = input of layer 1)",
+            y_title="Distance ÷ length", title="How far vectors move, on average",
+        ),
+        "segment-layers",
+    )  # fmt: skip
+    _draw_tokens(view, last)
+    told = [f"{float(line[-1]):.3f} in {name}" for name, line in series.items()]
+    st.markdown(
+        f"A distance of 1 is as far as the vector is long. With {_CHANGES[change]}, the last layer’s vectors move by "
+        f"{' and '.join(told)}, on average."
+    )
+    if movement.follows is not None:
+        before, after = movement.follows
+        st.metric(
+            "The second sentence follows the first", f"{after:.3f}", f"{after - before:+.3f}", border=True,
+            delta_color="off", help=f"Next-sentence prediction, read from the first token. As typed: {before:.3f}.",
+        )  # fmt: skip
+
+
+def _draw_tokens(view: View, moved: Values) -> None:
+    n = len(view.trace)
+    shown = heaviest(moved.astype(np.float32), view.token, min(n, _BARS))
+    part = "" if n <= _BARS else f", the {len(shown)} of {n} that move farthest"
+    draw(
+        bars(
+            [view.trace.tokens[i] for i in shown], moved[shown], value_title="Distance ÷ length",
+            title=f"How far each token’s last vector moves{part}",
+        ),
+        "segment-tokens",
+    )  # fmt: skip

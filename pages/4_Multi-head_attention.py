@@ -1,0 +1,46 @@
+"""Lesson: multi-head attention, from the heads of a layer to what one head is worth."""
+
+from lab.ui import heads_compared_steps as compared
+from lab.ui import heads_off_steps as off
+from lab.ui import multi_head_steps as steps
+from lab.ui.attention_steps import View
+from lab.ui.head_choice import number_of_heads, take_clicks
+from lab.ui.lesson import open_lesson, with_tokens
+from lab.ui.selection import TOY
+from lab.ui.toy_steps import TOY_STEPS, toy_trace
+
+page = open_lesson("4_Multi-head_attention.py")
+toy = page.selection.mode == TOY
+trace = toy_trace(page, number_of_heads(page)) if toy else page.trace()
+take_clicks()
+layer, head = page.head_controls(trace.model)
+
+STEPS = {
+    "All heads": steps.show_all,
+    "Concatenate": steps.show_concat,
+    "Add up": steps.show_sum,
+    "Lengths": steps.show_norms,
+    "Two heads": compared.show_two,
+    "How many": compared.show_count,
+}
+OFF = {"One head off": off.show_one, "Each head off": off.show_each}
+names = [*(TOY_STEPS if toy else ()), *STEPS, *OFF, "Check"]
+step = page.step(names)
+query, key = with_tokens(page.selection, len(trace))
+view = View(page, trace, trace.layer(layer), head, query, key)
+proven = trace
+
+if step in STEPS:
+    STEPS[step](view)
+elif step in OFF:
+    scene = off.scene(page, trace, layer, head, first=step == "One head off")
+    OFF[step](scene)
+    proven = scene.trace
+elif step in TOY_STEPS:
+    TOY_STEPS[step](page)
+else:
+    steps.show_checks(view)
+page.next_step(names)
+
+page.finish()
+page.prove(proven)

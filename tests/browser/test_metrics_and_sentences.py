@@ -1,0 +1,60 @@
+"""The two lessons whose maps choose what is looked at: a click on a head, a click on two sentences, the link."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import VIEWS, Lab, View, wait_idle
+
+SENTENCES = "The+dog+ran+to+the+park.+It+found+a+ball.+The+children+laughed."
+
+
+def open_step(lab: Lab, page: Page, address: str) -> None:
+    page.goto(lab.url + address)
+    expect(page.get_by_text("steps proven")).to_be_visible(timeout=60_000)  # a cold server loads a model first
+    wait_idle(page)
+    skip = page.get_by_role("button", name="Skip", exact=True)
+    if skip.count():
+        skip.click()
+        wait_idle(page)
+
+
+def click_cell(page: Page, place: int) -> None:
+    """The cell at ``place``, from 0; cells are drawn row after row."""
+    cell = page.locator(".mark-rect.role-mark path").nth(place)
+    cell.scroll_into_view_if_needed()
+    cell.click(force=True)
+    wait_idle(page)
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page, view: View) -> None:
+    open_step(lab, page, "/Attention_metrics?step=All+heads")
+    click_cell(page, 2 * 8 + 4)
+    expect(page.get_by_text("Click a head to choose it")).to_be_visible()
+    assert "layer=3" in page.url and "head=5" in page.url
+
+
+def test_the_threshold_of_a_link_moves_with_its_control(lab: Lab, page: Page) -> None:
+    open_step(lab, page, "/Attention_metrics?step=Threshold&tau=0.1")
+    expect(page.get_by_text("At τ = 0.1,")).to_be_visible()
+    page.get_by_role("radio", name="0.03", exact=True).click()
+    wait_idle(page)
+    expect(page.get_by_text("At τ = 0.03,")).to_be_visible()
+    assert "tau=0.03" in page.url
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_a_click_on_the_matrix_shows_the_tokens_behind_it(lab: Lab, page: Page, view: View) -> None:
+    open_step(lab, page, f"/Inter-sentence_attention?step=Matrix&text={SENTENCES}")
+    click_cell(page, 2 * 3 + 1)
+    expect(page.get_by_text("From sentence 3 to sentence 2:")).to_be_visible()
+    assert "sentence=3" in page.url
+
+
+def test_one_sentence_leads_to_three(lab: Lab, page: Page) -> None:
+    open_step(lab, page, "/Inter-sentence_attention")
+    page.get_by_role("button", name="Take three sentences").click()
+    wait_idle(page)
+    expect(page.get_by_text("3 sentences")).to_be_visible()

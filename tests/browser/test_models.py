@@ -1,0 +1,59 @@
+"""A learner on the page of the models: reads a card, says which map was trained, shares the link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import VIEWS, Lab, View, wait_idle
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_a_card_with_its_picture_fits_the_page(lab: Lab, page: Page, view: View) -> None:
+    page.goto(lab.url + "/Models?card=lab-bert")
+    wait_idle(page)
+    expect(page.get_by_role("heading", level=2, name="lab-bert")).to_be_visible(timeout=30_000)
+    picture = page.get_by_role("img", name="Loss over training tokens")
+    expect(picture).to_be_visible(timeout=30_000)
+    assert picture.evaluate("img => img.complete && img.naturalWidth > 0")
+    wide = "() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollWidth - m.clientWidth; }"
+    assert page.evaluate(wide) <= 0, "the page can be pushed sideways"
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_which_map_was_trained(lab: Lab, page: Page, view: View) -> None:
+    page.goto(lab.url + "/Models?step=Two+maps&layer=2&head=3&text=The+cat+sat+on+the+mat.")
+    wait_idle(page)
+    expect(page.get_by_text("Map A:")).to_have_count(0)
+    page.get_by_text("Map B", exact=True).first.click()
+    wait_idle(page)
+    page.get_by_role("button", name="Commit and show").click()
+    wait_idle(page)
+    for name in ("lab-bert", "random weights (seed 0)"):
+        expect(page.locator(".stVegaLiteChart").get_by_text(name)).to_have_count(1)
+    expect(page.get_by_role("button", name="steps proven")).to_have_count(2, timeout=30_000)
+
+
+def test_the_first_visit_to_a_cold_server_may_be_a_deep_link(fresh_server: Callable[[], Lab], page: Page) -> None:
+    page.goto(fresh_server().url + "/Models?step=All+heads&twin_seed=7&text=Birds+fly+south.")
+    wait_idle(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
+    expect(page.get_by_role("heading", level=2)).to_have_text("What did training change?")
+    expect(page.get_by_role("spinbutton", name="Seed of the random weights")).to_have_value("7")
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value("Birds fly south.")
+
+
+def test_the_course_leads_here_and_the_card_is_in_the_link(lab: Lab, page: Page) -> None:
+    page.goto(lab.url)
+    wait_idle(page)
+    page.get_by_test_id("stMain").get_by_role("link", name="Models").click()
+    wait_idle(page)
+    page.get_by_role("button", name="Next: Two maps").click()
+    wait_idle(page)
+    assert "step=Two+maps" in page.url
+    page.get_by_role("spinbutton").fill("3")
+    page.get_by_role("spinbutton").press("Enter")
+    wait_idle(page)
+    assert "twin_seed=3" in page.url

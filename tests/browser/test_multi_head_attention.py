@@ -1,0 +1,45 @@
+"""A learner on the multi-head page: clicks a small map, then a head on the map of the whole model."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import Lab, View, wait_idle
+
+VIEWS = (View(), View("dark", 390))
+
+
+def open_step(page: Page, url: str) -> None:
+    """Come to a step and skip its prediction, if one is asked."""
+    page.goto(url)
+    # The badge comes last: by then the step is drawn.
+    expect(page.get_by_role("button", name="steps proven")).to_be_visible(timeout=60_000)
+    wait_idle(page)
+    skip = page.get_by_role("button", name="Skip")
+    if skip.count():
+        skip.click()
+        wait_idle(page)
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_a_click_on_a_small_map_enlarges_its_head(lab: Lab, page: Page, view: View) -> None:
+    open_step(page, lab.url + "/Multi-head_attention?layer=2&head=3&text=The+cat+sat.")
+    expect(page.get_by_role("heading", name="Head 3, enlarged")).to_be_visible()
+    # Eight frames come first, then the cells, map after map: [CLS] the cat sat . [SEP], 36 cells each.
+    cell = page.locator(".mark-rect.role-mark path").nth(8 + 6 * 36 + 3)
+    cell.scroll_into_view_if_needed()
+    cell.click(force=True)
+    wait_idle(page)
+    expect(page.get_by_role("heading", name="Head 7, enlarged")).to_be_visible()
+    assert "head=7" in page.url
+
+
+def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head(lab: Lab, page: Page) -> None:
+    open_step(page, lab.url + "/Multi-head_attention?step=Each+head+off&text=The+cat+sat.")
+    cell = page.locator(".mark-rect.role-mark path").nth(2 * 8 + 4)
+    cell.scroll_into_view_if_needed()
+    cell.click(force=True)
+    wait_idle(page)
+    assert "layer=3" in page.url
+    assert "head=5" in page.url

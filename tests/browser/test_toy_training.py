@@ -1,0 +1,38 @@
+"""Training while somebody watches: it draws, Stop stops it, and leaving the page does, too."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import Lab, wait_idle
+
+STEP = "/Self-attention?mode=Toy&toy_weights=Trained+live&step=Train+a+toy&toy_task=Does+it+occur+again%3F&toy_seed="
+PATIENCE_MS = 120_000
+
+
+def _start(page: Page, url: str) -> None:
+    page.goto(url)
+    # The first proof of a server imports Hugging Face's library; no click is answered meanwhile.
+    expect(page.get_by_text("steps proven")).to_be_visible(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Skip").click()
+    wait_idle(page)
+    page.get_by_test_id("stMain").get_by_role("button", name="Train").click()
+    expect(page.get_by_text(re.compile(r"^Step [1-9]\d* of 800"))).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_stop_keeps_what_was_learned(lab: Lab, page: Page) -> None:
+    _start(page, lab.url + STEP + "11")
+    page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Training stopped at step")).to_be_visible(timeout=PATIENCE_MS)
+    wait_idle(page)
+    expect(page.get_by_role("button", name="Train again")).to_be_visible()
+
+
+def test_leaving_the_page_stops_the_training(lab: Lab, page: Page) -> None:
+    _start(page, lab.url + STEP + "12")
+    page.get_by_role("link", name="Course").first.click()
+    wait_idle(page)
+    page.get_by_role("link", name="3 · Self-attention").first.click()
+    expect(page.get_by_text("Training stopped at step")).to_be_visible(timeout=PATIENCE_MS)

@@ -1,0 +1,136 @@
+"""The attention-metrics lesson, run whole: every step, every kind of model, what links and texts can do to it."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.analysis.metrics import METRICS, trace_metrics, uniform_metrics
+from tests.pages.apptest import Offer, reveal, visit, words
+
+PAGE = "5_Attention_metrics.py"
+TEXT = "The cat sat on the mat because it was tired."
+STEPS = (
+    "Two heads", "Six numbers", "By hand", "All heads", "One layer", "Special tokens", "Threshold", "Length", "Check"
+)  # fmt: skip
+
+
+def open_step(step: str, **params: str) -> AppTest:
+    return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
+
+
+def walk(at: AppTest, steps: tuple[str, ...] = STEPS) -> None:
+    """Every step of a page that is open, without an exception."""
+    for step in steps:
+        at.segmented_control(key="step").set_value(step).run()
+        reveal(at)
+        assert at.segmented_control(key="step").value == step
+        assert not at.error
+
+
+@pytest.mark.parametrize("version", ["Raw", "Corrected"])
+def test_every_step_draws(version: str) -> None:
+    at = visit(PAGE, text=TEXT, layer="2", head="3", version=version)
+    walk(at)
+    at.segmented_control(key="step").set_value("Six numbers").run()
+    assert at.segmented_control(key="version").value == version
+
+
+@pytest.mark.parametrize("weights", ["Constructed", "Random"])
+def test_toys(weights: str) -> None:
+    walk(visit(PAGE, mode="Toy", toy_weights=weights, toy_seed="5"), ("Toy data", *STEPS))
+
+
+@pytest.mark.parametrize("text", [TEXT, "a"])
+def test_gpt2_has_no_special_tokens_and_leaves_out_the_first(text: str, offer: Offer) -> None:
+    name = offer("gpt2")
+    at = visit(PAGE, model=name, text=text)
+    assert at.selectbox(key="model").value == name
+    walk(at)
+    at.segmented_control(key="step").set_value("Special tokens").run()
+    assert ("no special tokens; its first token is the one" if text == TEXT else "Nothing else is left") in words(at)
+
+
+@pytest.mark.parametrize("text", ["word " * 600, "a", "<script>alert(1)</script> $x$ القط 👩‍👩‍👧"])
+def test_texts_of_every_kind(text: str) -> None:
+    walk(visit(PAGE, text=text))
+
+
+def test_a_pair_and_no_text() -> None:
+    walk(visit(PAGE, text="She sat.", pair="He stood."), ("Two heads", "Special tokens"))
+    assert "There is no text yet" in words(visit(PAGE, text=" "))
+
+
+def test_cards_show_the_metrics_of_the_chosen_head() -> None:
+    found = trace_metrics(lab.trace(lab.load_model("lab-bert"), TEXT))
+    for corrected in (False, True):
+        at = open_step("Six numbers", layer="2", head="3", version="Corrected" if corrected else "Raw")
+        for metric in METRICS:
+            value = found.values(metric.id, corrected)[1, 2]
+            assert f"**{value:.4f}**" in words(at), metric.name
+            assert any(f"{value:.3f}" in formula.value for formula in at.latex), metric.name
+
+
+def test_the_layer_is_held_against_a_uniform_head() -> None:
+    at = open_step("One layer", metric="Confidence (average)", version="Corrected")
+    n = len(lab.trace(lab.load_model("lab-bert"), TEXT))
+    assert f"**{1 / n:.4f}**" in words(at)
+    assert f"{uniform_metrics(n, False).corrected.confidence_avg[0]:.4f}" in words(at)
+
+
+def test_removed_mass_is_the_mean_over_the_words_of_what_they_spend_on_special_tokens() -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    attention = trace.layer(1).attention[2].numpy()
+    spent = attention[1:-1][:, [0, -1]].sum(axis=1).mean()
+    assert f"**{spent:.1%}**" in words(open_step("Special tokens", layer="2", head="3"))
+
+
+def test_tau_counts_the_cells_below_it() -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    attention = trace.layer(1).attention[2].numpy()
+    at = open_step("Threshold", layer="2", head="3", tau="0.1")
+    assert f"**{(attention < 0.1).mean():.1%}**" in words(at)
+    at.segmented_control(key="tau").set_value("0.03").run()
+    assert f"**{(attention < 0.03).mean():.1%}**" in words(at)
+    at.segmented_control(key="step").set_value("All heads").run()
+    reveal(at)
+    at.selectbox(key="metric").set_value("Sparsity").run()
+    assert f"{trace_metrics(trace, threshold=0.03).raw.sparsity.max():.4f}" in words(at)
+
+
+def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
+    found = trace_metrics(lab.trace(lab.load_model("lab-bert"), TEXT), threshold=0.3)
+    assert f"{found.raw.sparsity.max():.4f}" in words(open_step("All heads", metric="Sparsity", tau="0.3"))
+
+
+def test_by_hand_accepts_the_share_of_the_maximum() -> None:
+    at = open_step("By hand", layer="2", head="3", token="3")
+    row = lab.trace(lab.load_model("lab-bert"), TEXT).layer(1).attention[2, 2]
+    share = float(-(row * row.log()).sum() / row.new_tensor(len(row)).log())
+    field = next(each for each in at.number_input if str(each.key).startswith("_metrics."))
+    field.set_value(share + 0.1).run()
+    assert "not yet" in at.error[0].value
+    next(each for each in at.number_input if each.key == field.key).set_value(round(share, 2)).run()
+    assert at.success and not at.error
+
+
+def test_a_click_on_the_map_chooses_a_head() -> None:
+    at = open_step("All heads")
+    at.session_state["all-heads"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
+    at.run()
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (3, 5)
+
+
+def test_bad_links_are_told() -> None:
+    at = visit(PAGE, metric="Nonsense", version="Mended", tau="7", step="Threshold")
+    said = words(at)
+    assert "metric must be one of" in said and "version must be one of" in said and "tau must be one of" in said
+
+
+def test_checks_are_three_at_least() -> None:
+    at = open_step("Check", layer="2", head="3")
+    radios = [radio for radio in at.radio if str(radio.key).startswith("_check.")]
+    assert len(radios) >= 3
+    radios[0].set_value(0).run()
+    assert len(at.success) + len(at.error) == 1

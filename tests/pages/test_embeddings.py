@@ -1,0 +1,163 @@
+"""The embeddings lesson, run whole: every step, both modes, every family, bad input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.models.trace import trace_encoding
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, reveal, visit, words
+
+PAGE = "2_Embeddings.py"
+STEPS = (
+    "Vectors", "Sum", "Lengths", "Segments", "Learned or computed", "Similarity", "Wavelengths", "Shift",
+    "Position lab", "Check",
+)  # fmt: skip
+# The steps that show the learner's own tokens, or compute with them.
+OF_TOKENS = ("Vectors", "Sum", "Segments", "Position lab")
+PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
+
+
+def open_step(step: str, **params: str) -> AppTest:
+    return reveal(visit(PAGE, step=step, **params))
+
+
+def walk(at: AppTest, steps: Sequence[str] | None = None) -> AppTest:
+    """The steps, all of them by default, in one session."""
+    for step in steps or at.segmented_control(key="step").options:
+        at.segmented_control(key="step").set_value(step).run()
+        reveal(at)
+    return at
+
+
+def test_every_step_draws_and_is_proven() -> None:
+    at = walk(visit(PAGE))
+    assert at.title[0].value == "Embeddings"
+    assert tuple(at.segmented_control(key="step").options) == STEPS
+    assert "Check yourself" in at.subheader[0].value
+    assert len([r for r in at.radio if r.key and r.key.startswith("_check.")]) >= 3
+
+
+@pytest.mark.parametrize("weights", ["Constructed", "Random"])
+def test_toy_mode_runs_every_step(weights: str) -> None:
+    at = walk(visit(PAGE, mode="Toy", toy_weights=weights, toy_seed="5"))
+    assert at.segmented_control(key="step").options[0] == "Toy data"
+    assert ("nothing is learned here" in words(at)) == (weights == "Random")
+
+
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
+def test_every_family(family: Family, offer: Offer) -> None:
+    at = walk(visit(PAGE, model=offer(family), **PAIR), (*OF_TOKENS, "Learned or computed", "Check"))
+    assert at.selectbox(key="model").value == f"tiny-{family}"
+
+
+BAD_TEXTS = {
+    "600 words": "word " * 600,
+    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
+    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
+    "arabic": "\u202eالقط جلس على السجادة",
+    "mask": "[MASK]",
+}
+
+
+@pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS)
+def test_bad_text_breaks_no_step(text: str) -> None:
+    assert not re.search("<script>alert", words(walk(visit(PAGE, text=text), OF_TOKENS)))
+
+
+def test_empty_text_gets_a_sentence() -> None:
+    assert "There is no text yet" in words(visit(PAGE, text="  "))
+
+
+def test_one_number_is_worked_out_to_what_the_model_has() -> None:
+    at = open_step("Sum", text="She opened the door.", token="3", dimension="17")
+    trace = lab.trace(lab.load_model("lab-bert"), "She opened the door.")
+    e = trace.embeddings
+    shown = "".join(formula.value for formula in at.latex)
+    for part in (e.token, e.position, e.segment, e.sum, e.norm):
+        assert part is not None
+        assert f"{part[2, 16].item():.4f}" in shown
+
+
+def test_a_click_on_a_strip_works_out_that_dimension() -> None:
+    at = open_step("Sum")
+    at.session_state["summands"] = {"selection": {"cell": [{"q": 1, "k": 40}]}}
+    at.run()
+    assert "**Dimension 41**" in words(at)
+
+
+def test_dimensions_out_of_range_are_clamped_and_said() -> None:
+    at = visit(PAGE, step="Learned or computed", first_dimension="9000")
+    assert at.number_input(key="_first_dimension").value == 193
+    assert "9000 became 193" in words(at)
+    at.number_input(key="_first_dimension").set_value(100).run()
+    assert at.session_state["first_dimension"] == 100
+
+
+def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:
+    at = visit(PAGE, step="Wavelengths", pe_width="7000", pe_length="-1", pe_base="12345")
+    said = words(at).replace("\\", "")
+    for name in ("pe_width must be", "pe_length must be", "pe_base must be one of"):
+        assert name in said
+    assert at.slider(key="pe_width").value == 64
+
+
+def test_the_wavelength_follows_width_and_base() -> None:
+    said = words(open_step("Wavelengths", pe_width="128", pe_base="1000"))
+    assert f"{2 * 3.14159265358979 * 1000 ** (126 / 128):,.1f}" in said
+
+
+def test_segments_of_a_pair_and_of_one_text() -> None:
+    at = open_step("Segments", **PAIR)
+    assert "A (id 0) is tokens 1 to 9, B (id 1) is tokens 10 to 17" in words(at)
+    assert "Those of both segments" in words(at)
+    at.segmented_control(key="segments").set_value("swapped").run()
+    assert at.metric[0].label == "The second sentence follows the first"
+    alone = open_step("Segments")
+    assert "every token is in segment A" in words(alone)
+    next(button for button in alone.button if button.label == "Show a pair of sentences").click().run()
+    assert alone.text_input(key="pair").value == PAIR["pair"]
+
+
+def test_the_shown_movement_is_the_run_s() -> None:
+    at = open_step("Segments", segments="swapped", **PAIR)
+    trace = lab.trace(lab.load_model("lab-bert"), PAIR["text"], PAIR["pair"])
+    ids = tuple(1 - each for each in trace.segment_ids)
+    after = trace_encoding(trace.model, replace(trace.encoding, segment_ids=ids))
+    moved = (after.output - trace.output).norm(dim=1) / trace.output.norm(dim=1)
+    second = moved[[i for i, each in enumerate(trace.segment_ids) if each == 1]].mean().item()
+    assert f"{second:.3f} in segment B" in words(at)
+
+
+def test_what_a_family_lacks_is_said(offer: Offer) -> None:
+    name = offer("gpt2")
+    assert "no segment vectors" in words(open_step("Segments", model=name))
+    assert "no LayerNorm here" in words(open_step("Sum", model=name))
+    lab_words = words(open_step("Position lab", model=name))
+    assert "do not simply move with their tokens" in lab_words
+    assert "every output moves with its token" not in lab_words
+
+
+def test_roberta_s_positions_begin_at_row_2(offer: Offer) -> None:
+    name = offer("roberta")
+    assert "position 0 is its row 2" in words(open_step("Learned or computed", model=name))
+    assert "a single segment" in words(open_step("Segments", model=name))
+
+
+def test_position_lab_holds_outputs_against_their_tokens() -> None:
+    at = open_step("Position lab", order="shuffled")
+    zeroed, kept = (float(metric.value) for metric in at.metric)
+    assert zeroed < 1e-4
+    assert kept > 0.1
+    assert "every output moves with its token" in words(at)
+
+
+def test_a_row_of_equal_tokens_has_no_other_order(offer: Offer) -> None:
+    at = visit(PAGE, model=offer("gpt2"), step="Position lab", text="a")
+    assert "no other order" in words(at)

@@ -1,0 +1,251 @@
+"""The page of the models: every card, what is not here, and each step of "What did training change?"."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.analysis.attention import attention_map
+from lab.analysis.twins import head_spread
+from lab.course import parts as rooms
+from lab.course.parts import parts
+from lab.models import cards, catalogue, hub
+from lab.models.cards import card
+from lab.models.interventions import Interventions
+from lab.models.twin import random_twin
+from lab.ui import cached
+from tests.checkpoints import Family
+from tests.conftest import TinyCheckpoint
+from tests.pages.apptest import Offer, reveal, visit, words
+
+PAGE = "20_Models.py"
+STEPS = ("Two maps", "All heads", "Predictions")
+TEXT = "The cat sat on the mat because it was tired."
+TEXTS = {
+    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
+    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
+    "arabic": "\u202eالقط جلس على السجادة",
+    "600 words": "word " * 600,
+}
+
+
+def tables(at: AppTest) -> str:
+    return "\n".join(table.value.to_string() for table in at.table)
+
+
+def headings(at: AppTest) -> list[str]:
+    return [heading.value for heading in at.header]
+
+
+@pytest.mark.parametrize("part", parts(), ids=lambda part: part.id)
+def test_each_part_shows_its_card(part: rooms.Part) -> None:
+    at = visit(PAGE, card=part.id)
+    assert at.title[0].value == "Models"
+    assert headings(at)[0] == part.id.replace("_", r"\_").replace("-", r"\-")
+    assert not at.warning
+    images = [image.proto.imgs[0] for image in at.get("image")]
+    assert [image.alt for image in images] == [picture.alt for picture in part.card().pictures]
+    assert all(image.url.startswith("data:image/svg+xml") for image in images)
+    assert "Trained on" in tables(at)
+    assert "license:" not in words(at), "the metadata are shown as a table, not as text"
+
+
+def test_the_picker_starts_at_the_sidebar_s_model_and_follows_it(offer: Offer) -> None:
+    name = offer("bert")
+    at = visit(PAGE)
+    assert at.segmented_control(key="card").value == "lab-bert"
+    at.selectbox(key="model").set_value(name).run()
+    assert at.segmented_control(key="card").value == name
+    assert "It has no card" in words(at)
+    assert "32 wide" in tables(at)
+    at.segmented_control(key="card").set_value("lab-bert").run()
+    assert at.selectbox(key="model").value == name
+    assert headings(at)[0] == r"lab\-bert"
+    at.selectbox(key="model").set_value("lab-bert").run()
+    assert at.segmented_control(key="card").value == "lab-bert"
+    assert not at.exception
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_hub_model_that_is_not_here(allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "cached", lambda entry: None)
+    monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1" if allowed else "0")
+    cached.model_ids.clear()
+    at = visit(PAGE, model="bert-base-uncased")
+    entry = card("bert-base-uncased")
+    assert entry is not None
+    if allowed:
+        assert f"{entry.megabytes} MB" in words(at)
+        assert r"google\-bert\/bert\-base\-uncased" in words(at)
+        assert "offers the download" in words(at)
+        assert tables(at).count("can be downloaded") == 5
+    else:
+        assert "no model called" in words(at)
+        assert tables(at).count("not on this server") == 5
+        assert "LAB_ALLOW_DOWNLOADS" in words(at)
+    cached.model_ids.clear()
+
+
+def test_a_hub_model_that_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "cached", lambda entry: tmp_path if entry.id == "gpt2" else None)
+    cached.model_ids.clear()
+    at = visit(PAGE, model="gpt2")
+    assert "It is on this machine." in words(at)
+    assert tables(at).count("on this machine") == 1
+    cached.model_ids.clear()
+
+
+@pytest.mark.parametrize("held", [("lab-bert",), ("lab-bert", "lab-gpt2")])
+def test_the_sidebar_offers_the_models_this_copy_holds(
+    held: tuple[str, ...], tmp_path: Path, tiny_checkpoint: TinyCheckpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in held:
+        (tmp_path / name).symlink_to(tiny_checkpoint("gpt2" if name == "lab-gpt2" else "bert"))
+    for room in (cards, catalogue):
+        monkeypatch.setattr(room, "EMBEDDED", tmp_path)
+    cached.model_ids.clear()
+    at = visit("3_Self-attention.py", model="lab-gpt2")
+    assert at.selectbox(key="model").options == list(held)
+    assert ("no model called" in words(at)) == (len(held) == 1)
+    assert at.selectbox(key="model").value == held[-1]
+    cached.model_ids.clear()
+    cached.trained.clear()
+    cached.run.clear()
+
+
+def test_parts_that_are_not_in_this_copy_are_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "TEXT_PARTS", tmp_path)
+    at = visit(PAGE, card="punkt")
+    assert "There is no card of" in words(at)
+    assert at.segmented_control(key="card").value == "lab-bert"
+
+
+def test_bad_values_in_the_link() -> None:
+    at = visit(
+        PAGE, card="<b>no</b>", twin_seed="-5", step="Nonsense", mode="Toy", model="../../etc/passwd", layer="99"
+    )
+    said = words(at)
+    assert "There is no card of" in said and "<b>" not in said
+    assert "twin_seed must be a number" in said
+    assert "no model called" in said
+    assert at.segmented_control(key="step").value == "Cards"
+    at = visit(PAGE, step="Two maps", layer="99", head="x", twin_seed="12345678901")
+    assert "layers run from 1 to 4" in words(at)
+    assert at.number_input(key="twin_seed").value == 0
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_any_text(step: str, text: str) -> None:
+    at = reveal(visit(PAGE, step=step, text=TEXTS[text]))
+    assert headings(at) == ["What did training change?"]
+    assert "**random weights**" in words(at)
+    assert "<script>" not in words(at)
+
+
+def test_no_text_is_no_matter_for_the_cards() -> None:
+    at = visit(PAGE, text="")
+    assert headings(at)[0] == r"lab\-bert"
+    for step in STEPS:
+        assert "There is no text yet" in words(visit(PAGE, step=step, text=""))
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "bert-headless"])
+def test_every_family(step: str, family: Family, offer: Offer) -> None:
+    name = offer(family)
+    at = reveal(visit(PAGE, step=step, model=name, text=TEXT))
+    assert at.selectbox(key="model").value == name
+    cannot = step == "Predictions" and family in ("electra", "bert-headless")
+    assert bool(at.info) == cannot
+    assert len(proofs(at)) == 2
+    assert not any("Differs" in label for label in proofs(at))
+
+
+def proofs(at: AppTest) -> list[str]:
+    """The labels of the badges."""
+    labels = [block.proto.popover.label for block in at.get("popover")]
+    return [label for label in labels if "proven" in label or "Differs" in label]
+
+
+def test_one_token_attends_to_nothing_else(offer: Offer) -> None:
+    name = offer("gpt2")
+    for step in ("Two maps", "All heads"):
+        assert "A single token" in words(visit(PAGE, step=step, model=name, text="a"))
+
+
+def test_the_maps_have_no_names_until_the_learner_has_said() -> None:
+    at = visit(PAGE, step="Two maps", layer="2", head="3", text=TEXT)
+    assert titles(at) == ["Map A", "Map B"]
+    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    untrained = lab.trace(random_twin(trace.model), TEXT)
+    maps = [attention_map(each.layer(1), 2) for each in (trace, untrained)]
+    shown = [drawn(at, i) for i in (0, 1)]
+    first = int(abs(shown[0] - maps[1].ravel()).max() < 1e-5)  # 1: map A is the random one
+    for i, which in enumerate((first, 1 - first)):
+        assert abs(shown[i] - maps[which].ravel()).max() < 1e-5
+    radio = next(radio for radio in at.radio if "which-is-trained" in str(radio.key))
+    radio.set_value(first).run()  # option 0 is map A; the trained one is map A if the first one is 0
+    next(button for button in at.button if button.label == "Commit and show").click().run()
+    assert "as you predicted" in words(at)
+    labels = ("lab-bert", "random weights (seed 0)")
+    assert titles(at) == [f"Map A: {labels[first]}", f"Map B: {labels[1 - first]}"]
+
+
+def test_the_heads_shown_are_those_of_both() -> None:
+    at = visit(PAGE, step="All heads", text=TEXT, twin_seed="4")
+    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    both = [head_spread(each) for each in (trace, lab.trace(random_twin(trace.model, 4), TEXT))]
+    for i, expected in enumerate(both):
+        assert drawn(at, i).tolist() == pytest.approx(expected.ravel().tolist(), abs=1e-5)
+    assert f"**{both[0].mean():.2f}** in lab" in words(at)
+    assert f"**{both[1].mean():.2f}** with random weights (seed 4)" in words(at)
+
+
+@pytest.mark.parametrize("family", [None, "gpt2"])
+def test_the_predictions_shown_are_those_of_both(family: Family | None, offer: Offer) -> None:
+    name = "lab-bert" if family is None else offer(family)
+    at = visit(PAGE, step="Predictions", text="The cat sat on the mat.", model=name, place="7", masked="7")
+    place, model = 6, cached.model(name)
+    text = "The cat sat on the [MASK]." if family is None else "The cat sat on the mat."
+    for i, each in enumerate((model, random_twin(model))):
+        trace = lab.trace(each, text)
+        probabilities = trace.logits(place)[0].double().softmax(0)
+        assert drawn(at, i).tolist() == pytest.approx(probabilities.topk(5).values.tolist(), rel=1e-3)
+    truth = cached.run(name, "The cat sat on the mat.", "", Interventions()).token_ids[place + (family is not None)]
+    ranks = at.table[0].value.iloc[:, 2].tolist()
+    for rank, each in zip(ranks, (model, random_twin(model)), strict=True):
+        logits = lab.trace(each, text).logits(place)[0]
+        assert rank == f"{int((logits > logits[truth]).sum()) + 1:,}"
+
+
+def test_another_seed_is_another_twin() -> None:
+    at = visit(PAGE, step="All heads", text=TEXT)
+    trained, before = drawn(at, 0), drawn(at, 1)
+    at.number_input(key="twin_seed").set_value(1).run()
+    assert not at.exception
+    assert (drawn(at, 0) == trained).all()
+    assert (drawn(at, 1) != before).any()
+    assert "seed 1" in titles(at)[1]
+
+
+def drawn(at: AppTest, index: int) -> NDArray[np.float64]:
+    """The numbers of a chart, in the order they are drawn."""
+    chart = at.get("vega_lite_chart")[index]
+    return np.asarray(pa.ipc.open_stream(chart.proto.data.data).read_pandas()["value"], dtype=np.float64)
+
+
+def titles(at: AppTest) -> list[str]:
+    found = []
+    for chart in at.get("vega_lite_chart"):
+        spec = json.loads(chart.proto.spec)
+        lines = next(parameter["value"] for parameter in spec["params"] if parameter["name"] == "title_lines")
+        found.append(" ".join(lines))
+    return found

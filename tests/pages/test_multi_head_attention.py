@@ -1,0 +1,220 @@
+"""The multi-head lesson, run whole: every step, both modes, every family, bad input, clicks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.analysis.heads_off import head_off
+from lab.analysis.masking import hide, mask_of, place_to_start
+from lab.analysis.multi_head import head_divergence, head_sum
+from lab.course.prediction_checks import share
+from lab.models.trace import trace_encoding
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, reveal, visit, words
+
+PAGE = "4_Multi-head_attention.py"
+LAYER = ("All heads", "Concatenate", "Add up", "Lengths", "Two heads", "How many")
+OFF = ("One head off", "Each head off")
+STEPS = (*LAYER, *OFF, "Check")
+TEXT = "She opened the door."
+
+
+def charts(at: AppTest) -> list[str]:
+    """What the charts say to those who do not see them."""
+    return [chart.proto.alt for chart in at.get("vega_lite_chart")]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_draws(step: str) -> None:
+    at = visit(PAGE, step=step, layer="2", head="3")
+    reveal(at)
+    assert not at.exception
+    assert not at.error
+    assert at.title[0].value == "Multi-head attention"
+    assert at.segmented_control(key="step").value == step
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_random_toy_in_any_cut(step: str) -> None:
+    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="8", step=step, head="8", toy_seed="5")
+    reveal(at)
+    assert not at.error
+    assert "nothing is learned here" in words(at)
+    assert at.number_input(key="toy_heads").value == 8
+    assert at.selectbox(key="head").value == 8
+    if step in OFF:
+        assert "In this toy no word is hidden" in words(at)
+
+
+@pytest.mark.parametrize("step", ["Toy data", "All heads", "Lengths", "How many", "One head off", "Each head off"])
+def test_the_constructed_toy_keeps_its_heads(step: str) -> None:
+    at = visit(PAGE, mode="Toy", step=step)
+    reveal(at)
+    assert not at.error
+    assert "toy_heads" not in [box.key for box in at.number_input]
+    if step == "How many":
+        assert "written by hand" in words(at)
+
+
+def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
+    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="5", step="How many")
+    reveal(at)
+    assert "32 ÷ 5 = 6.40. You see 4; possible are 1, 2, 4, 8, 16, 32" in words(at)
+    for heads in (1, 32):
+        at.number_input(key="toy_heads").set_value(heads).run()
+        assert not at.exception
+        assert "4,224" in words(at)
+    at.segmented_control(key="step").set_value("Two heads").run()
+    reveal(at)
+
+
+def test_one_head_has_none_beside_it() -> None:
+    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="1", step="Two heads")
+    assert "there is no other to compare it with" in words(at)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "electra", "bert-headless"])
+def test_every_family(family: Family, offer: Offer) -> None:
+    name = offer(family)
+    predicts = family == "gpt2"
+    for step in ("All heads", "Add up", *OFF, "Check"):
+        at = visit(PAGE, model=name, step=step, head="2")
+        reveal(at)
+        assert at.selectbox(key="model").value == name
+        assert not at.error
+        if step in OFF:
+            assert ("What moves in its vectors is shown instead" in words(at)) != predicts
+            assert ("probability" in words(at)) == predicts or family == "electra"
+
+
+def test_a_single_token(offer: Offer) -> None:
+    name = offer("gpt2")
+    for step in STEPS:
+        at = visit(PAGE, model=name, text="a", step=step)
+        reveal(at)
+        if step == "Two heads":
+            assert "no other to attend to" in words(at)
+
+
+BAD_TEXTS = {
+    "spaces": "   \t  ",
+    "600 words": "word " * 600,
+    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
+    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
+    "arabic": "\u202eالقط جلس على السجادة",
+    "mask": "[MASK]",
+}
+
+
+@pytest.mark.parametrize("name", BAD_TEXTS)
+def test_bad_text_gets_a_sentence_and_loses_nothing(name: str) -> None:
+    at = visit(PAGE, layer="2", head="3", text=BAD_TEXTS[name])
+    for step in ("Two heads", "One head off") if name == "600 words" else ("All heads",):
+        at.session_state["step"] = step
+        at.run()
+        reveal(at)
+    said = words(at)
+    assert ("There is no text yet" in said) == (name == "spaces")
+    assert ("were cut" in said) == (name == "600 words")
+    if name != "spaces":
+        assert at.selectbox(key="layer").value == 2
+        assert at.selectbox(key="head").value == 3
+
+
+def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.ui.heads_off_steps._UNASKED", 1e6)
+    at = visit(PAGE, step="Each head off", text=TEXT)
+    button = next(button for button in at.button if button.label == "Switch off each head")
+    assert "32 heads, one run each over 7 tokens" in words(at)
+    button.click().run()
+    reveal(at)
+    assert "largest changes" in words(at)
+
+
+def test_a_text_too_long_for_the_memory_says_how_long_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.ui.heads_off_steps._NUMBERS", 4 * 8 * 256 * 5)
+    assert "Shorten the text to 5 tokens" in words(visit(PAGE, step="Each head off", text=TEXT))
+
+
+def test_url_out_of_range_is_clamped_and_said() -> None:
+    at = visit(PAGE, layer="99", other_head="77", off="Nonsense", step="Two heads", toy_heads="99", token="500")
+    said = words(at)
+    assert "layers run from 1 to 4" in said
+    assert "other heads run from 1 to 8" in said
+    assert "toy_heads must be a number from 1 to 32" in said
+    assert at.selectbox(key="other_head").value == 8
+    at = visit(PAGE, head="3", other_head="3", step="Two heads")
+    assert "cannot be compared with itself" in words(at)
+    assert at.selectbox(key="other_head").value != 3
+
+
+def test_a_click_on_a_small_map_chooses_its_head() -> None:
+    at = visit(PAGE, layer="2")
+    reveal(at)
+    at.session_state["head-maps"] = {"selection": {"map": [{"map": 6}]}}
+    at.run()
+    assert at.selectbox(key="head").value == 7
+    at.selectbox(key="head").set_value(2).run()
+    assert at.selectbox(key="head").value == 2  # the click is taken once
+
+
+def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head() -> None:
+    at = visit(PAGE, step="Each head off")
+    reveal(at)
+    at.session_state["head-effects"] = {"selection": {"cell": [{"q": 3, "k": 4}]}}
+    at.run()
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (4, 5)
+
+
+def test_the_heads_shown_add_up() -> None:
+    at = visit(PAGE, step="Add up", text=TEXT, layer="3")
+    added = head_sum(lab.trace(lab.load_model("lab-bert"), TEXT).layer(2))
+    shown = {metric.label: metric.value for metric in at.metric}
+    assert shown["Largest difference, sum − layer"] == f"{added.difference:.1e}"
+    assert float(shown["Largest difference, sum − layer"]) < 1e-5
+    assert shown["Largest value of the layer’s output"] == f"{np.abs(added.output).max():.3g}"
+
+
+def test_the_divergence_shown_is_the_layer_s() -> None:
+    at = visit(PAGE, step="Two heads", text=TEXT, layer="3", head="2", other_head="5")
+    reveal(at)
+    apart = head_divergence(lab.trace(lab.load_model("lab-bert"), TEXT).layer(2).attention, causal=False)
+    assert f"Heads 2 and 5 are **{apart[1, 4]:.3f}** bits apart" in words(at)
+
+
+def test_the_probability_shown_is_that_of_the_run_without_the_head() -> None:
+    at = visit(PAGE, step="One head off", text=TEXT, layer="2", head="4")
+    reveal(at)
+    model = lab.load_model("lab-bert")
+    plain, mask = lab.trace(model, TEXT), mask_of(model.tokenizer)
+    assert mask is not None
+    (place,) = place_to_start(plain.encoding, mask[1])
+    masked = trace_encoding(model, hide(plain.encoding, (place,), mask))
+    logits = head_off(masked, 1, 3, place).logits
+    assert logits is not None
+    both = (masked.logits(place)[0].double(), torch.from_numpy(logits))
+    chances = [each.softmax(0)[plain.token_ids[place]].item() for each in both]
+    follow = next(box for box in at.selectbox if box.label == "Follow the probability of")
+    follow.set_value(plain.token_ids[place]).run()
+    said = words(at)
+    assert f"from **{share(chances[0])}**" in said
+    assert f"to **{share(chances[1])}**" in said
+
+
+def test_checks_ask_at_least_three_questions() -> None:
+    at = visit(PAGE, step="Check", layer="2", head="3")
+    asked = [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")]
+    assert len(asked) >= 3
+    asked[0].set_value(0).run()
+    assert len(at.session_state["progress"].first_tries) == 1
+    assert len(at.success) + len(at.error) == 1
+
+
+def test_charts_describe_themselves() -> None:
+    at = visit(PAGE, layer="1")
+    reveal(at)
+    assert any(alt.startswith("8 maps, each 11 by 11") for alt in charts(at))

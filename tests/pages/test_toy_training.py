@@ -1,0 +1,161 @@
+"""Toy mode's third toy on screen: before, while and after it is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.course.lessons import LESSONS
+from lab.toy.tasks import TASKS
+from lab.toy.training import Plan
+from lab.ui import cached_toys
+from tests.pages.apptest import reveal, visit, words
+
+PAGE = "3_Self-attention.py"
+TOY = {"mode": "Toy", "toy_weights": "Trained live"}
+STEP = "Train a toy"
+TOY_PAGES = [lesson.page.removeprefix("pages/") for lesson in LESSONS if lesson.toy]
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Trainings of twenty steps; nothing is kept between tests."""
+    monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
+    cached_toys._finished.clear()
+    yield
+    cached_toys._finished.clear()
+
+
+def trained(page: str = PAGE, **params: str) -> AppTest:
+    at = reveal(visit(page, step=STEP, **TOY, **params))
+    at.button(key="_train.start").click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    return at
+
+
+def test_before_training_the_toy_is_called_untrained() -> None:
+    at = visit(PAGE, **TOY)
+    assert "Before training: random weights, nothing is learned" in words(at)
+    assert at.selectbox(key="toy_task").value == TASKS[0].name
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+def test_a_prediction_comes_before_the_training(task) -> None:  # type: ignore[no-untyped-def]
+    at = visit(PAGE, step=STEP, toy_task=task.name, **TOY)
+    said = words(at)
+    assert task.description in said
+    assert task.look_for not in said
+    assert not [button for button in at.button if button.key == "_train.start"]
+    reveal(at)
+    assert task.look_for in words(at)
+    at.button(key="_train.start").click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    said = words(at)
+    assert f"Trained here on the task “{task.name}”" in said
+    assert "right after 20 steps" in said
+    assert not [button for button in at.button if button.key == "_train.start"]
+
+
+def test_shown_accuracy_and_chance_are_the_run_s() -> None:
+    at = trained()
+    run = cached_toys.finished_run(Plan("previous", 1, 8, 8, 0))
+    assert run is not None
+    assert f"**{run.latest.accuracy:.1%}** of the answers" in words(at)
+    assert f"commonest answer would get {cached_toys.toy_chance(run.plan):.1%}" in words(at)
+
+
+def test_other_steps_and_lessons_show_the_trained_toy() -> None:
+    at = trained()
+    at.segmented_control(key="step").set_value("Map").run()
+    reveal(at)
+    assert "Trained here" in words(at)
+    at.switch_page("pages/8_Feed-forward_and_LayerNorm.py").run()
+    assert not at.exception
+    assert "Trained here" in words(at)
+    # Another seed is another toy, and nobody has trained it.
+    at.number_input(key="toy_seed").set_value(7).run()
+    assert "Before training" in words(at)
+    at.number_input(key="toy_seed").set_value(0).run()
+    assert "Trained here" in words(at)
+
+
+def test_the_sidebar_s_button_leads_to_the_step_and_starts() -> None:
+    at = reveal(visit(PAGE, step=STEP, **TOY))
+    at.segmented_control(key="step").set_value("Map").run()
+    next(button for button in at.sidebar.button if button.label == "Train").click().run()
+    assert at.segmented_control(key="step").value == STEP
+    assert "Trained here" in words(at)
+
+
+def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lab.ui import toy_runs
+
+    # Stop is a rerun that interrupts the loop; what is remembered is what the last stage left.
+    at = reveal(visit(PAGE, step=STEP, **TOY))
+    with monkeypatch.context() as patch:
+        remember, seen = toy_runs.remember, []
+
+        def stop(run) -> None:  # type: ignore[no-untyped-def]
+            remember(run)
+            seen.append(run)
+            if len(seen) == 6:
+                raise RuntimeError("stopped")
+
+        patch.setattr(toy_runs, "remember", stop)
+        at.button(key="_train.start").click().run()
+    at.run()
+    assert not at.exception
+    said = words(at)
+    assert "Training stopped at step 5 of 20" in said
+    assert "right after 5 steps" in said
+    assert cached_toys.finished_run(Plan("previous", 1, 8, 8, 0)) is None
+    assert at.button(key="_train.start").label == "Train again"
+    at.button(key="_train.start").click().run()
+    assert "Trained here" in words(at)
+
+
+def test_a_new_task_brings_its_number_of_layers() -> None:
+    at = visit(PAGE, **TOY)
+    at.selectbox(key="toy_task").set_value(TASKS[3].name).run()
+    assert at.segmented_control(key="toy_layers").value == 2
+    at.segmented_control(key="toy_layers").set_value(1).run()
+    assert at.segmented_control(key="toy_layers").value == 1
+    at.selectbox(key="toy_task").set_value(TASKS[0].name).run()
+    assert at.segmented_control(key="toy_layers").value == 1
+
+
+def test_a_link_restores_the_settings_and_offers_to_train() -> None:
+    at = visit(PAGE, step=STEP, toy_task=TASKS[3].name, toy_layers="2", toy_seed="3", **TOY)
+    assert at.selectbox(key="toy_task").value == TASKS[3].name
+    assert at.segmented_control(key="toy_layers").value == 2
+    assert "Before training" in words(at)
+
+
+def test_a_bad_link_is_said() -> None:
+    at = visit(PAGE, toy_task="<b>Sorting</b>", toy_layers="7", **TOY)
+    said = words(at).replace("\\", "")
+    assert "toy_task must be one of" in said
+    assert "toy_layers must be a number from 1 to 2" in said
+    assert "Sorting" not in said
+    assert at.selectbox(key="toy_task").value == TASKS[0].name
+
+
+def test_other_toys_are_told_how_to_get_there() -> None:
+    at = visit(PAGE, step=STEP, mode="Toy", toy_weights="Random")
+    next(button for button in at.button if "Trained live" in button.label).click().run()
+    assert at.segmented_control(key="toy_weights").value == "Trained live"
+    assert "Before training" in words(at)
+
+
+@pytest.mark.parametrize(("vocabulary", "length"), [("2", "2"), ("50", "2"), ("50", "32")])
+def test_corners_of_the_settings(vocabulary: str, length: str) -> None:
+    trained(toy_task=TASKS[3].name, toy_layers="2", toy_vocabulary=vocabulary, toy_length=length)
+
+
+@pytest.mark.parametrize("page", TOY_PAGES)
+def test_every_lesson_with_toys_has_the_step(page: str) -> None:
+    at = visit(page, step=STEP, toy_task=TASKS[3].name, toy_layers="2", **TOY)
+    assert at.segmented_control(key="step").value == STEP
+    assert not at.error

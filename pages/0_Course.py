@@ -3,8 +3,7 @@
 import streamlit as st
 
 from lab.course.lessons import LESSONS, number
-from lab.ui import shell
-from lab.ui.quiz import score
+from lab.ui import progress_view, shell, teaching
 
 shell.route()
 
@@ -15,15 +14,22 @@ st.markdown(
     "paper at a time. The badge at the top of a lesson compares every step with Hugging Face's own code."
 )
 for lesson in LESSONS:
-    right, asked = score(lesson.id)
     with st.container(border=True):
         st.page_link(lesson.page, label=f"**{number(lesson)} · {lesson.title}**", icon=lesson.icon)
         st.markdown(lesson.question)
         with st.container(horizontal=True):
             st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
-            if asked:
-                st.badge(f"{right} of {asked} right at first try", icon=":material/check:", color="gray")
-st.page_link(
-    "pages/20_Models.py", label="**Models** · what they were trained on, and what training changed",
-    icon=":material/badge:",
-)  # fmt: skip
+            progress_view.steps_badge(lesson)
+            progress_view.checks_badge(lesson)
+with st.container(border=True):
+    st.page_link("pages/20_Models.py", label="**Models**", icon=":material/badge:")
+    st.markdown("What were they trained on, and what did training change?")
+progress_view.review()
+progress_view.keep()
+with st.expander("For teachers", icon=":material/co_present:"):
+    st.markdown(
+        "Every setting is part of a page's link. With `?seed=7` added, everybody who opens the link gets the same "
+        "checks, drawn from those the sentence decides, with their answers in the same order. With `?teach=1` the "
+        "type is larger, answers wait for a click on Reveal, and nothing is scored."
+    )
+    st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))

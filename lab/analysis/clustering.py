@@ -104,13 +104,18 @@ def standardised(features: Values) -> Values:
     Features that no sentence had (nan) or that all heads share tell heads apart in nothing and are
     left out. Raises ValueError when none is left.
     """
-    points = features.reshape(-1, features.shape[-1])
-    deviation = points.std(axis=0)
-    useful = deviation > 1e-9 * (1 + np.abs(points).max(axis=0))  # false for nan too
+    points, useful = features.reshape(-1, features.shape[-1]), telling(features)
     if not useful.any():
         raise ValueError("all heads have the same features, so there is nothing to cluster.")
     kept = points[:, useful]
-    return (kept - kept.mean(axis=0)) / deviation[useful]
+    return (kept - kept.mean(axis=0)) / kept.std(axis=0)
+
+
+def telling(features: Values) -> NDArray[np.bool_]:
+    """(..., F) -> (F,): the features that tell heads apart; not those that are nan or that all heads share."""
+    points = features.reshape(-1, features.shape[-1])
+    useful: NDArray[np.bool_] = points.std(axis=0) > 1e-9 * (1 + np.abs(points).max(axis=0))  # false for nan too
+    return useful
 
 
 def cluster(points: Values, k: int, seed: int = 0) -> Clustering:

@@ -218,8 +218,13 @@ def name_heads(patterns: Patterns) -> NDArray[np.str_]:
     scores elsewhere is the base rate of a short text; then the largest score, and of equal scores the
     one that comes first in :data:`PATTERNS`.
     """
+    return name_scores(np.stack([getattr(patterns, pattern.id) for pattern in PATTERNS]))
+
+
+def name_scores(scores: Values) -> NDArray[np.str_]:
+    """The same from the scores in the order of :data:`PATTERNS`, (P, ...) -> (...)."""
     names = np.array([pattern.id for pattern in PATTERNS] + [MIXED])
-    scores = np.nan_to_num(np.stack([getattr(patterns, pattern.id) for pattern in PATTERNS]), nan=0.0)
+    scores = np.nan_to_num(scores, nan=0.0)
     limits = np.array([pattern.threshold for pattern in PATTERNS])
     passing = np.where(scores > limits.reshape(-1, *[1] * (scores.ndim - 1)), scores, 0)
     passing[0] = np.where(passing[0] > 0, 2, 0)  # above every other score

@@ -54,7 +54,7 @@ _SHARE = r"\frac{\sum_i \sum_{j\in S} A_{ij}}{\sum_i \sum_j A_{ij}}"
 SPECIALIZATIONS = (
     Dimension("syntax", "Syntax", _SHARE, "Attention to function words: the, of, is, and, to, she."),
     Dimension("semantics", "Semantics", _SHARE, "Attention to nouns, names, verbs, adjectives, adverbs and numbers."),
-    Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,0}", "Attention to [CLS]; in a causal model, to the first token."),
+    Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token."),
     Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like."),
     Dimension("entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates."),
     Dimension(

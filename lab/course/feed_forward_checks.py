@@ -237,5 +237,5 @@ def shapes(config: ModelConfig) -> Question | None:
     options = {f"{2 * d * d_ff:,}": Option(f"{2 * d * d_ff:,}", right, correct=True)}
     for factors, why in sizes:
         options.setdefault(f"{prod(factors):,}", Option(f"{prod(factors):,}", why))
-    prompt = f"The network goes from {d:,} to {d_ff:,} and back. How many weights are in $W_1$ and $W_2$ together?"
+    prompt = f"The network goes from {d:,} to {d_ff:,} and back. How many weights are in W₁ and W₂ together?"
     return shuffled("shapes", prompt, list(options.values())) if len(options) >= 3 else None

@@ -17,8 +17,8 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.proof import Proof
 from lab.models.trace import Trace
-from lab.ui import cached, selection, shell
-from lab.ui.quiz import score
+from lab.ui import cached, progress_view, selection, shell, teaching
+from lab.ui.quiz import progress, remember
 
 _PLAIN = Interventions()
 
@@ -45,13 +45,20 @@ class OpenPage:
         return str(chosen) if chosen in names else names[0]
 
     def next_step(self, names: Sequence[str]) -> None:
-        """The button at the end of a step that leads to the next one."""
+        """The buttons at the end of a step that lead to the next one and back; keys press them before a class."""
         at = list(names).index(str(st.session_state.get("step", names[0])))
-        if at + 1 < len(names):
-            st.button(
-                f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:",
-                on_click=_set_step, args=(names[at + 1],),
-            )  # fmt: skip
+        back, forward = teaching.keys()
+        with st.container(horizontal=True):
+            if at > 0:
+                st.button(
+                    f"Previous: {names[at - 1]}", key="_previous_step", icon=":material/arrow_back:", type="tertiary",
+                    on_click=_set_step, args=(names[at - 1],), shortcut=back,
+                )  # fmt: skip
+            if at + 1 < len(names):
+                st.button(
+                    f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:",
+                    on_click=_set_step, args=(names[at + 1],), shortcut=forward,
+                )  # fmt: skip
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """The selected text through the selected model. Stops the page with a sentence if it cannot be."""
@@ -132,6 +139,13 @@ class LessonPage(OpenPage):
 
     lesson: Lesson
 
+    def step(self, names: Sequence[str]) -> str:
+        """As on every page; in a lesson it is remembered which steps were seen."""
+        chosen = super().step(names)
+        if not self.selection.teach:
+            remember(progress().visited(self.lesson.id, tuple(names), chosen))
+        return chosen
+
     def _model_id(self) -> str:
         wanted = super()._model_id()
         if self.selection.weights != selection.RANDOM or not self.lesson.weights:
@@ -166,13 +180,11 @@ class LessonPage(OpenPage):
 def open_lesson(page_file: str) -> LessonPage:
     """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
     lesson = shell.current_lesson(page_file)
-    right, asked = score(lesson.id)
     st.title(lesson.title)
     st.markdown(f"#### {lesson.question}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
-        if asked:
-            st.badge(f"{right} of {asked} right at first try", icon=":material/check:", color="gray")
+        progress_view.checks_badge(lesson)
         badge = st.empty()
     with st.expander(f"Lesson {number(lesson)}: after it you can …", icon=":material/flag:"):
         st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))

@@ -22,6 +22,8 @@ SENTENCE, TOY = "Sentence", "Toy"
 RAW, CORRECTED = "Raw", "Corrected"
 # What stands in the matrix of sentences.
 MAXIMUM, MASS, RELATIVE = "Maximum", "Mean mass", "Length-corrected"
+# Which sentences the heads are averaged over.
+BUNDLED, OWN = "Bundled", "Your own"
 _METRIC = "Focus (entropy)"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
@@ -43,6 +45,8 @@ NUMBERS: Mapping[str, tuple[int, int, int]] = {
     "pe_length": (64, 8, 512),
     "pe_width": (64, 4, 512),
     "pe_shift": (3, 1, 64),
+    "seed": (0, 0, 9999),
+    "teach": (0, 0, 1),
 }
 # Of these a widget offers only some; the first is the default.
 CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
@@ -51,10 +55,32 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "metric": (_METRIC, *(metric.name for metric in METRICS if metric.name != _METRIC)),
     "version": (RAW, CORRECTED),
     "measure": (MAXIMUM, MASS, RELATIVE),
+    "clusters": ("3", "2", "4", "5", "6"),
+    "source": (BUNDLED, OWN),
     "tau": ("0.01", "0.001", "0.003", "0.03", "0.1", "0.3"),
 }
+# These too, but a bad one among them leaves the widget at its default without a note.
+_OFFERED: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
+    **CHOICES,
+    "mode": (SENTENCE, TOY),
+    "weights": (LEARNED, RANDOM),
+    "toy_weights": (RANDOM, CONSTRUCTED, TRAINED),
+}
+# What belongs to the visit, not to what is looked at.
+_VISIT = ("seed", "teach", "card")
 # Parameters that no widget owns; they are written to the URL by hand. Tokens count from 1, as on screen.
-_UNBOUND = ("token", "key_token", "place", "masked", "dimension", "first_dimension", "neuron", "first_neuron")
+_UNBOUND = (
+    "seed",
+    "teach",
+    "token",
+    "key_token",
+    "place",
+    "masked",
+    "dimension",
+    "first_dimension",
+    "neuron",
+    "first_neuron",
+)
 _NOTES = "selection.notes"
 
 
@@ -65,7 +91,8 @@ class Selection:
     ``layer``, ``head``, ``token`` and ``key_token`` count from 1, as on screen. So do ``place``, the
     token asked about, and ``masked``, the hidden ones ("3.7"): see :mod:`lab.ui.masking`; and the
     dimensions of a vector and the neurons of a feed-forward network (0: not chosen). The numbers that
-    begin with ``pe_`` shape the sinusoids of the embeddings lesson.
+    begin with ``pe_`` shape the sinusoids of the embeddings lesson. ``seed`` (0: none) gives a class its
+    own choice of questions, ``teach`` (1: on) is for showing the lab to one.
     """
 
     mode: str = SENTENCE
@@ -102,9 +129,13 @@ class Selection:
     metric: str = _METRIC
     version: str = RAW
     tau: str = "0.01"
+    clusters: str = "3"
+    source: str = BUNDLED
     measure: str = MAXIMUM
     sentence: int = 1
     other_sentence: int = 2
+    seed: int = 0
+    teach: int = 0
 
 
 DEFAULTS = Selection()
@@ -155,13 +186,45 @@ def start(models: tuple[str, ...]) -> None:
     for name in _UNBOUND:
         if raw[name] is not None:
             default = getattr(DEFAULTS, name)
-            number = whole_number(raw[name], 1, 10_000)
+            _, least, most = NUMBERS.get(name, (0, 1, 10_000))
+            number = whole_number(raw[name], least, most)
             st.session_state[name] = (number or default) if isinstance(default, int) else raw[name]
     for name in ("layer", "head", "other_head", "sentence", "other_sentence", "card"):
         # What there is depends on the model, which is not loaded yet: see fit(), and the page of the cards.
         if raw[name] is not None:
             st.session_state[f"asked.{name}"] = raw[name]
     st.session_state[_NOTES] = notes
+
+
+def link() -> dict[str, str]:
+    """The parameters that name what is looked at now, defaults left out."""
+    chosen = vars(current()).items()
+    return {name: str(value) for name, value in chosen if value != getattr(DEFAULTS, name) and name not in _VISIT}
+
+
+def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
+    """Select what :func:`link` named. Anybody may have written it: what cannot be meant is its default.
+
+    To be called before the sidebar is drawn, that is from a callback.
+    """
+    for name, default in vars(DEFAULTS).items():
+        if name not in _VISIT:
+            wanted = _meant(name, params.get(name), default, models)
+            if wanted != st.session_state.get(name, default):
+                st.session_state[name] = wanted
+
+
+def _meant(name: str, raw: str | None, default: str | int, models: tuple[str, ...]) -> str | int:
+    if raw is None:
+        return default
+    offered = models if name == "model" else _OFFERED.get(name)
+    if offered is not None:
+        return next((each for each in offered if str(each) == raw), default)
+    if isinstance(default, int):
+        _, least, most = NUMBERS.get(name, (0, 0, 10_000))
+        number = whole_number(raw, least, most)
+        return default if number is None else number
+    return raw[:MAX_CHARACTERS]
 
 
 def note(message: str) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.lessons import LESSONS, Lesson, lesson_of, number
-from lab.ui import cached, selection
+from lab.ui import cached, selection, teaching
 from lab.ui.sidebar import shared_input
 
 _ROUTED = "_routed"
@@ -33,6 +33,7 @@ def run() -> None:
     st.set_page_config(page_title=f"{page.title} — Inside BERT")
     selection.start(cached.model_ids())
     with st.sidebar:
+        teaching.show()
         shared_input(_lesson_titled(page.title))
     st.session_state[_ROUTED] = True
     try:

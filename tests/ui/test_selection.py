@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.course.progress import Progress
 from lab.ui.selection import DEFAULT_TEXT, MAX_CHARACTERS, whole_number
 from tests.pages.apptest import visit, words
 
@@ -70,9 +69,3 @@ def test_examples_fill_both_sentences() -> None:
     assert at.text_area(key="text").value == "The children went to the park."
     assert at.text_input(key="pair").value == "They played until it was dark."
     assert "[SEP]" in at.selectbox(key="_token").options[8]
-
-
-def test_only_the_first_try_counts() -> None:
-    progress = Progress().answered("a", "q", False).answered("a", "q", True).answered("a", "r", True)
-    assert progress.score("a") == (1, 2)
-    assert progress.score("b") == (0, 0)

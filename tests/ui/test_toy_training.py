@@ -10,7 +10,7 @@ import pytest
 
 from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, Run
-from lab.ui import cached, cached_toys
+from lab.ui import cached_toys
 
 PLAN = Plan("previous", 1, 4, 4, 0)
 
@@ -20,7 +20,7 @@ def short_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trainings of twenty steps, one place, nothing remembered."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
     monkeypatch.setattr(cached_toys, "_LESSONS", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(cached, "_POLL", 0.01)
+    monkeypatch.setattr(cached_toys, "_POLL", 0.01)
     cached_toys._finished.clear()
 
 

@@ -1,0 +1,98 @@
+"""What every head does over many sentences, read one at a time so that it can be interrupted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.analysis.clustering import FEATURES, Labels, Sample, head_features
+from lab.analysis.heads import Values, running_means
+from lab.analysis.patterns import PATTERNS
+from lab.models.encoding import Encoding, TextError
+from lab.models.trace import trace
+
+if TYPE_CHECKING:
+    from lab.models.catalogue import LoadedModel
+
+Tags = tuple[tuple[str | None, ...], tuple[str | None, ...]]
+Tagger = Callable[[Encoding], Tags]
+
+
+class HeadSurvey:
+    """Reads texts one by one and keeps the features of every head on each.
+
+    ``step`` reads the next text; a page may draw its progress, or be interrupted, between two of them.
+    Whoever calls it next goes on where it stopped, from any thread. A survey does not hold its model.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = tuple(texts)
+        self._taken: list[Values] = []
+        self._lock = threading.Lock()
+        self.done = 0
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.texts)
+
+    @property
+    def finished(self) -> bool:
+        return self.done >= self.total
+
+    def step(self, model: LoadedModel, tagger: Tagger) -> None:
+        """Let ``model``, the one it was made for, read the next text; nothing happens when all are read.
+
+        A text with nothing to read in it is passed over.
+        """
+        with self._lock:
+            if not self.finished:
+                with suppress(TextError):
+                    traced = trace(model, self.texts[self.done])
+                    self._taken.append(head_features(Sample(traced, *tagger(traced.encoding))))
+                self.done += 1
+
+    def sentences(self) -> tuple[Values, ...]:
+        """The features of each text read so far, (L, H, F)."""
+        return tuple(self._taken)
+
+
+def mean_features(sentences: Sequence[Values]) -> Values:
+    """The mean over sentences, (L, H, F); a nan does not count. Raises ValueError without a sentence."""
+    if not sentences:
+        raise ValueError("there are no sentences to average.")
+    *_, mean = running_means(sentences)
+    return mean
+
+
+def feature(features: Values, name: str) -> Values:
+    """One feature of every head, (..., F) -> (...). "Broad" is the corrected focus: one number."""
+    return np.asarray(features[..., FEATURES.index("focus" if name == "broad" else name)])
+
+
+def pattern_scores(features: Values) -> Values:
+    """The scores of the named patterns in the order of PATTERNS, (L, H, F) -> (P, L, H)."""
+    return np.stack([feature(features, pattern.id) for pattern in PATTERNS])
+
+
+def traits(
+    points: Values, names: Sequence[str], labels: Labels, most: int = 3
+) -> tuple[tuple[tuple[str, float], ...], ...]:
+    """For each cluster the features that set it apart, the farthest from the mean of all heads first.
+
+    Args:
+        points: (N, F), standardised, so that a value is in standard deviations.
+        names: One for each of the F features.
+        labels: (N,), the cluster of each head from 0.
+        most: How many features a cluster gets.
+    """
+    found = []
+    for number in range(int(labels.max()) + 1):
+        center = points[labels == number].mean(axis=0)
+        order = np.argsort(-np.abs(center), kind="stable")[:most]
+        found.append(tuple((names[i], float(center[i])) for i in order))
+    return tuple(found)

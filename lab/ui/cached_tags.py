@@ -1,0 +1,133 @@
+"""What the lesson on head specialization computes, once for all sessions: tags, scores, surveys of many sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from lab.text.pipeline import PipelineUnavailable
+from lab.ui.cached import TURNS, identity, weights_of
+
+if TYPE_CHECKING:
+    from lab.analysis.clustering import Clustering
+    from lab.analysis.head_survey import HeadSurvey, Tags
+    from lab.analysis.heads import Values
+    from lab.analysis.patterns import Patterns
+    from lab.analysis.specialization import Specialization
+    from lab.models.catalogue import LoadedModel
+    from lab.models.encoding import Encoding
+    from lab.models.trace import Trace
+    from lab.text.pipeline import Pipeline, TaggedText
+
+
+def pipeline() -> Pipeline:
+    """The spaCy pipeline of this server, loaded once. Raises PipelineUnavailable."""
+    loaded = _pipeline()
+    if isinstance(loaded, PipelineUnavailable):
+        raise loaded
+    return loaded
+
+
+@st.cache_resource(max_entries=1, show_spinner="Loading the tagger …")
+def _pipeline() -> Pipeline | PipelineUnavailable:
+    from lab.text.pipeline import load_pipeline
+
+    try:
+        return load_pipeline()
+    except PipelineUnavailable as error:
+        return error  # kept, so that not every rerun tries again
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def _tagged(text: str) -> TaggedText:
+    return pipeline().tag(text)  # a pipeline takes one text at a time by itself
+
+
+def tags(traced: Trace) -> Tags:
+    """Part of speech and entity of each token of a trace. Raises PipelineUnavailable."""
+    return _tags(traced, identity(traced), traced.text, traced.pair)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _tags(_traced: Trace, run_id: Hashable, text: str, pair: str | None) -> Tags:
+    return _encoding_tags(_traced.encoding)
+
+
+def _encoding_tags(encoding: Encoding) -> Tags:
+    from lab.text.tags import TaggedSpan, encoding_tags
+
+    found = [_tagged(text) for text in (encoding.text, encoding.pair or "")]
+    speech = [[TaggedSpan(token.start, token.end, token.pos) for token in each.tokens] for each in found]
+    entities = [[TaggedSpan(entity.start, entity.end, entity.label) for entity in each.entities] for each in found]
+    return encoding_tags(encoding, *speech), encoding_tags(encoding, *entities)
+
+
+def _no_tags(encoding: Encoding) -> Tags:
+    """For texts that have no parts of speech."""
+    nothing = (None,) * len(encoding)
+    return nothing, nothing
+
+
+def specialization(traced: Trace) -> Specialization:
+    """The seven metrics of every head, (L, H, 7). Raises PipelineUnavailable."""
+    return _specialization(traced, identity(traced), tags(traced))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _specialization(_traced: Trace, run_id: Hashable, tags: Tags) -> Specialization:
+    from lab.analysis.specialization import trace_specialization
+
+    with TURNS:
+        return trace_specialization(_traced, *tags)
+
+
+def patterns(traced: Trace) -> Patterns:
+    """The pattern scores of every head, (L, H)."""
+    words = (traced.text, traced.pair)  # upper and lower case are the same tokens, cut alike or not
+    return _patterns(traced, identity(traced), words)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _patterns(_traced: Trace, run_id: Hashable, words: Hashable) -> Patterns:
+    from lab.analysis.patterns import trace_patterns
+
+    with TURNS:
+        return trace_patterns(_traced)
+
+
+def head_survey(loaded: LoadedModel, texts: tuple[str, ...], tagged: bool) -> HeadSurvey:
+    """The survey of these texts, as far as it has come; all sessions go on with the same one."""
+    return _head_survey(weights_of(loaded), texts, tagged)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _head_survey(weights: Hashable, texts: tuple[str, ...], tagged: bool) -> HeadSurvey:
+    from lab.analysis.head_survey import HeadSurvey
+
+    return HeadSurvey(texts)
+
+
+def advance(survey: HeadSurvey, loaded: LoadedModel, tagged: bool) -> None:
+    """One step of a survey: the next text."""
+    with TURNS:
+        survey.step(loaded, _encoding_tags if tagged else _no_tags)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def clusters(_sentences: tuple[Values, ...], survey: Hashable, k: int) -> tuple[Clustering, Values]:
+    """The heads in k clusters and the (rounds,) stability. ``survey`` names the sentences.
+
+    Raises ValueError where the heads or the sentences are too few or too alike.
+    """
+    from lab.analysis.clustering import cluster, stability, standardised
+    from lab.analysis.head_survey import mean_features
+
+    with TURNS:
+        return cluster(standardised(mean_features(_sentences)), k), stability(_sentences, k)
+
+
+def survey_id(survey: HeadSurvey, loaded: LoadedModel, done: int, tagged: bool) -> Hashable:
+    """What tells a survey's state apart from any other."""
+    return weights_of(loaded), survey.texts, done, tagged

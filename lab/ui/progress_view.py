@@ -1,0 +1,109 @@
+"""The learner's progress on the screen: badges, a review of missed checks, the file that keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from lab.course.lessons import LESSONS, Lesson, number
+from lab.course.progress import MAX_BYTES, Answer
+from lab.course.progress_file import ProgressFileError, read
+from lab.course.words import escaped, quoted
+from lab.ui import cached, selection
+from lab.ui.quiz import progress, remember
+
+_FILE = "_progress_file"
+_LOADED = "_progress_loaded"
+# Widgets of this page own these parameters of the URL and write them themselves.
+_SIDEBAR = ("text", "pair", "model")
+
+
+def checks_badge(lesson: Lesson) -> None:
+    """How many checks are answered and right at first try, of those asked; none before a class."""
+    count = progress().count(lesson.id)
+    if count.asked and not selection.current().teach:
+        st.badge(
+            f"{count.answered} of {count.asked} checks answered, {count.right} right at first try",
+            icon=":material/check:", color="gray",
+        )  # fmt: skip
+
+
+def steps_badge(lesson: Lesson) -> None:
+    """How many of a lesson's steps were seen, once one was."""
+    count = progress().count(lesson.id)
+    if count.steps:
+        st.badge(f"{count.seen} of {count.steps} steps", icon=":material/steps:", color="gray")
+
+
+def review() -> None:
+    """The checks that were missed at first try, each with its answer and the way back to its sentence."""
+    lessons = {lesson.id: lesson for lesson in LESSONS}
+    missed = [] if selection.current().teach else progress().missed()
+    # There even when empty: if what stands below moved, an open expander would close.
+    with st.container():
+        if missed:
+            st.subheader("Missed at first try")
+        for index, (lesson, answer) in enumerate(missed):
+            _missed(lessons[lesson], answer, index)
+
+
+def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
+    """One missed check. All its texts are shown to the letter: a file may have brought them."""
+    with st.container(border=True):
+        st.markdown(f"**{number(lesson)} · {lesson.title}.** {escaped(answer.question)}")
+        st.markdown(
+            f":material/close: You answered **{escaped(answer.chosen)}**. {escaped(answer.why_chosen)}\n\n"
+            f":material/check: Right is **{escaped(answer.right)}**. {escaped(answer.why_right)}"
+        )
+        if answer.link is None:
+            st.caption("The sentence was too long to keep.")
+            return
+        st.caption(_where(answer.link))
+        if st.button(
+            f"Back to it in lesson {number(lesson)}", key=f"_missed.{index}", icon=":material/arrow_forward:",
+            type="tertiary", on_click=selection.take, args=(answer.link, cached.model_ids()),
+        ):  # fmt: skip
+            here = {name: value for name, value in selection.link().items() if name not in _SIDEBAR}
+            st.switch_page(lesson.page, query_params=here)
+
+
+def _where(link: Mapping[str, str]) -> str:
+    """What the check was asked about; a link that names no sentence means the one every visit begins with."""
+    if link.get("mode") == selection.TOY:
+        return "Asked about a toy"
+    texts = [link.get("text", selection.DEFAULT_TEXT), link.get("pair", "")]
+    return f"Asked about {' and '.join(quoted(text) for text in texts if text)}"
+
+
+def keep() -> None:
+    """Download of the progress as a file, and upload of one kept before."""
+    with st.expander("Keep your progress", icon=":material/save:"):
+        st.markdown("Progress lives in this browser tab. A file takes it to another day or another machine.")
+        st.download_button(
+            "Download progress", progress().to_json(), "inside-bert-progress.json", "application/json",
+            icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+        file = st.file_uploader(
+            "Upload progress", type="json", key=_FILE, on_change=_load, max_upload_size=1,
+            help=f"A file downloaded here, at most {MAX_BYTES // 1000} kB. It is added to what you have done since: "
+            "where both have an answer, the one of this tab stays.",
+        )  # fmt: skip
+        for kind, message in st.session_state.get(_LOADED, ()) if file else ():
+            (st.error if kind == "error" else st.success if kind == "success" else st.warning)(message)
+
+
+def _load() -> None:
+    """Merge the uploaded file, before the page is drawn again; what came of it is kept to be shown."""
+    file = st.session_state.get(_FILE)
+    if file is None:
+        st.session_state.pop(_LOADED, None)
+        return
+    try:
+        loaded, notes = read(file.getvalue())
+    except ProgressFileError as error:
+        st.session_state[_LOADED] = [("error", f"{error} Your progress is as it was.")]
+        return
+    remember(progress().merged(loaded))
+    said = f"Added from the file: checks answered {len(loaded.first_tries)}, steps seen {sum(loaded.steps.values())}."
+    st.session_state[_LOADED] = [("success", said), *(("note", note) for note in notes)]

@@ -1,0 +1,69 @@
+"""A survey read in steps equals what one loop over the sentences gives, wherever it was interrupted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lab.analysis.clustering import FEATURES, Sample, accumulate, cluster, standardised, telling
+from lab.analysis.head_survey import HeadSurvey, Tags, feature, mean_features, pattern_scores, traits
+from lab.analysis.patterns import PATTERNS, average_patterns, name_heads, name_scores
+from lab.models.encoding import Encoding
+from lab.models.trace import trace
+from lab.toy.models import random_toy
+
+TEXTS = ("1 2 3 4", "2 2 5", "4 1 1 3 5 2", "3 4")
+
+
+def no_tags(encoding: Encoding) -> Tags:
+    return (None,) * len(encoding), (None,) * len(encoding)
+
+
+def test_steps_give_what_a_loop_gives() -> None:
+    toy = random_toy(6, 8, seed=3)
+    survey = HeadSurvey(TEXTS)
+    assert len(survey.sentences()) == 0
+    for step in range(1, len(TEXTS) + 1):
+        survey.step(toy, no_tags)
+        assert survey.done == step
+    survey.step(toy, no_tags)
+    assert survey.finished and survey.done == survey.total == len(TEXTS)
+    traces = [trace(toy, text) for text in TEXTS]
+    *_, whole = accumulate(Sample(each, *no_tags(each.encoding)) for each in traces)
+    mean = mean_features(survey.sentences())
+    np.testing.assert_array_equal(mean, whole.mean)
+    patterns = average_patterns(traces)
+    for place, pattern in enumerate(PATTERNS):
+        np.testing.assert_allclose(pattern_scores(mean)[place], getattr(patterns, pattern.id), atol=1e-6)
+    np.testing.assert_array_equal(name_scores(pattern_scores(mean)), name_heads(patterns))
+
+
+def test_a_text_with_nothing_in_it_is_passed_over() -> None:
+    toy = random_toy(6, 8, seed=3)
+    survey = HeadSurvey(("1 2", " ", "2 3"))
+    for _ in range(3):
+        survey.step(toy, no_tags)
+    assert survey.finished and len(survey.sentences()) == 2
+
+
+def test_nothing_read_has_no_mean() -> None:
+    with pytest.raises(ValueError, match="no sentences"):
+        mean_features(())
+
+
+def test_features_by_name() -> None:
+    features = np.arange(2.0 * len(FEATURES)).reshape(1, 2, len(FEATURES))
+    assert feature(features, "broad").tolist() == feature(features, "focus").tolist()
+    assert feature(features, FEATURES[3]).tolist() == [[3.0, 3.0 + len(FEATURES)]]
+
+
+def test_traits_name_what_a_cluster_was_made_with() -> None:
+    """Two groups differ in the second feature only; the third is nan, the first noise."""
+    rng = np.random.default_rng(0)
+    features = np.stack([rng.normal(size=20), np.repeat([0.0, 9.0], 10), np.full(20, np.nan)], axis=-1)
+    assert telling(features).tolist() == [True, True, False]
+    points = standardised(features)
+    made = cluster(points, 2)
+    found = traits(points, ["noise", "made"], made.labels, most=1)
+    assert {name for each in found for name, _ in each} == {"made"}
+    assert sorted(value for each in found for _, value in each) == pytest.approx([-1, 1])

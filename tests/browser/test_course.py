@@ -1,0 +1,72 @@
+"""A learner takes the progress home and back to a missed check; a teacher turns steps by keyboard."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import Lab, wait_idle
+
+SENTENCE = "text=The+cat+sat+on+the+mat+because+it+was+tired."
+CHECK = f"/Self-attention?step=Check&layer=2&head=3&{SENTENCE}"
+
+
+def miss_one(page: Page) -> None:
+    """Answer the first check until it is not right at first try: each option on a first visit of its own."""
+    for option in range(2):
+        first = page.get_by_test_id("stMain").get_by_test_id("stRadio").first
+        expect(first).to_be_visible(timeout=30_000)
+        first.get_by_role("radiogroup").locator("label").nth(option).click()
+        wait_idle(page)
+        if page.get_by_text("1 of 3 checks answered, 0 right at first try").count():
+            return
+        page.reload()
+        wait_idle(page)
+    raise AssertionError("two options of one question are right")
+
+
+def test_a_missed_check_goes_home_in_a_file_and_leads_back(lab: Lab, page: Page, tmp_path: Path) -> None:
+    page.goto(lab.url + CHECK)
+    wait_idle(page)
+    miss_one(page)
+    page.get_by_role("link", name="Course").first.click()
+    wait_idle(page)
+    page.get_by_text("Keep your progress").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download progress").click()
+    file = tmp_path / "progress.json"
+    download.value.save_as(file)
+
+    page.goto(lab.url)
+    wait_idle(page)
+    expect(page.get_by_text("Missed at first try")).to_have_count(0)
+    page.get_by_text("Keep your progress").click()
+    page.locator("input[type=file]").set_input_files(file)
+    wait_idle(page)
+    expect(page.get_by_text("checks answered 1, steps seen 1")).to_be_visible()
+    page.get_by_role("button", name="Back to it in lesson 3").click()
+    wait_idle(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
+    for parameter in (SENTENCE, "layer=2", "head=3"):
+        expect(page).to_have_url(re.compile(re.escape(parameter)))
+
+
+def test_a_teacher_turns_steps_by_keyboard_in_larger_type(lab: Lab, page: Page) -> None:
+    size = "getComputedStyle(document.documentElement).fontSize"
+    page.goto(lab.url + "/Self-attention?teach=1&seed=7")
+    wait_idle(page)
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible(timeout=30_000)
+    assert page.evaluate(size) == "20px"
+    for key, step in (("PageDown", "Queries+and+keys"), ("PageDown", "Scores"), ("PageUp", "Queries+and+keys")):
+        page.keyboard.press(key)
+        wait_idle(page)
+        assert f"step={step}" in page.url
+    page.get_by_role("link", name="Tokenization").first.click()
+    wait_idle(page)
+    assert "teach=1" in page.url and "seed=7" in page.url
+    page.get_by_role("button", name="Leave").click()
+    wait_idle(page)
+    assert "teach" not in page.url and "seed=7" in page.url
+    assert page.evaluate(size) == "16px"

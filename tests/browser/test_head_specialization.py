@@ -1,0 +1,41 @@
+"""Head specialization in a browser: a click on the map of names, the radar, a survey that is cancelled and goes on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import Lab, View, wait_idle
+from tests.browser.test_metrics_and_sentences import click_cell, open_step
+
+PAGE = "/Head_specialization"
+VIEWS = (View("light", 1280), View("dark", 390))
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page, view: View) -> None:
+    open_step(lab, page, f"{PAGE}?step=Named+patterns")
+    click_cell(page, 2 * 8 + 4)
+    expect(page.get_by_text("Layer 3, head 5 is")).to_be_visible()
+    assert "layer=3" in page.url and "head=5" in page.url
+
+
+def test_a_radar_is_drawn(lab: Lab, page: Page) -> None:
+    open_step(lab, page, f"{PAGE}?step=Radar")
+    expect(page.get_by_text("1 · relative to this layer")).to_be_visible()
+    page.get_by_text("All heads of the layer").click()
+    wait_idle(page)
+    expect(page.locator(".scatterlayer .trace.scatter")).to_have_count(8)
+
+
+def test_a_survey_is_cancelled_and_goes_on(lab: Lab, page: Page) -> None:
+    open_step(lab, page, f"{PAGE}?step=Many+sentences")
+    page.get_by_role("button", name="Read 200 sentences").click()
+    page.get_by_role("button", name="Cancel").click()
+    more = page.get_by_role("button", name=re.compile(r"Go on: \d+ of 200 are read"))
+    expect(more).to_be_visible()
+    more.click()
+    expect(page.get_by_role("combobox", name="Show")).to_be_visible(timeout=60_000)
+    expect(more).to_be_hidden(timeout=60_000)

@@ -1,0 +1,187 @@
+"""The course page and what it knows of the learner: progress, its file, a class's seed, the teaching view."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Radio
+
+from tests.pages.apptest import visit, words
+
+PAGE = "3_Self-attention.py"
+TEXT = "The cat sat on the <b>mat because it was tired."
+
+
+def lesson(**params: str) -> AppTest:
+    return visit(PAGE, **{"step": "Check", "layer": "2", "head": "3", "text": TEXT, **params})
+
+
+def check(at: AppTest, index: int = 0) -> Radio[int]:
+    return [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")][index]
+
+
+def asked(at: AppTest) -> list[list[str]]:
+    return [[radio.label, *radio.options] for radio in at.radio if radio.key and radio.key.startswith("_check.")]
+
+
+def answer(at: AppTest, right: bool, index: int = 0) -> None:
+    """Give the first check a right or a wrong first try, whichever option that is."""
+    before = at.session_state["progress"]
+    for option in range(len(check(at, index).options)):
+        at.session_state["progress"] = before
+        check(at, index).set_value(option).run()
+        (told,) = at.success if at.success else at.error
+        if bool(at.success) == right:
+            assert told.value
+            return
+    raise AssertionError("no such option")
+
+
+def badges(at: AppTest) -> str:
+    return "\n".join(part.value for part in at.markdown if "-badge[" in part.value)
+
+
+def to_course(at: AppTest) -> AppTest:
+    at.switch_page("pages/0_Course.py").run()
+    assert not at.exception
+    return at
+
+
+def upload(at: AppTest, data: bytes) -> str:
+    at.file_uploader[0].set_value(("progress.json", data, "application/json")).run()
+    assert not at.exception
+    return words(at)
+
+
+def test_a_first_visit_shows_no_progress() -> None:
+    at = visit()
+    assert "steps" not in badges(at) and "answered" not in badges(at)
+    assert "Missed" not in words(at)
+
+
+def test_an_answer_is_counted_on_both_pages() -> None:
+    at = lesson()
+    answer(at, right=True)
+    told = f"1 of {len(asked(at))} checks answered, 1 right at first try"
+    assert told in badges(at)
+    to_course(at)
+    assert told in badges(at)
+    assert "1 of 9 steps" in badges(at)
+    assert "Missed" not in words(at)
+
+
+def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
+    at = lesson()
+    answer(at, right=False)
+    (missed,) = [one for _, one in at.session_state["progress"].missed()]
+    at.text_area(key="text").set_value("Another sentence.").run()
+    to_course(at)
+    shown = words(at).replace("\\", "")
+    assert "0 right at first try" in badges(at)
+    assert f"Asked about “\u2068{TEXT}\u2069”" in shown
+    for text in (missed.question, missed.chosen, missed.right, missed.why_right):
+        assert text in shown
+    at.button(key="_missed.0").click().run()
+    assert not at.exception and not at.warning
+    assert at.title[0].value == "Self-attention"
+    assert at.text_area(key="text").value == TEXT
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)
+
+
+def test_a_sentence_too_long_to_keep_is_said() -> None:
+    at = lesson(text=f"{TEXT} {'x' * 600}")
+    answer(at, right=False)
+    assert "too long to keep" in words(to_course(at))
+    assert not [button for button in at.button if button.key == "_missed.0"]
+
+
+def test_a_downloaded_file_brings_the_progress_to_another_visit() -> None:
+    at = lesson()
+    answer(at, right=False)
+    kept = at.session_state["progress"]
+    other = visit()
+    said = upload(other, kept.to_json().encode())
+    assert "Added from the file: checks answered 1, steps seen 1." in said
+    assert other.session_state["progress"] == kept
+    assert f"1 of {len(asked(at))} checks answered, 0 right at first try" in badges(other)
+    assert "Missed at first try" in [heading.value for heading in other.subheader]
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"\xff", b'{"lab": "Inside BERT", "version": 1, "lessons": 3}'])
+def test_a_bad_file_is_refused_and_nothing_is_lost(data: bytes) -> None:
+    at = lesson()
+    answer(at, right=True)
+    before = at.session_state["progress"]
+    assert "Your progress is as it was" in upload(to_course(at), data)
+    assert at.session_state["progress"] == before
+    assert len(at.error) == 1
+
+
+def test_a_hostile_file_is_shown_as_text_and_its_link_leads_nowhere_else() -> None:
+    texts = dict.fromkeys(("question", "chosen", "why_chosen", "right", "why_right"), "![x](http://example.org) $y$")
+    link = {"text": "<script>", "model": "../../etc/passwd", "mode": "Nonsense", "layer": "77", "teach": "1", "x": "y"}
+    content = {"self-attention": {"checks": {"q": {**texts, "correct": False, "link": link}}}, "![x](y)": {}}
+    at = visit()
+    said = upload(at, json.dumps({"lab": "Inside BERT", "version": 1, "lessons": content}).encode())
+    assert "![x](" not in said and "does not know" in said
+    at.button(key="_missed.0").click().run()
+    assert not at.exception
+    assert (at.text_area(key="text").value, at.selectbox(key="model").value) == ("<script>", "lab-bert")
+    assert at.selectbox(key="layer").value == 4
+    assert "teach" not in at.query_params
+
+
+def test_a_seed_gives_everybody_the_same_checks_and_none_the_usual_ones() -> None:
+    usual = asked(lesson())
+    by_seed = [asked(lesson(seed=str(seed))) for seed in (7, 7, 8, 9)]
+    assert asked(lesson()) == usual
+    assert by_seed[0] == by_seed[1]
+    assert len({str(each) for each in (usual, *by_seed)}) > 2
+
+
+def test_seed_and_teaching_stay_in_the_link_of_every_page() -> None:
+    at = to_course(lesson(seed="7", teach="1"))
+    assert (at.query_params["seed"], at.query_params["teach"]) == ("7", "1")
+    at.button(key="_leave_teaching").click().run()
+    assert "teach" not in at.query_params and at.query_params["seed"] == "7"
+
+
+def test_a_bad_seed_is_said() -> None:
+    at = visit(PAGE, seed="many", teach="2")
+    assert "seed must be a number from 0 to 9999; it is 0 now" in words(at)
+    assert "teach must be a number from 0 to 1; it is 0 now" in words(at)
+    assert not [button for button in at.button if button.key == "_leave_teaching"]
+
+
+def test_before_a_class_answers_wait_and_nothing_counts() -> None:
+    at = lesson(teach="1")
+    assert not asked(at) and not at.success
+    reveal = [button for button in at.button if button.label == "Reveal"]
+    assert len(reveal) == len(asked(lesson())) > 1
+    reveal[0].click().run()
+    assert len(at.success) == 1
+    assert len([button for button in at.button if button.label == "Reveal"]) == len(reveal) - 1
+    assert "progress" not in at.session_state
+
+
+def test_before_a_class_a_prediction_is_revealed_by_a_button() -> None:
+    at = visit(PAGE, teach="1", text=TEXT)
+    assert not [radio for radio in at.radio if radio.key and radio.key.startswith("_predict.")]
+    (reveal,) = [button for button in at.button if button.label == "Reveal"]
+    reveal.click().run()
+    assert not at.exception
+    assert not [button for button in at.button if button.label == "Reveal"]
+
+
+def test_steps_go_forward_and_back_and_before_a_class_by_keyboard() -> None:
+    at = visit(PAGE, teach="1")
+    assert at.button(key="_next_step").proto.shortcut == "pagedown"
+    at.button(key="_next_step").click().run()
+    assert at.segmented_control(key="step").value == "Queries and keys"
+    assert at.button(key="_previous_step").proto.shortcut == "pageup"
+    at.button(key="_previous_step").click().run()
+    assert at.segmented_control(key="step").value == "Map"
+    assert not [button for button in at.button if button.key == "_previous_step"]
+    assert not visit(PAGE).button(key="_next_step").proto.shortcut

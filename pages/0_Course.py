@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS, number
 from lab.ui import progress_view, shell, teaching
 
@@ -21,6 +22,12 @@ for lesson in LESSONS:
             st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
             progress_view.steps_badge(lesson)
             progress_view.checks_badge(lesson)
+st.subheader("Benches")
+st.markdown("No lessons here: the same runs with every control, for looking around.")
+for bench in BENCHES:
+    with st.container(border=True):
+        st.page_link(bench.page, label=f"**{bench.title}**", icon=bench.icon)
+        st.markdown(bench.question)
 with st.container(border=True):
     st.page_link("pages/20_Models.py", label="**Models**", icon=":material/badge:")
     st.markdown("What were they trained on, and what did training change?")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from lab.course.benches import Bench
 from lab.course.lessons import Lesson, neighbours, number
 from lab.course.words import escaped
 from lab.models.cards import ModelUnavailable, twin_id
@@ -30,6 +31,7 @@ class OpenPage:
     selection: selection.Selection
     badge: DeltaGenerator
     notes: DeltaGenerator
+    weights: bool  # whether its model may be the one before training: the same with random weights
 
     def step(self, names: Sequence[str]) -> str:
         """The row of steps under the header: one idea a screen. Returns the chosen one's name.
@@ -80,6 +82,18 @@ class OpenPage:
         return traced
 
     def _model_id(self) -> str:
+        """The model to run: the selected one, or its twin with random weights where the page offers them."""
+        wanted = self._trained_id()
+        if self.selection.weights != selection.RANDOM or not self.weights:
+            return wanted
+        seed = self.selection.twin_seed
+        st.info(
+            f"Random weights, seed {seed}: {escaped(wanted)} before its first training step. Nothing is learned here.",
+            icon=":material/casino:",
+        )
+        return twin_id(wanted, seed)
+
+    def _trained_id(self) -> str:
         """The selected model, once it is here; the default one, with a reason, if it cannot be had."""
         wanted = self.selection.model
         try:
@@ -135,7 +149,7 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class LessonPage(OpenPage):
-    """The page of a lesson. Its model may be the one before training: the same with random weights."""
+    """The page of a lesson."""
 
     lesson: Lesson
 
@@ -146,23 +160,11 @@ class LessonPage(OpenPage):
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
 
-    def _model_id(self) -> str:
-        wanted = super()._model_id()
-        if self.selection.weights != selection.RANDOM or not self.lesson.weights:
-            return wanted
-        seed = self.selection.twin_seed
-        st.info(
-            f"Random weights, seed {seed}: {escaped(wanted)} before its first training step. Nothing is learned here.",
-            icon=":material/casino:",
-        )
-        return twin_id(wanted, seed)
-
     def finish(self) -> None:
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
         super().finish()
         st.divider()
-        with st.expander("Papers", icon=":material/menu_book:"):
-            st.markdown("\n".join(f"- {paper}" for paper in self.lesson.reading))
+        _papers(self.lesson.reading)
         before, after = neighbours(self.lesson)
         left, right = st.columns(2)
         with left:
@@ -188,15 +190,40 @@ def open_lesson(page_file: str) -> LessonPage:
         badge = st.empty()
     with st.expander(f"Lesson {number(lesson)}: after it you can …", icon=":material/flag:"):
         st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
-    return LessonPage(selection.current(), badge, st.empty(), lesson)
+    return LessonPage(selection.current(), badge, st.empty(), lesson.weights, lesson)
 
 
 def open_page(title: str, question: str) -> OpenPage:
-    """The same for a page that is no lesson."""
+    """The same for a page that is neither lesson nor bench."""
     shell.route()
     st.title(title)
     st.markdown(f"#### {question}")
-    return OpenPage(selection.current(), st.empty(), st.empty())
+    return OpenPage(selection.current(), st.empty(), st.empty(), weights=False)
+
+
+@dataclass(frozen=True)
+class BenchPage(OpenPage):
+    """The page of a bench."""
+
+    bench: Bench
+
+    def finish(self) -> None:
+        """Notes of what was changed, and what to read."""
+        super().finish()
+        _papers(self.bench.reading)
+
+
+def open_bench(page_file: str) -> BenchPage:
+    """The same for a bench: guard the page, draw its header, and return the page to fill."""
+    bench = shell.current_bench(page_file)
+    st.title(bench.title)
+    st.markdown(f"#### {bench.question}")
+    return BenchPage(selection.current(), st.empty(), st.empty(), bench.weights, bench)
+
+
+def _papers(reading: Sequence[str]) -> None:
+    with st.expander("Papers", icon=":material/menu_book:"):
+        st.markdown("\n".join(f"- {paper}" for paper in reading))
 
 
 def _counted(name: str, count: int, model_id: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 
+from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import LESSONS, Lesson, lesson_of, number
 from lab.ui import cached, selection, teaching
 from lab.ui.sidebar import shared_input
@@ -23,6 +24,7 @@ def pages() -> list[StreamlitPage]:
     return [
         start,
         *(st.Page(lesson.page, title=f"{number(lesson)} · {lesson.title}", icon=lesson.icon) for lesson in LESSONS),
+        *(st.Page(bench.page, title=bench.title, icon=bench.icon) for bench in BENCHES),
         st.Page("pages/20_Models.py", title="Models", icon=":material/badge:"),
     ]
 
@@ -34,7 +36,7 @@ def run() -> None:
     selection.start(cached.model_ids())
     with st.sidebar:
         teaching.show()
-        shared_input(_lesson_titled(page.title))
+        shared_input(_opened(page.title))
     st.session_state[_ROUTED] = True
     try:
         page.run()
@@ -61,11 +63,19 @@ def route() -> None:
         st.rerun()
 
 
-def _lesson_titled(title: str) -> Lesson | None:
-    return next((lesson for lesson in LESSONS if title.endswith(f"· {lesson.title}")), None)
+def _opened(title: str) -> Lesson | Bench | None:
+    """The lesson or bench behind a title of :func:`pages`; None for the course map and the cards."""
+    lesson = next((lesson for lesson in LESSONS if title.endswith(f"· {lesson.title}")), None)
+    return lesson or next((bench for bench in BENCHES if title == bench.title), None)
 
 
 def current_lesson(page_file: str) -> Lesson:
     """Guard the page, then name its lesson."""
     route()
     return lesson_of(page_file)
+
+
+def current_bench(page_file: str) -> Bench:
+    """Guard the page, then name its bench."""
+    route()
+    return bench_of(page_file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from lab.course.benches import Bench
 from lab.course.lessons import Lesson
 from lab.toy.tasks import TASKS, task_named
 from lab.ui import cached, selection
@@ -19,13 +20,13 @@ _EXAMPLES = {
 }
 
 
-def shared_input(lesson: Lesson | None) -> None:
-    """Sentence, second sentence, examples, model: the same on every page."""
-    toy = False
-    if lesson is not None and lesson.toy:
-        toy = _mode() == selection.TOY
-    if toy:
-        toy_weights()
+def shared_input(opened: Lesson | Bench | None) -> None:
+    """Sentence, second sentence, examples, model: the same on every page.
+
+    ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
+    """
+    if opened is not None and opened.toy and _mode() == selection.TOY:
+        toy_weights(trains=isinstance(opened, Lesson))
         toy_input()
         return
     st.text_area(
@@ -46,7 +47,7 @@ def shared_input(lesson: Lesson | None) -> None:
         on_change=_take_example,
     )
     st.selectbox("Model", cached.model_ids(), key="model", bind="query-params", format_func=str)
-    if lesson is not None and lesson.weights:
+    if opened is not None and opened.weights:
         st.segmented_control(
             "Weights", [selection.LEARNED, selection.RANDOM], default=selection.LEARNED, required=True, key="weights",
             bind="query-params",
@@ -73,23 +74,24 @@ def _mode() -> str:
     return str(chosen)
 
 
-def toy_weights() -> None:
-    """Sidebar: which toy, always named for what it is."""
+def toy_weights(*, trains: bool) -> None:
+    """Sidebar: which toy, always named for what it is. A bench looks at toys; a lesson ``trains`` them too."""
     st.segmented_control(
         "Weights", [selection.CONSTRUCTED, selection.RANDOM, selection.TRAINED], default=selection.CONSTRUCTED,
         required=True, key="toy_weights", bind="query-params",
     )  # fmt: skip
     if selection.current().toy_weights == selection.TRAINED:
-        _training()
+        _training(trains)
 
 
-def _training() -> None:
-    """What is taught to how many layers, and the button that leads to the step where it happens."""
+def _training(trains: bool) -> None:
+    """What is taught to how many layers, and in a lesson the button that leads to the step where it happens."""
     st.selectbox(
         "Task", [task.name for task in TASKS], key="toy_task", bind="query-params", on_change=_take_task,
     )  # fmt: skip
     st.segmented_control("Layers", [1, 2], default=1, required=True, key="toy_layers", bind="query-params")
-    st.button("Train", icon=":material/model_training:", on_click=ask_for_training)
+    if trains:
+        st.button("Train", icon=":material/model_training:", on_click=ask_for_training)
 
 
 def _take_task() -> None:

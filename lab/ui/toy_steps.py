@@ -11,7 +11,7 @@ import streamlit as st
 from lab.models.trace import Trace
 from lab.toy.data import as_text, summarise, validate
 from lab.ui import cached_toys, toy_runs
-from lab.ui.lesson import LessonPage
+from lab.ui.lesson import LessonPage, OpenPage
 from lab.ui.selection import RANDOM, TRAINED
 from lab.ui.toy_runs import TRAIN_STEP
 from lab.ui.training_steps import show_training
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 
-def toy_trace(page: LessonPage, heads: int | None = None) -> Trace:
+def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
     """The chosen number sentence through the chosen toy; says which toy it is.
 
     ``heads`` cuts the random toy's weights into another number of heads.
@@ -48,8 +48,8 @@ def _say_trained(plan: Plan) -> None:
     run, task = toy_runs.run_of(plan), plan.what
     if run is None or run.latest.step == 0:
         st.info(
-            f"Before training: random weights, nothing is learned. The step “{TRAIN_STEP}” teaches this toy the task "
-            f"“{task.name}”.",
+            f"Before training: random weights, nothing is learned. The lessons’ step “{TRAIN_STEP}” teaches this toy "
+            f"the task “{task.name}”.",
             icon=":material/model_training:",
         )
         return

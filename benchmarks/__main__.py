@@ -1,16 +1,21 @@
-"""Print every measurement beside its target; fail only where something is broken, not where it is slow."""
+"""Print every measurement beside its target; fail only where something is broken, not where it is slow.
+
+python -m benchmarks            the engine and the analyses beside others, then the pages
+python -m benchmarks --pages    the pages alone
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 
-from benchmarks import analysis, engine
+from benchmarks import analysis, engine, pages
 
 SUITES = (engine, analysis)
 
 
-def main() -> int:
-    """Run all suites and return the exit code."""
+def ratios() -> int:
+    """Run the suites that compare, and return the exit code."""
     print("One thread, both sides in turn in one process; medians of ratios. Below 1.00: less than the other side.\n")
     print(f"{'work':<46} {'tokens':>6} {'ratio':>6} {'target':>7}")
     broken = []
@@ -20,6 +25,15 @@ def main() -> int:
             print(f"{found.work:<46} {found.tokens:>6} {found.ratio:>6.3f} {found.target:>7.2f}{verdict}", flush=True)
             broken += [found] if found.failed else []
     return 1 if broken else 0
+
+
+def main() -> int:
+    """Run what was asked for and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the lab.")
+    parser.add_argument("--pages", action="store_true", help="the pages only")
+    only_pages = parser.parse_args().pages
+    compared = 0 if only_pages else ratios()
+    return pages.main() or compared
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from lab.ui import embedding_steps as steps
 from lab.ui import position_steps as positions
 from lab.ui import sinusoid_steps as sinusoids
+from lab.ui.attention_steps import choose_token
 from lab.ui.embedding_quiz import show_checks
 from lab.ui.lesson import open_lesson, with_tokens
 from lab.ui.position_lab import show_position_lab
@@ -34,7 +35,7 @@ token, _ = with_tokens(page.selection, len(trace))
 view = steps.View(page, trace, token)
 
 if step in OF_A_TOKEN:
-    steps.choose_token(trace, token)
+    choose_token(trace, "token", "Token", token)
     OF_A_TOKEN[step](view)
 elif step in OF_THE_TEXT:
     OF_THE_TEXT[step](view)

@@ -3,8 +3,13 @@
 import streamlit as st
 
 from lab.ui import prediction_steps as steps
+from lab.ui.lens_steps import show_lens
 from lab.ui.lesson import open_lesson
+from lab.ui.likelihood_steps import show_likelihood
+from lab.ui.next_sentence_steps import show_next_sentence
+from lab.ui.prediction_quiz import show_checks
 from lab.ui.prediction_view import cannot_predict, look
+from lab.ui.sampling_steps import show_sampling
 
 page = open_lesson("9_Masked_language_model.py")
 trace = page.trace()
@@ -15,18 +20,27 @@ if reason is not None:
     st.info(reason, icon=":material/info:")
 else:
     causal = trace.model.config.causal
-    STEPS = {
+    # Steps that ask about one place of the text, and those that take the text as it stands.
+    ASKING = {
         **({"Next token": steps.show_next} if causal else {"Hide words": steps.show_hidden}),
         "From vector to word": steps.show_vector,
         "Softmax": steps.show_softmax,
         **({} if causal else {"Without the mask": steps.show_unmasked}),
-        "Check": steps.show_checks,
+        "Logit lens": show_lens,
+        "Check": show_checks,
     }
-    step = page.step(list(STEPS))
-    view = look(page, trace, first=step == "Hide words")
-    if view is not None:
-        STEPS[step](view)
+    WHOLE = {
+        "Likelihood": show_likelihood,
+        **({"Sampling": show_sampling} if causal else {}),
+        "Next sentence": show_next_sentence,
+    }
+    names = [*list(ASKING)[:-1], *WHOLE, "Check"]
+    step = page.step(names)
+    if step in WHOLE:
+        WHOLE[step](trace)
+    elif (view := look(page, trace, first=step == "Hide words")) is not None:
+        ASKING[step](view)
         proven = view.trace
-    page.next_step(list(STEPS))
+    page.next_step(names)
 page.finish()
 page.prove(proven)

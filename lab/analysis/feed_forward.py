@@ -161,7 +161,4 @@ def chance_deviation(model: LoadedModel, seed: int = 0) -> tuple[float, float]:
 
 def _with_every_word(model: LoadedModel, directions: torch.Tensor) -> Array:
     """(k, d) -> (k, vocabulary), each direction's dot product with every word's output embedding."""
-    head = model.weights.vocabulary_head
-    if head is None:
-        raise ValueError(f"{model.id} came without a language-modelling head, so no direction means a word.")
-    return (directions @ head.decoder.T).numpy().astype(np.float64)
+    return (directions @ model.vocabulary_head.decoder.T).numpy().astype(np.float64)

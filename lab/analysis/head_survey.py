@@ -14,11 +14,11 @@ from lab.analysis.heads import Values, running_means
 from lab.analysis.patterns import PATTERNS
 from lab.models.encoding import Encoding, TextError
 from lab.models.trace import trace
+from lab.text.tags import Tags
 
 if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel
 
-Tags = tuple[tuple[str | None, ...], tuple[str | None, ...]]
 Tagger = Callable[[Encoding], Tags]
 
 

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.predictions import Array
+from lab.analysis.predictions import Array, Prediction, predictions
 from lab.models.trace import Trace
 
 # Rows of a vocabulary in memory at once: 64 of GPT-2's 50257 words are 26 MB in float64.
@@ -83,10 +83,25 @@ def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[Le
     )
 
 
+def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None) -> Prediction:
+    """One cell of the grid in full: the head's prediction from the hidden state at ``place`` after ``layer``."""
+    return predictions(_stopped(trace, layer), [place], [truth])[0]
+
+
+def output_difference(trace: Trace, found: Lens) -> float:
+    """How far the last row is from the model's own output at the same places: max |Δ| of the best probabilities."""
+    _, own, _, _ = _read(trace.logits(found.places), found.truths)
+    return float(np.abs(found.probability[-1] - own).max())
+
+
+def _stopped(trace: Trace, layer: int) -> Trace:
+    """A run that ended here: its last hidden state is this one, and the head (after GPT-2's LayerNorm) reads it."""
+    return replace(trace, hidden_states=trace.hidden_states[: layer + 1], _recent={})
+
+
 @torch.inference_mode()
 def _row(trace: Trace, layer: int, places: Sequence[int], truths: Sequence[int | None]) -> LensRow:
-    # A run that ended here: its last hidden state is this one, and the head (after GPT-2's LayerNorm) reads it.
-    stopped = replace(trace, hidden_states=trace.hidden_states[: layer + 1], _recent={})
+    stopped = _stopped(trace, layer)
     parts = []
     for start in range(0, len(places), _ROWS_AT_ONCE):
         here = slice(start, start + _ROWS_AT_ONCE)

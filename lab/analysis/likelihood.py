@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -62,14 +62,23 @@ class Likelihood:
         return len(self.scores) / self.wanted
 
     @property
+    def finished(self) -> bool:
+        return len(self.scores) >= self.wanted
+
+    @property
     def total(self) -> float:
         """The sum of the log-probabilities, in nats: the (pseudo-)log-likelihood once all are scored."""
         return math.fsum(score.log_probability for score in self.scores)
 
     @property
+    def mean(self) -> float:
+        """The sum over the number of tokens scored, in nats."""
+        return self.total / len(self.scores)
+
+    @property
     def perplexity(self) -> float:
-        """exp(-total / tokens): the number of equally probable words that would be as hard to guess."""
-        return math.exp(-self.total / len(self.scores))
+        """exp(-mean): the number of equally probable words that would be as hard to guess."""
+        return math.exp(-self.mean)
 
     @cached_property
     def by_place(self) -> dict[int, TokenScore]:
@@ -77,37 +86,48 @@ class Likelihood:
         return {score.place: score for score in self.scores}
 
 
-def likelihood(model: LoadedModel, encoding: Encoding) -> Iterator[Likelihood]:
+def scored_places(model: LoadedModel, encoding: Encoding) -> tuple[int, ...]:
+    """The places (from 0) that :func:`likelihood` scores. Raises ValueError without a mask token or a causal mask."""
+    if model.config.causal:
+        return tuple(i for i in range(1, len(encoding)) if not encoding.special[i])
+    return maskable(encoding, _mask(model)[1])
+
+
+def likelihood(model: LoadedModel, encoding: Encoding, scored: Sequence[TokenScore] = ()) -> Iterator[Likelihood]:
     """Score ``encoding`` batch by batch: yields all scores so far, and the whole as the last.
 
-    A batch holds no more tokens than the model's longest text, so it takes no more memory than that
-    one; a page can stop between two. Raises ValueError at once for a model with neither a mask token nor
-    a causal mask and for a text without a token to score; at the first batch for one without a vocabulary head.
+    ``scored`` are the first scores of an earlier call that was stopped; only the rest is computed. A batch
+    holds no more tokens than the model's longest text, so it takes no more memory than that one; a page
+    can stop between two. Raises ValueError at once for a model with neither a mask token nor a causal mask
+    and for a text without a token to score; at the first batch for one without a vocabulary head.
     """
-    if model.config.causal:
-        places = tuple(i for i in range(1, len(encoding)) if not encoding.special[i])
-        batches = _left_to_right(model, encoding, places)
-    else:
-        mask = mask_of(model.tokenizer)
-        if mask is None:
-            raise ValueError(f"{model.id} has no mask token to hide a word behind.")
-        places = maskable(encoding, mask[1])
-        batches = _each_hidden(model, encoding, places, mask)
+    places = scored_places(model, encoding)
     if not places:
         raise ValueError("this text has no token to score: a causal model needs two, any other one that is no mask.")
-    return _gathered(batches, encoding, not model.config.causal, len(places))
+    if tuple(score.place for score in scored) != places[: len(scored)]:
+        raise ValueError("the scores to go on from are those of another text.")
+    run = _left_to_right if model.config.causal else _each_hidden
+    batches = run(model, encoding, places[len(scored) :])
+    return _gathered(batches, encoding, Likelihood(not model.config.causal, len(places), tuple(scored)))
 
 
 def _gathered(
-    batches: Iterator[tuple[Sequence[int], Array]], encoding: Encoding, pseudo: bool, wanted: int
+    batches: Iterator[tuple[Sequence[int], Array]], encoding: Encoding, found: Likelihood
 ) -> Iterator[Likelihood]:
-    scores: tuple[TokenScore, ...] = ()
     for places, logits in batches:
-        scores += tuple(
+        new = tuple(
             _score(Prediction(place, None, row), encoding.token_ids[place])
             for place, row in zip(places, logits, strict=True)
         )
-        yield Likelihood(pseudo, wanted, scores)
+        found = replace(found, scores=found.scores + new)
+        yield found
+
+
+def _mask(model: LoadedModel) -> tuple[str, int]:
+    mask = mask_of(model.tokenizer)
+    if mask is None:
+        raise ValueError(f"{model.id} has no mask token to hide a word behind.")
+    return mask
 
 
 def _score(prediction: Prediction, token_id: int) -> TokenScore:
@@ -128,9 +148,10 @@ def _left_to_right(
 
 
 def _each_hidden(
-    model: LoadedModel, encoding: Encoding, places: Sequence[int], mask: tuple[str, int]
+    model: LoadedModel, encoding: Encoding, places: Sequence[int]
 ) -> Iterator[tuple[Sequence[int], Array]]:
     """One copy of the text a place, with that token hidden; as many copies at once as fit."""
+    mask = _mask(model)
     at_once = max(1, min(_ROWS_AT_ONCE, model.config.max_tokens // len(encoding)))
     for start in range(0, len(places), at_once):
         here = places[start : start + at_once]
@@ -140,9 +161,7 @@ def _each_hidden(
 @torch.inference_mode()
 def _logits_of_hidden(model: LoadedModel, hidden: Sequence[Encoding], places: Sequence[int]) -> Array:
     """(b, vocabulary): of each of the b encodings, all of one length, the logits at its own place."""
-    weights, config, head = model.weights, model.config, model.weights.vocabulary_head
-    if head is None:
-        raise ValueError(f"{model.id} came without a language-modelling head, so it predicts no words.")
+    weights, config, head = model.weights, model.config, model.vocabulary_head
     ids, segments, positions = (torch.stack(each) for each in zip(*(inputs(model, one) for one in hidden), strict=True))
     x = forward.embed(ids, segments, positions, weights.embeddings, config.norm_eps).output
     for w in weights.layers:

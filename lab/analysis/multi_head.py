@@ -97,6 +97,11 @@ def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values
     return found + found.T
 
 
+def block_size(n: int, most: int) -> int:
+    """How many tokens a cell of a map of at most ``most`` cells a side stands for."""
+    return math.ceil(n / most)
+
+
 def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, int]:
     """Maps of at most ``most`` cells a side, (H, n, n) -> (H, m, m), and how many tokens a cell stands for.
 
@@ -104,7 +109,7 @@ def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, in
     """
     weights = as_heads(attention)
     heads, n, _ = weights.shape
-    block = math.ceil(n / most)
+    block = block_size(n, most)
     if block == 1:
         return weights, 1
     m = math.ceil(n / block)

@@ -10,10 +10,15 @@ from lab.models.trace import Trace, trace
 
 @dataclass(frozen=True)
 class NextSentence:
-    """The probability that the second text follows the first, and with the two swapped."""
+    """The probability that the second text follows the first, and with the two swapped.
+
+    The logits it comes from are (B follows A, B does not).
+    """
 
     follows: float
     swapped: float
+    logits: tuple[float, float]
+    swapped_logits: tuple[float, float]
 
 
 def why_not(run: Trace) -> str | None:
@@ -35,4 +40,10 @@ def next_sentence(run: Trace) -> NextSentence | None:
         return None
     if not run.interventions.changes_nothing:
         raise ValueError("next_sentence compares plain runs; this one carries interventions.")
-    return NextSentence(follows(run), follows(trace(run.model, run.pair, run.text)))
+    other = trace(run.model, run.pair, run.text)
+    return NextSentence(follows(run), follows(other), _pair(run), _pair(other))
+
+
+def _pair(run: Trace) -> tuple[float, float]:
+    yes, no = run.pair_logits.tolist()
+    return yes, no

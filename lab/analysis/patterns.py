@@ -221,6 +221,12 @@ def name_heads(patterns: Patterns) -> NDArray[np.str_]:
     return name_scores(np.stack([getattr(patterns, pattern.id) for pattern in PATTERNS]))
 
 
+def layer_head_names(trace: Trace, layer: int) -> tuple[str, ...]:
+    """The same for the heads of one layer (from 0) of a trace."""
+    found = head_patterns(trace.layer(layer).attention, trace_roles(trace), causal=is_causal(trace))
+    return tuple(name_heads(found).tolist())
+
+
 def name_scores(scores: Values) -> NDArray[np.str_]:
     """The same from the scores in the order of :data:`PATTERNS`, (P, ...) -> (...)."""
     names = np.array([pattern.id for pattern in PATTERNS] + [MIXED])

@@ -230,9 +230,7 @@ def head_steps(trace: Trace, place: int) -> HeadSteps:
 
     Raises ValueError for a model without a vocabulary head.
     """
-    head, config = trace.model.weights.vocabulary_head, trace.model.config
-    if head is None:
-        raise ValueError(f"{trace.model.id} came without a language-modelling head, so it predicts no words.")
+    head, config = trace.model.vocabulary_head, trace.model.config
     hidden = trace.hidden_states[-1][place]
     if head.w is None or head.b is None or head.norm is None:
         return HeadSteps(_array(hidden), None, None, _array(trace.output[place]))
@@ -245,9 +243,7 @@ def head_steps(trace: Trace, place: int) -> HeadSteps:
 @torch.inference_mode()
 def logit_parts(trace: Trace, steps: HeadSteps, token_ids: Sequence[int]) -> tuple[LogitParts, ...]:
     """The logits of a few words, each as a dot product plus a bias (0 where the head has none)."""
-    head = trace.model.weights.vocabulary_head
-    if head is None:
-        raise ValueError(f"{trace.model.id} came without a language-modelling head, so it predicts no words.")
+    head = trace.model.vocabulary_head
     rows = list(token_ids)
     products = _array(head.decoder[rows]) @ steps.normed
     biases = np.zeros(len(rows)) if head.bias is None else _array(head.bias[rows])

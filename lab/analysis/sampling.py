@@ -81,6 +81,11 @@ class Sampling:
         """Ids of the words kept in the end, the most probable first."""
         return self.order[self.by_top_p[self.order]]
 
+    def span(self, token_id: int) -> tuple[float, float]:
+        """Where a kept word's share begins and ends when the shares lie end to end, the largest first."""
+        before = float(self.shares[self.kept[: int(np.flatnonzero(self.kept == token_id)[0])]].sum())
+        return before, before + float(self.shares[token_id])
+
     def drawn(self, number: float) -> int:
         """The token that ``number`` in [0, 1) falls on, the shares laid end to end, the largest first.
 

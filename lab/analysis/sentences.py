@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.intp]
 
+# What can stand for two sentences: an array of InterSentence, as it is called on screen.
+MAXIMUM, MASS, RELATIVE = "Maximum", "Mean mass", "Length-corrected"
+
 
 @dataclass(frozen=True, eq=False)
 class InterSentence:
@@ -188,7 +191,8 @@ class _Layer:
         kept = attention @ chosen
         largest, total = np.zeros((2, n, n), dtype=np.float32)
         for head, own in zip(attention, kept, strict=True):  # one at a time: no copy of all heads is made
-            shared = renormalised(head, own)
+            with np.errstate(over="ignore"):  # by next to nothing, in columns that are cut off
+                shared = renormalised(head, own)
             np.maximum(largest, shared, out=largest)
             total += shared
         return cls(attention, kept, largest[rows, order], total[rows, order], kept.sum(axis=0)[order])

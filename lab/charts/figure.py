@@ -16,6 +16,7 @@ from lab.charts import colour
 from lab.charts.labels import visible
 
 CANVAS_ABOVE = 44  # tokens a side: beyond, thousands of SVG nodes make a page slow
+_PAGE_WIDTH = 720  # pixels, of a figure that takes the width it is given
 _LABEL_LIMIT = 76  # pixels: leaves two thirds of a phone to the drawing
 _FORMAT = re.compile(r"\+?\.\d+[feg%]")
 
@@ -41,6 +42,17 @@ class Figure:
     width: int | Literal["stretch"]
     alt: str
     table: Callable[[], pd.DataFrame]
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        """How a notebook draws it: as Altair draws the same specification."""
+        import altair
+
+        return altair.Chart.from_dict(self.complete())._repr_mimebundle_(include, exclude)
+
+    def complete(self) -> dict[str, Any]:
+        """The specification with its numbers in it and a width in pixels: a drawing that stands alone."""
+        width = _PAGE_WIDTH if self.width == "stretch" else self.width
+        return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
 
 
 def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:

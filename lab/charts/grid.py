@@ -17,8 +17,7 @@ from lab.charts.figure import CANVAS_ABOVE, axis_text, base, label_extent, names
 
 _LABELS_UP_TO = 128
 _NUMBERS_UP_TO = 8
-_EXISTS = {"filter": "datum.k <= datum.q"}
-_MASKED = {"filter": "datum.k > datum.q"}
+_TEXT = "cell_texts[datum.place - 1]"  # of a cell
 
 Chosen = tuple[int | None, int | None]
 
@@ -42,6 +41,19 @@ class Grid:
     clickable: bool = False
     numbered: bool = False
     column_ticks: Sequence[int] | None = None
+    texts: Sequence[str] | None = None  # of the cells, row after row, in place of their numbers
+    text_title: str = "Text"
+    shift: int = 0  # of a causal grid: how many rows its first row lies below its first column's diagonal
+
+    @property
+    def exists(self) -> dict[str, str]:
+        """The filter that keeps what a causal model computes."""
+        return {"filter": f"datum.k <= datum.q + {self.shift}"}
+
+    @property
+    def masked(self) -> dict[str, str]:
+        """The filter that keeps the rest."""
+        return {"filter": f"datum.k > datum.q + {self.shift}"}
 
     @property
     def longest(self) -> int:
@@ -66,6 +78,8 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     rows, columns = len(grid.rows), len(grid.columns)
     spec = base(grid.title, grid.cell_height * rows, canvas=grid.longest > CANVAS_ABOVE)
     spec["params"] += [names("row_labels", grid.rows), names("column_labels", grid.columns)]
+    if grid.texts is not None:
+        spec["params"].append(names("cell_texts", grid.texts))
     if grid.square:
         # "fit-x" makes `width` the room left for the cells: this keeps them square however wide the page is
         spec["params"].append({"name": "height", "expr": f"width * {rows} / {columns}"})
@@ -159,7 +173,7 @@ def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
     color = {"field": "value", "type": "quantitative", "scale": colours, "legend": _legend(grid)}
     layer: dict[str, Any] = {"mark": mark, "encoding": {"y": down, "color": color}}
     if grid.causal:
-        layer["transform"] = [_EXISTS]
+        layer["transform"] = [grid.exists]
     if grid.clickable:
         mark["cursor"] = "pointer"
         select = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
@@ -191,7 +205,8 @@ def _tooltip(grid: Grid, value: str) -> str:
     if row == column:
         row, column = f"{row} (row)", f"{column} (column)"
     q, k = _name(grid, "row_labels", "q"), _name(grid, "column_labels", "k")
-    return f"{{{quoted(row)}: {q}, {quoted(column)}: {k}, {quoted(grid.value_title)}: {value}}}"
+    written = "" if grid.texts is None else f"{quoted(grid.text_title)}: {_TEXT}, "
+    return f"{{{quoted(row)}: {q}, {quoted(column)}: {k}, {written}{quoted(grid.value_title)}: {value}}}"
 
 
 def _name(grid: Grid, parameter: str, field: str) -> str:
@@ -207,21 +222,22 @@ def _hatching(grid: Grid) -> list[dict[str, Any]]:
     stripes = 6 if grid.longest <= _NUMBERS_UP_TO else 2 if grid.longest <= CANVAS_ABOVE else 0
     tooltip = {"expr": _tooltip(grid, quoted("masked"))}
     mark = {"type": "rect", "fill": colour.masked(stripes), "tooltip": tooltip, "aria": False}
-    return [{"transform": [_MASKED], "mark": mark}]
+    return [{"transform": [grid.masked], "mark": mark}]
 
 
 def _written(grid: Grid) -> list[dict[str, Any]]:
-    """The numbers inside the cells of a small grid, sized to fit them."""
-    if grid.longest > _NUMBERS_UP_TO:
+    """The numbers inside the cells of a small grid, sized to fit them; or the cells' texts, cut to fit."""
+    if grid.texts is None and grid.longest > _NUMBERS_UP_TO:
         return []
-    size = {"expr": "clamp(bandwidth('x') / 3.4, 8, 13)"}
-    text = {"value": {"expr": f"format(datum.value, {quoted(grid.value_format)})"}}
-    layer: dict[str, Any] = {
-        "mark": {"type": "text", "fontSize": size, "color": colour.on_cell("datum.value"), "aria": False},
-        "encoding": {"text": text},
-    }
+    mark = {"type": "text", "color": colour.on_cell("datum.value"), "aria": False}
+    if grid.texts is None:
+        shown = f"format(datum.value, {quoted(grid.value_format)})"
+        mark |= {"fontSize": {"expr": "clamp(bandwidth('x') / 3.4, 8, 13)"}}
+    else:
+        shown, mark = _TEXT, mark | {"fontSize": 12, "limit": {"expr": "bandwidth('x') - 4"}}
+    layer: dict[str, Any] = {"mark": mark, "encoding": {"text": {"value": {"expr": shown}}}}
     if grid.causal:
-        layer["transform"] = [_EXISTS]
+        layer["transform"] = [grid.exists]
     return [layer]
 
 

@@ -1,9 +1,8 @@
-"""A radar: several values of one thing, or of a few, on axes around a circle. The only chart here that needs Plotly."""
+"""A radar: several values of one thing, or of a few, on axes around a circle. Vega has none, so it is Plotly's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,21 +11,13 @@ from numpy.typing import ArrayLike
 
 from lab.charts.figure import check_labels, numbers
 from lab.charts.labels import visible
+from lab.charts.plotted import Plotted
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
 
 _FAINT = "rgba(128, 132, 149, 0.75)"
 _CHOSEN, _FILL = "#2f86d6", "rgba(47, 134, 214, 0.22)"
-
-
-@dataclass(frozen=True)
-class Radar:
-    """A Plotly figure, the chart in a sentence, and its table."""
-
-    figure: PlotlyFigure
-    alt: str
-    table: Callable[[], pd.DataFrame]
 
 
 def radar(
@@ -38,7 +29,7 @@ def radar(
     axis_title: str,
     chosen: str,
     table: pd.DataFrame,
-) -> Radar:
+) -> Plotted:
     """Draw each of `shapes`, (axes,) in [0, 1], as a closed line; the `chosen` one filled and on top.
 
     Parameters
@@ -67,7 +58,7 @@ def radar(
         f"Radar of {len(axes)} values, {axis_title}. {visible(chosen)} reaches farthest at {axes[top]}, "
         f"{arrays[chosen][top]:.2f}."
     )
-    return Radar(_figure(traces, title, axis_title, len(axes)), alt, partial(pd.DataFrame.copy, table))
+    return Plotted(_figure(traces, title, axis_title, len(axes)), alt, partial(pd.DataFrame.copy, table))
 
 
 def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[str], chosen: bool) -> dict[str, Any]:

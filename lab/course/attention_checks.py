@@ -7,14 +7,9 @@ import math
 import numpy as np
 
 from lab.analysis.attention import AttentionRow, attention_map
-from lab.course.checks import MARGIN, Option, Question, ranked, shuffled
-from lab.course.words import quoted
+from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.words import named, quoted
 from lab.models.trace import LayerTrace, Trace
-
-
-def named(trace: Trace, position: int) -> str:
-    """A token by what it is and where it stands, counted from 1; equal tokens stay apart."""
-    return f"{quoted(trace.tokens[position])} ({position + 1})"
 
 
 def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | None:
@@ -54,6 +49,8 @@ def without_scaling(trace: Trace, row: AttentionRow, query: int) -> Question | N
 
 def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | None:
     """From two scaled scores and one weight to the other weight: the softmax by hand."""
+    if len(row.weights) < 2:
+        return None
     first, second = np.argsort(-row.weights)[:2]
     w_1, w_2 = float(row.weights[first]), float(row.weights[second])
     s_1, s_2 = float(row.scaled[first]), float(row.scaled[second])
@@ -67,18 +64,13 @@ def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | Non
         w_1 / (1 + gap): f"{w_1:.3f} ÷ (1 + {gap:.3f}): close for small differences only.",
         w_1 / 2: "Half of the first weight, whatever the scores: the softmax looks at the scores.",
     }
-    options = [Option(f"{w_2:.3f}", f"{w_1:.3f} · e^({s_2:.3f} − {s_1:.3f}) = {w_2:.3f}.", correct=True)]
-    for value, why in wrong.items():
-        if 0 <= value <= 1 and all(abs(value - float(option.text)) >= 0.02 for option in options):
-            options.append(Option(f"{value:.3f}", why))
-    if len(options) < 3:
-        return None
+    why = f"{w_1:.3f} · e^({s_2:.3f} − {s_1:.3f}) = {w_2:.3f}."
     key_1, key_2 = named(trace, int(first)), named(trace, int(second))
     prompt = (
         f"For the query {named(trace, query)} the scaled score of {key_1} is {s_1:.3f} and its weight {w_1:.3f}. "
         f"The scaled score of {key_2} is {s_2:.3f}. What is its weight?"
     )
-    return shuffled("second-weight", prompt, options)
+    return numeric("second-weight", prompt, (w_2, why), wrong, "{:.3f}".format, apart=0.02, within=(0, 1))
 
 
 def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Question | None:

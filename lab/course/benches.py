@@ -21,7 +21,41 @@ class Bench:
     weights: bool = True
 
 
-BENCHES: tuple[Bench, ...] = ()
+BENCHES: tuple[Bench, ...] = (
+    Bench(
+        page="pages/10_Head_view.py",
+        title="Head view",
+        icon=":material/polyline:",
+        question="Which token attends to which, in every head of a layer?",
+        reading=(
+            "Vig 2019, A multiscale visualization of attention in the transformer model",
+            "Clark et al. 2019, What does BERT look at? (§4.1: from tokens to words)",
+            "Hoover et al. 2020, exBERT (the strongest edges that cover a share of a row)",
+        ),
+    ),
+    Bench(
+        page="pages/13_Flow.py",
+        title="Flow",
+        icon=":material/account_tree:",
+        question="Through which tokens does attention lead, layer after layer?",
+        reading=(
+            "Abnar & Zuidema 2020, Quantifying attention flow in transformers",
+            "Kobayashi et al. 2020, Attention is not only a weight: analyzing transformers with vector norms",
+            "Brunner et al. 2020, On identifiability in transformers",
+        ),
+    ),
+    Bench(
+        page="pages/14_Tensors.py",
+        title="Tensors",
+        icon=":material/data_array:",
+        question="Which number stands where, and how do you get it in Python?",
+        reading=(
+            "Vaswani et al. 2017, Attention is all you need, §3",
+            "Devlin et al. 2019, BERT: Pre-training of deep bidirectional transformers, §3",
+            "Clark et al. 2019, What does BERT look at?, §4.1 (attention between words)",
+        ),
+    ),
+)
 
 
 def bench_of(page_file: str) -> Bench:

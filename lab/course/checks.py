@@ -6,6 +6,7 @@ builder returns None when the numbers do not decide clearly, and then the questi
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,16 +96,25 @@ def ranked(
 
 
 def numeric(
-    id: str, prompt: str, answer: tuple[float, str], wrong: Mapping[float, str], show: Callable[[float], str]
+    id: str,
+    prompt: str,
+    answer: tuple[float, str],
+    wrong: Mapping[float, str],
+    show: Callable[[float], str],
+    *,
+    apart: float = 0.0,
+    within: tuple[float, float] = (-math.inf, math.inf),
 ) -> Question | None:
     """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation, ``show`` writes it.
 
-    Wrong numbers within a tenth of one already offered are left out, so that nobody has to round; three stay
-    at most. None with fewer than two.
+    Wrong numbers within a tenth of one already offered, or nearer than ``apart``, are left out, so that nobody
+    has to round; so are those outside ``within``, which could be no answer, and any that are not finite. Three
+    stay at most. None with fewer than two.
     """
     kept = {answer[0]: Option(show(answer[0]), answer[1], correct=True)}
     for value, why in wrong.items():
-        apart = all(abs(value - other) >= 0.1 * max(abs(value), abs(other)) for other in kept)
-        if apart and show(value) not in [option.text for option in kept.values()]:
+        possible = math.isfinite(value) and within[0] <= value <= within[1]
+        far = all(abs(value - other) >= max(apart, 0.1 * max(abs(value), abs(other))) for other in kept)
+        if possible and far and show(value) not in [option.text for option in kept.values()]:
             kept[value] = Option(show(value), why)
     return shuffled(id, prompt, list(kept.values())[:4]) if len(kept) >= 3 else None

@@ -20,9 +20,8 @@ from lab.analysis.embeddings import (
     lengths,
 )
 from lab.analysis.positions import similarity, sinusoids, wavelengths
-from lab.course.attention_checks import named
 from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
-from lab.course.words import quoted
+from lab.course.words import named, quoted
 from lab.models.config import ModelConfig
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 
 from lab.analysis.feed_forward import NeuronSteps, activation_name
 from lab.analysis.sublayers import SUBLAYERS, NormSteps, SublayerChanges
-from lab.course.checks import MARGIN, Option, Question, clear_winner, ranked, shuffled
-from lab.course.words import quoted
+from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
+from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.trace import LayerTrace, Trace
 
 # "About half" runs between these shares; nearer than _BLUR to a border, nothing is asked.
 _BORDERS = (0.4, 0.6)
 _BLUR = 0.02
-
-
-def named(trace: Trace, position: int) -> str:
-    """A token by what it is and where it stands, counted from 1; equal tokens stay apart."""
-    return f"{quoted(trace.tokens[position])} ({position + 1})"
-
-
-def numeric(
-    id: str, prompt: str, answer: tuple[float, str], wrong: Mapping[float, str], show: Callable[[float], str]
-) -> Question | None:
-    """A question with numbers as options: the answer and up to three others, told apart as shown.
-
-    None unless two wrong ones are at least :data:`MARGIN` and a tenth of the answer away.
-    """
-    value, why = answer
-    kept, options = [value], [Option(show(value), why, correct=True)]
-    for other, reason in wrong.items():
-        if all(abs(other - taken) >= max(MARGIN, 0.1 * abs(value)) for taken in kept):
-            kept.append(other)
-            options.append(Option(show(other), reason))
-    return shuffled(id, prompt, options[:4]) if len(options) >= 3 else None
 
 
 def feed_forward_parameters(config: ModelConfig) -> tuple[int, int]:
@@ -188,7 +167,7 @@ def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int)
         + ("" if steps.activation == "relu" else f"{name} multiplies the sum with {share:.4f}. ")
         + "What is its activation?"
     )
-    return numeric("neuron-activation", prompt, (steps.output, why), wrong, "{:.3f}".format)
+    return numeric("neuron-activation", prompt, (steps.output, why), wrong, "{:.3f}".format, apart=MARGIN)
 
 
 def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
@@ -210,7 +189,7 @@ def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
         f"A vector has the mean {steps.mean:.3f} and the variance {steps.variance:.3f}. Its dimension {dimension + 1} "
         f"is {x:.3f}; there γ is {gamma:.3f} and β {beta:.3f}. What does LayerNorm give there?"
     )
-    return numeric("normalized-value", prompt, (answer, why), wrong, "{:.3f}".format)
+    return numeric("normalized-value", prompt, (answer, why), wrong, "{:.3f}".format, apart=MARGIN)
 
 
 def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question | None:

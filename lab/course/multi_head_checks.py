@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from lab.analysis.heads import Values
 from lab.analysis.multi_head import HeadSum, attention_parameters, divisors, owner
-from lab.course.attention_checks import named
-from lab.course.checks import MARGIN, Option, Question, clear_winner, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
+from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.trace import LayerTrace, Trace
 
@@ -197,24 +196,11 @@ def missing_share(trace: Trace, added: HeadSum, head: int, token: int) -> Questi
         output / heads: f"This shares the output equally between {heads} heads.",
         output: "This is what all of them add up to.",
     }
-    options = _apart(mine, why, wrong)
-    if options is None:
-        return None
     prompt = (
         f"In dimension {dimension + 1}, the attention output of {named(trace, token)} is {output:.3f}. All heads but "
         f"head {head + 1} add {others:.3f} to it, the bias {bias:.3f}. What does head {head + 1} add?"
     )
-    return shuffled("missing-share", prompt, options)
-
-
-def _apart(answer: float, why: str, wrong: Mapping[float, str]) -> list[Option] | None:
-    """The answer and at most three wrong ones, no two of which could be taken for each other."""
-    values, options = [answer], [Option(f"{answer:.3f}", why, correct=True)]
-    for value, reason in wrong.items():
-        if math.isfinite(value) and all(abs(value - other) >= 0.01 for other in values):
-            values.append(value)
-            options.append(Option(f"{value:.3f}", reason))
-    return options[:4] if len(options) >= 3 else None
+    return numeric("missing-share", prompt, (mine, why), wrong, "{:.3f}".format, apart=0.01)
 
 
 def together(trace: Trace, added: HeadSum, token: int) -> Question | None:

@@ -6,14 +6,17 @@ Every builder takes numbers that the page also shows, and returns None when they
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from lab.analysis.predictions import Candidate, Prediction, Restored
-from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, shuffled
 from lab.course.words import quoted
 
 # A winner is shown with three digits: it has to lead by a tenth to be seen leading.
 _LEAD = 1.1
+# What a quotient or a probability can be: an option of exactly 0 would give itself away.
+_POSITIVE = (math.ulp(0.0), math.inf)
+_PROBABILITY = (math.ulp(0.0), 1.0)
 
 
 def share(probability: float) -> str:
@@ -75,28 +78,12 @@ def odds(first: Candidate, second: Candidate, temperature: float = 1.0) -> Quest
         math.exp(2 * gap): f"This is e to the power of 2 × {gap:.3f}.",
     }  # fmt: skip
     why = f"e^{gap:.3f} ≈ {ratio:.3g}: {share(first.probability)} against {share(second.probability)}."
-    options = _apart(ratio, why, wrong, lambda value: f"{value:.3g} times")
-    if options is None:
-        return None
     heat = "" if temperature == 1 else f", divided by the temperature {temperature:g},"
     prompt = (
         f"The logit of {quoted(first.word)}{heat} is {gap:.3f} larger than that of {quoted(second.word)}. How many "
         f"times as probable is {quoted(first.word)}?"
     )
-    return shuffled("odds", prompt, options)
-
-
-def _apart(
-    answer: float, why: str, wrong: Mapping[float, str], show: Callable[[float], str], most: float = math.inf
-) -> list[Option] | None:
-    """The answer and at most three wrong ones, each positive, at most ``most`` and a tenth away from the others."""
-    values, options = [answer], [Option(show(answer), why, correct=True)]
-    for value, reason in wrong.items():
-        apart = all(abs(value - other) >= 0.1 * max(value, other) for other in values)
-        if 0 < value <= most and apart and show(value) not in [option.text for option in options]:
-            values.append(value)
-            options.append(Option(show(value), reason))
-    return options[:4] if len(options) >= 3 else None
+    return numeric("odds", prompt, (ratio, why), wrong, lambda value: f"{value:.3g} times", within=_POSITIVE)
 
 
 def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
@@ -127,14 +114,11 @@ def quotient(chosen: Candidate, prediction: Prediction) -> Question | None:
         "between all of them.",
     }
     why = f"{shown} ÷ {total:.4g} = {share(chosen.probability)}."
-    options = _apart(chosen.probability, why, wrong, share, most=1.0)
-    if options is None:
-        return None
     prompt = (
         f"For {quoted(chosen.word)}, e^(z − max) is {shown}. Over all {len(prediction.logits):,} words these numbers "
         f"add up to {total:.4g}. What is the probability of {quoted(chosen.word)}?"
     )
-    return shuffled("quotient", prompt, options)
+    return numeric("quotient", prompt, (chosen.probability, why), wrong, share, within=_PROBABILITY)
 
 
 def shifted(chosen: Candidate) -> Question | None:
@@ -145,14 +129,11 @@ def shifted(chosen: Candidate) -> Question | None:
         p / math.e: "The sum grows e times, and so does this word’s exponential: the quotient stays.",
     }  # fmt: skip
     why = "Numerator and sum both grow e = 2.718 … times, so the quotient stays. Only differences of logits count."
-    options = _apart(p, why, wrong, share, most=1.0)
-    if options is None:
-        return None
     prompt = (
         f"The probability of {quoted(chosen.word)} is {share(p)}. Add 1 to the logit of every word of the "
         f"vocabulary. What is it then?"
     )
-    return shuffled("shifted", prompt, options)
+    return numeric("shifted", prompt, (p, why), wrong, share, within=_PROBABILITY)
 
 
 def tempered(prediction: Prediction, best: Candidate) -> Question | None:
@@ -166,14 +147,11 @@ def tempered(prediction: Prediction, best: Candidate) -> Question | None:
         before**2: "Each exponential is squared, and the sum has to be built again from the squares.",
     }
     why = "Dividing by 0.5 doubles every difference between logits, and the softmax puts more on the largest."
-    options = _apart(after, why, wrong, share, most=1.0)
-    if options is None:
-        return None
     prompt = (
         f"At temperature 1, {quoted(best.word)} is the most probable next token with {share(before)}. What "
         "is its probability at temperature 0.5? Try it in the first step."
     )
-    return shuffled("tempered", prompt, options)
+    return numeric("tempered", prompt, (after, why), wrong, share, within=_PROBABILITY)
 
 
 def easiest_word(asked: str, found: Sequence[Restored]) -> Question | None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -24,3 +28,8 @@ def quoted(token: str) -> str:
     The marks U+2068 and U+2069 isolate right-to-left text from the sentence around it.
     """
     return f"“\u2068{escaped(token)}\u2069”"
+
+
+def named(trace: Trace, position: int) -> str:
+    """A token by what it is and where it stands, counted from 1; equal tokens stay apart."""
+    return f"{quoted(trace.tokens[position])} ({position + 1})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from lab.models.cards import CATALOGUE, EMBEDDED, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
-from lab.models.weights import Weights, read_weights
+from lab.models.weights import VocabularyHead, Weights, read_weights
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -32,16 +32,29 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model ready to run. ``source`` is its checkpoint: a folder, or tensors made in memory (toys)."""
+    """A model ready to run. ``source`` is its checkpoint: a folder, or tensors made in memory (toys).
+
+    ``made`` is the call that makes it again, for notebooks; of a folder it knows the name only, as where
+    a server keeps its folders is nobody's business.
+    """
 
     id: str
     weights: Weights
     tokenizer: Tokenizer
     source: Path | Checkpoint
+    made: partial[LoadedModel] | None = None
 
     @property
     def config(self) -> ModelConfig:
         return self.weights.config
+
+    @property
+    def vocabulary_head(self) -> VocabularyHead:
+        """What turns a vector into words. Raises ValueError when the checkpoint came without it."""
+        head = self.weights.vocabulary_head
+        if head is None:
+            raise ValueError(f"{self.id} came without a language-modelling head, so it predicts no words.")
+        return head
 
     @cached_property
     def _reference(self) -> nn.Module:
@@ -86,13 +99,24 @@ def _load_folder(model_id: str, folder: Path) -> LoadedModel:
     raw = read_json(folder / "config.json")
     weights = read_weights(raw, read_tensors(folder))
     tokenizer = read_tokenizer(folder)
-    size = tokenizer.get_vocab_size(with_added_tokens=True)
-    if size > weights.config.vocabulary:
+    _check_tokenizer(tokenizer, weights.config, folder.name)
+    return LoadedModel(model_id, weights, tokenizer, folder, partial(load_model, model_id))
+
+
+def _check_tokenizer(tokenizer: Tokenizer, config: ModelConfig, name: str) -> None:
+    """Refuse a tokenizer that cannot be this model's; a vocabulary padded to a round number is no reason to."""
+    size, known = tokenizer.get_vocab_size(with_added_tokens=True), config.vocabulary
+    if size > known or size < known / 2:
+        few = "only " if size > known else ""
         raise CheckpointError(
-            f"the tokenizer knows {size} tokens and the model only {weights.config.vocabulary}: "
-            f"{folder.name} holds the tokenizer of another model."
+            f"the tokenizer knows {size} tokens and the model {few}{known}: {name} holds the tokenizer of another "
+            "model."
         )
-    return LoadedModel(model_id, weights, tokenizer, folder)
+    if not config.causal and not any(tokenizer.encode("a").special_tokens_mask):
+        raise CheckpointError(
+            f"the tokenizer puts no special tokens around a text, and {config.family} needs them: {name} holds the "
+            "tokenizer of another model."
+        )
 
 
 def read_json(path: Path) -> dict[str, Any]:

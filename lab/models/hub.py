@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,6 +17,7 @@ WANTED = (
     "config.json", "model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json",
     "tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt",
 )  # fmt: skip
+_VOCABULARIES = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"))
 _NETWORK_ERRORS = (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HTTPError, ConnectionError)
 
 
@@ -35,12 +37,29 @@ def _unavailable(entry: ModelCard, error: BaseException) -> ModelUnavailable:
 
 
 def cached(entry: ModelCard) -> Path | None:
-    """The folder of an earlier complete download, or None. Never touches the network."""
+    """The folder of an earlier complete download, or None. Never touches the network.
+
+    The Hub's client also answers with the folder of a download that stopped half way.
+    """
     try:
         folder = Path(snapshot_download(str(entry.repository), allow_patterns=list(WANTED), local_files_only=True))
     except LocalEntryNotFoundError:
         return None
-    return folder if any(folder.glob("model*.safetensors")) else None
+    return folder if _complete(folder) else None
+
+
+def _complete(folder: Path) -> bool:
+    """Whether all that is read is there: the configuration, every shard, a vocabulary."""
+    shards = {"model.safetensors"}
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        try:
+            shards = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return False
+    # A link in the cache may point to a blob that never came; is_file() follows it.
+    vocabulary = any(all((folder / name).is_file() for name in names) for names in _VOCABULARIES)
+    return vocabulary and all((folder / name).is_file() for name in ("config.json", *shards))
 
 
 def plan(entry: ModelCard) -> Download:

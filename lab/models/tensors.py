@@ -7,81 +7,110 @@ arrays here, in the same shapes, computed from this trace.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from lab.models.tensor_entries import DESCRIBED, EMBEDDINGS, INPUT, Described, TensorEntry
+
 if TYPE_CHECKING:
+    from lab.models.config import ModelConfig
     from lab.models.trace import LayerTrace, Trace
 
 
-@dataclass(frozen=True)
-class TensorEntry:
-    """One tensor of a trace. ``shape`` is this trace's; a layer's tensor is listed once, per layer."""
-
-    name: str
-    alias: str | None
-    group: str
-    shape: tuple[int, ...]
-    formula: str
-    source: str
-
-
-_V17 = "Vaswani et al. 2017, "
-_D19 = "Devlin et al. 2019, "
-
-# attribute of Trace.embeddings: alias, formula, source
-_EMBEDDING_ENTRIES = {
-    "token": ("preemb_word_emb", "E_token[id]", _D19 + "fig. 2"),
-    "position": ("preemb_pos_emb", "E_position[i]", _D19 + "fig. 2"),
-    "segment": ("preemb_seg_emb", "E_segment[0 or 1]", _D19 + "fig. 2"),
-    "sum": ("preemb_sum_emb", "token + position + segment", _D19 + "fig. 2"),
-    "norm": ("preemb_norm_sum_emb", "LayerNorm(sum)", "Ba et al. 2016"),
-}
-# attribute of LayerTrace: alias, group, formula, source
-_LAYER_ENTRIES = {
-    "input_norm": (None, "Self-attention", "LayerNorm(x)", "Radford et al. 2019, §2.3"),
-    "query": ("selfattn_query_hidden", "Self-attention", "x·W_Q + b_Q", _V17 + "§3.2.2"),
-    "key": ("selfattn_key_hidden", "Self-attention", "x·W_K + b_K", _V17 + "§3.2.2"),
-    "value": ("selfattn_value_hidden", "Self-attention", "x·W_V + b_V", _V17 + "§3.2.2"),
-    "scores": ("selfattn_qkt_hidden", "Self-attention", "QKᵀ", _V17 + "eq. 1"),
-    "scaled_scores": ("selfattn_qkt_scale_hidden", "Self-attention", "QKᵀ/√d_k", _V17 + "eq. 1"),
-    "attention": ("selfattn_attention", "Self-attention", "softmax(QKᵀ/√d_k)", _V17 + "eq. 1"),
-    "context": ("selfattn_contvec", "Self-attention", "attention·V", _V17 + "eq. 1"),
-    "context_concat": ("selfattn_contvec_concat", "Self-attention", "heads side by side", _V17 + "§3.2.2"),
-    "head_contribution": (None, "Self-attention", "‖α·(x·W_V + b_V)·W_O‖", "Kobayashi et al. 2020, §3"),
-    "attention_output": ("addnorm1_dense_hidden", "Add & norm 1", "concat·W_O + b_O", _V17 + "§3.2.2"),
-    "attention_residual": ("addnorm1_add_hidden", "Add & norm 1", "x + attention output", _V17 + "§3.1"),
-    "attention_norm": ("addnorm1_norm_hidden", "Add & norm 1", "LayerNorm(residual)", _V17 + "§3.1"),
-    "ffn_input_norm": (None, "Feed-forward", "LayerNorm(residual)", "Radford et al. 2019, §2.3"),
-    "ffn_hidden": ("ffnn_dense_hidden", "Feed-forward", "x·W_1 + b_1", _V17 + "eq. 2"),
-    "ffn_activation": ("ffnn_dense_act", "Feed-forward", "activation(x·W_1 + b_1)", _V17 + "eq. 2"),
-    "ffn_output": ("addnorm2_dense_hidden", "Add & norm 2", "activation·W_2 + b_2", _V17 + "eq. 2"),
-    "ffn_residual": ("addnorm2_add_hidden", "Add & norm 2", "x + FFN output", _V17 + "§3.1"),
-    "output": ("addnorm2_norm_hidden", "Add & norm 2", "LayerNorm(residual)", _V17 + "§3.1"),
-}
+# What is no attribute of a trace: a tuple of numbers, and what is computed for the positions asked for.
+_EXPRESSIONS = {"token_ids": 'trace["sym_token_ids"]', "logits": "trace.logits(range(len(trace)))"}
+_GPT = "Radford et al. 2018, eq. 2"
 
 
 def catalogue(trace: Trace) -> tuple[TensorEntry, ...]:
-    """List every tensor of ``trace``. A step the family does not have is left out."""
-    embeddings, layer, pre_norm = trace.embeddings, trace.layer(0), trace.model.config.pre_norm
-    entries = [
-        TensorEntry(f"embeddings.{name}", alias, "Embeddings", tuple(tensor.shape), formula, source)
-        for name, (alias, formula, source) in _EMBEDDING_ENTRIES.items()
-        if (tensor := getattr(embeddings, name)) is not None
-    ]
-    for name, (alias, group, formula, source) in _LAYER_ENTRIES.items():
-        tensor = getattr(layer, name)
-        if tensor is not None:
-            own = "= residual; GPT-2 has no LayerNorm here" if (name, pre_norm) == ("output", True) else formula
-            entries.append(TensorEntry(f"layer.{name}", alias, group, tuple(tensor.shape), own, source))
-    entries.append(
-        TensorEntry("hidden_states", "manual_hiddens", "Residual stream", tuple(trace.hidden_states.shape),
-                    "embeddings' output, then each layer's", _V17 + "fig. 1")
-    )  # fmt: skip
-    return tuple(entries)
+    """List every tensor of ``trace``, the weights among them. What the model does not have is left out."""
+    entries = (_entry(trace, described) for described in DESCRIBED)
+    return tuple(entry for entry in entries if entry is not None)
+
+
+def entry_of(trace: Trace, name: str) -> TensorEntry:
+    """One entry of :func:`catalogue`. Raises KeyError for a name that is not in it."""
+    described = next((described for described in DESCRIBED if described.name == name), None)
+    entry = None if described is None else _entry(trace, described)
+    if entry is None:
+        raise KeyError(f"{trace.model.id} has no tensor {name!r}; trace.catalogue() lists those it has.")
+    return entry
+
+
+def _entry(trace: Trace, described: Described) -> TensorEntry | None:
+    shape = _shape(trace, described.name)
+    return None if shape is None else _as_in(trace.model.config, described).of_shape(shape)
+
+
+def _as_in(config: ModelConfig, described: Described) -> Described:
+    """The entry in the words of one family."""
+    if described.name == "embeddings.sum" and not config.segments:
+        described = replace(described, formula="token + position")
+    if not config.pre_norm:
+        return described
+    if described.name == "layer.output":
+        return replace(described, formula="= residual; GPT-2 has no LayerNorm here")
+    return replace(described, source=_GPT) if described.group in (INPUT, EMBEDDINGS) else described
+
+
+def _shape(trace: Trace, name: str) -> tuple[int, ...] | None:
+    """The shape of a tensor, None where there is no such; what is large or made by an output head is not computed."""
+    config, weights, n = trace.model.config, trace.model.weights, len(trace)
+    computed: dict[str, tuple[object, tuple[int, ...]]] = {
+        "token_ids": (trace, (n,)),
+        "layer.head_contribution": (trace, (config.heads, n, n)),
+        "logits": (weights.vocabulary_head, (n, config.vocabulary)),
+        "pair_logits": (weights.pair_head, (2,)),
+        "replaced_logits": (weights.replaced_head, (n,)),
+    }
+    if name in computed:
+        made_by, shape = computed[name]
+        return None if made_by is None else shape
+    tensor = _follow(trace, name, 0)
+    return None if tensor is None else tuple(tensor.shape)
+
+
+def expression(name: str, layer: int) -> str:
+    """The Python that gives a tensor of the catalogue out of ``trace``; layers count from 0."""
+    path = f"layer({layer}).{name.removeprefix('layer.')}" if name.startswith("layer.") else name
+    return _EXPRESSIONS.get(name, f"trace.{path}")
+
+
+@torch.inference_mode()
+def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
+    """The tensor that :func:`catalogue` lists under ``name``, of ``layer`` (from 0) if layers have it.
+
+    Raises KeyError for a name that is not in this trace's catalogue.
+    """
+    entry_of(trace, name)
+    if name == "token_ids":
+        return torch.tensor(trace.token_ids)
+    if name == "logits":
+        return trace.logits(range(len(trace)))
+    found = _follow(trace, name, layer)
+    assert found is not None  # its shape was read off it
+    return found
+
+
+def _follow(trace: Trace, name: str, layer: int) -> Tensor | None:
+    """Walk a path of attributes from ``trace``; None where something on it is missing."""
+    found: Any = trace.layer(layer) if name.startswith("layer.") else trace
+    for part in name.removeprefix("layer.").split("."):
+        attribute, _, index = part.rstrip("]").partition("[")
+        found = getattr(found, attribute)
+        if found is not None and index:
+            found = found[int(index)]
+        if found is None:
+            return None
+    assert isinstance(found, Tensor)
+    return found
+
+
+def _is_step(entry: Described, start: str) -> bool:
+    return entry.alias is not None and entry.name.startswith(start) and ".weights." not in entry.name
 
 
 def _stack(read: Callable[[LayerTrace], Tensor | None]) -> Callable[[Trace], Tensor]:
@@ -144,10 +173,10 @@ _BY_NAME: dict[str, Callable[[Trace], object]] = {
     "sym_tokens": lambda t: list(t.tokens),
     "sym_seq_len": len,
     "preemb_vocab": lambda t: t.model.weights.embeddings.token,
-    **{alias: _embedding(name) for name, (alias, *_) in _EMBEDDING_ENTRIES.items()},
+    **{str(e.alias): _embedding(e.name.split(".")[1]) for e in DESCRIBED if _is_step(e, "embeddings.")},
     **{f"selfattn_{n}_weight": _per_head(f"w_{n[0]}") for n in ("query", "key", "value")},
     **{f"selfattn_{n}_bias": _per_head(f"b_{n[0]}") for n in ("query", "key", "value")},
-    **{alias: _stack(_layer_reader(name)) for name, (alias, *_) in _LAYER_ENTRIES.items() if alias},
+    **{str(e.alias): _stack(_layer_reader(e.name.split(".")[1])) for e in DESCRIBED if _is_step(e, "layer.")},
     "selfattn_qkt_scale_soft_hidden": _stack(_layer_reader("attention")),
     "addnorm1_dense_weight": _weight("w_o"),
     "addnorm1_dense_bias": _weight("b_o"),

@@ -231,9 +231,7 @@ class Trace:
 
         Raises ValueError when the checkpoint came without a vocabulary head.
         """
-        head = self.model.weights.vocabulary_head
-        if head is None:
-            raise ValueError(f"{self.model.id} came without a language-modelling head, so it predicts no words.")
+        head = self.model.vocabulary_head
         chosen = [positions] if isinstance(positions, int) else list(positions)
         return forward.vocabulary_logits(self.output[chosen], head, self.model.config)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -38,9 +39,10 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
         for name in sorted(trained)  # so that the numbers do not depend on the order in the file
         if _is_weight(trained[name]) and not (tied and name.endswith(_DECODERS))
     }
-    return LoadedModel(
-        twin_id(model.id, seed), read_weights(config, tensors), model.tokenizer, Checkpoint(config, tensors)
-    )
+    weights = read_weights(config, tensors)
+    # The call, not the model: a twin must not keep the trained weights in memory.
+    made: Any = model.made and partial(cast("Any", random_twin), model.made, seed)
+    return LoadedModel(twin_id(model.id, seed), weights, model.tokenizer, Checkpoint(config, tensors), made)
 
 
 def _is_weight(tensor: Tensor) -> bool:

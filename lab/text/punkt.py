@@ -12,6 +12,8 @@ from typing import Final
 
 from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer, load_punkt_params
 
+from lab.text.sentences import SentencesUnavailable
+
 EMBEDDED: Final = Path(__file__).parent / "embedded" / "punkt"
 # What ends the second of two words: "?”" of "Dr. Smith?”".
 _LAST_MARKS: Final = re.compile(r"(?<=\s)(\S*\w)(?:[?!؟]\W*|\.[^\w\s]+)$")
@@ -60,5 +62,15 @@ def load_parameters(folder: Path = EMBEDDED) -> PunktParameters:
 
 @cache
 def embedded_tokenizer() -> Tokenizer:
-    """The tokenizer of the lab, its parameters read once."""
-    return Tokenizer(load_parameters())
+    """The tokenizer of the lab, its parameters read once.
+
+    Raises:
+        SentencesUnavailable: If they are missing or damaged.
+    """
+    try:
+        return Tokenizer(load_parameters(EMBEDDED))
+    except (OSError, ValueError) as error:
+        raise SentencesUnavailable(
+            f"The sentence splitter’s parameters cannot be read ({type(error).__name__}). Restore the folder "
+            f"{EMBEDDED.name} from the repository."
+        ) from error

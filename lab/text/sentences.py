@@ -13,6 +13,10 @@ from lab.text.pieces import Span
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
+class SentencesUnavailable(RuntimeError):
+    """Texts cannot be cut into sentences; the message says why and what to do."""
+
+
 # What ends a sentence whatever stands around it: a blank line, or a full-width mark with the closing
 # quotes and brackets after it. Chinese and Japanese put no space there, and Punkt looks only at spaces.
 _CERTAIN_END: Final = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)|\u2029|[。！？｡]+[”’」』）】》〉\"')\]]*")
@@ -54,6 +58,9 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
         The characters ``(start, end)`` of each sentence in reading order: without white space around
         it, never empty. Every character between two of them is white space. ``()`` for a text of
         white space alone.
+
+    Raises:
+        SentencesUnavailable: If the parameters are missing or damaged.
     """
     from lab.text.punkt import embedded_tokenizer
 

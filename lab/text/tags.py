@@ -12,8 +12,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from lab.models.encoding import Encoding
 from lab.text.pieces import Span
+from lab.text.pipeline import TaggedText
 
 TagT = TypeVar("TagT")
+# The part of speech and the entity of each token, or None.
+Tags = tuple[tuple[str | None, ...], tuple[str | None, ...]]
 
 
 class TaggedSpan(NamedTuple, Generic[TagT]):
@@ -64,3 +67,11 @@ def encoding_tags(
     of_text, of_pair = token_tags(encoding.offsets, text), token_tags(encoding.offsets, pair)
     sides = zip(of_text, of_pair, encoding.in_pair, encoding.special, strict=True)
     return tuple(None if special else second if in_pair else first for first, second, in_pair, special in sides)
+
+
+def speech_and_entities(encoding: Encoding, text: TaggedText, pair: TaggedText) -> Tags:
+    """The part of speech and the entity of each token of an encoding; ``pair`` is empty where there is one text."""
+    found = (text, pair)
+    speech = [[TaggedSpan(token.start, token.end, token.pos) for token in each.tokens] for each in found]
+    entities = [[TaggedSpan(entity.start, entity.end, entity.label) for entity in each.entities] for each in found]
+    return encoding_tags(encoding, *speech), encoding_tags(encoding, *entities)

@@ -7,7 +7,8 @@ through the same forward pass as BERT base, and ``prove`` holds them against Hug
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -117,7 +118,8 @@ def random_toy(vocabulary: int, max_length: int, heads: int = 4, head_width: int
     embeddings = EmbeddingWeights(table(vocabulary + 1), table(max_length), table(_SEGMENTS), plain)
     w_q, w_k, w_v, w_o = (matrix(width, width) for _ in range(4))
     ffn = matrix(width, 4 * width), matrix(4 * width, width)
-    return _load(RANDOM, heads, embeddings, _layer(w_q, w_k, w_v, w_o, ffn, plain))
+    made = partial(random_toy, vocabulary, max_length, heads, head_width, seed)
+    return replace(_load(RANDOM, heads, embeddings, _layer(w_q, w_k, w_v, w_o, ffn, plain)), made=made)
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,8 @@ def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
     after_embeddings, after_heads = _restoring_norm(2, at.width), _restoring_norm(2 + at.heads, at.width)
     layer = _layer(*_constructed_queries_and_keys(at), w_v, w_o, ffn, after_heads)
     embeddings = EmbeddingWeights(token, position, torch.zeros(_SEGMENTS, at.width), after_embeddings)
-    return _load(CONSTRUCTED, at.heads, embeddings, layer)
+    made = partial(constructed_toy, vocabulary, max_length)
+    return replace(_load(CONSTRUCTED, at.heads, embeddings, layer), made=made)
 
 
 def dimension_labels(model: LoadedModel) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any, cast
+
 from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.weights import read_weights
 
@@ -20,4 +23,5 @@ def recut(model: LoadedModel, heads: int) -> LoadedModel:
     config = {**model.source.config, "num_attention_heads": heads}
     tensors = model.source.tensors
     weights = read_weights(config, tensors)
-    return LoadedModel(f"{model.id}, {heads} heads", weights, model.tokenizer, Checkpoint(config, tensors))
+    made: Any = model.made and partial(cast("Any", recut), model.made, heads)
+    return LoadedModel(f"{model.id}, {heads} heads", weights, model.tokenizer, Checkpoint(config, tensors), made)

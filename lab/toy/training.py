@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -183,7 +183,7 @@ def untrained(plan: Plan) -> LoadedModel:
     shapes = gpt2_shapes(config) if plan.what.family == "gpt2" else bert_shapes(config)
     empty = {name: torch.zeros(shape) for name, shape in shapes.items()}
     blank = LoadedModel("", read_weights(config, empty), number_tokenizer(plan.vocabulary), Checkpoint(config, empty))
-    return replace(random_twin(blank, plan.seed), id=_name(plan, 0))
+    return replace(random_twin(blank, plan.seed), id=_name(plan, 0), made=partial(toy_after, plan, 0))
 
 
 def _name(plan: Plan, step: int) -> str:
@@ -221,7 +221,10 @@ def _snapshot(plan: Plan, step: int, start: LoadedModel, tensors: Mapping[str, T
         step,
         loss=functional.cross_entropy(scores, test.answers).item(),
         accuracy=(scores.argmax(-1) == test.answers).float().mean().item(),
-        model=LoadedModel(_name(plan, step), read_weights(config, frozen), start.tokenizer, Checkpoint(config, frozen)),
+        model=LoadedModel(
+            _name(plan, step), read_weights(config, frozen), start.tokenizer, Checkpoint(config, frozen),
+            partial(toy_after, plan, step),
+        ),
     )
 
 
@@ -269,3 +272,11 @@ def train(plan: Plan) -> Iterator[Snapshot]:
             optimizer.step()
         if step + 1 in stages:
             yield _snapshot(plan, step + 1, start, tensors, test)
+
+
+def toy_after(plan: Plan, step: int) -> LoadedModel:
+    """The toy after ``step`` of the plan's steps, by training it anew. Raises ValueError for a step not kept."""
+    for snapshot in train(plan):
+        if snapshot.step == step:
+            return snapshot.model
+    raise ValueError(f"A run of {plan.steps} steps keeps no snapshot of step {step}.")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.attention import Array, AttentionRow, attention_map, attention_row, heaviest, window
-from lab.charts.bars import bars
+from lab.analysis.attention import AttentionRow, attention_map, attention_row
+from lab.charts.figure import Figure
 from lab.charts.heatmap import heatmap
-from lab.charts.strips import strips
 from lab.course import attention_checks as ask
 from lab.course.words import quoted
+from lab.figures import attention as figures
 from lab.models import forward
 from lab.models.trace import LayerTrace, Trace
 from lab.toy.models import CONSTRUCTED, query_key_product
@@ -22,9 +24,7 @@ from lab.ui.lesson import LessonPage
 from lab.ui.quiz import checks, predict
 
 _LESSON = "self-attention"
-# More cells than this make a browser slow; more bars than this, a page long.
-_MAP_TOKENS = 96
-_BARS = 24
+F = TypeVar("F", bound=Figure)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,11 @@ class View:
     @property
     def place(self) -> str:
         """Where we are, for chart titles; with the index a notebook would use."""
-        return f"layer {self.layer.index + 1}, head {self.head + 1}"
+        return figures.place(self.layer.index, self.head)
+
+    def figure(self, of: Callable[[Trace, int, int, int, int], F]) -> partial[F]:
+        """The figure ``of`` what the learner looks at."""
+        return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
 
     def token(self, position: int) -> str:
         return quoted(self.trace.tokens[position])
@@ -74,19 +78,14 @@ def choose_token(trace: Trace, name: str, label: str, chosen: int) -> None:
 
 def draw_map(view: View, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
     """One head's map, or the part of it around the chosen pair; returns the pair clicked."""
+    call = partial(
+        figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title, clickable=clickable
+    )
+    rows, columns = figures.shown(traced, view.query, view.key)
+    figure = call()
+    clicked = figure.clicked(draw(figure, key, clickable=clickable, call=call))
     n = len(traced)
-    rows, columns = window(view.query, n, _MAP_TOKENS), window(view.key, n, _MAP_TOKENS)
-    config, broken = traced.model.config, traced.interventions
-    whole = n <= _MAP_TOKENS
-    figure = heatmap(
-        attention_map(traced.layer(view.layer.index), view.head)[rows, columns],
-        traced.tokens[rows], traced.tokens[columns], title=title, row_title="Query (attends)",
-        column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0), select="cell" if clickable else None,
-        highlight=(view.query - rows.start, view.key - columns.start),
-        causal=config.causal and whole and not broken.no_causal_mask,
-    )  # fmt: skip
-    clicked = figure.clicked(draw(figure, key, clickable=clickable))
-    if not whole:
+    if rows != slice(0, n):
         st.caption(
             f"The map is {n} × {n}. Drawn are queries {rows.start + 1} to {rows.stop} and keys {columns.start + 1} to "
             f"{columns.stop}, around the chosen pair."
@@ -120,14 +119,7 @@ def show_queries_and_keys(view: View) -> None:
         f"gets {config.head_width} of the results each time: a **query**, what the token looks for, a **key**, what "
         f"it offers, and a **value**, what it passes on."
     )
-    row = view.row
-    names = [f"query of {view.trace.tokens[view.query]}", f"key of {view.trace.tokens[view.key]}",
-             f"value of {view.trace.tokens[view.key]}"]  # fmt: skip
-    draw(
-        strips([row.query, row.keys[view.key], row.values[view.key]], names,
-               title=f"Three vectors of {config.head_width} dimensions, {view.place}", value_title="Value"),
-        "query-key-value",
-    )  # fmt: skip
+    draw(view.figure(figures.query_key_value), "query-key-value")
     st.latex(r"Q = xW_Q + b_Q \qquad K = xW_K + b_K \qquad V = xW_V + b_V")
     if view.trace.model.id == CONSTRUCTED:
         _show_construction(view)
@@ -158,28 +150,10 @@ def show_scores(view: View) -> None:
         f"Does the key of {view.token(key)} answer the query of {view.token(view.query)}? Multiply the two vectors "
         f"dimension by dimension and add up: the score is **{row.scores[key]:.3f}**."
     )
-    draw(
-        strips([row.query, row.keys[key], row.products[key]],
-               [f"query of {view.trace.tokens[view.query]}", f"key of {view.trace.tokens[key]}", "product"],
-               title=f"Query, key, and their product, {view.place}", value_title="Value"),
-        "products",
-    )  # fmt: skip
-    _key_bars(view, row.scores, "Scores", "Score")
+    draw(view.figure(figures.products), "products")
+    draw(view.figure(figures.scores), "scores")
     st.latex(r"\text{score}_{ij} = q_i \cdot k_j = \sum_{m=1}^{d_k} q_{im}\,k_{jm}")
     code(forward.attention_scores)
-
-
-def _key_bars(view: View, values: Array, title: str, value_title: str) -> None:
-    """One number for each key the query may see; the heaviest ones of a long text."""
-    row, n = view.row, len(view.trace)
-    seen = [i for i in heaviest(row.weights, view.key, _BARS) if np.isfinite(values[i]) and np.isfinite(row.scaled[i])]
-    part = "" if n <= _BARS else f", the {len(seen)} keys of {n} with the largest weights"
-    draw(
-        bars([view.trace.tokens[i] for i in seen], values[seen],
-             title=f"{title} of query {view.trace.tokens[view.query]}{part}", value_title=value_title,
-             highlight=seen.index(view.key) if view.key in seen else None),
-        title.lower().replace(" ", "-"),
-    )  # fmt: skip
 
 
 def show_scale(view: View) -> None:
@@ -198,7 +172,7 @@ def show_scale(view: View) -> None:
             else "BERT masks nothing here: every token may see every other."
         )
     )
-    _key_bars(view, row.scaled, "Scaled scores", "Score ÷ √d_k")
+    draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
     code(forward.scale_and_mask)
 
 
@@ -230,21 +204,14 @@ def show_softmax(view: View) -> None:
 
 def show_values(view: View) -> None:
     """What the query takes home: the weighted sum of the values."""
-    row = view.row
     st.markdown(
         f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
         f"{view.head + 1} brings to {view.token(view.query)}: its **context**."
     )
     n = len(view.trace)
-    drawn = heaviest(row.weights, view.key, min(n, 16))
-    if n > len(drawn):
-        st.caption(f"The {len(drawn)} heaviest of {n} rows are drawn; the context is the sum of all {n}.")
-    draw(
-        strips([*(row.weighted_values[i] for i in drawn), row.context],
-               [*(f"{row.weights[i]:.3f} × {view.trace.tokens[i]}" for i in drawn), "context"],
-               title=f"Weighted values and their sum, {view.place}", value_title="Value"),
-        "weighted-values",
-    )  # fmt: skip
+    if n > figures.ROWS:
+        st.caption(f"The {figures.ROWS} heaviest of {n} rows are drawn; the context is the sum of all {n}.")
+    draw(view.figure(figures.weighted_values), "weighted-values")
     st.latex(r"\text{context}_i = \sum_j \text{weight}_{ij}\, v_j")
     config = view.trace.model.config
     st.markdown(

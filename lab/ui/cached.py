@@ -1,6 +1,6 @@
 """Models and runs, computed once for all sessions; beside it the caches of what is read off a run.
 
-This module, cached_heads, cached_layers and cached_toys are the only ones that wrap Streamlit's
+This module and its siblings cached_… are the only ones that wrap Streamlit's
 caches. torch, transformers and tokenizers are imported inside the functions: the course map needs
 none of them.
 """
@@ -8,11 +8,14 @@ none of them.
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
+import sys
 import threading
-from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
 
 # As many computations at once as there are cores; the others wait instead of slowing each other down.
 TURNS = threading.BoundedSemaphore(os.cpu_count() or 1)
+_SMALL_TEXT = 200  # characters
+# What weights_of and identity have found out, for as long as the model or the trace lives.
+_weights: WeakKeyDictionary[LoadedModel, str] = WeakKeyDictionary()
+_identities: WeakKeyDictionary[Trace, str] = WeakKeyDictionary()
 
 
 def local_models() -> dict[str, Path]:
@@ -80,15 +87,29 @@ def trained(model_id: str) -> LoadedModel:
         raise ModelUnavailable(f"This server offers no model called {model_id!r}.")
     torch.set_num_threads(1)
     loaded = load_model(local_models().get(model_id, model_id))
-    # Streamlit collects garbage after every run; frozen, the libraries' half a million objects cost nothing.
-    gc.collect()
-    gc.freeze()
+    settle()
     return loaded
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
 def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
     """One text through one model. Raises TextError when there is nothing to read."""
+    entry = card(model_id)
+    # A class's own sentences: one of 32 tokens through a model that ships takes 1.6 MB.
+    small = entry is not None and ships(entry) and len(text) + len(pair) <= _SMALL_TEXT
+    return (_small_run if small else _large_run)(model_id, text, pair, _as_text(changes), changes)
+
+
+@st.cache_resource(max_entries=48, show_spinner=False)
+def _small_run(model_id: str, text: str, pair: str, changed: str, _changes: Interventions) -> Trace:
+    return _run(model_id, text, pair, _changes)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _large_run(model_id: str, text: str, pair: str, changed: str, _changes: Interventions) -> Trace:
+    return _run(model_id, text, pair, _changes)
+
+
+def _run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
     from lab.models.trace import trace
 
     loaded = model(model_id)
@@ -152,15 +173,34 @@ def restored_words(model_id: str, text: str, pair: str, places: tuple[int, ...])
     return tuple(found)
 
 
-def weights_of(loaded: LoadedModel) -> Hashable:
+def weights_of(loaded: LoadedModel) -> str:
     """What tells models apart: toys share an id but not their weights; two sums do."""
-    w = loaded.weights
-    return loaded.id, w.embeddings.token.sum().item(), w.layers[0].w_q.sum().item()
+    known = _weights.get(loaded)
+    if known is None:
+        w = loaded.weights
+        sums = w.embeddings.token.sum().item(), w.layers[0].w_q.sum().item()
+        known = _weights.setdefault(loaded, f"{loaded.id} {sums}")
+    return known
 
 
-def identity(traced: Trace) -> Hashable:
-    """What tells runs apart: the weights, the tokens, the changes."""
-    return weights_of(traced.model), traced.token_ids, traced.segment_ids, traced.interventions
+def identity(traced: Trace) -> str:
+    """What tells runs apart: the weights, the tokens, the changes.
+
+    A digest, made once a trace: every cache on a page is asked by it, and Streamlit takes a tuple of
+    tokens apart one by one each time.
+    """
+    known = _identities.get(traced)
+    if known is None:
+        parts = traced.token_ids, traced.segment_ids, _as_text(traced.interventions)
+        digest = hashlib.sha256(repr(parts).encode()).hexdigest()
+        known = _identities.setdefault(traced, f"{weights_of(traced.model)} {digest}")
+    return known
+
+
+def _as_text(changes: Interventions) -> str:
+    """Changes of a run as a key: Streamlit would take the object apart, field by field, at every rerun."""
+    patches = [(each.layer, each.token, each.vector.tolist()) for each in changes.patches]
+    return f"{replace(changes, patches=())} {patches}"
 
 
 def proof(traced: Trace) -> Proof:
@@ -169,14 +209,25 @@ def proof(traced: Trace) -> Proof:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _proof(_traced: Trace, run_id: Hashable) -> Proof:
+def _proof(_traced: Trace, run_id: str) -> Proof:
     from lab.models.proof import prove
 
+    before = len(sys.modules)
     with TURNS:
         proven = prove(_traced.model, _traced)
+    if len(sys.modules) > before:  # a family's first proof imports its classes
+        settle()
+    return proven
+
+
+def settle() -> None:
+    """Take what has been imported out of the garbage collector's sight.
+
+    Streamlit collects garbage after every run; frozen, the libraries' half a million objects cost nothing.
+    To be called when something large has been imported, not more often: cycles frozen with it stay for ever.
+    """
     gc.collect()
     gc.freeze()
-    return proven
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

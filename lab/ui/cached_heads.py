@@ -24,12 +24,10 @@ def head_names(traced: Trace, layer: int) -> tuple[str, ...]:
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _head_names(_traced: Trace, run_id: Hashable, layer: int) -> tuple[str, ...]:
-    from lab.analysis.heads import is_causal
-    from lab.analysis.patterns import head_patterns, name_heads, trace_roles
+    from lab.analysis.patterns import layer_head_names
 
     with TURNS:
-        found = head_patterns(_traced.layer(layer).attention, trace_roles(_traced), causal=is_causal(_traced))
-    return tuple(str(name) for name in name_heads(found))
+        return layer_head_names(_traced, layer)
 
 
 def head_divergence(traced: Trace, layer: int) -> Values:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from lab.text.pipeline import PipelineUnavailable
-from lab.ui.cached import TURNS, identity, weights_of
+from lab.ui.cached import TURNS, identity, settle, weights_of
 
 if TYPE_CHECKING:
     from lab.analysis.clustering import Clustering
-    from lab.analysis.head_survey import HeadSurvey, Tags
+    from lab.analysis.head_survey import HeadSurvey
     from lab.analysis.heads import Values
     from lab.analysis.patterns import Patterns
     from lab.analysis.specialization import Specialization
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lab.models.encoding import Encoding
     from lab.models.trace import Trace
     from lab.text.pipeline import Pipeline, TaggedText
+    from lab.text.tags import Tags
 
 
 def pipeline() -> Pipeline:
@@ -35,9 +36,11 @@ def _pipeline() -> Pipeline | PipelineUnavailable:
     from lab.text.pipeline import load_pipeline
 
     try:
-        return load_pipeline()
+        loaded = load_pipeline()
     except PipelineUnavailable as error:
         return error  # kept, so that not every rerun tries again
+    settle()
+    return loaded
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)
@@ -56,12 +59,9 @@ def _tags(_traced: Trace, run_id: Hashable, text: str, pair: str | None) -> Tags
 
 
 def _encoding_tags(encoding: Encoding) -> Tags:
-    from lab.text.tags import TaggedSpan, encoding_tags
+    from lab.text.tags import speech_and_entities
 
-    found = [_tagged(text) for text in (encoding.text, encoding.pair or "")]
-    speech = [[TaggedSpan(token.start, token.end, token.pos) for token in each.tokens] for each in found]
-    entities = [[TaggedSpan(entity.start, entity.end, entity.label) for entity in each.entities] for each in found]
-    return encoding_tags(encoding, *speech), encoding_tags(encoding, *entities)
+    return speech_and_entities(encoding, _tagged(encoding.text), _tagged(encoding.pair or ""))
 
 
 def _no_tags(encoding: Encoding) -> Tags:

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import streamlit as st
 
 from lab.analysis.attention import window
 from lab.analysis.embeddings import SUMMANDS, Array, WorkedDimension, lengths, parts, worked_dimension
-from lab.charts import lines, strips
-from lab.charts.grid import span
 from lab.course import embedding_checks as ask
 from lab.course.words import quoted
+from lab.figures import embeddings as figures
+from lab.figures.embeddings import DIMENSIONS, TOKENS, stretch
 from lab.models import forward
 from lab.models.trace import Trace
-from lab.toy.models import CONSTRUCTED, dimension_labels
 from lab.ui import selection
 from lab.ui.figures import code, draw
 from lab.ui.lesson import LessonPage
 from lab.ui.quiz import predict
 
 LESSON = "embeddings"
-# As many dimensions, and tokens, as a laptop shows with room for the eye.
-DIMENSIONS = 64
-_TOKENS = 32
 
 
 @dataclass(frozen=True)
@@ -55,29 +51,11 @@ class View:
     def word(self) -> str:
         return quoted(self.trace.tokens[self.token])
 
-    def dimensions(self, shown: slice) -> list[str]:
-        """Names of a stretch of dimensions: numbers from 1, or what they stand for in the constructed toy."""
-        if self.trace.model.id == CONSTRUCTED:
-            return dimension_labels(self.trace.model)[shown]
-        return [str(i + 1) for i in range(shown.start, shown.stop)]
 
-
-def choose_token(trace: Trace, token: int) -> None:
-    """A selector for the token looked at; it goes into the link."""
-
-    def take() -> None:
-        st.session_state["token"] = st.session_state["_token"] + 1
-
-    st.session_state["_token"] = token
-    st.selectbox(
-        "Token", range(len(trace)), key="_token", on_change=take, format_func=lambda i: f"{i + 1} · {trace.tokens[i]}"
-    )
-
-
-def choose_dimensions(width: int) -> slice:
-    """Which 64 dimensions are drawn: any, by their first; all of them in a narrow model."""
+def choose_dimensions(width: int) -> int:
+    """The first of the 64 dimensions that are drawn, from 0; all of a narrow model are."""
     if width <= DIMENSIONS:
-        return slice(0, width)
+        return 0
     last, asked = width - DIMENSIONS + 1, selection.current().first_dimension
     if not 1 <= asked <= last:
         selection.note(f"{DIMENSIONS} of {width} dimensions can start at 1 to {last}, so {asked} became {last}.")
@@ -91,7 +69,7 @@ def choose_dimensions(width: int) -> slice:
         f"First of the {DIMENSIONS} dimensions drawn, of {width}", 1, last, step=DIMENSIONS, key="_first_dimension",
         on_change=take,
     )  # fmt: skip
-    return slice(asked - 1, asked - 1 + DIMENSIONS)
+    return asked - 1
 
 
 def show_vectors(view: View) -> None:
@@ -109,8 +87,8 @@ def show_vectors(view: View) -> None:
     with left:
         part = _choose_part(view)
     with right:
-        shown = choose_dimensions(view.width)
-    _draw_rows(view, part, shown)
+        first = choose_dimensions(view.width)
+    _draw_rows(view, part, first)
     code(forward.embed)
 
 
@@ -122,19 +100,12 @@ def _choose_part(view: View) -> str:
     return str(part) if part in names else "token"
 
 
-def _draw_rows(view: View, part: str, shown: slice) -> None:
+def _draw_rows(view: View, part: str, first: int) -> None:
     """One strip a token; of a long text those around the chosen one."""
-    trace, n = view.trace, len(view.trace)
-    rows = window(view.token, n, _TOKENS)
-    title = {"sum": "Sums", "LayerNorm": "After LayerNorm"}.get(part, f"{part.capitalize()} vectors")
-    draw(
-        strips(
-            view.parts[part][rows, shown], trace.tokens[rows], title=f"{title}, dimensions {_stretch(shown)}",
-            value_title="Value", domain=span(view.parts[part], "diverging"), dimensions=view.dimensions(shown),
-        ),
-        "vectors",
-    )  # fmt: skip
-    if n > _TOKENS:
+    n = len(view.trace)
+    rows = window(view.token, n, TOKENS)
+    draw(partial(figures.vectors, view.trace, part, view.token, first), "vectors")
+    if n > TOKENS:
         st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     names = {"LayerNorm": "norm"}
     st.markdown(
@@ -143,32 +114,23 @@ def _draw_rows(view: View, part: str, shown: slice) -> None:
     )
 
 
-def _stretch(shown: slice) -> str:
-    return f"{shown.start + 1} to {shown.stop}"
-
-
 def show_sum(view: View) -> None:
     """One token, one dimension under the other: what is added and what comes out."""
     question = ask.longest_part(view.trace, view.parts, view.token)
     if question is not None and not predict(LESSON, question):
         return
-    shown = choose_dimensions(view.width)
-    names = [name for name in SUMMANDS if name in view.parts]
-    dimension = _chosen_dimension(view, shown)
-    labels = [names[0], *(f"+ {name}" for name in names[1:]), "= sum"]
-    figure = strips(
-        [view.parts[name][view.token, shown] for name in (*names, "sum")], labels, value_title="Value",
-        title=f"{' + '.join(names)} = sum, {view.trace.tokens[view.token]}, dimensions {_stretch(shown)}",
-        highlight=dimension - shown.start, select="cell", dimensions=view.dimensions(shown),
-    )  # fmt: skip
-    clicked = figure.clicked(draw(figure, "summands", clickable=True))
+    first = choose_dimensions(view.width)
+    dimension = _chosen_dimension(view, stretch(first, view.width))
+    call = partial(figures.summands, view.trace, view.token, first, dimension)
+    figure = call()
+    clicked = figure.clicked(draw(figure, "summands", clickable=True, call=call))
     if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
         st.session_state["_clicked_dimension"] = clicked
-        st.session_state["dimension"] = shown.start + clicked[1] + 1
+        st.session_state["dimension"] = first + clicked[1] + 1
         st.rerun()
     worked = worked_dimension(view.trace, view.token, dimension)
     _write_sum(view, worked, dimension)
-    _show_norm(view, worked, shown, dimension)
+    _show_norm(view, worked, first, dimension)
     code(forward.embed, forward.layer_norm)
 
 
@@ -193,7 +155,7 @@ def signed(value: float) -> str:
     return f"{value:.4f}" if value >= 0 else f"({value:.4f})"
 
 
-def _show_norm(view: View, worked: WorkedDimension, shown: slice, dimension: int) -> None:
+def _show_norm(view: View, worked: WorkedDimension, first: int, dimension: int) -> None:
     """LayerNorm of the sum, or why there is none."""
     norm, own = worked.norm, view.trace.model.weights.embeddings.norm
     if norm is None or own is None:
@@ -202,20 +164,11 @@ def _show_norm(view: View, worked: WorkedDimension, shown: slice, dimension: int
             "reads (Radford et al. 2019, §2.3)."
         )
         return
-    total = view.parts["sum"][view.token]
     st.markdown(
         "**LayerNorm** takes the token’s own mean from its sum, divides by its own deviation, then stretches and "
         "shifts each dimension by a γ and a β that all tokens share."
     )
-    draw(
-        strips(
-            [((total - norm.mean) / norm.deviation)[shown], view.parts["LayerNorm"][view.token, shown]],
-            ["normalized", "· γ + β"], value_title="Value", highlight=dimension - shown.start,
-            title=f"LayerNorm of the sum, {view.trace.tokens[view.token]}, dimensions {_stretch(shown)}",
-            dimensions=view.dimensions(shown),
-        ),
-        "layer-norm",
-    )  # fmt: skip
+    draw(partial(figures.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
@@ -231,10 +184,7 @@ def show_lengths(view: View) -> None:
     if question is not None and not predict(LESSON, question):
         return
     sizes = lengths(view.parts)
-    draw(
-        lines(sizes, title="Vector lengths, token by token", x_title="Token", y_title="Length ‖x‖"),
-        "lengths",
-    )  # fmt: skip
+    draw(partial(figures.lengths, view.trace), "lengths")
     own = {name: float(size[view.token]) for name, size in sizes.items()}
     listed = ", ".join(f"{name} {own[name]:.3f}" for name in SUMMANDS if name in own)
     right_angle = math.sqrt(sum(own[name] ** 2 for name in SUMMANDS if name in own))

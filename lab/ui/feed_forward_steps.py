@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.attention import heaviest, window
-from lab.analysis.feed_forward import NeuronSteps, curve, share_below_zero, silent
-from lab.analysis.sublayers import stages
-from lab.charts import bars, strips
-from lab.charts.activations import activations
-from lab.charts.curve import curve as curve_chart
-from lab.charts.plan import Box, plan
+from lab.analysis.feed_forward import NeuronSteps, share_below_zero, silent
 from lab.course import feed_forward_checks as ask
+from lab.course.words import named
+from lab.figures import feed_forward as figures
 from lab.models import forward
 from lab.ui import cached_layers
 from lab.ui.feed_forward_view import LESSON, View, choose, choose_number, first_neuron
 from lab.ui.figures import code, draw
 from lab.ui.quiz import checks, predict
 
-_TOKENS = 64  # rows of the heatmap; a longer text is shown around the chosen token
 _WIDTHS = (96, 32, 256)
-_BARS = 24
 _LARGEST = 6
 _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
 
@@ -33,10 +29,7 @@ def show_order(view: View) -> None:
     if not predict(LESSON, ask.parameter_share(config)):
         return
     choose(view, neuron=False)
-    boxes = [Box(stage.name, float(stage.vectors[view.token].norm()), stage.residual) for stage in stages(view.layer)]
-    draw(
-        plan(boxes, title=f"The steps of {view.place}", value_title="Length of the vector", value_format=".1f"), "plan"
-    )
+    draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
     st.caption(f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step.")
     st.markdown(
         "**Pre-norm**: LayerNorm stands before each sublayer. The stream on the left is only ever added to, so nothing "
@@ -96,17 +89,11 @@ def show_neurons(view: View) -> None:
 
 
 def _draw_neurons(view: View, columns: slice) -> None:
-    n = len(view.trace)
-    rows = window(view.token, n, _TOKENS)
-    chosen = (view.token - rows.start, view.neuron - columns.start)
-    figure = activations(
-        view.layer.ffn_activation[rows, columns].numpy(), view.trace.tokens[rows], first=columns.start + 1,
-        title=f"Activations of neurons {columns.start + 1:,} to {columns.stop:,}, {view.place}",
-        value_title="Activation", select="cell",
-        highlight=(chosen[0], chosen[1] if columns.start <= view.neuron < columns.stop else None),
-    )  # fmt: skip
-    clicked = figure.clicked(draw(figure, "neurons", clickable=True))
-    if n > _TOKENS:
+    n, rows = len(view.trace), figures.shown(view.trace, view.token)
+    call = partial(figures.neurons, view.trace, view.layer.index, columns.start, columns.stop, view.token, view.neuron)
+    figure = call(clickable=True)
+    clicked = figure.clicked(draw(figure, "neurons", clickable=True, call=call))
+    if n > figures.TOKENS:
         st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     if clicked is not None and (here := (clicked, columns.start, rows.start)) != st.session_state.get(
         "_clicked_neuron"
@@ -121,23 +108,15 @@ def show_activation(view: View) -> None:
     """The non-linearity, and where on it this token's neurons lie."""
     choose(view)
     share = share_below_zero(view.layer, view.token)
-    question = ask.below_zero(share, ask.named(view.trace, view.token), view.config.ffn_width)
+    question = ask.below_zero(share, named(view.trace, view.token), view.config.ffn_width)
     _nothing_added(view)
     if question is not None and not silent(view.layer) and not predict(LESSON, question):
         return
-    hidden, active = view.layer.ffn_hidden[view.token].numpy(), view.layer.ffn_activation[view.token].numpy()
-    low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
-    draw(
-        curve_chart(
-            curve(view.config.activation, low, high), (hidden, active), highlight=view.neuron, point_title="Neuron",
-            title=f"{view.activation} at the {len(hidden):,} neurons of {view.trace.tokens[view.token]}, {view.place}",
-            x_title="Before the activation", y_title="Activation",
-        ),
-        "activation",
-    )  # fmt: skip
+    draw(view.figure(figures.activation), "activation")
+    hidden, active = (float(of[view.token, view.neuron]) for of in (view.layer.ffn_hidden, view.layer.ffn_activation))
     st.markdown(
         f"**{share:.1%}** of the hidden values of {view.name} lie below 0. The ring is neuron {view.neuron + 1:,}: "
-        f"from {hidden[view.neuron]:.3f} to {active[view.neuron]:.3f}."
+        f"from {hidden:.3f} to {active:.3f}."
     )
     st.latex(_formula(view.config.activation))
     st.markdown(_in_words(view.config.activation))
@@ -167,14 +146,8 @@ def show_neuron(view: View) -> None:
     if question is not None and not predict(LESSON, question):
         return
     choose(view)
-    steps, token = view.steps_of(view.neuron), view.trace.tokens[view.token]
-    draw(
-        strips(
-            [steps.vector, steps.column, steps.products], [f"x of {token}", "weights w", "product"],
-            title=f"Neuron {view.neuron + 1:,} of {view.place}: {len(steps.vector):,} products", value_title="Value",
-        ),
-        "neuron-products",
-    )  # fmt: skip
+    steps = view.steps_of(view.neuron)
+    draw(view.figure(figures.neuron_products), "neuron-products")
     left, right = st.columns(2)
     with left:
         st.dataframe(
@@ -187,7 +160,7 @@ def show_neuron(view: View) -> None:
     with right:
         st.latex(_arithmetic(steps))
     _nothing_added(view)
-    _draw_over_text(view)
+    draw(view.figure(figures.neuron_over_text), "neuron-over-text")
     code(forward.feed_forward)
 
 
@@ -217,21 +190,6 @@ def _arithmetic(steps: NeuronSteps) -> str:
         r"\\[4pt] "
         rf"a &= \text{{{'ReLU' if steps.activation == 'relu' else 'GELU'}}}(z) \\ &= {last} \end{{aligned}}"
     )
-
-
-def _draw_over_text(view: View) -> None:
-    """This neuron at every token of the text, or at those that excite it most."""
-    values, n = view.layer.ffn_activation[:, view.neuron].numpy(), len(view.trace)
-    shown = heaviest(values, view.token, min(n, _BARS))
-    part = "" if n <= _BARS else f", {len(shown)} of {n} tokens"
-    draw(
-        bars(
-            [view.trace.tokens[i] for i in shown], values[shown], value_title="Activation",
-            highlight=shown.index(view.token),
-            title=f"Neuron {view.neuron + 1:,} of {view.place} over the text{part}",
-        ),
-        "neuron-over-text",
-    )  # fmt: skip
 
 
 def show_checks(view: View) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
-from lab.analysis.feed_forward import NeuronSteps, activation_name, most_active, neuron_steps
-from lab.analysis.sublayers import NormSteps, layer_norms, norm_steps
+from lab.analysis.feed_forward import NeuronSteps, most_active, neuron_steps
+from lab.analysis.sublayers import NormSteps
+from lab.charts.figure import Figure
 from lab.course.words import escaped, quoted
+from lab.figures import residual
 from lab.models.config import ModelConfig
 from lab.models.trace import LayerTrace, Trace
 from lab.ui import selection
@@ -16,6 +21,7 @@ from lab.ui.attention_steps import choose_token
 from lab.ui.lesson import LessonPage, with_tokens
 
 LESSON = "feed-forward"
+F = TypeVar("F", bound=Figure)
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,6 @@ class View:
         return f"layer {self.layer.index + 1}"
 
     @property
-    def activation(self) -> str:
-        """The non-linearity as the field calls it."""
-        return activation_name(self.config.activation)
-
-    @property
     def name(self) -> str:
         """The chosen token, for Markdown."""
         return quoted(self.trace.tokens[self.token])
@@ -49,10 +50,11 @@ class View:
     @property
     def norms(self) -> dict[str, NormSteps]:
         """The layer's two LayerNorms at the chosen token, written out, by where they stand."""
-        return {
-            where: norm_steps(vectors[self.token], norm, self.config.norm_eps)
-            for where, (vectors, norm) in layer_norms(self.layer).items()
-        }
+        return residual.norms(self.trace, self.layer.index, self.token)
+
+    def figure(self, of: Callable[[Trace, int, int, int], F]) -> partial[F]:
+        """The figure ``of`` what the learner looks at."""
+        return partial(of, self.trace, self.layer.index, self.token, self.neuron)
 
     def steps_of(self, neuron: int) -> NeuronSteps:
         """A neuron at the chosen token, written out."""

@@ -1,45 +1,89 @@
-"""Draw a :class:`lab.charts.figure.Figure`: the chart, its numbers as a table, the table as CSV."""
+"""Draw a :class:`lab.charts.figure.Figure`: the chart, its numbers as a table and as CSV, itself as a notebook."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from lab.charts.figure import Figure
-from lab.charts.radar import Radar
+from lab.charts.picture import drawable, png, svg
+from lab.charts.plotted import Plotted
 from lab.charts.tables import to_csv
+from lab.ui.cached import TURNS
+
+_MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
 
 
-def draw(figure: Figure, key: str, *, clickable: bool = False) -> dict[str, Any]:
-    """Show ``figure`` with its table behind a button; return the chart's event (empty unless clickable)."""
+def draw(
+    figure: Figure | partial[Any], key: str, *, clickable: bool = False, call: partial[Any] | None = None
+) -> dict[str, Any]:
+    """Show ``figure`` with its table behind a button; return the chart's event (empty unless clickable).
+
+    A figure given as the ``call`` that makes it can be taken home as a notebook.
+    """
+    if isinstance(figure, partial):
+        return draw(figure(), key, clickable=clickable, call=figure)
     event = st.vega_lite_chart(
         figure.data, dict(figure.spec), width=figure.width, key=key, alt=figure.alt,
         on_select="rerun" if clickable else "ignore",
     )  # fmt: skip
-    show_numbers(figure.table, key)
+    show_numbers(figure.table, key, call, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
 
 
-def draw_radar(radar: Radar, key: str) -> None:
-    """The same for a radar."""
-    st.plotly_chart(radar.figure, key=key, alt=radar.alt, config={"displayModeBar": False})
-    show_numbers(radar.table, key)
+def draw_plotly(plotted: Plotted | partial[Any], key: str, call: partial[Any] | None = None) -> None:
+    """The same for a chart of Plotly's."""
+    if isinstance(plotted, partial):
+        draw_plotly(plotted(), key, plotted)
+        return
+    st.plotly_chart(plotted.figure, key=key, alt=plotted.alt, config={"displayModeBar": False})
+    show_numbers(plotted.table, key, call)
 
 
-def show_numbers(make_table: Callable[[], pd.DataFrame], key: str) -> None:
-    """The button under a figure: its numbers as a table, made when it is opened, and as CSV."""
-    with st.popover("Numbers", icon=":material/table:", type="tertiary", on_change="rerun", key=f"{key}.table") as pop:
+def show_numbers(
+    make_table: Callable[[], pd.DataFrame],
+    key: str,
+    call: partial[Any] | None = None,
+    figure: Figure | None = None,
+) -> None:
+    """The button under a figure: its numbers as a table, made when it is opened, and what can be taken home."""
+    with st.popover(
+        "Numbers and files", icon=":material/table:", type="tertiary", on_change="rerun", key=f"{key}.table"
+    ) as pop:
         if pop.open:
             table = make_table()
             st.dataframe(table)
-            st.download_button(
-                "CSV", to_csv(table), file_name=f"{key}.csv", mime="text/csv", icon=":material/download:",
-                key=f"{key}.csv", on_click="ignore",
-            )  # fmt: skip
+            with st.container(horizontal=True):
+                _file("CSV", key, "csv", to_csv(table))
+                if figure is not None and drawable(figure):
+                    _file("PNG", key, "png", partial(_drawn, png, figure))
+                    _file("SVG", key, "svg", partial(_drawn, svg, figure))
+                if call is not None:
+                    _file("Notebook", key, "ipynb", partial(_notebook, call, key))
+
+
+def _file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
+    """A download that asks the page for nothing; a function is called when it is clicked."""
+    st.download_button(
+        label, data, file_name=f"{key}.{kind}", mime=_MIME[kind], key=f"{key}.{kind}", on_click="ignore",
+        icon=":material/download:", type="tertiary",
+    )  # fmt: skip
+
+
+def _drawn(draw_it: Callable[[Figure], str | bytes], figure: Figure) -> str | bytes:
+    with TURNS:
+        return draw_it(figure)
+
+
+def _notebook(call: partial[Any], title: str) -> str:
+    from lab.figures.notebook import notebook
+
+    return notebook(call, title)
 
 
 def code(*functions: Callable[..., Any]) -> None:

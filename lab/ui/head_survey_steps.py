@@ -19,6 +19,7 @@ from lab.analysis.specialization import SPECIALIZATIONS
 from lab.charts import heatmap
 from lab.charts.categories import Category, category_map
 from lab.course import specialization_checks as ask
+from lab.figures.specialization import axis_name
 from lab.text.bundled import bundled_sentences
 from lab.text.pipeline import PipelineUnavailable
 from lab.toy.data import as_text
@@ -27,7 +28,7 @@ from lab.ui.attention_steps import View
 from lab.ui.figures import code, draw
 from lab.ui.quiz import predict
 from lab.ui.selection import BUNDLED, MAX_CHARACTERS, OWN, TOY
-from lab.ui.specialization_view import LESSON, draw_names, name_of, plain_name
+from lab.ui.specialization_view import LESSON, draw_names, name_of
 
 AVERAGED, CLUSTERED = "named-on-average", "clusters-of-heads"
 MOST_LINES = 200
@@ -55,7 +56,7 @@ def show_many(view: View) -> None:
         return
     mean = found.mean
     tagged = not np.isnan(mean[..., [FEATURES.index(each.id) for each in SPECIALIZATIONS]]).all()
-    options = [_NAMES, *(plain_name(each, view.trace) for each in SPECIALIZATIONS)] if tagged else [_NAMES]
+    options = [_NAMES, *(axis_name(view.trace, each) for each in SPECIALIZATIONS)] if tagged else [_NAMES]
     shown = str(st.selectbox("Show", options, key="_averaged", help="Specialization is corrected: 1 is no preference."))
     if shown == _NAMES or shown not in options:
         _show_names(view, mean, len(found.sentences))
@@ -82,7 +83,7 @@ def _show_names(view: View, mean: Values, count: int) -> None:
 
 def _show_dimension(view: View, mean: Values, place: int, count: int) -> None:
     shown = SPECIALIZATIONS[place]
-    values, name = measure.feature(mean, shown.id), plain_name(shown, view.trace)
+    values, name = measure.feature(mean, shown.id), axis_name(view.trace, shown)
     if not np.isfinite(values).all():
         st.info("None of these sentences has anything of the kind.", icon=":material/info:")
         return

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lab.analysis import multi_head as measure
-from lab.analysis.attention import attention_map, window
+from lab.analysis.attention import attention_map
 from lab.analysis.heads import Values
-from lab.charts import heatmap
 from lab.course import multi_head_checks as ask
 from lab.course.words import escaped
+from lab.figures import multi_head as figures
 from lab.toy.recut import recut
 from lab.ui import cached_heads, selection
 from lab.ui.attention_steps import View, draw_map
 from lab.ui.figures import code, draw
-from lab.ui.multi_head_steps import COLUMNS, LESSON, choose, draw_all
+from lab.ui.multi_head_steps import LESSON, choose, draw_all
 from lab.ui.quiz import predict
 from lab.ui.selection import CONSTRUCTED, RANDOM, TOY
 
@@ -57,29 +58,15 @@ def show_two(view: View) -> None:
             )
     left, right = st.columns(2)
     with left:
-        _draw_difference(view, other)
+        draw(partial(figures.difference, trace, layer.index, view.head, other, view.query, view.key), "difference")
     if np.isnan(apart).any():
         st.info("A single token has no other to attend to. Write a longer sentence.", icon=":material/edit:")
     else:
         with right:
-            _draw_divergence(view, other, apart)
+            shown = (layer.index, view.head, other)
+            draw(figures.divergence_of(apart, *shown), "divergence", call=partial(figures.divergence, trace, *shown))
         _show_divergence(view, other, apart)
     code(measure.row_divergence, measure.head_divergence)
-
-
-def _draw_difference(view: View, other: int) -> None:
-    n, causal = len(view.trace), view.trace.model.config.causal
-    rows, columns = window(view.query, n, COLUMNS), window(view.key, n, COLUMNS)
-    gap = attention_map(view.layer, view.head) - attention_map(view.layer, other)
-    draw(
-        heatmap(
-            gap[rows, columns], view.trace.tokens[rows], view.trace.tokens[columns],
-            title=f"Head {view.head + 1} − head {other + 1}", row_title="Query (attends)",
-            column_title="Key (attended to)", value_title="Difference", scale="diverging", domain=(-1.0, 1.0),
-            highlight=(view.query - rows.start, None), causal=causal and n <= COLUMNS, value_format="+.2f",
-        ),
-        "difference",
-    )  # fmt: skip
 
 
 def _show_divergence(view: View, other: int, apart: Values) -> None:
@@ -98,18 +85,6 @@ def _show_divergence(view: View, other: int, apart: Values) -> None:
         f"{view.token(view.query)} {rows[view.query]:.3f}. Their rows differ most for "
         f"{view.token(int(rows.argmax()))}: {rows.max():.3f}."
     )
-
-
-def _draw_divergence(view: View, other: int, apart: Values) -> None:
-    labels = [str(head + 1) for head in range(len(apart))]
-    draw(
-        heatmap(
-            apart, labels, labels, title=f"Bits between the heads of layer {view.layer.index + 1}", row_title="Head",
-            column_title="Other head", value_title="Divergence in bits", domain=(0.0, 1.0),
-            highlight=(view.head, other), value_format=".2f", numbered=False,
-        ),
-        "divergence",
-    )  # fmt: skip
 
 
 def show_count(view: View) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,25 +15,26 @@ from lab.analysis.attention import window
 from lab.analysis.heads import Values
 from lab.analysis.heads_off import EachHeadOff, HeadOff
 from lab.analysis.predictions import Candidate, Prediction
-from lab.charts import bars, heatmap
 from lab.charts.labels import visible
 from lab.course import multi_head_checks as ask
 from lab.course.prediction_checks import share
 from lab.course.words import quoted
+from lab.figures import heads_off as figures
+from lab.figures.heads_off import TOP
+from lab.figures.multi_head import COLUMNS
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
 from lab.ui import cached_heads
 from lab.ui.figures import code, draw
 from lab.ui.lesson import LessonPage
-from lab.ui.multi_head_steps import COLUMNS, LESSON
+from lab.ui.multi_head_steps import LESSON
 from lab.ui.prediction_view import View, cannot_predict, look
 from lab.ui.quiz import predict
 from lab.ui.selection import TOY
 
 EFFECTS = "head-effects"
 _WAYS = ("Zero", "Mean")
-_TOP = 5
 _A_CHANCE = 20  # the rank up to which the word of the text is followed unasked
 # Numbers in the vectors of all runs together; 160 MB.
 _NUMBERS = 40_000_000
@@ -90,7 +92,7 @@ def scene(page: LessonPage, trace: Trace, layer: int, head: int, *, first: bool)
 
 def _followed(asked: View) -> Candidate:
     """The word whose probability is followed: the one in the text if the model gives it a chance, else its best."""
-    offered = {each.token_id: each for each in asked.best(_TOP)}
+    offered = {each.token_id: each for each in asked.best(TOP)}
     truth = asked.truth
     start = 0
     if truth is not None:
@@ -116,33 +118,23 @@ def show_one(now: Scene) -> None:
     if question is not None and not predict(LESSON, question):
         return
     st.latex(r"\text{moved} = \frac{\lVert x_{\text{off}} - x \rVert}{\lVert x \rVert}")
+    shown = (now.trace, now.layer, now.head, now.to_mean)
     draw(
-        bars(
-            _streams(len(mean)), mean, title="How far the residual stream moves, mean over tokens",
-            value_title="Share of the vector’s length", highlight=now.layer + 1,
-        ),
-        "moved-by-layer",
+        figures.moved_by_layer_of(found.moved, now.layer), "moved-by-layer",
+        call=partial(figures.moved_by_layer, *shown),
     )  # fmt: skip
     _draw_moved(now, found)
     _show_prediction(now, found)
     code(measure.head_off, forward.mix_values)
 
 
-def _streams(count: int) -> list[str]:
-    return ["embeddings", *(f"layer {layer}" for layer in range(1, count))]
-
-
 def _draw_moved(now: Scene, found: HeadOff) -> None:
-    n = len(now.trace)
-    shown = window(now.place if now.place is not None else 0, n, COLUMNS)
+    n, place = len(now.trace), now.place or 0
     draw(
-        heatmap(
-            found.moved[:, shown], _streams(len(found.moved)), now.trace.tokens[shown],
-            title="How far each token’s vector moves", row_title="After", column_title="Token",
-            value_title="Share of the vector’s length", numbered=False, value_format=".2f",
-        ),
-        "moved-by-token",
+        figures.moved_by_token_of(now.trace, found.moved, place), "moved-by-token",
+        call=partial(figures.moved_by_token, now.trace, now.layer, now.head, now.to_mean, place),
     )  # fmt: skip
+    shown = window(place, n, COLUMNS)
     if n > COLUMNS:
         st.caption(f"Drawn are tokens {shown.start + 1} to {shown.stop} of {n}.")
 
@@ -153,19 +145,13 @@ def _show_prediction(now: Scene, found: HeadOff) -> None:
     if view is None or word is None or found.logits is None:
         return
     without = Prediction(view.place, view.prediction.truth, found.logits)
-    high = float(max(view.prediction.probabilities.max(), without.probabilities.max()))
-    for column, prediction, name in zip(st.columns(2), (view.prediction, without), ("on", "off"), strict=True):
-        best = read.candidates(prediction, _TOP, view.model.tokenizer)
-        ids = [each.token_id for each in best]
+    shown = (now.trace, now.layer, now.head, view.place, word.token_id, now.to_mean)
+    for column, make, name in zip(
+        st.columns(2), (figures.best_with_head, figures.best_without_head), ("on", "off"), strict=True
+    ):  # fmt: skip
         with column:
-            draw(
-                bars(
-                    [each.word for each in best], [each.probability for each in best], domain=(0.0, high),
-                    title=f"Head {name}: the {_TOP} most probable {view.noun} {view.where}", value_format=".3g",
-                    value_title="Probability", highlight=ids.index(word.token_id) if word.token_id in ids else None,
-                ),
-                f"best-{name}",
-            )  # fmt: skip
+            figure = figures.best_of(now.trace, view.prediction, without, word.token_id, off=name == "off")
+            draw(figure, f"best-{name}", call=partial(make, *shown))
     after = read.candidate(without, word.token_id, view.model.tokenizer)
     st.markdown(
         f"The probability of {quoted(word.word)} goes from **{share(word.probability)}** (rank {word.rank:,}) to "
@@ -193,19 +179,19 @@ def show_each(now: Scene) -> None:
         return
     word = now.word
     found = cached_heads.each_head_off(now.trace, now.place, None if word is None else word.token_id, now.to_mean)
-    if word is None or found.probabilities is None:
+    if word is None or now.place is None or found.probabilities is None:
         _show_moves(now, found)
     else:
-        _show_effects(now, found, found.probabilities, word)
+        _show_effects(now, found, found.probabilities, now.place, word)
 
 
 def _allow(name: str) -> None:
     st.session_state[name] = True
 
 
-def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, word: Candidate) -> None:
+def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: int, word: Candidate) -> None:
     """The map for a model that predicts: change of ln P."""
-    effects = np.log(probabilities) - np.log(word.probability)
+    effects = figures.log_change(found, word.probability)
     said = quoted(word.word)
     prompt = (
         f"Which head matters most here: without which does the probability of {said} change most, by its logarithm?"
@@ -213,7 +199,10 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, word: C
     question = ask.matters_most(prompt, effects, "in ln P")
     if question is not None and not predict(LESSON, question):
         return
-    _draw_effects(now, effects, f"Change of ln P({word.word}) with each head off", "Change of ln P", "diverging")
+    draw(
+        figures.effect_on_word_of(now.trace, effects, now.layer, now.head, word.token_id), EFFECTS, clickable=True,
+        call=partial(figures.effect_on_word, now.trace, now.layer, now.head, place, word.token_id, now.to_mean),
+    )  # fmt: skip
     st.markdown(
         f"With all heads, P({said}) is {share(word.probability)}. −0.69 halves it, +0.69 doubles it. Click a head to "
         "choose it, then go back to **One head off**."
@@ -223,7 +212,7 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, word: C
 
 
 def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effects: Values) -> None:
-    order = np.argsort(-np.abs(effects), axis=None, kind="stable")[:_TOP]
+    order = np.argsort(-np.abs(effects), axis=None, kind="stable")[:TOP]
     places = [divmod(int(place), effects.shape[1]) for place in order]
     tokenizer = now.trace.model.tokenizer
     best = found.best
@@ -254,21 +243,9 @@ def _show_moves(now: Scene, found: EachHeadOff) -> None:
     question = ask.matters_most(prompt, found.moved, "of their length, as a mean over tokens")
     if question is not None and not predict(LESSON, question):
         return
-    _draw_effects(
-        now, found.moved, "How far the last vectors move with each head off", "Share of their length", "sequential"
-    )
+    draw(
+        figures.effect_on_vectors_of(found.moved, now.layer, now.head), EFFECTS, clickable=True,
+        call=partial(figures.effect_on_vectors, now.trace, now.layer, now.head, now.to_mean),
+    )  # fmt: skip
     st.markdown("Click a head to choose it, then go back to **One head off**.")
     code(ablate_each_head, measure.each_head_off)
-
-
-def _draw_effects(now: Scene, values: Values, title: str, value_title: str, scale: str) -> None:
-    layers, heads = values.shape
-    draw(
-        heatmap(
-            values, [str(layer + 1) for layer in range(layers)], [str(head + 1) for head in range(heads)], title=title,
-            row_title="Layer", column_title="Head", value_title=value_title,
-            scale="diverging" if scale == "diverging" else "sequential", select="cell",
-            highlight=(now.layer, now.head), value_format="+.2f" if scale == "diverging" else ".2f", numbered=False,
-        ),
-        EFFECTS, clickable=True,
-    )  # fmt: skip

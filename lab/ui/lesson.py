@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
+import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -119,14 +121,14 @@ class OpenPage:
         layer = self.layer_control(model)
         with st.sidebar:
             _counted("head", model.config.heads, model.id)
-        return layer, selection.current().head - 1
+        return layer, int(selection.chosen("head")) - 1
 
     def layer_control(self, model: LoadedModel) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""
         with st.sidebar:
             st.divider()
             _counted("layer", model.config.layers, model.id)
-        return selection.current().layer - 1
+        return int(selection.chosen("layer")) - 1
 
     def prove(self, *traces: Trace) -> None:
         """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
@@ -260,17 +262,29 @@ def show_proof(proof: Proof, model: str | None = None) -> None:
                 f"The first step that differs from Hugging Face is **{escaped(broken.step)}**{where}: by up to "
                 f"{broken.difference:.3g}. Everything after it is built on that."
             )
-        frame = proof.frame()
-        frame["layer"] = ["" if row.layer is None else str(row.layer + 1) for row in proof.rows]
-        frame["shape"] = [" × ".join(map(str, shape)) for shape in frame["shape"]]
         st.dataframe(
-            frame[["step", "layer", "shape", "difference", "largest", "passed"]],
+            _proof_table(proof),
             hide_index=True,
             column_config={
                 "difference": st.column_config.NumberColumn("max |difference|", format="%.1e"),
                 "largest": st.column_config.NumberColumn("max |value|", format="%.3g"),
             },
         )
+
+
+@lru_cache(maxsize=64)
+def _proof_table(proof: Proof) -> pa.Table:
+    """The rows as they are sent, made once: the badge is part of every rerun of every page."""
+    return pa.table(
+        {
+            "step": [row.step for row in proof.rows],
+            "layer": ["" if row.layer is None else str(row.layer + 1) for row in proof.rows],
+            "shape": [" × ".join(map(str, row.shape)) for row in proof.rows],
+            "difference": [row.difference for row in proof.rows],
+            "largest": [row.largest for row in proof.rows],
+            "passed": [row.passed for row in proof.rows],
+        }
+    )
 
 
 def with_tokens(chosen: selection.Selection, n: int) -> tuple[int, int]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lab.analysis import metric_parts as take
-from lab.analysis.attention import attention_map
-from lab.analysis.heads import Values, is_causal, uniform_attention
+from lab.analysis.heads import Values, is_causal
 from lab.analysis.metrics import METRICS
-from lab.charts import heatmap
-from lab.charts.marked import marked_lines
 from lab.course import metric_checks as ask
 from lab.course.words import quoted
+from lab.figures import metrics as figures
+from lab.figures.metrics import unit
 from lab.ui import cached_heads, selection
 from lab.ui.attention_steps import View
 from lab.ui.figures import code, draw
@@ -22,15 +23,11 @@ from lab.ui.metric_view import (
     choose_metric,
     choose_version,
     found,
-    label,
     no_choice,
     threshold,
     uniform,
-    unit,
 )
 from lab.ui.quiz import predict
-
-_THRESHOLDS = np.geomspace(1e-4, 1, 161)
 
 
 def show_specials(view: View) -> None:
@@ -54,7 +51,7 @@ def show_specials(view: View) -> None:
         + f"Left out as query and as key; {kept} of {len(trace)} tokens stay. Each row is divided by what is left of "
         "it, so that it sums to 1 again."
     )
-    _show_removed(view, after.removed, what)
+    _show_removed(view, after.removed)
     _table_of_both(view, choose_version())
 
 
@@ -62,18 +59,10 @@ def _stands_in(causal: bool) -> str:
     return "its first token is the one that every query can see." if causal else "the first token stands in for them."
 
 
-def _show_removed(view: View, removed: Values, what: str) -> None:
+def _show_removed(view: View, removed: Values) -> None:
     """How much of their attention went there, head by head."""
     at = (view.layer.index, view.head)
-    layers, heads = removed.shape
-    draw(
-        heatmap(
-            removed, [str(layer + 1) for layer in range(layers)], [str(head + 1) for head in range(heads)],
-            title=f"Attention removed with {what}", row_title="Layer", column_title="Head",
-            value_title="Share of a row", domain=(0.0, 1.0), highlight=at, numbered=False, value_format=".2f",
-        ),
-        "removed",
-    )  # fmt: skip
+    draw(figures.removed_of(view.trace, removed, *at), "removed", call=partial(figures.removed, view.trace, *at))
     st.markdown(
         f"In {view.place}, the tokens that stay had spent **{removed[at]:.1%}** of their attention there, on "
         f"average. It is more than half in {int(np.count_nonzero(removed > 0.5))} of {removed.size} heads."
@@ -101,21 +90,15 @@ def show_threshold(view: View) -> None:
     question = ask.uniform_below(n, causal, tau)
     if question is not None and not predict(LESSON, question):
         return
-    weights = attention_map(view.layer, view.head)
-    even = uniform_attention(n, causal)[0]
-    own, flat = (take.shares_below(each, [*_THRESHOLDS, tau], causal=causal) for each in (weights, even))
+    shown = (view.layer.index, view.head, tau)
+    below = figures.sparsities(trace, *shown)
     draw(
-        marked_lines(
-            {"this head": own[:-1], "uniform head": flat[:-1]},
-            {"this head": (tau, own[-1]), "uniform head": (tau, flat[-1])}, x=_THRESHOLDS.tolist(), rule=tau,
-            y_domain=(0.0, 1.0), x_title="τ (logarithmic)", y_title="Share of cells below τ",
-            title=f"Sparsity by threshold, {view.place}",
-        ),
-        "by-threshold",
+        figures.by_threshold_of(below, *shown), "by-threshold", call=partial(figures.by_threshold, trace, *shown)
     )  # fmt: skip
+    own, flat = (shares[-1] for shares in below.values())
     cells = n * (n + 1) // 2 if causal else n * n
     st.markdown(
-        f"At τ = {tau:g}, **{own[-1]:.1%}** of the {cells:,} cells of this head are below it, and {flat[-1]:.1%} of a "
+        f"At τ = {tau:g}, **{own:.1%}** of the {cells:,} cells of this head are below it, and {flat:.1%} of a "
         "uniform head’s. "
         + (
             f"Row i of a uniform head has the weight 1/i: rows longer than 1/τ = {1 / tau:g} are below τ as a whole."
@@ -141,17 +124,12 @@ def show_length(view: View) -> None:
     if no_choice(found(view).values(metric.id, True)):
         return
     for corrected in (False, True):
-        line = by_length.values(metric.id, corrected)[:, 0]
         own = float(found(view).values(metric.id, corrected)[at])
         draw(
-            marked_lines(
-                {"uniform head": line}, {"this head": (n, own)}, x=take.LENGTHS, value_format=".4g",
-                x_title="Tokens (logarithmic)", y_title=unit(metric, corrected).capitalize(),
-                title=f"{label(metric, corrected)}: a uniform head by length",
-                y_domain=_room(line, own),
-            ),
+            figures.by_length_of(by_length, metric.id, n, own, corrected, threshold()),
             f"by-length-{'corrected' if corrected else 'raw'}",
-        )  # fmt: skip
+            call=partial(figures.by_length, view.trace, metric.id, *at, corrected, threshold()),
+        )
     raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
     even = uniform(view)
     st.markdown(
@@ -160,8 +138,3 @@ def show_length(view: View) -> None:
         f"to {raw[-1]:.4g}, the corrected one from {mended[0]:.4g} to {mended[-1]:.4g}. On {n} tokens the uniform head "
         f"has {even.values(metric.id, False)[0]:.4g} raw and {even.values(metric.id, True)[0]:.4g} corrected."
     )
-
-
-def _room(line: Values, own: float) -> tuple[float, float]:
-    """From 0 to a little above the highest point."""
-    return 0.0, max(float(line.max()), own, 1e-9) * 1.12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,13 @@ from lab.analysis import metrics as measure
 from lab.analysis.attention import attention_map, heaviest
 from lab.analysis.heads import is_causal
 from lab.analysis.metrics import METRICS, Metric, Metrics
-from lab.analysis.multi_head import small_maps as blocks
-from lab.charts import bars, heatmap
-from lab.charts.small_maps import block_names, small_maps
+from lab.analysis.multi_head import block_size
 from lab.course import metric_checks as ask
-from lab.course.attention_checks import named
 from lab.course.metric_cards import SYMBOLS, filled, tex
+from lab.course.words import named
+from lab.figures import metrics as figures
+from lab.figures.metrics import unit
+from lab.figures.multi_head import CELLS
 from lab.ui.attention_steps import View, choose_token
 from lab.ui.blanks import blanks
 from lab.ui.figures import code, draw
@@ -27,16 +29,13 @@ from lab.ui.metric_view import (
     choose_metric,
     choose_version,
     found,
-    label,
     no_choice,
     threshold,
     uniform,
-    unit,
 )
 from lab.ui.quiz import checks, predict
 
 ALL_HEADS = "all-heads"
-_CELLS = 48
 _ROWS = 24  # terms of a row that are listed
 
 
@@ -49,19 +48,12 @@ def show_two(view: View) -> None:
         st.info("There is no second head with a value to compare with here.", icon=":material/info:")
         return
     heads = [(layer, view.head), (layer, other)]
-    maps, block = blocks(view.layer.attention[[view.head, other]], _CELLS)
     st.markdown(
         "Two heads of one layer, on one scale: the chosen one, and the one whose entropy is farthest from it. A row "
         "with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that."
     )
-    draw(
-        small_maps(
-            maps, trace.tokens if block == 1 else block_names(len(trace), block),
-            [(ask.head_name(head), "chosen" if i == 0 else "other") for i, head in enumerate(heads)],
-            title="Attention of two heads", value_title="Weight", domain=(0.0, 1.0), causal=is_causal(trace),
-        ),
-        "two-heads",
-    )  # fmt: skip
+    draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")
+    block = block_size(len(trace), CELLS)
     if block > 1:
         st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
     question = ask.higher_entropy(heads, [float(focus[view.head]), float(focus[other])])
@@ -211,14 +203,10 @@ def show_all(view: View) -> None:
     if no_choice(values):
         return
     layers, heads = values.shape
+    shown = (metric.id, view.layer.index, view.head, corrected, threshold())
     draw(
-        heatmap(
-            values, [str(layer + 1) for layer in range(layers)], [str(head + 1) for head in range(heads)],
-            title=label(metric, corrected), row_title="Layer", column_title="Head",
-            value_title=unit(metric, corrected).capitalize(), select="cell", highlight=(view.layer.index, view.head),
-            numbered=False, value_format=".2f",
-        ),
-        ALL_HEADS, clickable=True,
+        figures.all_heads_of(every, *shown), ALL_HEADS, clickable=True,
+        call=partial(figures.all_heads, view.trace, *shown),
     )  # fmt: skip
     high, low = (np.unravel_index(int(at), values.shape) for at in (values.argmax(), values.argmin()))
     st.markdown(
@@ -242,13 +230,10 @@ def show_layer(view: View) -> None:
     even = float(uniform(view).values(metric.id, corrected)[0])
     if no_choice(values):
         return
+    shown = (metric.id, layer, view.head, corrected, threshold())
     draw(
-        bars(
-            [f"Head {head + 1}" for head in range(len(values))], values,
-            title=f"{label(metric, corrected)}, layer {layer + 1}",
-            value_title=unit(metric, corrected).capitalize(), highlight=view.head, reference=even,
-        ),
-        "one-layer",
+        figures.one_layer_of(found(view), uniform(view), *shown), "one-layer",
+        call=partial(figures.one_layer, view.trace, *shown),
     )  # fmt: skip
     own, mean = float(values[view.head]), float(values.mean())
     st.markdown(

@@ -51,21 +51,6 @@ def choose_metric() -> Metric:
     return metric
 
 
-def label(metric: Metric, corrected: bool) -> str:
-    """A metric as titles call it: "Sparsity, raw (τ = 0.01)"."""
-    tau = f" (τ = {threshold():g})" if metric.id == "sparsity" and not corrected else ""
-    return f"{metric.name}, {'corrected' if corrected else 'raw'}{tau}"
-
-
-def unit(metric: Metric, corrected: bool) -> str:
-    """What the values are measured in."""
-    if not corrected:
-        return metric.unit
-    return {"focus": "share of the maximum", "distribution": "× uniform weight", "uniformity": "× uniform weight"}.get(
-        metric.id, metric.unit
-    )
-
-
 def no_choice(values: Values) -> bool:
     """Say why there is no value, if there is none."""
     if np.isfinite(values).all():

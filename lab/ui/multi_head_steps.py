@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,10 +11,10 @@ import streamlit as st
 from lab.analysis import multi_head as measure
 from lab.analysis.attention import window
 from lab.analysis.multi_head import HeadSum
-from lab.analysis.patterns import MIXED, PATTERNS
-from lab.charts import bars, heatmap, strips
-from lab.charts.small_maps import block_names, small_maps
+from lab.analysis.patterns import PATTERNS
 from lab.course import multi_head_checks as ask
+from lab.figures import multi_head as figures
+from lab.figures.multi_head import COLUMNS, head_labels
 from lab.models import forward
 from lab.ui import cached_heads
 from lab.ui.attention_steps import View, choose_token, show_map
@@ -21,12 +23,6 @@ from lab.ui.quiz import checks, predict
 
 LESSON = "multi-head-attention"
 MAPS = "head-maps"
-_CELLS = 48  # a side of a small map; sixteen of them stay light
-COLUMNS = 96  # tokens that a wide map shows
-
-
-def _heads(view: View) -> list[str]:
-    return [f"Head {head + 1}" for head in range(view.trace.model.config.heads)]
 
 
 def _added(view: View) -> HeadSum:
@@ -51,19 +47,10 @@ def show_all(view: View) -> None:
 
 
 def draw_all(view: View) -> None:
-    trace, n = view.trace, len(view.trace)
-    maps, block = measure.small_maps(view.layer.attention, _CELLS)
-    names = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {MIXED: MIXED}
-    found = cached_heads.head_names(trace, view.layer.index)
-    draw(
-        small_maps(
-            maps, trace.tokens if block == 1 else block_names(n, block),
-            list(zip(_heads(view), [names[name] for name in found], strict=True)),
-            title=f"All heads of layer {view.layer.index + 1}", value_title="Weight", domain=(0.0, 1.0),
-            highlight=view.head, row=view.query // block, causal=trace.model.config.causal,
-        ),
-        MAPS, clickable=True,
-    )  # fmt: skip
+    n, shown = len(view.trace), (view.trace, view.layer.index, view.head, view.query)
+    found = cached_heads.head_names(view.trace, view.layer.index)
+    draw(figures.all_heads_of(*shown, found), MAPS, clickable=True, call=partial(figures.all_heads, *shown))
+    block = measure.block_size(n, figures.CELLS)
     if block > 1:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
     st.markdown(
@@ -81,24 +68,18 @@ def draw_all(view: View) -> None:
 def show_concat(view: View) -> None:
     """Side by side, then through W_O: one number worked out."""
     choose(view)
-    config, layer, token = view.trace.model.config, view.layer, view.query
+    config, token = view.trace.model.config, view.query
     d, d_k = config.width, config.head_width
     st.markdown(
         f"Each head brings {d_k} numbers to {view.token(token)}. Laid side by side, {config.heads} × {d_k} = {d} "
         f"numbers are the **concatenation**: head 1 fills dimensions 1 to {d_k}"
         + (f", head {config.heads} dimensions {d - d_k + 1} to {d}." if config.heads > 1 else ".")
     )
-    concat, own = layer.context_concat[token].numpy(), np.zeros(d, dtype=np.float32)
-    mine = slice(view.head * d_k, (view.head + 1) * d_k)
-    own[mine] = concat[mine]
-    draw(
-        strips(
-            [concat, own], ["concat", f"head {view.head + 1}"], value_title="Value",
-            title=f"The heads side by side, layer {layer.index + 1}",
-        ),
-        "concatenation",
-    )  # fmt: skip
-    st.markdown(f"The second strip keeps head {view.head + 1} alone: dimensions {mine.start + 1} to {mine.stop}.")
+    draw(partial(figures.concatenation, view.trace, view.layer.index, view.head, token), "concatenation")
+    st.markdown(
+        f"The second strip keeps head {view.head + 1} alone: dimensions {view.head * d_k + 1} to "
+        f"{(view.head + 1) * d_k}."
+    )
     st.latex(
         r"\text{Concat}(\text{head}_1, \dots, \text{head}_H)\,W_O + b_O = \sum_{h=1}^{H} \text{head}_h\,W_O^{(h)} + b_O"
     )
@@ -127,7 +108,7 @@ def _show_one_number(view: View) -> None:
     st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
     table = pd.DataFrame(
         {
-            "part": [*_heads(view), "bias b_O", "sum", "attention output of the layer"],
+            "part": [*head_labels(view.trace), "bias b_O", "sum", "attention output of the layer"],
             f"dimension {dimension + 1}": [*shares.tolist(), bias, float(shares.sum()) + bias, output],
         }
     )
@@ -145,17 +126,7 @@ def show_sum(view: View) -> None:
         f"The same for all {added.parts.shape[-1]} dimensions of {view.token(token)}: each head through its slice of "
         "$W_O$, the bias, their sum, and the layer’s own attention output."
     )
-    names = [*(name.lower() for name in _heads(view)), "bias", "sum", "layer"]
-    rows = [*added.parts[:, token], added.bias, added.total[token], added.output[token]]
-    draw(
-        strips(
-            rows,
-            names,
-            title=f"What each head adds to {view.trace.tokens[token]}, layer {view.layer.index + 1}",
-            value_title="Value",
-        ),
-        "heads-add-up",
-    )
+    draw(partial(figures.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     left, right = st.columns(2)
     left.metric(
         "Largest difference, sum − layer", f"{added.difference:.1e}", border=True,
@@ -189,40 +160,22 @@ def show_norms(view: View) -> None:
     question = ask.adds_most(view.trace, view.layer.index, lengths.astype(np.float64), token)
     if question is not None and not predict(LESSON, question):
         return
-    draw(
-        bars(
-            _heads(view), lengths, title=f"Length of what each head adds to {view.trace.tokens[token]}",
-            value_title="Euclidean norm", highlight=view.head,
-        ),
-        "norms",
-    )  # fmt: skip
+    shown = (view.trace, view.layer.index, view.head, token)
+    draw(partial(figures.added_lengths, *shown), "norms")
     total = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
     st.markdown(
         f"The lengths add up to {lengths.sum():.3f}; the sum of the vectors is {total:.3f} long"
         + (f", {total / lengths.sum():.0%} of that." if lengths.sum() > 0 else ".")
         + " Vectors that point apart cancel in part."
     )
-    _draw_norms(view, added)
+    draw(partial(figures.added_lengths_by_token, *shown), "norms-by-token")
+    n, drawn = len(view.trace), window(token, len(view.trace), COLUMNS)
+    if n > COLUMNS:
+        st.caption(f"Drawn are tokens {drawn.start + 1} to {drawn.stop} of {n}, around the chosen one.")
     st.markdown(
         "A map says where a head looks. How much it changes a token depends on the values it finds there and on "
         "$W_O$ too (Kobayashi et al. 2020)."
     )
-
-
-def _draw_norms(view: View, added: HeadSum) -> None:
-    n = len(view.trace)
-    shown = window(view.query, n, COLUMNS)
-    draw(
-        heatmap(
-            added.norms[:, shown], [name.removeprefix("Head ") for name in _heads(view)], view.trace.tokens[shown],
-            title=f"Length of what each head adds, layer {view.layer.index + 1}", row_title="Head",
-            column_title="Token", value_title="Euclidean norm", highlight=(view.head, view.query - shown.start),
-            value_format=".2f",
-        ),
-        "norms-by-token",
-    )  # fmt: skip
-    if n > COLUMNS:
-        st.caption(f"Drawn are tokens {shown.start + 1} to {shown.stop} of {n}, around the chosen one.")
 
 
 def show_checks(view: View) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from lab.analysis.excitation import Excited, NeuronSurvey
-from lab.analysis.feed_forward import favoured_words, most_active
-from lab.charts import bars, strips
+from lab.analysis.feed_forward import favoured_words
 from lab.course import feed_forward_checks as ask
 from lab.course.words import quoted
+from lab.figures import feed_forward as figures
 from lab.models import forward
 from lab.text.bundled import bundled_sentences
 from lab.toy.data import as_text
@@ -19,24 +21,13 @@ from lab.ui.figures import code, draw
 from lab.ui.quiz import predict
 from lab.ui.selection import TOY, Selection
 
-_ACTIVE = 10
-_WORDS = 12
 _CONTEXT = 60  # characters of a text on either side of a token
 
 
 def show_excited(view: View) -> None:
     """The most active neurons of the token, and the tokens of many texts that excite the chosen neuron most."""
     choose(view)
-    best = most_active(view.layer, view.token, _ACTIVE)
-    values = view.layer.ffn_activation[view.token].numpy()
-    draw(
-        bars(
-            [f"neuron {i + 1}" for i in best], values[best], value_title="Activation",
-            title=f"The {len(best)} most active neurons of {view.trace.tokens[view.token]}, {view.place}",
-            highlight=best.index(view.neuron) if view.neuron in best else None,
-        ),
-        "most-active",
-    )  # fmt: skip
+    draw(view.figure(figures.most_active), "most-active")
     survey = _survey(view)
     found = survey.most_excited(view.layer.index, view.neuron)
     often = survey.share_positive(view.layer.index, view.neuron)
@@ -58,7 +49,7 @@ def show_excited(view: View) -> None:
     st.caption(
         f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} This neuron’s activation is "
         f"above 0 at {often:.0%} of them, and here, at {view.name}, "
-        f"{values[view.neuron]:.3f}."
+        f"{float(view.layer.ffn_activation[view.token, view.neuron]):.3f}."
     )
     st.markdown(
         "Do they have something in common? In a large language model, Geva et al. (2021, §3) found a pattern for every "
@@ -108,11 +99,7 @@ def show_written(view: View) -> None:
         f"What neuron {view.neuron + 1:,} can add to a token is one vector, its row of $W_2$. How much of it is added "
         f"is the activation: at {view.name} **{active:.3f}** times the row."
     )
-    draw(
-        strips([row.numpy()], ["row of W_2"], title=f"What neuron {view.neuron + 1:,} of {view.place} writes",
-               value_title="Value"),
-        "written",
-    )  # fmt: skip
+    draw(partial(figures.written, view.trace, view.layer.index, view.neuron), "written")
     st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i] + b_2")
     added = view.layer.ffn_activation[view.token] @ view.layer.weights.w_2 + view.layer.weights.b_2
     whole = view.layer.ffn_output[view.token]
@@ -134,7 +121,7 @@ def _show_words(view: View) -> None:
             icon=":material/info:",
         )
         return
-    words = favoured_words(model, view.layer.weights.w_2[view.neuron], _WORDS)
+    words = favoured_words(model, view.layer.weights.w_2[view.neuron], figures.WORDS)
     if not words:
         return
     low, high = cached_layers.chance_deviation(model)
@@ -143,11 +130,8 @@ def _show_words(view: View) -> None:
     if question is not None and not predict(LESSON, question):
         return
     draw(
-        bars(
-            [word.word for word in words], [word.deviation for word in words], value_title="Standard deviations",
-            title=f"Words in the direction that neuron {view.neuron + 1:,} writes, {view.place}", value_format=".2f",
-        ),
-        "favoured-words",
+        figures.drawn_words(words, view.layer.index, view.neuron), "favoured-words",
+        call=partial(figures.favoured_words, view.trace, view.layer.index, view.neuron),
     )  # fmt: skip
     skipped = "layers above and all LayerNorms" + ("" if view.config.causal else ", and the head’s own layer")
     st.caption(

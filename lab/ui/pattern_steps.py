@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -13,12 +15,14 @@ from lab.analysis.patterns import PATTERNS, name_heads
 from lab.analysis.specialization_parts import specialization_parts
 from lab.course import specialization_checks as ask
 from lab.course.checks import Question
+from lab.figures import specialization as figures
+from lab.text.tags import Tags
 from lab.ui import cached_tags
 from lab.ui.attention_steps import View
 from lab.ui.figures import code
 from lab.ui.quiz import checks, predict
 from lab.ui.selection import TOY
-from lab.ui.specialization_view import LESSON, Tags, dimension, draw_names, tags_or_reason
+from lab.ui.specialization_view import LESSON, dimension, draw_names, tags_or_reason
 
 NAMED = "named-heads"
 
@@ -30,8 +34,8 @@ def show_patterns(view: View) -> None:
     question = ask.most_common_name([str(name) for name in names.ravel()])
     if question is not None and not predict(LESSON, question):
         return
-    draw_names(names, view, "Named heads, this text", NAMED)
     layer, head = view.layer.index, view.head
+    draw_names(names, view, "Named heads, this text", NAMED, partial(figures.named_heads, view.trace, layer, head))
     st.markdown(
         f"{view.place[0].upper()}{view.place[1:]} is **{ask.pattern_name(str(names[layer, head]))}**. A head has a "
         "name when its score is above the pattern’s threshold; broad goes first, then the largest score. Click a head "

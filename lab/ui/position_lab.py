@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import get_args
 
 import streamlit as st
 
 from lab.analysis.embeddings import Gap, Order, new_order, permutation_gap, reordered
-from lab.charts import lines
 from lab.course import embedding_checks as ask
 from lab.course.words import quoted
-from lab.models.interventions import Interventions
+from lab.figures import inputs_changed as figures
+from lab.figures.inputs_changed import WITH, WITHOUT
 from lab.ui import cached_layers
 from lab.ui.embedding_steps import LESSON, View
 from lab.ui.figures import code, draw
 from lab.ui.quiz import predict
 
 _SHOWN = 12  # tokens of a text that a sentence may list
-
-WITHOUT, WITH, NO_MASK = "positions zeroed", "positions kept", "zeroed, no mask"
 
 
 def show_position_lab(view: View) -> None:
@@ -37,15 +36,11 @@ def show_position_lab(view: View) -> None:
     if (moved.token_ids, moved.segment_ids) == (trace.token_ids, trace.segment_ids):
         st.info("In this order the row of tokens is the same as before. Choose another.", icon=":material/edit:")
         return
-    gaps = {WITHOUT: cached_layers.permutation_gap(trace, order, Interventions(no_positions=True))}
-    if not predict(LESSON, ask.after_reordering(order, gaps[WITHOUT])):
+    ways = figures.ways_to_run(trace)
+    if not predict(LESSON, ask.after_reordering(order, cached_layers.permutation_gap(trace, order, ways[WITHOUT]))):
         return
-    gaps[WITH] = cached_layers.permutation_gap(trace, order, Interventions())
-    if trace.model.config.causal:
-        gaps[NO_MASK] = cached_layers.permutation_gap(
-            trace, order, Interventions(no_positions=True, no_causal_mask=True)
-        )
-    _draw(view, gaps)
+    gaps = {name: cached_layers.permutation_gap(trace, order, way) for name, way in ways.items()}
+    _draw(view, gaps, order)
     st.markdown(_explained(view, gaps))
     code(permutation_gap)
 
@@ -55,19 +50,11 @@ def _row(tokens: tuple[str, ...]) -> str:
     return " ".join(quoted(token) for token in tokens[:_SHOWN]) + rest
 
 
-def _draw(view: View, gaps: dict[str, Gap]) -> None:
+def _draw(view: View, gaps: dict[str, Gap], order: Order) -> None:
     with st.container(horizontal=True):
         for name, gap in gaps.items():
             st.metric(f"max |difference|, {name}", f"{gap.layers.max():.2g}", border=True, width="content")
-    layers = len(gaps[WITHOUT].layers)
-    draw(
-        lines(
-            {name: gap.layers for name, gap in gaps.items()}, x=range(layers), y_title="max |difference|",
-            x_title="Hidden state (0 = input of layer 1)", title="Difference in each hidden state",
-            value_format=".2g",
-        ),
-        "position-lab",
-    )  # fmt: skip
+    draw(figures.reordering_of(gaps), "position-lab", call=partial(figures.reordering, view.trace, order))
     segment = "; its segment goes with it" if view.trace.model.config.segments > 1 else ""
     st.markdown(
         f"Each token is held against itself, at its old and its new place{segment}. The largest number in these "

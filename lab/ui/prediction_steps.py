@@ -8,21 +8,18 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis import predictions as read
-from lab.analysis.masking import mask_of, maskable, spread, unknown_of, whole_words
+from lab.analysis.masking import unknown_of
 from lab.analysis.predictions import Candidate, Prediction
 from lab.charts import bars, strips
 from lab.course import prediction_checks as ask
-from lab.course.checks import Question
 from lab.course.words import quoted
 from lab.models import forward
 from lab.ui import cached
 from lab.ui.figures import code, draw
-from lab.ui.prediction_view import View
-from lab.ui.quiz import checks, predict
+from lab.ui.prediction_view import LESSON, View, in_tex, numbers_table, temperature
+from lab.ui.quiz import predict
 
-_LESSON = "masked-language-model"
 _TOP = (5, 10, 20)
-_COLDEST, _HOTTEST = 0.1, 2.0
 
 
 def show_hidden(view: View) -> None:
@@ -42,7 +39,7 @@ def show_next(view: View) -> None:
     if _predict_best(
         view, f"Which token does the model find most probable after token {view.place + 1}, at temperature 1?"
     ):
-        prediction = view.prediction.at(_temperature())
+        prediction = view.prediction.at(temperature())
         _show_best(view, prediction)
         _show_truth(view, prediction, f"In your text, token {view.place + 2} is")
         st.markdown("At temperature 1 this is the model’s own distribution. Colder sharpens it, hotter flattens it.")
@@ -50,12 +47,7 @@ def show_next(view: View) -> None:
 
 def _predict_best(view: View, prompt: str) -> bool:
     question = ask.best_word(prompt, view.best(4), view.truth, view.model.config.vocabulary)
-    return question is None or predict(_LESSON, question)
-
-
-def _temperature() -> float:
-    value = st.slider("Temperature", _COLDEST, _HOTTEST, 1.0, 0.1, key="temperature", bind="query-params")
-    return min(_HOTTEST, max(_COLDEST, float(value)))
+    return question is None or predict(LESSON, question)
 
 
 def _top_k() -> int:
@@ -93,7 +85,7 @@ def show_vector(view: View) -> None:
     """Hidden state -> transform -> dot product with every word."""
     config = view.model.config
     question = ask.projected_numbers(len(view.trace), 1, config.width, config.vocabulary)
-    if question is not None and not predict(_LESSON, question):
+    if question is not None and not predict(LESSON, question):
         return
     steps = read.head_steps(view.trace, view.place)
     _show_steps(view, steps)
@@ -143,7 +135,7 @@ def _show_parts(view: View, steps: read.HeadSteps) -> None:
             "logit": [part.logit for part in parts],
         }
     )
-    _table(table)
+    numbers_table(table)
 
 
 def _with_truth(view: View, best: Sequence[Candidate]) -> list[Candidate]:
@@ -152,18 +144,13 @@ def _with_truth(view: View, best: Sequence[Candidate]) -> list[Candidate]:
     return [*best, *extra]
 
 
-def _table(table: pd.DataFrame, **formats: str) -> None:
-    numbers = {name: st.column_config.NumberColumn(format=formats.get(name, "%.4f")) for name in table.columns[1:]}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
-
-
 def show_softmax(view: View) -> None:
     """One candidate's probability, written out."""
     first, second = view.best(2)
     question = ask.odds(first, second)
-    if question is not None and not predict(_LESSON, question):
+    if question is not None and not predict(LESSON, question):
         return
-    prediction = view.prediction.at(_temperature()) if view.causal else view.prediction
+    prediction = view.prediction.at(temperature()) if view.causal else view.prediction
     tokenizer = view.model.tokenizer
     shown = [read.candidate(prediction, each.token_id, tokenizer) for each in _with_truth(view, view.best(10))]
     names = {each.token_id: f"{each.word} (rank {each.rank:,})" for each in shown}
@@ -182,16 +169,10 @@ def _written_out(chosen: Candidate, prediction: Prediction) -> str:
     return (
         rf"\begin{{aligned}} P &= \frac{{e^{{(z - z_{{\max}}){'/T' if over else ''}}}}}"
         rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[4pt]"
-        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{_tex(prediction.total)}}} \\[4pt]"
-        rf"&= \frac{{{_tex(chosen.exponential)}}}{{{_tex(prediction.total)}}} = {_tex(chosen.probability, 3)}"
+        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[4pt]"
+        rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 3)}"
         r"\end{aligned}"
     )
-
-
-def _tex(value: float, digits: int = 5) -> str:
-    """A number in LaTeX, small ones as powers of ten."""
-    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
 def _show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
@@ -205,7 +186,7 @@ def _show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
             "probability": [each.probability for each in shown],
         }
     )
-    _table(table, **{power: "%.4g", "probability": "%.4g"})
+    numbers_table(table, **{power: "%.4g", "probability": "%.4g"})
     rest = read.rest(prediction, [each.token_id for each in shown])
     st.markdown(
         f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
@@ -221,14 +202,13 @@ def show_unmasked(view: View) -> None:
         st.markdown(
             "You typed [MASK] here, so there is no word to put back. Hide a word of your own in the first step."
         )
-        _show_pair(view)
         return
     others = tuple(place for place in view.chosen if place != view.place)
     seen = cached.masked_run(view.model.id, view.plain.text, view.plain.pair or "", others) if others else view.plain
     in_sight = read.masked_prediction(seen, view.plain.encoding, view.place)
     visible = read.candidate(in_sight, truth.token_id, tokenizer)
     question = ask.shown_word(truth, visible)
-    if question is None or predict(_LESSON, question):
+    if question is None or predict(LESSON, question):
         draw(
             bars(
                 ["hidden", "in plain sight"], [truth.probability, visible.probability], domain=(0.0, 1.0),
@@ -237,7 +217,6 @@ def show_unmasked(view: View) -> None:
             "in-plain-sight",
         )  # fmt: skip
         st.markdown(_why_hide(truth, visible))
-    _show_pair(view)
 
 
 def _why_hide(hidden: Candidate, visible: Candidate) -> str:
@@ -256,37 +235,3 @@ def _why_hide(hidden: Candidate, visible: Candidate) -> str:
         "hides most of the words it is asked about. Of 10 asked words, 8 are hidden, 1 is swapped for a random one and "
         "1 stays: what it sees may be wrong (Devlin et al. 2019, §3.1)."
     )
-
-
-def _show_pair(view: View) -> None:
-    """BERT's second training task, where there is a pair and a head for it."""
-    if view.plain.pair and view.model.weights.pair_head is not None:
-        st.metric(
-            "The second sentence follows the first", ask.share(read.follows(view.plain)), border=True,
-            help="BERT's other training task: next-sentence prediction, read from [CLS], with no word hidden.",
-        )  # fmt: skip
-
-
-def show_checks(view: View) -> None:
-    """Questions on this text."""
-    first, *others = view.best(5)
-    questions: list[Question | None] = [
-        next(filter(None, (ask.quotient(each, view.prediction) for each in others)), None),
-        next(filter(None, (ask.shifted(each) for each in others)), None),
-        ask.tempered(view.prediction, first) if view.causal else _easiest_word(view),
-        ask.odds(others[0], others[1]),
-    ]
-    checks(_LESSON, questions)
-
-
-def _easiest_word(view: View) -> Question | None:
-    """Hides up to four words of the text, one at a time."""
-    encoding, tokenizer = view.plain.encoding, view.model.tokenizer
-    unknown, mask = unknown_of(tokenizer), mask_of(tokenizer)
-    if mask is None:
-        return None
-    offered = [place for place in maskable(encoding, mask[1]) if encoding.token_ids[place] != unknown]
-    places = spread(whole_words(encoding, offered) or offered, 4)
-    found = cached.restored_words(view.model.id, view.plain.text, view.plain.pair or "", places)
-    prompt = "If you hide just one of these words, which does the model restore with the highest probability?"
-    return ask.easiest_word(prompt, found)

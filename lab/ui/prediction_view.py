@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
 from lab.analysis import predictions as read
@@ -14,6 +15,9 @@ from lab.models.catalogue import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import cached, masking
 from lab.ui.lesson import OpenPage
+
+LESSON = "masked-language-model"
+_COLDEST, _HOTTEST = 0.1, 2.0
 
 
 @dataclass(frozen=True)
@@ -104,3 +108,22 @@ def _look_ahead(page: OpenPage, plain: Trace) -> View:
     masking.choose_place(plain, places, place, "Ask what comes after")
     st.markdown(f"The model has read: {masking.reading(plain, place, until=place)}")
     return View(page, plain, plain, (), (), place, read.next_prediction(plain, place))
+
+
+def temperature() -> float:
+    """The slider of the temperature."""
+    value = st.slider("Temperature", _COLDEST, _HOTTEST, 1.0, 0.1, key="temperature", bind="query-params")
+    return min(_HOTTEST, max(_COLDEST, float(value)))
+
+
+def numbers_table(table: pd.DataFrame, **formats: str) -> None:
+    """A table whose columns of numbers have four decimals, or look as ``formats`` says."""
+    columns = table.select_dtypes("number").columns
+    numbers = {name: st.column_config.NumberColumn(format=formats.get(name, "%.4f")) for name in columns}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+
+
+def in_tex(value: float, digits: int = 5) -> str:
+    """A number in LaTeX, small and large ones with powers of ten."""
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

@@ -22,7 +22,7 @@ _SIDEBAR = ("text", "pair", "model")
 def checks_badge(lesson: Lesson) -> None:
     """How many checks are answered and right at first try, of those asked; none before a class."""
     count = progress().count(lesson.id)
-    if count.asked and not selection.current().teach:
+    if count.asked and not selection.chosen("teach"):
         st.badge(
             f"{count.answered} of {count.asked} checks answered, {count.right} right at first try",
             icon=":material/check:", color="gray",
@@ -39,7 +39,7 @@ def steps_badge(lesson: Lesson) -> None:
 def review() -> None:
     """The checks that were missed at first try, each with its answer and the way back to its sentence."""
     lessons = {lesson.id: lesson for lesson in LESSONS}
-    missed = [] if selection.current().teach else progress().missed()
+    missed = [] if selection.chosen("teach") else progress().missed()
     # There even when empty: if what stands below moved, an open expander would close.
     with st.container():
         if missed:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.attention import Array, window
 from lab.analysis.sublayers import SUBLAYERS, NormSteps, SublayerChanges
-from lab.charts import columns, heatmap, lines, strips
 from lab.course import feed_forward_checks as ask
+from lab.figures import residual as figures
+from lab.figures.feed_forward import TOKENS, shown
+from lab.figures.residual import COSINE, RELATIVE
 from lab.models import forward
 from lab.ui import cached_layers
 from lab.ui.feed_forward_view import LESSON, View, choose, choose_number
 from lab.ui.figures import code, draw
 from lab.ui.quiz import predict
-
-_TOKENS = 64
-_RELATIVE, _COSINE = "‖Δ‖ / ‖x‖", "cosine"
 
 
 def show_residual(view: View) -> None:
@@ -31,51 +31,39 @@ def show_residual(view: View) -> None:
         choose(view, neuron=False)
     with right:
         measure = st.segmented_control(
-            "Measure", [_RELATIVE, _COSINE], default=_RELATIVE, required=True, key="change", bind="query-params"
+            "Measure", [RELATIVE, COSINE], default=RELATIVE, required=True, key="change", bind="query-params"
         )
-    cosine = measure == _COSINE
-    values = changes.cosine if cosine else changes.relative
-    _draw_changes(view, values, str(measure), cosine=cosine)
-    _draw_token(view, changes, values, str(measure))
+    _draw_changes(view, changes, str(measure))
+    _draw_token(view, changes, str(measure))
     st.markdown(
         "x is the token’s vector in the stream, Δ what a sublayer adds to it. "
         + (
             "The cosine is that of the angle between x and x + Δ: 1 where the direction stays, 0 at a right angle."
-            if cosine
+            if measure == COSINE
             else "At 1, what is added is as long as what was there; at 0.1, a tenth of it."
         )
     )
     code(forward.decoder_layer if view.config.pre_norm else forward.encoder_layer)
 
 
-def _draw_changes(view: View, values: Array | np.ndarray, measure: str, *, cosine: bool) -> None:
+def _draw_changes(view: View, changes: SublayerChanges, measure: str) -> None:
     """Layers and sublayers down, tokens across."""
-    layers, _, n = values.shape
-    tokens = window(view.token, n, _TOKENS)
-    names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
     draw(
-        heatmap(
-            values.reshape(-1, n)[:, tokens], names, view.trace.tokens[tokens], title=f"{measure} of each sublayer",
-            row_title="Layer and sublayer", column_title="Token", value_title=measure,
-            scale="diverging" if cosine else "sequential", highlight=(None, view.token - tokens.start), numbered=False,
-            domain=(-1.0, 1.0) if cosine else None,
-        ),
-        "changes",
+        figures.drawn_changes(view.trace, changes, measure, view.token), "changes",
+        call=partial(figures.changes, view.trace, measure, view.token),
     )  # fmt: skip
-    if n > _TOKENS:
+    n, tokens = len(view.trace), shown(view.trace, view.token)
+    if n > TOKENS:
         st.caption(f"Drawn are tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
 
 
-def _draw_token(view: View, changes: SublayerChanges, values: np.ndarray, measure: str) -> None:
+def _draw_token(view: View, changes: SublayerChanges, measure: str) -> None:
     """The chosen token from layer to layer; one layer is no line."""
     largest = np.unravel_index(int(changes.relative[:, :, view.token].argmax()), changes.relative.shape[:2])
-    if len(values) > 1:
+    if len(changes.relative) > 1:
         draw(
-            lines(
-                {name: values[:, at, view.token] for at, name in enumerate(SUBLAYERS)}, x_title="Layer",
-                y_title=measure, title=f"{measure} at {view.trace.tokens[view.token]}, layer by layer",
-            ),
-            "changes-of-token",
+            figures.drawn_changes_of_token(view.trace, changes, measure, view.token), "changes-of-token",
+            call=partial(figures.changes_of_token, view.trace, measure, view.token),
         )  # fmt: skip
     st.markdown(
         f"For its length, {view.name} is changed most by the **{SUBLAYERS[largest[1]]}** sublayer of layer "
@@ -89,7 +77,8 @@ def show_norm(view: View) -> None:
     where = st.segmented_control(
         "Which LayerNorm", list(norms), default=next(iter(norms)), required=True, key="norm", bind="query-params"
     )
-    steps = norms.get(str(where), next(iter(norms.values())))
+    where = where if where in norms else next(iter(norms))
+    steps = norms[where]
     question = ask.scaled_input(steps)
     if question is not None and not predict(LESSON, question):
         return
@@ -98,8 +87,8 @@ def show_norm(view: View) -> None:
         choose(view, neuron=False)
     with right:
         dimension = _choose_dimension(view, steps)
-    _show_stages(view, steps, str(where), dimension)
-    _show_gain(view, steps, str(where), dimension)
+    _show_stages(view, steps, where, dimension)
+    _show_gain(view, steps, where, dimension)
     code(forward.layer_norm)
 
 
@@ -113,14 +102,7 @@ def _choose_dimension(view: View, steps: NormSteps) -> int:
 
 def _show_stages(view: View, steps: NormSteps, where: str, dimension: int) -> None:
     stages = steps.stages
-    shown = {name: vector for name, vector in stages.items() if name != "x − mean"}
-    draw(
-        strips(
-            list(shown.values()), list(shown), value_title="Value", highlight=dimension,
-            title=f"LayerNorm {where}, {view.place}, token {view.trace.tokens[view.token]}",
-        ),
-        "layer-norm",
-    )  # fmt: skip
+    draw(partial(figures.norm_stages, view.trace, view.layer.index, where, view.token, dimension), "layer-norm")
     table = pd.DataFrame(
         {
             "stage": list(stages),
@@ -153,12 +135,7 @@ def _written_out(steps: NormSteps, dimension: int) -> str:
 def _show_gain(view: View, steps: NormSteps, where: str, dimension: int) -> None:
     """γ over the dimensions; it belongs to the model, not to the text."""
     gamma, beta = steps.gamma, steps.beta
-    draw(
-        columns(
-            gamma, title=f"γ of the LayerNorm {where}, {view.place}", value_title="γ", highlight=dimension,
-        ),
-        "gamma",
-    )  # fmt: skip
+    draw(partial(figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
     st.markdown(
         f"γ runs from {gamma.min():.3f} to {gamma.max():.3f} (largest in dimension {int(gamma.argmax()) + 1}), β from "
         f"{beta.min():.3f} to {beta.max():.3f}. Both are the same for every token and every text."

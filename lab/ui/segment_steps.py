@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import get_args
 
-import numpy as np
 import streamlit as st
 
-from lab.analysis.attention import heaviest
-from lab.analysis.embeddings import Movement, SegmentChange, Values, segment_movement
-from lab.charts import bars, lines, token_chips
+from lab.analysis.embeddings import Movement, SegmentChange, segment_movement
+from lab.charts import token_chips
 from lab.charts.encoding_chips import encoding_chips
 from lab.course import embedding_checks as ask
+from lab.figures import inputs_changed as figures
 from lab.models.encoding import Encoding
 from lab.ui import cached_layers
 from lab.ui.embedding_steps import LESSON, View
@@ -26,7 +26,6 @@ _CHANGES: Mapping[SegmentChange, str] = {
     "swapped": "ids 0 and 1 swapped",
     "left out": "no segment vectors",
 }
-_BARS = 24
 _BOX = 320  # pixels of a text that scrolls
 
 
@@ -92,21 +91,19 @@ def _choose_change(segments: int, *, pair: bool) -> SegmentChange:
 
 
 def _show_movement(view: View, movement: Movement, change: SegmentChange) -> None:
-    ids, last = np.array(view.trace.segment_ids), movement.distance[-1]
     if not movement.distance.any():
         st.markdown(f"Nothing moves: with {_CHANGES[change]}, every number stays as it was.")
         return
-    present = sorted(set(ids.tolist()))
-    series = {f"segment {_NAMES[each % 2]}": movement.distance[:, ids == each].mean(axis=1) for each in present}
+    trace = view.trace
     draw(
-        lines(
-            series, x=range(len(movement.distance)), x_title="Hidden state (0 = input of layer 1)",
-            y_title="Distance ÷ length", title="How far vectors move, on average",
-        ),
-        "segment-layers",
+        figures.segment_movement_by_layer_of(trace, movement), "segment-layers",
+        call=partial(figures.segment_movement_by_layer, trace, change),
     )  # fmt: skip
-    _draw_tokens(view, last)
-    told = [f"{float(line[-1]):.3f} in {name}" for name, line in series.items()]
+    draw(
+        figures.segment_movement_by_token_of(trace, movement, view.token), "segment-tokens",
+        call=partial(figures.segment_movement_by_token, trace, change, view.token),
+    )  # fmt: skip
+    told = [f"{float(line[-1]):.3f} in {name}" for name, line in figures.segment_means(trace, movement).items()]
     st.markdown(
         f"A distance of 1 is as far as the vector is long. With {_CHANGES[change]}, the last layer’s vectors move by "
         f"{' and '.join(told)}, on average."
@@ -117,16 +114,3 @@ def _show_movement(view: View, movement: Movement, change: SegmentChange) -> Non
             "The second sentence follows the first", f"{after:.3f}", f"{after - before:+.3f}", border=True,
             delta_color="off", help=f"Next-sentence prediction, read from the first token. As typed: {before:.3f}.",
         )  # fmt: skip
-
-
-def _draw_tokens(view: View, moved: Values) -> None:
-    n = len(view.trace)
-    shown = heaviest(moved.astype(np.float32), view.token, min(n, _BARS))
-    part = "" if n <= _BARS else f", the {len(shown)} of {n} that move farthest"
-    draw(
-        bars(
-            [view.trace.tokens[i] for i in shown], moved[shown], value_title="Distance ÷ length",
-            title=f"How far each token’s last vector moves{part}",
-        ),
-        "segment-tokens",
-    )  # fmt: skip

@@ -10,6 +10,8 @@ from typing import Any
 import streamlit as st
 
 from lab.analysis.metrics import METRICS
+from lab.analysis.sentences import MASS, MAXIMUM, RELATIVE
+from lab.analysis.variants import REDUCED, VARIANTS
 from lab.course.words import escaped, quoted
 from lab.models.cards import DEFAULT_MODEL
 from lab.models.encoding import clean
@@ -20,10 +22,19 @@ MAX_CHARACTERS = 4000
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"
-# What stands in the matrix of sentences.
-MAXIMUM, MASS, RELATIVE = "Maximum", "Mean mass", "Length-corrected"
 # Which sentences the heads are averaged over.
 BUNDLED, OWN = "Bundled", "Your own"
+# The bench of flow: which heads, what counts as a link, what goes past the heads, which tokens take part.
+MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
+WEIGHTS, NORMS = "Weights", "Norms"
+HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
+EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
+# The head view: between what the lines run.
+TOKENS, WORDS = "Tokens", "Words"
+# The prediction lesson: the bars of a likelihood, the cells of the lens, and what top-k leaves out.
+LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"
+BEST_WORD, RANK, ENTROPY = "Best word", "Rank of the true one", "Entropy"
+EVERY_WORD = "all"
 _METRIC = "Focus (entropy)"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
@@ -45,6 +56,11 @@ NUMBERS: Mapping[str, tuple[int, int, int]] = {
     "pe_length": (64, 8, 512),
     "pe_width": (64, 4, 512),
     "pe_shift": (3, 1, 64),
+    "follow": (0, 0, 10_000),
+    "state": (0, 0, 1000),
+    "tree_k": (3, 1, 20),
+    "tree_depth": (3, 1, 10),
+    "draw_seed": (0, 0, 9999),
     "seed": (0, 0, 9999),
     "teach": (0, 0, 1),
 }
@@ -57,6 +73,20 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "measure": (MAXIMUM, MASS, RELATIVE),
     "clusters": ("3", "2", "4", "5", "6"),
     "source": (BUNDLED, OWN),
+    "flow_heads": (MEAN_OF_HEADS, ONE_HEAD),
+    "flow_reading": (WEIGHTS, NORMS),
+    "flow_residual": (HEADS_ONLY, WITH_RESIDUAL),
+    "flow_tokens": (EVERY_TOKEN, WORDS_ONLY),
+    "flow_threshold": ("0.1", "0.005", "0.01", "0.02", "0.05", "0.2", "0.3", "0.5"),
+    "flow_links": ("20", "10", "40"),
+    "units": (TOKENS, WORDS),
+    "variant": (REDUCED, *(name for name in VARIANTS if name != REDUCED)),
+    "score": (LOG_PROBABILITY, PROBABILITY),
+    "lens": (BEST_WORD, RANK, ENTROPY),
+    "lens_tokens": ("8", "4", "16"),
+    "top_k": ("50", EVERY_WORD, "1", "5", "10", "20", "100"),
+    "top_p": ("0.9", "1", "0.99", "0.95", "0.8", "0.5"),
+    "more": ("10", "20", "40"),
     "tau": ("0.01", "0.001", "0.003", "0.03", "0.1", "0.3"),
 }
 # These too, but a bad one among them leaves the widget at its default without a note.
@@ -74,8 +104,13 @@ _UNBOUND = (
     "teach",
     "token",
     "key_token",
+    "heads",
+    "follow",
+    "tensor",
+    "state",
     "place",
     "masked",
+    "first_token",
     "dimension",
     "first_dimension",
     "neuron",
@@ -91,8 +126,10 @@ class Selection:
     ``layer``, ``head``, ``token`` and ``key_token`` count from 1, as on screen. So do ``place``, the
     token asked about, and ``masked``, the hidden ones ("3.7"): see :mod:`lab.ui.masking`; and the
     dimensions of a vector and the neurons of a feed-forward network (0: not chosen). The numbers that
-    begin with ``pe_`` shape the sinusoids of the embeddings lesson. ``seed`` (0: none) gives a class its
-    own choice of questions, ``teach`` (1: on) is for showing the lab to one.
+    begin with ``pe_`` shape the sinusoids of the embeddings lesson; those with ``flow_`` and ``tree_``
+    belong to the bench of flow, as does ``follow``, the token whose paths are drawn (0: all). ``seed``
+    (0: none) gives a class its own choice of questions, ``teach`` (1: on) is for showing the lab to one.
+    ``heads`` are those drawn in the head view ("2.5"; empty: all).
     """
 
     mode: str = SENTENCE
@@ -105,6 +142,7 @@ class Selection:
     key_token: int = 4
     place: int = 0
     masked: str = ""
+    first_token: int = 0
     dimension: int = 0
     first_dimension: int = 1
     neuron: int = 0
@@ -132,6 +170,30 @@ class Selection:
     clusters: str = "3"
     source: str = BUNDLED
     measure: str = MAXIMUM
+    units: str = TOKENS
+    heads: str = ""
+    flow_heads: str = MEAN_OF_HEADS
+    flow_reading: str = WEIGHTS
+    flow_residual: str = HEADS_ONLY
+    flow_tokens: str = EVERY_TOKEN
+    flow_threshold: str = "0.1"
+    flow_links: str = "20"
+    follow: int = 0
+    tree_k: int = 3
+    tree_depth: int = 3
+    tensor: str = "layer.attention"
+    state: int = 0
+    tensor_rows: str = ""
+    tensor_columns: str = ""
+    variant: str = REDUCED
+    word_cut: str = ""
+    score: str = LOG_PROBABILITY
+    lens: str = BEST_WORD
+    lens_tokens: str = "8"
+    top_k: str = "50"
+    top_p: str = "0.9"
+    more: str = "10"
+    draw_seed: int = 0
     sentence: int = 1
     other_sentence: int = 2
     seed: int = 0
@@ -143,12 +205,22 @@ DEFAULTS = Selection()
 
 def current() -> Selection:
     """Read the selection out of the session; whatever is missing or of a wrong type is its default."""
+    # One look at the whole session: to ask it seventy times costs a rerun a sixth of its time.
+    state = st.session_state.to_dict()
     values: dict[str, Any] = {}
     for name, default in vars(DEFAULTS).items():
-        value = st.session_state.get(name, default)
+        value = state.get(name, default)
         values[name] = value if isinstance(value, type(default)) else default
     values["text"], values["pair"] = clean(values["text"]), clean(values["pair"])
     return Selection(**values)
+
+
+def chosen(name: str) -> Any:
+    """One field of :func:`current`: a rerun asks for single ones often, and each look at all of them costs."""
+    default = getattr(DEFAULTS, name)
+    value = st.session_state.get(name, default)
+    value = value if isinstance(value, type(default)) else default
+    return clean(value) if name in ("text", "pair") else value
 
 
 def whole_number(raw: object, least: int, most: int) -> int | None:

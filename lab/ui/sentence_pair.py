@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from lab.analysis.sentence_split import Sentences, crossing, joined, number
-from lab.charts import heatmap
 from lab.course import sentence_checks as ask
+from lab.figures import sentences as figures
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui import cached, cached_heads
 from lab.ui.figures import draw
 from lab.ui.quiz import predict
 from lab.ui.sentence_view import LESSON, View, take
-
-_TEXTS = ("Text A", "Text B")
 
 
 def show_pair(view: View) -> None:
@@ -55,19 +55,17 @@ def _compare(view: View, one: Trace, sentences: Sentences) -> None:
     in_pair = view.sentences.in_pair
     apart = crossing(view.found, in_pair)
     together = crossing(cached_heads.inter_sentence(one, sentences.of_token), in_pair)
-    question = ask.pair_effect(together[0, 1], apart[0, 1], _TEXTS) if not view.causal else None
+    question = ask.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS) if not view.causal else None
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(f"The model ran twice on the same words. {_border(view.trace.encoding, one.encoding, view.trace)}")
     top = float(max(apart.max(), together.max()))
     for column, values, name in zip(st.columns(2), (together, apart), ("one segment", "a pair"), strict=True):
         with column:
+            as_one = name == "one segment"
             draw(
-                heatmap(
-                    values, _TEXTS, _TEXTS, title=f"Mean mass in {name}", row_title="From", column_title="To",
-                    value_title="Share of attention", domain=(0.0, top), numbered=False, causal=view.causal,
-                ),
-                f"mass-{name[-4:]}",
+                figures.drawn_between_texts(values, as_one, top, view.causal), f"mass-{name[-4:]}",
+                call=partial(figures.between_texts, view.trace, as_one, top),
             )  # fmt: skip
     there = f"A to B: {together[0, 1]:.3f} in one segment, **{apart[0, 1]:.3f}** as a pair. " if not view.causal else ""
     st.markdown(f"{there}B to A: {together[1, 0]:.3f} in one segment, **{apart[1, 0]:.3f}** as a pair.")

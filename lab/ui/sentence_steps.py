@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lab.analysis import sentences as measure_of
-from lab.analysis.attention import window
 from lab.analysis.heads import Values
 from lab.analysis.sentence_split import expected, sent_by_token
-from lab.charts import heatmap
+from lab.analysis.sentences import MASS
 from lab.course import sentence_checks as ask
 from lab.course.metric_cards import tex
 from lab.course.words import quoted
+from lab.figures import sentences as figures
 from lab.ui import cached_heads
 from lab.ui.blanks import blanks
 from lab.ui.figures import code, draw
 from lab.ui.quiz import checks, predict
-from lab.ui.selection import MASS
-from lab.ui.sentence_view import LESSON, MATRIX, View, choose_measure, matrix, say_no_toy, values_of
+from lab.ui.sentence_view import LESSON, MATRIX, View, choose_measure, say_no_toy
 
-_TOKENS = 48  # a side of a block's map
 _AHEAD = (
     "comes before {b}, and this model reads from left to right: its tokens cannot look there. There is no weight, not "
     "even 0; the matrix hatches those cells."
@@ -69,8 +68,8 @@ def show_matrix(view: View) -> None:
     if question is not None and not predict(LESSON, question):
         return
     measure = choose_measure()
-    values = values_of(view.found, measure)
-    draw(matrix(view, values, measure, f"{measure}, sentence to sentence", clickable=True), MATRIX, clickable=True)
+    values = view.between.values(measure)
+    _draw_matrix(view, measure, MATRIX, clickable=True)
     a, b = ask.sentence_name(view.a), ask.sentence_name(view.b)
     if view.hidden:
         st.info(f"{a.capitalize()} {_AHEAD.format(b=b)}", icon=":material/visibility_off:")
@@ -84,30 +83,27 @@ def show_matrix(view: View) -> None:
     code(measure_of.between_sentences)
 
 
+def _draw_matrix(view: View, measure: str, key: str, *, clickable: bool = False) -> None:
+    """The matrix of a measure; a click chooses a pair."""
+    call = partial(figures.matrix, view.trace, measure, view.a, view.b)
+    figure = figures.drawn_matrix(
+        view.between, measure, (view.a, view.b), f"{measure}, sentence to sentence", clickable=clickable
+    )
+    draw(figure, key, clickable=clickable, call=call)
+
+
 def _show_block(view: View) -> None:
     """The tokens of one cell, in the head that has its largest weight."""
     layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
     tokens = view.trace.tokens
-    cells = measure_of.cells(view.trace, view.found, layer, head, view.a, view.b)
-    row, column = (int(np.flatnonzero(places == place)[0]) for places, place in
-                   ((cells.queries, query), (cells.keys, key)))  # fmt: skip
-    rows, columns = window(row, len(cells.queries), _TOKENS), window(column, len(cells.keys), _TOKENS)
     st.subheader(f"Where the maximum is: layer {layer + 1}, head {head + 1}")
     draw(
-        heatmap(
-            cells.weights[rows, columns], [tokens[i] for i in cells.queries[rows]],
-            [tokens[i] for i in cells.keys[columns]],
-            title=f"Sentence {view.a + 1} to sentence {view.b + 1}, layer {layer + 1}, head {head + 1}",
-            row_title="Query (attends)", column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0),
-            highlight=(row - rows.start, column - columns.start), value_format=".2f", numbered=False,
-            causal=view.causal and view.a == view.b and len(cells.queries) <= _TOKENS,
-        ),
-        "block",
+        figures.drawn_block(view.between, view.a, view.b), "block",
+        call=partial(figures.block, view.trace, view.a, view.b),
     )  # fmt: skip
-    if max(cells.weights.shape) > _TOKENS:
-        st.caption(
-            f"The block is {cells.weights.shape[0]} × {cells.weights.shape[1]}; drawn is the part around the maximum."
-        )
+    sides = [len(view.found.members[sentence]) for sentence in (view.a, view.b)]
+    if max(sides) > figures.TOKENS:
+        st.caption(f"The block is {sides[0]} × {sides[1]}; drawn is the part around the maximum.")
     st.markdown(
         f"{quoted(tokens[query])} (token {query + 1}) gives {quoted(tokens[key])} (token {key + 1}) "
         f"**{view.found.maximum[view.a, view.b]:.3f}**: no head of any layer has more from sentence {view.a + 1} to "
@@ -146,20 +142,16 @@ def show_direction(view: View) -> None:
             "This model reads from left to right, so attention between sentences has one direction: backwards. Every "
             "cell above the diagonal is missing, and there is nothing to compare with."
         )
-        draw(matrix(view, view.found.mass, MASS, "Mean mass, sentence to sentence"), "one-direction")
+        _draw_matrix(view, MASS, "one-direction")
         return
     question = ask.other_direction(view.found, a, b)
     if question is not None and not predict(LESSON, question):
         return
     measure = choose_measure()
-    values = values_of(view.found, measure)
+    values = view.between.values(measure)
     draw(
-        heatmap(
-            values - values.T, view.names(), [str(number + 1) for number in range(len(values))],
-            title=f"{measure}: there minus back", row_title="From", column_title="To", value_title="Difference",
-            scale="diverging", highlight=(a, b), value_format="+.2f", numbered=False,
-        ),
-        "there-minus-back",
+        figures.drawn_difference(view.between, measure, a, b), "there-minus-back",
+        call=partial(figures.difference, view.trace, measure, a, b),
     )  # fmt: skip
     if a == b:
         st.markdown("Choose two different sentences in the sidebar to compare the two directions.")
@@ -241,39 +233,41 @@ def show_specials(view: View) -> None:
             "This model puts no special tokens around a text. Every token is in a sentence, and each row of the mean "
             "mass adds up to 1: there is nothing to leave out."
         )
-        draw(matrix(view, found.mass, MASS, "Mean mass, sentence to sentence"), "all-mass")
+        _draw_matrix(view, MASS, "all-mass")
         return
     question = ask.to_specials(found, view.a, what)
     if question is not None and not predict(LESSON, question):
         return
-    everything = np.column_stack([found.mass, found.removed])
     draw(
-        heatmap(
-            everything, view.names(), [*(str(number + 1) for number in range(len(found.mass))), "none"],
-            title="Where each sentence’s attention goes", row_title="From", column_title="To sentence",
-            value_title="Share of attention", domain=(0.0, 1.0), highlight=(view.a, len(found.mass)),
-            value_format=".2f", numbered=False,
-        ),
-        "with-specials",
+        figures.drawn_everywhere(view.between, view.a), "with-specials",
+        call=partial(figures.everywhere, view.trace, view.a),
     )  # fmt: skip
     st.markdown(
         f"Each row adds up to 1. The last column is what goes to {what}: **{found.removed[view.a]:.1%}** for sentence "
         f"{view.a + 1}. Leave that out and let every row of every head sum to 1 again:"
     )
-    measure = choose_measure()
-    shared = cached_heads.inter_sentence(view.trace, view.sentences.of_token, renormalise=True)
-    both = [values_of(each, measure) for each in (found, shared)]
-    top = float(np.nanmax(both))
-    for column, values, name in zip(st.columns(2), both, ("as it is", "without"), strict=True):
-        with column:
-            draw(matrix(view, values, measure, f"{measure}, {name}", top=top), f"matrix-{name[:2]}")
+    before, after = _draw_both(view, choose_measure())
     if view.hidden:
         return
-    before, after = (values[view.a, view.b] for values in both)
     st.markdown(
         f"From sentence {view.a + 1} to sentence {view.b + 1}: {before:.3f} as it is, **{after:.3f}** with {what} "
         "left out."
     )
+
+
+def _draw_both(view: View, measure: str) -> tuple[float, float]:
+    """The matrix as it is and without special tokens, on one scale; the chosen cell of both."""
+    reads = (view.between, view.without)
+    top = float(np.nanmax([read.values(measure) for read in reads]))
+    for column, read, name in zip(st.columns(2), reads, ("as it is", "without"), strict=True):
+        with column:
+            title, alone = f"{measure}, {name}", read.found.renormalised
+            draw(
+                figures.drawn_matrix(read, measure, (view.a, view.b), title, top), f"matrix-{name[:2]}",
+                call=partial(figures.matrix, view.trace, measure, view.a, view.b, title, top, alone),
+            )  # fmt: skip
+    before, after = (float(read.values(measure)[view.a, view.b]) for read in reads)
+    return before, after
 
 
 def show_checks(view: View) -> None:

@@ -6,33 +6,24 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.analysis.heads import Values, is_causal
+from lab.analysis.heads import is_causal
 from lab.analysis.sentence_split import MOST, Sentences, split
-from lab.analysis.sentences import InterSentence
-from lab.charts import Heatmap, heatmap
-from lab.course.words import quoted
+from lab.analysis.sentences import MASS, MAXIMUM, RELATIVE, InterSentence
+from lab.course.words import escaped, quoted
+from lab.figures.sentences import Between
 from lab.models.trace import Trace
+from lab.text.sentences import SentencesUnavailable
 from lab.ui import cached_heads, selection
 from lab.ui.lesson import LessonPage
-from lab.ui.selection import MASS, MAXIMUM, RELATIVE
 
 LESSON = "inter-sentence-attention"
 MATRIX = "sentences"
 EXAMPLE = "The dog ran to the park. It found a red ball there. The children laughed because the dog was happy."
-_LABEL = 40  # characters of a sentence that a label keeps
-# Measure -> (field of InterSentence, its unit, what it says).
-MEASURES = {
-    MAXIMUM: (
-        "maximum",
-        "Weight",
-        "The largest single weight of any head from a token of the row to one of the column",
-    ),
-    MASS: (
-        "mass",
-        "Share of attention",
-        "What a token of the row sends to the column: mean over its tokens and all heads",
-    ),
-    RELATIVE: ("relative", "× even share", "The mean mass over what an even spread would send: 1 is no preference"),
+# What each measure says.
+_READINGS = {
+    MAXIMUM: "The largest single weight of any head from a token of the row to one of the column",
+    MASS: "What a token of the row sends to the column: mean over its tokens and all heads",
+    RELATIVE: "The mean mass over what an even spread would send: 1 is no preference",
 }
 
 
@@ -45,6 +36,16 @@ class View:
     sentences: Sentences
     a: int
     b: int
+
+    @property
+    def between(self) -> Between:
+        return Between(self.trace, self.sentences, self.found)
+
+    @property
+    def without(self) -> Between:
+        """The same with the tokens in no sentence left out."""
+        found = cached_heads.inter_sentence(self.trace, self.sentences.of_token, renormalise=True)
+        return Between(self.trace, self.sentences, found)
 
     @property
     def found(self) -> InterSentence:
@@ -71,20 +72,14 @@ class View:
             parts.append("the sentences left out")
         return " and ".join(parts)
 
-    def names(self) -> list[str]:
-        """The sentences as labels: "1 The dog ran to the park."."""
-        return [label(number, text) for number, text in enumerate(self.sentences.texts)]
-
-
-def label(sentence: int, text: str) -> str:
-    """A sentence's number and how it begins."""
-    words = " ".join(text.split())
-    return f"{sentence + 1} {words if len(words) <= _LABEL else words[: _LABEL - 1] + '…'}"
-
 
 def look(page: LessonPage, trace: Trace) -> View | None:
     """The sentences of a text and the two chosen; None, with an explanation and a way on, if there is only one."""
-    sentences = split(trace)
+    try:
+        sentences = split(trace)
+    except SentencesUnavailable as error:
+        st.warning(f"{escaped(str(error))} The other lessons work without it.", icon=":material/extension_off:")
+        return None
     _say_limits(trace, sentences)
     if len(sentences) < 2:
         _say_single(sentences)
@@ -143,28 +138,9 @@ def _choose(name: str, title: str, count: int) -> int:
 def choose_measure() -> str:
     """Which number stands for two sentences."""
     chosen = st.segmented_control(
-        "Measure", list(MEASURES), default=MAXIMUM, required=True, key="measure", bind="query-params",
+        "Measure", list(_READINGS), default=MAXIMUM, required=True, key="measure", bind="query-params",
         persist_state="session",
     )  # fmt: skip
-    measure = chosen if chosen in MEASURES else MAXIMUM
-    st.markdown(f"{MEASURES[measure][2]}.")
+    measure = chosen if chosen in _READINGS else MAXIMUM
+    st.markdown(f"{_READINGS[measure]}.")
     return str(measure)
-
-
-def values_of(found: InterSentence, measure: str) -> Values:
-    """The matrix of a measure, (S, S)."""
-    values: Values = getattr(found, MEASURES[measure][0])
-    return values
-
-
-def matrix(
-    view: View, values: Values, measure: str, title: str, *, top: float | None = None, clickable: bool = False
-) -> Heatmap:
-    """The sentences as a heatmap; what a causal model cannot see is hatched. ``top`` ends the colours of two."""
-    high = 1.0 if measure == MAXIMUM else top
-    return heatmap(
-        values, view.names(), [str(b + 1) for b in range(len(values))], title=title, row_title="From",
-        column_title="To", value_title=MEASURES[measure][1], domain=(0.0, high) if high else None,
-        select="cell" if clickable else None, highlight=(view.a, view.b), value_format=".2f", causal=view.causal,
-        numbered=False,
-    )  # fmt: skip

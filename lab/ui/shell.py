@@ -13,6 +13,7 @@ from lab.ui import cached, selection, teaching
 from lab.ui.sidebar import shared_input
 
 _ROUTED = "_routed"
+_AT = "_page"
 
 
 def pages() -> list[StreamlitPage]:
@@ -34,6 +35,7 @@ def run() -> None:
     page = _navigation()
     st.set_page_config(page_title=f"{page.title} — Inside BERT")
     selection.start(cached.model_ids())
+    _arrive(page)
     with st.sidebar:
         teaching.show()
         shared_input(_opened(page.title))
@@ -50,6 +52,14 @@ def _navigation(hidden: bool = False) -> StreamlitPage:
     # The favicon comes first: without one, a page's Material icon would be fetched from the network.
     st.set_page_config(page_icon=Path(__file__).with_name("icon.png"), layout="wide")
     return st.navigation(pages(), position="hidden" if hidden else "sidebar", expanded=True)
+
+
+def _arrive(page: StreamlitPage) -> None:
+    """Begin another page with its first step, also where two pages name one alike; a link may ask for a later one."""
+    if st.session_state.get(_AT) != page.title:
+        st.session_state[_AT] = page.title
+        if "step" not in st.query_params:
+            st.session_state.pop("step", None)
 
 
 def route() -> None:

@@ -53,7 +53,7 @@ def shared_input(opened: Lesson | Bench | None) -> None:
             bind="query-params",
             help="Random: the same architecture before its first training step. What you still see was not learned.",
         )  # fmt: skip
-        if selection.current().weights == selection.RANDOM:
+        if selection.chosen("weights") == selection.RANDOM:
             default, least, most = selection.NUMBERS["twin_seed"]
             st.number_input("Seed", least, most, default, key="twin_seed", bind="query-params")
 
@@ -80,7 +80,7 @@ def toy_weights(*, trains: bool) -> None:
         "Weights", [selection.CONSTRUCTED, selection.RANDOM, selection.TRAINED], default=selection.CONSTRUCTED,
         required=True, key="toy_weights", bind="query-params",
     )  # fmt: skip
-    if selection.current().toy_weights == selection.TRAINED:
+    if selection.chosen("toy_weights") == selection.TRAINED:
         _training(trains)
 
 

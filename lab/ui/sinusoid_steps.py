@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from lab.analysis.positions import frequencies, shift_matrix, sinusoids, wavelengths
-from lab.charts import heatmap, lines, strips
 from lab.course import embedding_checks as ask
+from lab.figures import positions as figures
 from lab.ui import selection
-from lab.ui.embedding_steps import DIMENSIONS, LESSON, View, choose_token, signed
+from lab.ui.attention_steps import choose_token
+from lab.ui.embedding_steps import LESSON, View, signed
 from lab.ui.figures import code, draw
 from lab.ui.position_steps import settings, slider
 from lab.ui.quiz import predict
-
-_WAVES = 4  # pairs of dimensions drawn as curves, at even steps
 
 
 def show_wavelengths(_view: View) -> None:
@@ -23,22 +24,8 @@ def show_wavelengths(_view: View) -> None:
     if not predict(LESSON, ask.turns_fastest(width, base)):
         return
     waves = wavelengths(width, base)
-    steps = np.unique(np.linspace(0, width // 2 - 1, _WAVES).round().astype(int))
-    pe = sinusoids(np.arange(length), width, base)
-    draw(
-        lines(
-            {f"dimension {2 * i + 1}": pe[:, 2 * i] for i in steps}, x=range(length), x_title="Position",
-            y_title="Value", title="Sines of some dimensions", y_domain=(-1.0, 1.0),
-        ),
-        "waves",
-    )  # fmt: skip
-    draw(
-        lines(
-            {"wavelength": np.log10(waves)}, x=range(1, width, 2), x_title="Dimension",
-            y_title="log₁₀ of the wavelength", title="Wavelength of each pair",
-        ),
-        "wavelengths",
-    )  # fmt: skip
+    draw(partial(figures.waves, length, width, base), "waves")
+    draw(partial(figures.wavelength_by_dimension, width, base), "wavelengths")
     st.latex(r"\text{wavelength}_i = \frac{2\pi}{\omega_i} = 2\pi \cdot \text{base}^{2i/d}")
     turns = length / waves[-1]
     st.markdown(
@@ -53,7 +40,7 @@ def show_wavelengths(_view: View) -> None:
 def show_shift(view: View) -> None:
     """A step of k positions is the same rotation wherever it starts."""
     length, width, base = settings()
-    choose_token(view.trace, view.token)
+    choose_token(view.trace, "token", "Token", view.token)
     slider("pe_shift", "Shift k", 1)
     k, place = min(max(selection.current().pe_shift, 1), 64), view.token
     st.markdown(
@@ -67,29 +54,11 @@ def show_shift(view: View) -> None:
         r"\begin{pmatrix}\sin p\,\omega\\ \cos p\,\omega\end{pmatrix} \end{aligned}"
     )
     left, right = st.columns([2, 3])
-    size = min(width, 8)
     with left:
-        names = [str(i + 1) for i in range(size)]
-        draw(
-            heatmap(
-                turn[:size, :size], names, names, title=f"The matrix for k = {k}, its first {size} dimensions",
-                row_title="Into dimension", column_title="From dimension", value_title="Factor", scale="diverging",
-                domain=(-1.0, 1.0), value_format=".2f", numbered=False,
-            ),
-            "shift-matrix",
-        )  # fmt: skip
-    before, after = sinusoids([place, place + k], width, base)
+        draw(partial(figures.shift_matrix, k, width, base), "shift-matrix")
     with right:
-        shown = slice(0, min(width, DIMENSIONS))
-        draw(
-            strips(
-                [before[shown], (turn @ before)[shown], after[shown]],
-                [f"PE({place})", f"M · PE({place})", f"PE({place + k})"],
-                title=f"Position {place}, multiplied, and position {place + k}", value_title="Value",
-                domain=(-1.0, 1.0),
-            ),
-            "shift",
-        )  # fmt: skip
+        draw(partial(figures.shifted, place, k, width, base), "shift")
+    before, after = sinusoids([place, place + k], width, base)
     sine, cosine = before[0], before[1]
     st.markdown(f"In dimension 1, where ω = 1: the first row of M times PE({place}), and PE({place + k}) itself.")
     st.latex(

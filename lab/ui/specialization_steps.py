@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from lab.analysis import specialization_parts as take
 from lab.analysis.attention import attention_map
@@ -17,19 +17,20 @@ from lab.analysis.specialization import SPECIALIZATIONS, Dimension, relative_to_
 from lab.analysis.specialization_parts import Part
 from lab.charts.encoding_chips import encoding_chips
 from lab.charts.labels import visible
-from lab.charts.radar import radar
 from lab.charts.tokens import token_chips
 from lab.course import specialization_checks as ask
 from lab.course.checks import Question
 from lab.course.metric_cards import tex
 from lab.course.words import escaped
+from lab.figures import specialization as figures
 from lab.text import tags as carrying
+from lab.text.tags import Tags
 from lab.ui import cached_tags
 from lab.ui.attention_steps import View
-from lab.ui.figures import code, draw_radar
+from lab.ui.figures import code, draw_plotly
 from lab.ui.metric_view import choose_version
 from lab.ui.quiz import predict
-from lab.ui.specialization_view import LESSON, Tags, dimension, name_of, plain_name, tags_of
+from lab.ui.specialization_view import LESSON, dimension, name_of, tags_of
 
 _MANY = 120  # chips, before they scroll in a box
 _BOX = 420  # pixels
@@ -195,62 +196,22 @@ def show_radar(view: View) -> None:
     raw, corrected = every.raw[layer], every.corrected[layer]
     if not _predicted(view, raw, ("self", "long_range", "entities", "punctuation")):
         return
-    there = np.flatnonzero(np.isfinite(raw).all(axis=0))
-    axes = [plain_name(SPECIALIZATIONS[place], view.trace) for place in there]
+    there = figures.present(raw)
+    axes = [figures.axis_name(view.trace, SPECIALIZATIONS[place]) for place in there]
     if len(raw) < 2 or len(there) < 3:
         st.info("A radar needs two heads to compare and three values. Write a longer text.", icon=":material/edit:")
         return
     everyone = st.segmented_control(
         "Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar", help="The chosen head is filled.",
     ) == _ALL  # fmt: skip
-    relative = relative_to_layer(raw)
-    heads = range(len(raw)) if everyone else [view.head]
-    draw_radar(
-        radar(
-            {_head(head): relative[head, there] for head in heads}, axes,
-            {_head(head): _hover(head, axes, relative, raw, corrected, there) for head in heads},
-            title=f"Specialization, layer {layer + 1}" + ("" if everyone else f", head {view.head + 1}"),
-            axis_title="relative to this layer", chosen=_head(view.head),
-            table=_numbers(axes, relative[:, there], raw[:, there], corrected[:, there]),
-        ),
-        "radar",
+    draw_plotly(
+        figures.drawn_radar(view.trace, every, layer, view.head, everyone), "radar",
+        partial(figures.radar, view.trace, layer, view.head, everyone),
     )  # fmt: skip
-    missing = [plain_name(each, view.trace) for i, each in enumerate(SPECIALIZATIONS) if i not in there]
-    _say_radar(view, relative[view.head, there], [raw[view.head, there], corrected[view.head, there]], axes, missing)
+    missing = [figures.axis_name(view.trace, each) for i, each in enumerate(SPECIALIZATIONS) if i not in there]
+    own = [values[view.head, there] for values in (relative_to_layer(raw), raw, corrected)]
+    _say_radar(view, own[0], own[1:], axes, missing)
     code(relative_to_layer)
-
-
-def _head(head: int) -> str:
-    return f"Head {head + 1}"
-
-
-def _hover(
-    head: int,
-    axes: list[str],
-    relative: Values,
-    raw: Values,
-    corrected: Values,
-    there: NDArray[np.intp],
-) -> list[str]:
-    return [
-        f"{_head(head)}, {visible(axis)}<br>raw {raw[head, place]:.3f}, corrected {corrected[head, place]:.2f}"
-        f"<br>relative to the layer {relative[head, place]:.2f}"
-        for axis, place in zip(axes, there, strict=True)
-    ]
-
-
-def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) -> pd.DataFrame:
-    """One row a head and axis."""
-    heads = len(raw)
-    return pd.DataFrame(
-        {
-            "head": np.repeat(np.arange(1, heads + 1), len(axes)),
-            "metric": [visible(axis) for axis in axes] * heads,
-            "raw": raw.ravel(),
-            "corrected": corrected.ravel(),
-            "relative to the layer": relative.ravel(),
-        }
-    )
 
 
 def _say_radar(view: View, own: Values, values: list[Values], axes: list[str], missing: list[str]) -> None:

@@ -14,12 +14,12 @@ _BACK, _FORWARD = "PageUp", "PageDown"
 
 def keys() -> tuple[str | None, str | None]:
     """The keys of the step before and the next one; none while a learner reads, who scrolls with them."""
-    return (_BACK, _FORWARD) if selection.current().teach else (None, None)
+    return (_BACK, _FORWARD) if selection.chosen("teach") else (None, None)
 
 
 def show() -> None:
     """Sidebar: that a class is taught, and the way out. Nothing otherwise."""
-    if not selection.current().teach:
+    if not selection.chosen("teach"):
         return
     st.html(_LARGER)
     with st.container(border=True):

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lab.analysis import predictions as read
-from lab.analysis.attention import Array, attention_map
-from lab.analysis.heads import Values
+from lab.analysis.attention import attention_map
 from lab.analysis.predictions import Prediction
 from lab.analysis.twins import attention_moved, head_spread, layer_spread
-from lab.charts import bars, heatmap
 from lab.course.checks import MARGIN, Option, Question
 from lab.course.prediction_checks import share
 from lab.course.words import escaped, quoted
+from lab.figures import twins as figures
 from lab.models.catalogue import LoadedModel
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
@@ -26,8 +26,6 @@ from lab.ui.lesson import OpenPage
 from lab.ui.prediction_view import View, cannot_predict, look
 from lab.ui.quiz import predict
 
-_MAP_TOKENS = 48  # two maps share the width of the page
-_TOP = 5
 _ONE_TOKEN = "A single token has no other to attend to. Write a longer sentence in the sidebar."
 
 # What a step shows and the page then proves: the same tokens through the model, and through its twin.
@@ -71,7 +69,11 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
     for column, which, letter in zip(st.columns(2), order, "AB", strict=True):
         with column:
             title = f"Map {letter}: {names[which]}" if known else f"Map {letter}"
-            _draw_map(trace, maps[which], title, high, f"map-{letter}")
+            call = partial(figures.head_map, pair[which], layer, head, title, high)
+            # The lines of the notebook would tell whose map it is.
+            draw(call(), f"map-{letter}", call=call if known else None)
+            if len(trace) > figures.MAP_TOKENS:
+                st.caption(f"Drawn are the first {figures.MAP_TOKENS} of {len(trace)} tokens.")
     st.markdown(
         f"Layer {layer + 1}, head {head + 1} of both, on one colour scale, from 0 to {high:.3f}. The two maps place "
         f"**{moved:.0%}** of a row’s attention on different tokens, as a mean over rows."
@@ -101,21 +103,6 @@ def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[in
     return Question("which-is-trained", prompt, options)
 
 
-def _draw_map(trace: Trace, weights: Array, title: str, high: float, key: str) -> None:
-    shown = min(len(trace), _MAP_TOKENS)
-    tokens = trace.tokens[:shown]
-    draw(
-        heatmap(
-            weights[:shown, :shown], tokens, tokens, title=title, row_title="Query (attends)",
-            column_title="Key (attended to)", value_title="Weight", domain=(0.0, high),
-            causal=trace.model.config.causal,
-        ),
-        key,
-    )  # fmt: skip
-    if shown < len(trace):
-        st.caption(f"Drawn are the first {shown} of {len(trace)} tokens.")
-
-
 def show_heads(page: OpenPage, trace: Trace) -> Pair:
     """Every head of both in one number: how evenly it spreads its attention."""
     pair, twin = _pair(trace)
@@ -127,11 +114,10 @@ def show_heads(page: OpenPage, trace: Trace) -> Pair:
         "How evenly does a head spread its attention? The entropy of a row, divided by the largest it could have, as a "
         "mean over rows: 0 if each token attends to one, 1 if each attends to all alike."
     )
-    for column, name, values, key in zip(
-        st.columns(2), (trace.model.id, twin), spreads, ("trained", "random"), strict=True
-    ):
+    names, keys = (trace.model.id, twin), ("spread-trained", "spread-random")
+    for column, traced, name, values, key in zip(st.columns(2), pair, names, spreads, keys, strict=True):
         with column:
-            _draw_spread(values, name, f"spread-{key}")
+            draw(figures.drawn_spread(values, name), key, call=partial(figures.head_spread, traced, name))
     trained, untrained = spreads
     st.markdown(
         f"Mean over the {trained.size} heads: **{trained.mean():.2f}** in {escaped(trace.model.id)}, "
@@ -140,18 +126,6 @@ def show_heads(page: OpenPage, trace: Trace) -> Pair:
     )
     code(layer_spread)
     return pair
-
-
-def _draw_spread(values: Values, name: str, key: str) -> None:
-    layers, heads = values.shape
-    draw(
-        heatmap(
-            values, [str(i + 1) for i in range(layers)], [str(i + 1) for i in range(heads)],
-            title=f"Entropy ÷ maximum: {name}", row_title="Layer", column_title="Head", value_title="Entropy ÷ maximum",
-            domain=(0.0, 1.0), value_format=".2f", numbered=False,
-        ),
-        key,
-    )  # fmt: skip
 
 
 def show_predictions(page: OpenPage, trace: Trace) -> Pair:
@@ -172,29 +146,17 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
     )
     both = (view.prediction, untrained)
     high = max(float(each.probabilities.max()) for each in both)
-    for column, name, prediction, key in zip(
-        st.columns(2), (trace.model.id, twin), both, ("trained", "random"), strict=True
-    ):
+    names, keys = (trace.model.id, twin), ("best-trained", "best-random")
+    for column, traced, name, key in zip(st.columns(2), (view.trace, seen), names, keys, strict=True):
         with column:
-            _draw_best(view, prediction, name, high, f"best-{key}")
+            draw(partial(figures.best_words, traced, view.place, name, high), key)
     words = trace.model.config.vocabulary
     st.markdown(
-        f"These are the {_TOP} most probable {view.noun} of each, on one scale. Were all {words:,} equally probable, "
-        f"each would have {share(1 / words)}."
+        f"These are the {figures.TOP} most probable {view.noun} of each, on one scale. Were all {words:,} equally "
+        f"probable, each would have {share(1 / words)}."
     )
     _show_truth(view, both, (trace.model.id, twin))
     return view.trace, seen
-
-
-def _draw_best(view: View, prediction: Prediction, name: str, high: float, key: str) -> None:
-    best = read.candidates(prediction, _TOP, view.model.tokenizer)
-    draw(
-        bars(
-            [each.word for each in best], [each.probability for each in best], domain=(0.0, high), title=name,
-            value_title=f"Probability {view.where}", value_format=".3g",
-        ),
-        key,
-    )  # fmt: skip
 
 
 def _show_truth(view: View, both: tuple[Prediction, Prediction], names: tuple[str, str]) -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lab.analysis import lens as module_under_test
-from lab.analysis.lens import lens, lens_rows, stack
+from lab.analysis.lens import lens, lens_prediction, lens_rows, output_difference, stack
 from lab.analysis.predictions import predictions
 from lab.models.catalogue import load_model
 from lab.models.trace import Trace, trace
@@ -121,3 +121,17 @@ def test_what_has_no_lens_says_why(tiny_checkpoint: TinyCheckpoint) -> None:
     headless = trace(load_model(tiny_checkpoint("bert-headless")), TEXT)
     with pytest.raises(ValueError, match="without a language-modelling head"):
         lens(headless, [1], [None])
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_a_cell_in_full_is_the_cell_of_the_grid(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+    plain, truths = run(tiny_checkpoint, family)
+    grid, theirs = lens(plain, PLACES, truths), their_logits(tiny_checkpoint, family)
+    for layer in range(LAYERS + 1):
+        cell = lens_prediction(plain, layer, PLACES[1], truths[1])
+        assert cell.best(1)[0] == grid.best[layer, 1]
+        assert np.abs(cell.logits - theirs[layer][PLACES[1]].numpy()).max() < 1e-4
+    assert output_difference(plain, grid) == 0
+    assert output_difference(plain, lens(plain, PLACES[::-1], truths[::-1])) == 0
+    early = stack(PLACES, truths, list(lens_rows(plain, PLACES, truths))[:1])
+    assert output_difference(plain, early) > 0  # the embeddings are not the output

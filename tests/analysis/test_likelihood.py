@@ -142,3 +142,16 @@ def test_what_cannot_be_scored_says_why(tiny_checkpoint: TinyCheckpoint) -> None
     headless = likelihood(*encoded(tiny_checkpoint, "bert-headless", TEXT, None))
     with pytest.raises(ValueError, match="without a language-modelling head"):
         next(headless)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_a_stopped_scoring_goes_on_where_it_was(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+    model, encoding = encoded(tiny_checkpoint, family, TEXT, PAIR)
+    whole = every_step(model, encoding)[-1]
+    rest = list(likelihood(model, encoding, whole.scores[:5]))[-1]
+    assert [score.place for score in rest.scores] == [score.place for score in whole.scores]
+    assert rest.total == pytest.approx(whole.total, abs=TOLERANCE)
+    assert rest.finished and rest.mean == pytest.approx(whole.total / len(whole.scores), abs=TOLERANCE)
+    assert not list(likelihood(model, encoding, whole.scores))
+    with pytest.raises(ValueError, match="another text"):
+        likelihood(model, encoding, whole.scores[1:])

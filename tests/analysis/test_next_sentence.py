@@ -22,13 +22,14 @@ def test_both_orders_are_hugging_faces(tiny_checkpoint: TinyCheckpoint) -> None:
     module = transformers.AutoModelForNextSentencePrediction.from_pretrained(folder).eval()
     with torch.inference_mode():
         expected = [
-            module(**tokenizer(*texts, return_tensors="pt")).logits[0].softmax(-1)[0].item()  # label 0: it follows
+            module(**tokenizer(*texts, return_tensors="pt")).logits[0]  # label 0: it follows
             for texts in ((TEXT, PAIR), (PAIR, TEXT))
         ]
     run = trace(load_model(folder), TEXT, PAIR)
     found = next_sentence(run)
     assert found is not None
-    assert [found.follows, found.swapped] == pytest.approx(expected, abs=1e-5)
+    assert [found.follows, found.swapped] == pytest.approx([z.softmax(-1)[0].item() for z in expected], abs=1e-5)
+    assert [*found.logits, *found.swapped_logits] == pytest.approx(torch.cat(expected).tolist(), abs=1e-4)
     assert abs(found.follows - found.swapped) > 1e-4  # the order is no matter of indifference to it
     assert why_not(run) is None
 

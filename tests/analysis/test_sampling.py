@@ -209,3 +209,12 @@ def test_a_model_of_both_directions_is_refused(tiny_checkpoint: TinyCheckpoint) 
     encoding = encode(model.tokenizer, model.config, TEXT)
     with pytest.raises(ValueError, match="reads both directions"):
         continue_text(model, encoding, 1, SamplingSettings(), 0)
+
+
+def test_spans_lie_end_to_end_and_hold_the_numbers_that_draw_them() -> None:
+    found = sample(of(0.1, 0.4, 0.2, 0.3), SamplingSettings(top_p=0.9))
+    spans = [found.span(token) for token in kept(found)]
+    assert spans[0] == pytest.approx((0.0, 0.4 / 0.9))
+    assert [start for start, _ in spans[1:]] == pytest.approx([end for _, end in spans[:-1]])
+    assert spans[-1][1] == pytest.approx(1.0)
+    assert [found.drawn((start + end) / 2) for start, end in spans] == kept(found)

@@ -148,3 +148,12 @@ def test_members_are_in_reading_order_and_complete() -> None:
     for wrong in ([None, None], [0, 2], [1]):
         with pytest.raises(ValueError, match="each needs a token"):
             sentence_members(wrong)
+
+
+def test_a_row_that_spends_next_to_nothing_on_sentences_is_shared_out_without_a_warning() -> None:
+    a = np.zeros((1, 1, 3, 3), dtype=np.float32)
+    a[..., 0] = 1
+    a[0, 0, 2] = 1, 1e-40, 3e-40  # 1 ÷ 4e-40 is more than float32 holds
+    with np.errstate(over="raise"):
+        found = between_sentences(iter(a), [None, 0, 1], causal=True, renormalise=True)
+    assert found.mass[1] == pytest.approx([0.25, 0.75], rel=1e-3)

@@ -23,7 +23,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.harness import HOME, Lab, View, Visitor, chromium, running_lab, visit
+from benchmarks.server import HOME, Lab, running_lab
+from tests.browser.harness import View, Visitor, chromium, visit
 
 # A test that must fail waits so long for what does not come; a busy machine takes its time.
 expect.set_options(timeout=30_000)

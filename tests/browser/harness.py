@@ -1,4 +1,4 @@
-"""A lab server to visit, a Chromium to visit it with, and the manners to wait until it has finished.
+"""A Chromium to visit a lab server with, and the manners to wait until it has finished.
 
     with running_lab() as lab, chromium() as browser, visit(browser, View("dark", 390)) as visitor:
         visitor.page.goto(lab.url + "/Self-attention?layer=2")
@@ -11,17 +11,9 @@ Tests get all this from the fixtures in ``conftest.py``.
 from __future__ import annotations
 
 import re
-import socket
-import subprocess
-import sys
-import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -29,9 +21,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_pla
 
 from tests.browser.chromium import LAUNCH_ARGUMENTS, MISSING, chromium_path
 
-ROOT = Path(__file__).parents[2]
-HOME = ROOT / "Home.py"
-START_SECONDS = 60
 # A widget tells the server of a change after a debounce; only then does the page say "running".
 SETTLE_MS = 200
 IDLE_MS = 60_000
@@ -65,76 +54,6 @@ class View:
 
 
 VIEWS = tuple(View(scheme, width) for scheme in ("light", "dark") for width in (1280, 390))
-
-
-@dataclass(frozen=True)
-class Lab:
-    """A running server: where it is, and where its output goes."""
-
-    url: str
-    log_path: Path
-    process: subprocess.Popen[bytes]
-
-    @property
-    def log(self) -> str:
-        return self.log_path.read_text("utf-8", "replace")
-
-
-@contextmanager
-def running_lab(script: Path = HOME, folder: Path | None = None) -> Iterator[Lab]:
-    """Start ``streamlit run script`` on a free port, with the settings beside it; stop it at the end.
-
-    ``folder`` takes the server's log; without it the log is gone with the server.
-    """
-    with tempfile.TemporaryDirectory() as spare:
-        log_path = (folder or Path(spare)) / "server.log"
-        port = _free_port()
-        options = {
-            "server.port": port,
-            "server.address": "127.0.0.1",
-            "server.headless": "true",
-            "server.fileWatcherType": "none",
-            "browser.gatherUsageStats": "false",
-        }
-        command = [sys.executable, "-m", "streamlit", "run", str(script)]
-        command += [f"--{name}={value}" for name, value in options.items()]
-        with log_path.open("wb") as log:
-            process = subprocess.Popen(command, cwd=script.parent, stdout=log, stderr=subprocess.STDOUT)
-        lab = Lab(f"http://127.0.0.1:{port}", log_path, process)
-        try:
-            _wait_until_healthy(lab)
-            yield lab
-        finally:
-            _stop(process)
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def _wait_until_healthy(lab: Lab) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if lab.process.poll() is not None:
-            raise RuntimeError(f"the lab ended with {lab.process.returncode} before it served:\n{lab.log}")
-        try:
-            with urllib.request.urlopen(lab.url + "/_stcore/health", timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except (urllib.error.URLError, TimeoutError, ConnectionError):
-            time.sleep(0.1)
-    raise RuntimeError(f"the lab did not serve within {START_SECONDS} s:\n{lab.log}")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 @contextmanager

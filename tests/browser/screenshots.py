@@ -17,7 +17,8 @@ from pathlib import Path
 from playwright.sync_api import Page
 from streamlit.source_util import page_icon_and_name, page_sort_key
 
-from tests.browser.harness import HOME, VIEWS, Lab, View, chromium, running_lab, visit, wait_idle
+from benchmarks.server import HOME, Lab, running_lab
+from tests.browser.harness import VIEWS, View, chromium, visit, wait_idle
 
 # Chromium draws no taller picture.
 MAX_HEIGHT = 16_000

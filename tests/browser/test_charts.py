@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from tests.browser.harness import VIEWS, Lab, View, running_lab, visit, wait_idle
+from benchmarks.server import Lab, running_lab
+from tests.browser.harness import VIEWS, View, visit, wait_idle
 from tests.charts.samples import every_figure, words
 
 # The middle of the strong outline stands where the arguments say, as shares of the cells' width and height

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import Lab, wait_idle
+from benchmarks.server import Lab
+from tests.browser.harness import wait_idle
 
 SENTENCE = "text=The+cat+sat+on+the+mat+because+it+was+tired."
 CHECK = f"/Self-attention?step=Check&layer=2&head=3&{SENTENCE}"

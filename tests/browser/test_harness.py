@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.harness import VIEWS, Lab, View, running_lab, visit, wait_idle
+from benchmarks.server import Lab, running_lab
+from tests.browser.harness import VIEWS, View, visit, wait_idle
 from tests.browser.screenshots import addresses, full_page
 
 APP = """

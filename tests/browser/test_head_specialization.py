@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import Lab, View, wait_idle
+from benchmarks.server import Lab
+from tests.browser.harness import View, wait_idle
 from tests.browser.test_metrics_and_sentences import click_cell, open_step
 
 PAGE = "/Head_specialization"

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import VIEWS, Lab, wait_idle
+from benchmarks.server import Lab
+from tests.browser.harness import VIEWS, wait_idle
 
 TEXT = "The+cat+sat+on+the+mat+because+it+was+tired."
 MASKED = ("Hide words", "From vector to word", "Softmax", "Without the mask", "Check")
@@ -100,3 +101,26 @@ def test_script_in_a_sentence_stays_text(lab: Lab, page: Page) -> None:
     open_page(lab, page, "text=%3Cscript%3Ealert(1)%3C%2Fscript%3E+%24x%24&masked=3")
     assert "< [MASK] >" in reads(page)
     assert page.locator("main script").count() == 0
+
+
+def test_a_long_likelihood_shows_its_progress_and_stops(lab: Lab, page: Page) -> None:
+    open_page(lab, page, f"text={'+'.join([TEXT] * 16)}&step=Likelihood")
+    page.get_by_role("button", name="Score 176 tokens").click(timeout=60_000)
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"[1-9]\d* of 176 are scored"))).to_be_visible(timeout=30_000)
+    page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
+    wait_idle(page)
+    skip_the_prediction(page)
+    expect(page.get_by_text(re.compile(r"Partial: [1-9]\d* of 176 tokens are scored"))).to_be_visible()
+    page.get_by_role("button", name=re.compile(r"Go on: \d+ of 176")).click()
+    expect(page.get_by_text("Partial:")).to_have_count(0, timeout=120_000)
+    wait_idle(page)
+    expect(page.get_by_text("Mean of 176 tokens, nats")).to_be_visible()
+
+
+def test_a_click_on_the_lens_opens_the_cell(lab: Lab, page: Page) -> None:
+    open_page(lab, page, f"text={TEXT}&step=Logit+lens")
+    skip_the_prediction(page)
+    page.get_by_label(re.compile(r"^Layer 1, 7 mat: ")).first.click()
+    wait_idle(page)
+    expect(page.get_by_text(re.compile("The true one, “\u2068mat\u2069”, has rank"))).to_be_visible()

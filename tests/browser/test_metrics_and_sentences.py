@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import VIEWS, Lab, View, wait_idle
+from benchmarks.server import Lab
+from tests.browser.harness import VIEWS, View, wait_idle
 
 SENTENCES = "The+dog+ran+to+the+park.+It+found+a+ball.+The+children+laughed."
 

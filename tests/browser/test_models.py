@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import VIEWS, Lab, View, wait_idle
+from benchmarks.server import Lab
+from tests.browser.harness import VIEWS, View, wait_idle
 
 
 @pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)

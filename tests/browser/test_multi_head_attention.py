@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import Lab, View, wait_idle
+from benchmarks.server import Lab
+from tests.browser.harness import View, wait_idle
 
 VIEWS = (View(), View("dark", 390))
 

@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import VIEWS, Lab, View, wait_idle
+from benchmarks.server import Lab
+from tests.browser.harness import VIEWS, View, wait_idle
 
 STEPS = ("Tokens", "Normalize", "Pre-tokens", "Pieces", "Special tokens", "Check")
 LONG_WORD = "The unhappily overworked photographers rebuilt everything."

@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import Lab, wait_idle
+from benchmarks.server import Lab
+from tests.browser.harness import wait_idle
 
 STEP = "/Self-attention?mode=Toy&toy_weights=Trained+live&step=Train+a+toy&toy_task=Does+it+occur+again%3F&toy_seed="
 PATIENCE_MS = 120_000

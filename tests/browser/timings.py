@@ -11,7 +11,8 @@ import time
 
 from playwright.sync_api import Page
 
-from tests.browser.harness import View, chromium, running_lab, visit
+from benchmarks.server import running_lab
+from tests.browser.harness import View, chromium, visit
 
 SENTENCES = ("Birds fly south in autumn.", "An old man opened the door.", "She gave her mother the letter.")
 _CHART_HOLDS = "word => [...document.querySelectorAll('.stVegaLiteChart')].some(e => e.innerHTML.includes(word))"

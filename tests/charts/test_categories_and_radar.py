@@ -8,7 +8,8 @@ import pytest
 
 from lab.charts.categories import Category, category_map
 from lab.charts.figure import Figure
-from lab.charts.radar import Radar, radar
+from lab.charts.plotted import Plotted
+from lab.charts.radar import radar
 
 KINDS = [Category("previous <b>", "P"), Category("mixed", "–", rest=True), Category("next", "N")]
 
@@ -51,7 +52,7 @@ def test_a_map_that_cannot_be(
         mapped(places, kinds, highlight)
 
 
-def drawn(shapes: dict[str, list[float]], axes: list[str], chosen: str = "Head 1") -> Radar:
+def drawn(shapes: dict[str, list[float]], axes: list[str], chosen: str = "Head 1") -> Plotted:
     hover = {name: [f"{name} {axis}" for axis in axes] for name in shapes}
     return radar(
         shapes, axes, hover, title="Radar", axis_title="relative", chosen=chosen, table=pd.DataFrame({"a": [1]})

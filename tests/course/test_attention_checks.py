@@ -72,6 +72,11 @@ def test_second_weight_follows_from_the_first(traces: list[Trace]) -> None:
     assert asked > 5
 
 
+def test_a_single_token_has_no_second_weight(tmp_path: Path) -> None:
+    trace = lab.trace(lab.load_model(write_checkpoint(tmp_path / "gpt2", "gpt2")), "a")
+    assert ask.second_weight(trace, attention_row(trace.layer(0), 0, 0), 0) is None
+
+
 def test_column_and_head_questions_agree_with_the_maps(traces: list[Trace]) -> None:
     for trace in traces:
         layer = trace.layer(1)

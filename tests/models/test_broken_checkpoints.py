@@ -127,6 +127,28 @@ def test_the_tokenizer_of_a_larger_model(folder: Path) -> None:
     refused(folder, f"the tokenizer knows {len(tokenizer)} tokens", f"the model only {len(tokenizer) - 7}")
 
 
+def test_the_tokenizer_of_a_smaller_model(folder: Path) -> None:
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    few = {token: i for token, i in content["model"]["vocab"].items() if i < 100}
+    content["model"]["vocab"] = few
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    refused(folder, f"the tokenizer knows {len(few)} tokens", "holds the tokenizer of another model")
+
+
+def test_the_tokenizer_of_another_kind_of_model(folder: Path, tiny_checkpoint: TinyCheckpoint) -> None:
+    shutil.copy(tiny_checkpoint("gpt2") / "tokenizer.json", folder)
+    tokens = len(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"])
+    _with_vocabulary(folder, tokens)
+    refused(folder, "puts no special tokens around a text", "bert needs them", "tokenizer of another model")
+
+
+def _with_vocabulary(folder: Path, size: int) -> None:
+    """Give the model as many words as the wrong tokenizer has, so that the size does not give it away."""
+    model = transformers.BertForPreTraining.from_pretrained(folder)
+    model.resize_token_embeddings(size)
+    model.save_pretrained(folder)
+
+
 @pytest.mark.parametrize(
     "content", ["{}", "{", "[]", '{"model": {}}', '{"model": {"type": "WordPiece"}}', '{"model": 3}']
 )

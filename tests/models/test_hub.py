@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from lab.models import hub
@@ -204,3 +206,58 @@ def test_an_unreachable_hub_answers_the_same(tmp_path: Path) -> None:
     )
     assert done.stdout.startswith("GPT-2 small comes from the Hugging Face Hub, which cannot be reached from here")
     assert done.stdout.count("\n") == 1
+
+
+@pytest.fixture
+def hub_cache(tiny_checkpoint: TinyCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A real cache of the Hub's client with bert-base-uncased in it (a tiny one, in shards); returns the snapshot."""
+    repository, commit = tmp_path / "models--google-bert--bert-base-uncased", "0" * 40
+    snapshot = repository / "snapshots" / commit
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / "main").write_text(commit)
+    model = transformers.BertForPreTraining.from_pretrained(tiny_checkpoint("bert"))
+    model.save_pretrained(snapshot, max_shard_size="40KB")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tiny_checkpoint("bert") / name, snapshot)
+    # As the client keeps it: blobs, and links to them.
+    (repository / "blobs").mkdir()
+    for path in snapshot.iterdir():
+        blob = repository / "blobs" / path.name
+        path.rename(blob)
+        path.symlink_to(blob)
+    real = hub.snapshot_download
+    monkeypatch.setattr(hub, "snapshot_download", lambda *args, **kwargs: real(*args, cache_dir=tmp_path, **kwargs))
+    return snapshot
+
+
+def test_a_whole_download_in_the_cache_is_used(hub_cache: Path) -> None:
+    assert hub.cached(_bert_base()) == hub_cache
+    model = load_model("bert-base-uncased")
+    assert prove(model, trace(model, "The cat sat.")).passed
+
+
+@pytest.mark.parametrize(
+    "missing",
+    ["config.json", "tokenizer.json", "model.safetensors.index.json", "model-00002-of-*.safetensors"],
+)
+@pytest.mark.parametrize("how", ["no link", "no blob", "incomplete"])
+def test_a_download_that_stopped_half_way_is_none(hub_cache: Path, missing: str, how: str) -> None:
+    (path,) = hub_cache.glob(missing)
+    blob = path.resolve()
+    if how != "no blob":
+        path.unlink()
+    if how == "incomplete":
+        blob.write_bytes(blob.read_bytes()[: blob.stat().st_size // 2])
+        blob.rename(f"{blob}.incomplete")
+    else:
+        blob.unlink()
+    assert hub.cached(_bert_base()) is None
+    # It is asked for again, and offline that is one sentence.
+    with pytest.raises(ModelUnavailable, match="BERT base comes from the Hugging Face Hub, which cannot be reached"):
+        load_model("bert-base-uncased")
+
+
+@pytest.mark.parametrize("content", [b"{", b"{}", b"[]", b'{"weight_map": 3}', b"\xff\xfe"])
+def test_a_damaged_index_in_the_cache_is_no_model(hub_cache: Path, content: bytes) -> None:
+    (hub_cache / "model.safetensors.index.json").resolve().write_bytes(content)
+    assert hub.cached(_bert_base()) is None

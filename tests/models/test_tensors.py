@@ -7,6 +7,8 @@ import torch
 import transformers
 from torch import Tensor
 
+from lab.models.tensor_entries import GROUPS
+from lab.models.tensors import expression, tensor_of
 from lab.models.trace import Trace, trace
 from tests.checkpoints import FEED_FORWARD, HEADS, LAYERS, WIDTH, Family
 from tests.models.conftest import HuggingFace, LabModel
@@ -150,18 +152,53 @@ def test_a_family_says_which_steps_it_lacks(lab_model: LabModel, family: Family,
 
 
 def test_the_catalogue_lists_every_tensor_with_its_shape(lab_model: LabModel, family: Family) -> None:
-    run = trace(lab_model(family), SENTENCE)
-    places = {"layer": run.layer(0), "embeddings": run.embeddings}
+    run = trace(lab_model(family), SENTENCE, "A cat.")
     for entry in run.catalogue():
-        place, _, name = entry.name.rpartition(".")
-        tensor = getattr(places[place] if place else run, name)
+        tensor = tensor_of(run, entry.name, L - 1)
         assert entry.shape == tuple(tensor.shape), entry.name
-        assert entry.formula and entry.source and entry.group
-        if entry.alias is not None:
-            whole = (L, *entry.shape) if place == "layer" else entry.shape
-            assert tuple(_tensor(run[entry.alias]).shape) == whole
+        assert entry.formula and entry.source and entry.group in GROUPS and entry.place
+        assert len(entry.axes) == len(entry.shape)
+        # The expression is what the page tells the learner to type.
+        typed = eval(expression(entry.name, L - 1), {"trace": run})
+        assert torch.equal(typed, tensor) and typed.dtype == tensor.dtype
     names = [entry.name for entry in run.catalogue()]
     assert len(set(names)) == len(names)
     assert ("layer.input_norm" in names) == ("layer.ffn_input_norm" in names) == (family == "gpt2")
     assert ("layer.attention_norm" in names) == (family != "gpt2")
     assert ("embeddings.segment" in names) == (family not in ("gpt2", "distilbert"))
+    assert ("model.weights.final_norm.gamma" in names) == (family == "gpt2")
+    assert ("pair_logits" in names) == (family == "bert")
+    assert ("logits" in names) == (family not in ("electra", "bert-headless"))
+    assert ("replaced_logits" in names) == ("model.weights.embeddings.project[0]" in names) == (family == "electra")
+
+
+def test_an_alias_answers_with_the_stack_of_the_listed_tensor(lab_model: LabModel, family: Family) -> None:
+    run = trace(lab_model(family), SENTENCE)
+    for entry in run.catalogue():
+        if entry.alias is None:
+            continue
+        whole = _tensor(run[entry.alias])
+        own = tensor_of(run, entry.name, L - 1)
+        theirs = whole[L - 1] if entry.of_layer else whole
+        if entry.weight and "head columns" in entry.axes:
+            # bertscope keeps torch's rows of each head; here heads stand side by side, as x @ w wants them.
+            theirs = theirs.flatten(0, 1).T if own.ndim == 2 else theirs.flatten()
+        assert torch.equal(theirs, own), entry.name
+
+
+def test_every_parameter_of_the_checkpoint_is_listed(lab_model: LabModel, family: Family) -> None:
+    run = trace(lab_model(family), SENTENCE)
+    listed = [tensor_of(run, entry.name, layer).numel() for entry in run.catalogue() if entry.weight
+              for layer in range(L if entry.of_layer else 1)]  # fmt: skip
+    parameters = dict(run.model.reference().named_parameters())
+    unread = sum(p.numel() for name, p in parameters.items() if "pooler" in name and family in ("bert-headless",))
+    tied = [e.name for e in run.catalogue() if e.name.endswith("vocabulary_head.decoder")]
+    total = sum(p.numel() for p in parameters.values()) - unread
+    assert sum(listed) == total + sum(run.model.weights.embeddings.token.numel() for _ in tied)
+
+
+def test_a_name_that_is_not_in_the_catalogue(lab_model: LabModel) -> None:
+    run = trace(lab_model("gpt2"), SENTENCE)
+    for name in ("layer.attention_norm", "pair_logits", "model.id", "nonsense"):
+        with pytest.raises(KeyError, match=r"gpt2-0 has no tensor .*trace\.catalogue\(\) lists"):
+            tensor_of(run, name)

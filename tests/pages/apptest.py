@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +56,18 @@ def reveal(at: AppTest) -> AppTest:
     assert not at.exception, at.exception[0].stack_trace
     assert not at.error
     return at
+
+
+def go(at: AppTest, step: str) -> AppTest:
+    """To a step of a page that is open, and past its prediction."""
+    at.segmented_control(key="step").set_value(step).run()
+    reveal(at)
+    assert at.segmented_control(key="step").value == step
+    return at
+
+
+def walk(at: AppTest, steps: Iterable[str] = ()) -> Iterator[str]:
+    """Visit these steps, or all that the page has, in one session; yields the name of the one on screen."""
+    for step in list(steps) or list(at.segmented_control(key="step").options):
+        go(at, step)
+        yield step

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.metrics import METRICS, trace_metrics, uniform_metrics
-from tests.pages.apptest import Offer, reveal, visit, words
+from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "5_Attention_metrics.py"
 TEXT = "The cat sat on the mat because it was tired."
@@ -20,26 +20,12 @@ def open_step(step: str, **params: str) -> AppTest:
     return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
 
 
-def walk(at: AppTest, steps: tuple[str, ...] = STEPS) -> None:
-    """Every step of a page that is open, without an exception."""
-    for step in steps:
-        at.segmented_control(key="step").set_value(step).run()
-        reveal(at)
-        assert at.segmented_control(key="step").value == step
-        assert not at.error
-
-
 @pytest.mark.parametrize("version", ["Raw", "Corrected"])
 def test_every_step_draws(version: str) -> None:
     at = visit(PAGE, text=TEXT, layer="2", head="3", version=version)
-    walk(at)
-    at.segmented_control(key="step").set_value("Six numbers").run()
+    assert tuple(walk(at)) == STEPS
+    go(at, "Six numbers")
     assert at.segmented_control(key="version").value == version
-
-
-@pytest.mark.parametrize("weights", ["Constructed", "Random"])
-def test_toys(weights: str) -> None:
-    walk(visit(PAGE, mode="Toy", toy_weights=weights, toy_seed="5"), ("Toy data", *STEPS))
 
 
 @pytest.mark.parametrize("text", [TEXT, "a"])
@@ -47,19 +33,8 @@ def test_gpt2_has_no_special_tokens_and_leaves_out_the_first(text: str, offer: O
     name = offer("gpt2")
     at = visit(PAGE, model=name, text=text)
     assert at.selectbox(key="model").value == name
-    walk(at)
-    at.segmented_control(key="step").set_value("Special tokens").run()
+    go(at, "Special tokens")
     assert ("no special tokens; its first token is the one" if text == TEXT else "Nothing else is left") in words(at)
-
-
-@pytest.mark.parametrize("text", ["word " * 600, "a", "<script>alert(1)</script> $x$ القط 👩‍👩‍👧"])
-def test_texts_of_every_kind(text: str) -> None:
-    walk(visit(PAGE, text=text))
-
-
-def test_a_pair_and_no_text() -> None:
-    walk(visit(PAGE, text="She sat.", pair="He stood."), ("Two heads", "Special tokens"))
-    assert "There is no text yet" in words(visit(PAGE, text=" "))
 
 
 def test_cards_show_the_metrics_of_the_chosen_head() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.models.trace import trace_encoding
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, visit, words
+from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
@@ -28,51 +26,19 @@ def open_step(step: str, **params: str) -> AppTest:
     return reveal(visit(PAGE, step=step, **params))
 
 
-def walk(at: AppTest, steps: Sequence[str] | None = None) -> AppTest:
-    """The steps, all of them by default, in one session."""
-    for step in steps or at.segmented_control(key="step").options:
-        at.segmented_control(key="step").set_value(step).run()
-        reveal(at)
-    return at
-
-
 def test_every_step_draws_and_is_proven() -> None:
-    at = walk(visit(PAGE))
+    at = visit(PAGE)
+    assert tuple(walk(at)) == STEPS
     assert at.title[0].value == "Embeddings"
-    assert tuple(at.segmented_control(key="step").options) == STEPS
     assert "Check yourself" in at.subheader[0].value
     assert len([r for r in at.radio if r.key and r.key.startswith("_check.")]) >= 3
 
 
-@pytest.mark.parametrize("weights", ["Constructed", "Random"])
-def test_toy_mode_runs_every_step(weights: str) -> None:
-    at = walk(visit(PAGE, mode="Toy", toy_weights=weights, toy_seed="5"))
-    assert at.segmented_control(key="step").options[0] == "Toy data"
-    assert ("nothing is learned here" in words(at)) == (weights == "Random")
-
-
 @pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
 def test_every_family(family: Family, offer: Offer) -> None:
-    at = walk(visit(PAGE, model=offer(family), **PAIR), (*OF_TOKENS, "Learned or computed", "Check"))
+    at = visit(PAGE, model=offer(family), **PAIR)
+    assert list(walk(at, (*OF_TOKENS, "Learned or computed", "Check")))
     assert at.selectbox(key="model").value == f"tiny-{family}"
-
-
-BAD_TEXTS = {
-    "600 words": "word " * 600,
-    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
-    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
-    "arabic": "\u202eالقط جلس على السجادة",
-    "mask": "[MASK]",
-}
-
-
-@pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS)
-def test_bad_text_breaks_no_step(text: str) -> None:
-    assert not re.search("<script>alert", words(walk(visit(PAGE, text=text), OF_TOKENS)))
-
-
-def test_empty_text_gets_a_sentence() -> None:
-    assert "There is no text yet" in words(visit(PAGE, text="  "))
 
 
 def test_one_number_is_worked_out_to_what_the_model_has() -> None:
@@ -90,6 +56,13 @@ def test_a_click_on_a_strip_works_out_that_dimension() -> None:
     at.session_state["summands"] = {"selection": {"cell": [{"q": 1, "k": 40}]}}
     at.run()
     assert "**Dimension 41**" in words(at)
+
+
+def test_a_chosen_token_is_the_one_of_every_step() -> None:
+    at = open_step("Sum")
+    at.selectbox(key="_token").set_value(2).run()
+    assert at.session_state["token"] == 3
+    assert go(at, "Shift").selectbox(key="_token").value == 2
 
 
 def test_dimensions_out_of_range_are_clamped_and_said() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+import streamlit as st
 from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
@@ -117,7 +118,7 @@ def test_the_sidebar_offers_the_models_this_copy_holds(
     assert at.selectbox(key="model").value == held[-1]
     cached.model_ids.clear()
     cached.trained.clear()
-    cached.run.clear()
+    st.cache_resource.clear()
 
 
 def test_parts_that_are_not_in_this_copy_are_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

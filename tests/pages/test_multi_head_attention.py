@@ -14,7 +14,7 @@ from lab.analysis.multi_head import head_divergence, head_sum
 from lab.course.prediction_checks import share
 from lab.models.trace import trace_encoding
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, visit, words
+from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "4_Multi-head_attention.py"
 LAYER = ("All heads", "Concatenate", "Add up", "Lengths", "Two heads", "How many")
@@ -28,36 +28,25 @@ def charts(at: AppTest) -> list[str]:
     return [chart.proto.alt for chart in at.get("vega_lite_chart")]
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_every_step_draws(step: str) -> None:
-    at = visit(PAGE, step=step, layer="2", head="3")
-    reveal(at)
-    assert not at.exception
-    assert not at.error
+def test_every_step_draws() -> None:
+    at = visit(PAGE, layer="2", head="3")
     assert at.title[0].value == "Multi-head attention"
-    assert at.segmented_control(key="step").value == step
+    assert tuple(walk(at)) == STEPS
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_the_random_toy_in_any_cut(step: str) -> None:
-    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="8", step=step, head="8", toy_seed="5")
-    reveal(at)
-    assert not at.error
-    assert "nothing is learned here" in words(at)
-    assert at.number_input(key="toy_heads").value == 8
-    assert at.selectbox(key="head").value == 8
-    if step in OFF:
-        assert "In this toy no word is hidden" in words(at)
+def test_the_random_toy_in_any_cut() -> None:
+    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="8", head="8", toy_seed="5")
+    for step in walk(at, STEPS):
+        assert at.number_input(key="toy_heads").value == 8
+        assert at.selectbox(key="head").value == 8
+        if step in OFF:
+            assert "In this toy no word is hidden" in words(at)
 
 
-@pytest.mark.parametrize("step", ["Toy data", "All heads", "Lengths", "How many", "One head off", "Each head off"])
-def test_the_constructed_toy_keeps_its_heads(step: str) -> None:
-    at = visit(PAGE, mode="Toy", step=step)
-    reveal(at)
-    assert not at.error
+def test_the_constructed_toy_keeps_its_heads() -> None:
+    at = visit(PAGE, mode="Toy")
     assert "toy_heads" not in [box.key for box in at.number_input]
-    if step == "How many":
-        assert "written by hand" in words(at)
+    assert "written by hand" in words(go(at, "How many"))
 
 
 def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
@@ -81,48 +70,17 @@ def test_one_head_has_none_beside_it() -> None:
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     predicts = family == "gpt2"
-    for step in ("All heads", "Add up", *OFF, "Check"):
-        at = visit(PAGE, model=name, step=step, head="2")
-        reveal(at)
+    at = visit(PAGE, model=name, head="2")
+    for step in walk(at, ("All heads", "Add up", *OFF, "Check")):
         assert at.selectbox(key="model").value == name
-        assert not at.error
         if step in OFF:
             assert ("What moves in its vectors is shown instead" in words(at)) != predicts
             assert ("probability" in words(at)) == predicts or family == "electra"
 
 
-def test_a_single_token(offer: Offer) -> None:
-    name = offer("gpt2")
-    for step in STEPS:
-        at = visit(PAGE, model=name, text="a", step=step)
-        reveal(at)
-        if step == "Two heads":
-            assert "no other to attend to" in words(at)
-
-
-BAD_TEXTS = {
-    "spaces": "   \t  ",
-    "600 words": "word " * 600,
-    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
-    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
-    "arabic": "\u202eالقط جلس على السجادة",
-    "mask": "[MASK]",
-}
-
-
-@pytest.mark.parametrize("name", BAD_TEXTS)
-def test_bad_text_gets_a_sentence_and_loses_nothing(name: str) -> None:
-    at = visit(PAGE, layer="2", head="3", text=BAD_TEXTS[name])
-    for step in ("Two heads", "One head off") if name == "600 words" else ("All heads",):
-        at.session_state["step"] = step
-        at.run()
-        reveal(at)
-    said = words(at)
-    assert ("There is no text yet" in said) == (name == "spaces")
-    assert ("were cut" in said) == (name == "600 words")
-    if name != "spaces":
-        assert at.selectbox(key="layer").value == 2
-        assert at.selectbox(key="head").value == 3
+def test_a_single_token_has_no_other_to_attend_to(offer: Offer) -> None:
+    at = reveal(visit(PAGE, model=offer("gpt2"), text="a", step="Two heads"))
+    assert "no other to attend to" in words(at)
 
 
 def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,55 +10,16 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, visit, words
+from tests.pages.apptest import Offer, reveal, visit, walk, words
 
 PAGE = "3_Self-attention.py"
 STEPS = ("Map", "Queries and keys", "Scores", "Scale", "Softmax", "Values", "By hand", "Break it", "Check")
-BAD_TEXTS = {
-    "empty": "",
-    "spaces": "   \t  ",
-    "600 words": "word " * 600,
-    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
-    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
-    "arabic": "\u202eالقط جلس على السجادة",
-    "nul": "a\x00b",
-    "mask": "[MASK]",
-}
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_every_step_draws_and_is_proven(step: str) -> None:
-    at = visit(PAGE, step=step, layer="2", head="3")
-    reveal(at)
-    assert not at.exception
-    assert not at.error
-    assert at.title[0].value == "Self-attention"
-    assert at.segmented_control(key="step").value == step
-
-
-@pytest.mark.parametrize("weights", ["Constructed", "Random"])
-@pytest.mark.parametrize("step", ["Toy data", *STEPS])
-def test_toy_mode_runs_every_step(step: str, weights: str) -> None:
-    at = visit(PAGE, mode="Toy", step=step, toy_weights=weights, toy_seed="5")
-    reveal(at)
-    assert not at.exception
-    assert not at.error
-    assert ("nothing is learned here" in words(at)) == (weights == "Random")
-
-
-@pytest.mark.parametrize("name", BAD_TEXTS)
-def test_bad_text_gets_a_sentence_and_loses_nothing(name: str) -> None:
+def test_every_step_draws_and_is_proven() -> None:
     at = visit(PAGE, layer="2", head="3")
-    at.text_area(key="text").set_value(BAD_TEXTS[name]).run()
-    assert not at.exception
-    if name in ("empty", "spaces"):
-        assert "There is no text yet" in words(at)
-        at.text_area(key="text").set_value("The cat sat.").run()
-    if name == "600 words":
-        assert "cut" in words(at)
-    assert at.selectbox(key="layer").value == 2
-    assert at.selectbox(key="head").value == 3
-    assert at.selectbox(key="_token").options[0].endswith("[CLS]")
+    assert at.title[0].value == "Self-attention"
+    assert tuple(walk(at)) == STEPS
 
 
 def test_url_out_of_range_is_clamped_and_said() -> None:
@@ -83,12 +44,9 @@ def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
 @pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
-    for step in ("Map", "Scale", "Values", "Break it", "Check"):
-        at = visit(PAGE, model=name, step=step)
-        reveal(at)
-        assert at.selectbox(key="model").value == name
-        assert not at.exception
-        assert not at.error
+    at = visit(PAGE, model=name)
+    assert list(walk(at, ("Map", "Scale", "Values", "Break it", "Check")))
+    assert at.selectbox(key="model").value == name
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.text import punkt
 from lab.text.bpe import bpe_steps
-from lab.text.sentences import sentence_of_tokens, sentence_spans
+from lab.text.sentences import SentencesUnavailable, sentence_of_tokens, sentence_spans
 from lab.text.wordpiece import wordpiece_steps
 from tests.text.samples import byte_level, texts, wordpiece
 
@@ -104,3 +107,21 @@ def test_every_token_of_a_model_stands_in_the_sentence_of_its_first_visible_char
         found = sentence_of_tokens(steps.offsets, spans)
         for (start, end), sentence in zip(steps.offsets, found, strict=True):
             assert sentence == next((owner[at] for at in range(start, end) if at in owner), None)
+
+
+@pytest.mark.parametrize("name", ["collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab"])
+@pytest.mark.parametrize("how", ["missing", "not text"])
+def test_missing_or_damaged_parameters_are_one_sentence(
+    name: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(punkt.EMBEDDED, tmp_path / "punkt"))
+    if how == "missing":
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(b"\xff\xfe\x00damaged")
+    monkeypatch.setattr(punkt, "EMBEDDED", folder)
+    punkt.embedded_tokenizer.cache_clear()
+    with pytest.raises(SentencesUnavailable, match=r"parameters cannot be read .* Restore the folder punkt"):
+        sentence_spans("One. Two.")
+    monkeypatch.undo()
+    assert sentence_spans("One. Two.") == ((0, 4), (5, 9))

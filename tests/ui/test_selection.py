@@ -69,3 +69,17 @@ def test_examples_fill_both_sentences() -> None:
     assert at.text_area(key="text").value == "The children went to the park."
     assert at.text_input(key="pair").value == "They played until it was dark."
     assert "[SEP]" in at.selectbox(key="_token").options[8]
+
+
+def test_another_lesson_begins_with_its_first_step() -> None:
+    at = visit("3_Self-attention.py")
+    at.segmented_control(key="step").set_value("Check").run()
+    at.query_params.clear()  # as a browser does on the way to another page
+    at.switch_page("pages/4_Multi-head_attention.py").run()
+    assert at.segmented_control(key="step").value == "All heads"
+    at.run()
+    assert at.segmented_control(key="step").value == "All heads"
+
+
+def test_the_first_lesson_of_a_visit_begins_where_the_link_says() -> None:
+    assert visit("3_Self-attention.py", step="Check").segmented_control(key="step").value == "Check"

@@ -1,0 +1,242 @@
+"""A class at work: a real server, visitors over WebSockets on the real lessons, bounds on how long they wait.
+
+    python -m benchmarks.load                  # make load: every scenario, about five minutes on a quiet machine
+    python -m benchmarks.load --soak 600       # the last scenario for ten minutes
+    python -m benchmarks.load --servers 2      # the visitors shared out among two servers, as behind a balancer
+    python -m benchmarks.load classroom own    # only these
+
+Learners look around as people do: skip the prediction, change layer or head, go to the next step, now
+and then to the next lesson, and think for two seconds each time. The teacher has opened every lesson on
+the class's sentence before. Waiting is wall time, so visitors, server and whatever else this machine
+does share its cores; the processor time the server took for a rerun tells a slow server from a busy
+machine. One server computes on about one core (Python's interpreter lock), so n reruns a second
+need n times that to stay below one. Ends with status 1 when a bound is broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import random
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from websockets.exceptions import WebSocketException
+
+from benchmarks.server import Lab, Usage, running_lab, usage
+from benchmarks.visitor import Answer, Visitor, visiting
+from lab.course.lessons import LESSONS
+
+THINK = 2.0  # seconds
+MEGABYTES = 1200.0
+GROWTH = 1.1
+SENTENCES, WARM = 500, 200  # texts of the soak, and after how many of them the caches are full
+SOAKING = 8  # visitors of the soak
+# A page's address is its file's name without the number.
+PAGES = tuple(Path(lesson.page).stem.partition("_")[2] for lesson in LESSONS)
+SHARED = "The cat sat on the mat because it was tired."
+# Each is one token of lab-bert.
+_WORDS = (
+    "the", "a", "and", "of", "to", "in", "was", "he", "she", "it", "his", "her", "with", "for", "on", "that", "they",
+    "had", "from", "by", "all", "not", "be", "have", "this", "were", "one", "who", "been", "their", "there", "out",
+    "when", "up", "into", "him", "them", "more", "then", "said", "no", "time", "some", "little", "could", "before",
+    "man", "great", "over", "such", "only", "two", "down", "old", "good", "other", "new", "long", "way", "after",
+    "made", "day", "house", "water", "hand",
+)  # fmt: skip
+
+
+def sentence(number: int, words: int = 30) -> str:
+    """The ``number``-th text: 30 words are 32 tokens with [CLS] and [SEP]."""
+    return " ".join(random.Random(number).choices(_WORDS, k=words))
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """``users`` at once for ``seconds``; 95 of 100 of their reruns must take less than ``bound`` seconds."""
+
+    name: str
+    users: int
+    bound: float | None
+    seconds: float = 30.0
+    own: bool = False  # each with a sentence of 32 tokens of their own
+
+
+SCENARIOS = (
+    Scenario("classroom", 50, 0.5),
+    Scenario("lecture", 100, 2.0),
+    Scenario("own", 30, 1.0, own=True),
+    # Too many: they wait, but nobody sees an error.
+    Scenario("overload", 200, None),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a scenario, and what it took."""
+
+    name: str
+    users: int
+    answers: Sequence[Answer]
+    cpu_seconds: float
+    wall_seconds: float
+    megabytes: float  # of the largest server
+    broken: tuple[str, ...]
+
+    def row(self) -> str:
+        """One line of the table."""
+        p50, p95, p100 = percentiles(self.answers)
+        n, errors = len(self.answers), sum(bool(answer.errors) for answer in self.answers)
+        verdict = "  ".join(f"BROKEN: {each}" for each in self.broken)
+        return (
+            f"{self.name:<10} {self.users:>5} {n:>7} {n / self.wall_seconds:>6.1f} {errors:>6} {p50:>7.2f} {p95:>7.2f} "
+            f"{p100:>7.2f} {1e3 * self.cpu_seconds / max(n, 1):>7.0f} {self.megabytes:>7.0f}  {verdict}"
+        ).rstrip()
+
+
+HEADER = (
+    f"{'scenario':<10} {'users':>5} {'reruns':>7} {'per s':>6} {'errors':>6} {'p50 s':>7} {'p95 s':>7} {'max s':>7} "
+    f"{'CPU ms':>7} {'RSS MB':>7}"
+)
+
+
+def percentiles(answers: Sequence[Answer]) -> tuple[float, float, float]:
+    """Median, 95th percentile and maximum of the seconds waited."""
+    waited = [answer.seconds for answer in answers] or [0.0]
+    return float(np.median(waited)), float(np.percentile(waited, 95)), max(waited)
+
+
+async def tour(lab: Lab, text: str) -> list[Answer]:
+    """Open every lesson once, one after the other."""
+    async with visiting(lab.url) as visitor:
+        return [await visitor.open(page, text=text) for page in PAGES]
+
+
+async def look_around(visitor: Visitor, chance: random.Random) -> Answer:
+    """One thing that a learner does next."""
+    if "Skip" in visitor.buttons:
+        return await visitor.press("Skip")
+    steps = visitor.options("step")
+    wishes = [name for name in ("layer", "layer", "head", "head") if visitor.options(name)]
+    match chance.choice([*wishes, *(["step"] * bool(steps)), "page"]):
+        case "page":
+            return await visitor.open(chance.choice(PAGES))
+        case "step":
+            at = steps.index(visitor.query["step"]) if visitor.query.get("step") in steps else 0
+            return await visitor.choose("step", steps[(at + 1) % len(steps)])
+        case name:
+            return await visitor.choose(name, chance.choice(visitor.options(name)))
+
+
+async def learner(lab: Lab, scenario: Scenario, number: int) -> list[Answer]:
+    """Look around until the scenario is over or the connection is lost."""
+    chance = random.Random(number)
+    text = sentence(number) if scenario.own else SHARED
+    end = time.monotonic() + scenario.seconds
+    try:
+        async with visiting(lab.url) as visitor:
+            await asyncio.sleep(chance.uniform(0, THINK))
+            answers = [await visitor.open(chance.choice(PAGES), text=text)]
+            while time.monotonic() + THINK < end and not answers[-1].lost:
+                await asyncio.sleep(THINK)
+                answers.append(await look_around(visitor, chance))
+            return answers
+    except (OSError, WebSocketException) as error:  # no connection at all
+        return [Answer(0.0, 0.0, 0.0, (f"{type(error).__name__}: {error}",), lost=True)]
+
+
+async def play(labs: Sequence[Lab], scenario: Scenario) -> Result:
+    """Let the scenario's users loose on the servers, in turn."""
+    before, start = cpu_seconds(labs), time.monotonic()
+    learners = [learner(lab, scenario, n) for n, lab in zip(range(scenario.users), itertools.cycle(labs), strict=False)]
+    answers = [answer for each in await asyncio.gather(*learners) for answer in each]
+    wall = time.monotonic() - start
+    used = [usage(lab.process.pid) for lab in labs]
+    return judged(scenario, answers, cpu_seconds(labs) - before, wall, used)
+
+
+def judged(scenario: Scenario, answers: Sequence[Answer], cpu: float, wall: float, used: Sequence[Usage]) -> Result:
+    """The result, with each bound that it breaks."""
+    largest = max(each.megabytes for each in used)
+    p95 = percentiles(answers)[1]
+    broken = list(dict.fromkeys(error for answer in answers for error in answer.errors))[:3]
+    if not answers:
+        broken.append("nobody got an answer")
+    if scenario.bound is not None and p95 >= scenario.bound:
+        broken.append(f"p95 {p95:.2f} s, not below {scenario.bound} s")
+    if largest >= MEGABYTES:
+        broken.append(f"{largest:.0f} MB, not below {MEGABYTES:.0f} MB")
+    return Result(scenario.name, scenario.users, answers, cpu, wall, largest, tuple(broken))
+
+
+async def soak(lab: Lab, seconds: float, sentences: int = SENTENCES, warm: int = WARM) -> Result:
+    """Different sentences through the lessons, without a pause; memory must not grow once the caches are full."""
+    before, start = cpu_seconds([lab]), time.monotonic()
+    numbers, answers, level = itertools.count(1000), list[Answer](), list[float]()
+
+    async def reader(first: int) -> None:
+        async with visiting(lab.url) as visitor:
+            pages = itertools.cycle(PAGES[first % len(PAGES) :] + PAGES[: first % len(PAGES)])
+            while len(answers) < sentences or time.monotonic() < start + seconds:
+                answer = await visitor.open(next(pages), text=sentence(next(numbers), 12))
+                answers.append(answer)
+                if len(answers) == warm:
+                    level.append(usage(lab.process.pid).megabytes)
+                if answer.lost:
+                    return
+
+    await asyncio.gather(*(reader(first) for first in range(SOAKING)))
+    now = usage(lab.process.pid)
+    found = judged(
+        Scenario("soak", SOAKING, None), answers, now.cpu_seconds - before, time.monotonic() - start, [now]
+    )  # fmt: skip
+    if level and now.megabytes <= GROWTH * level[0]:
+        return found
+    grown = f"{now.megabytes:.0f} MB after {len(answers)} sentences, {level} MB after {warm}"
+    return replace(found, broken=(*found.broken, grown))
+
+
+def cpu_seconds(labs: Sequence[Lab]) -> float:
+    """Processor time of all servers so far."""
+    return sum(usage(lab.process.pid).cpu_seconds for lab in labs)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the scenarios and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__.partition("\n")[0])
+    names = [scenario.name for scenario in SCENARIOS]
+    parser.add_argument("scenario", nargs="*", help=f"{', '.join(names)} or soak; all of them if none is named")
+    parser.add_argument("--soak", type=float, default=0.0, metavar="SECONDS", help="go on with the soak for so long")
+    parser.add_argument("--seconds", type=float, default=30.0, help="length of each other scenario (30)")
+    parser.add_argument("--servers", type=int, default=1, help="servers that share the visitors (1)")
+    asked = parser.parse_args(arguments)
+    wanted = asked.scenario or [*names, "soak"]
+    if unknown := set(wanted) - {*names, "soak"}:
+        parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {', '.join(names)} and soak")
+    with ExitStack() as servers:
+        labs = [servers.enter_context(running_lab()) for _ in range(asked.servers)]
+        return asyncio.run(_all(labs, wanted, asked.seconds, asked.soak))
+
+
+async def _all(labs: Sequence[Lab], wanted: Sequence[str], seconds: float, soaking: float) -> int:
+    print(HEADER, flush=True)
+    results = []
+    for lab in labs:
+        await tour(lab, SHARED)
+    for scenario in SCENARIOS:
+        if scenario.name in wanted:
+            results.append(await play(labs, replace(scenario, seconds=seconds)))
+            print(results[-1].row(), flush=True)
+    if "soak" in wanted:
+        results.append(await soak(labs[0], soaking))
+        print(results[-1].row(), flush=True)
+    return int(any(result.broken for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""A visitor without a browser: speaks Streamlit's protocol over a WebSocket and keeps what is on the page.
+
+    async with visiting(lab.url) as visitor:
+        await visitor.open("Self-attention", text="The cat sat.")
+        await visitor.choose("layer", "2")
+
+Every call waits until the server has finished what it started, as a learner does, and returns an :class:`Answer`.
+Protocol: Streamlit's ``BackMsg`` and ``ForwardMsg`` (proto/ in its repository), one in each binary frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlencode
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+# The second stands where a browser would send its XSRF token; Streamlit answers with the first.
+SUBPROTOCOLS = [Subprotocol("streamlit"), Subprotocol("x")]
+PATIENCE = 120.0  # seconds until a run counts as lost
+_RUNNING_FIELDS = ("new_session", "session_status_changed")
+_RESTARTED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One run of a page as the visitor sees it.
+
+    Attributes:
+        seconds: From the visitor's click to the end of the run.
+        running_after: Seconds until the page was told that it runs, which is when a browser shows it.
+        kilobytes: What the server sent.
+        errors: Exceptions on the page, and a socket that broke; none when all is well.
+        lost: Whether the connection is gone, or no end of the run came within ``PATIENCE`` seconds.
+    """
+
+    seconds: float
+    running_after: float
+    kilobytes: float
+    errors: tuple[str, ...]
+    lost: bool = False
+
+
+@dataclass
+class Visitor:
+    """One open page. ``widgets`` are on it now, by the name of their URL parameter or key."""
+
+    socket: ClientConnection
+    widgets: dict[str, Element] = field(default_factory=dict)
+    buttons: dict[str, str] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
+    _page: str = ""
+    _chosen: dict[str, WidgetState] = field(default_factory=dict)
+
+    async def open(self, page: str, **parameters: str) -> Answer:
+        """Follow a link, here from another page or for the first time."""
+        self.query |= parameters
+        known = self.pages.get(page)
+        if known is None:
+            return await self._rerun(ClientState(page_name=page))
+        self._page = known
+        self._chosen.clear()
+        return await self._rerun(ClientState(page_script_hash=known))
+
+    async def choose(self, name: str, option: str) -> Answer:
+        """Set a select box, a row of segments or a text to ``option``, as it reads on screen."""
+        element = self.widgets[name]
+        kind = element.WhichOneof("type")
+        assert kind is not None, name
+        state = WidgetState(id=getattr(element, kind).id)
+        if kind == "button_group":
+            state.string_array_value.data.append(option)
+        else:
+            state.string_value = option
+        self._chosen[name] = state
+        self.query[name] = option
+        return await self._rerun(ClientState(page_script_hash=self._page))
+
+    async def press(self, label: str) -> Answer:
+        """Click a button."""
+        click = WidgetState(id=self.buttons[label], trigger_value=True)
+        return await self._rerun(ClientState(page_script_hash=self._page), click)
+
+    def options(self, name: str) -> list[str]:
+        """What a select box or a row of segments offers; nothing where it is not on the page."""
+        element = self.widgets.get(name)
+        if element is None:
+            return []
+        if element.HasField("button_group"):
+            return [option.content for option in element.button_group.options]
+        return list(element.selectbox.options)
+
+    async def _rerun(self, state: ClientState, *clicks: WidgetState) -> Answer:
+        state.query_string = urlencode(self.query)
+        state.widget_states.widgets.extend([*self._chosen.values(), *clicks])
+        start = time.perf_counter()
+        running, received, errors, lost = None, 0, list[str](), False
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self.socket.send(BackMsg(rerun_script=state).SerializeToString())
+                while True:
+                    frame = await self.socket.recv(decode=False)
+                    received += len(frame)
+                    message = ForwardMsg.FromString(frame)
+                    kind = message.WhichOneof("type")
+                    if running is None and kind in _RUNNING_FIELDS:
+                        running = time.perf_counter() - start
+                    errors += self._take(message)
+                    if kind == "script_finished" and message.script_finished != _RESTARTED:
+                        break
+        except (ConnectionClosed, TimeoutError) as error:
+            errors.append(f"{type(error).__name__}: {error}")
+            lost = True
+        seconds = time.perf_counter() - start
+        return Answer(seconds, seconds if running is None else running, received / 1e3, tuple(errors), lost)
+
+    def _take(self, message: ForwardMsg) -> list[str]:
+        """Put a message on the page; returns what is wrong with it."""
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self._page = message.new_session.page_script_hash
+            self.widgets.clear()
+            self.buttons.clear()
+        elif kind == "navigation":
+            self._page = message.navigation.page_script_hash
+            self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
+        elif kind == "page_info_changed":
+            self.query = dict(parse_qsl(message.page_info_changed.query_string))
+        elif kind == "delta" and message.delta.HasField("new_element"):
+            return self._draw(message.delta.new_element)
+        elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+            return ["the page does not compile"]
+        elif kind == "page_not_found":
+            return ["page not found"]
+        return []
+
+    def _draw(self, element: Element) -> list[str]:
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            return [f"{element.exception.type}: {element.exception.message}"]
+        if kind == "button":
+            self.buttons[element.button.label] = element.button.id
+        elif kind in ("selectbox", "button_group", "text_area", "text_input"):
+            widget = getattr(element, kind)
+            # An id ends with the widget's key, where it has one.
+            self.widgets[widget.query_param_key or widget.id.partition("-")[2].partition("-")[2]] = element
+        return []
+
+
+@asynccontextmanager
+async def visiting(url: str) -> AsyncIterator[Visitor]:
+    """A visitor with a page of its own, not opened yet."""
+    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+    async with connect(address, subprotocols=SUBPROTOCOLS, max_size=None, open_timeout=PATIENCE) as socket:
+        yield Visitor(socket)

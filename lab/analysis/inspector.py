@@ -1,0 +1,185 @@
+"""One tensor of a trace, cut to any range of rows and columns: its numbers, statistics, proof and Python."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.models.proof import Proof
+from lab.models.tensor_entries import TensorEntry
+from lab.models.tensors import expression, tensor_of
+from lab.models.trace import Trace
+
+Array = NDArray[np.generic]
+
+# A download is made in the server's memory, for each visitor who asks.
+MOST_BYTES = 20_000_000
+_CSV_BYTES = 13  # about what a number takes as text, with its comma
+_RANGE = re.compile(r"(?P<one>\d{1,9})|(?P<first>\d{1,9})?\s*[-–]\s*(?P<last>\d{1,9})?")
+
+
+class RangeError(ValueError):
+    """A range of rows or columns that cannot be meant; the message is written for the learner."""
+
+
+def matching(entries: Sequence[TensorEntry], query: str, group: str | None = None) -> tuple[TensorEntry, ...]:
+    """The entries that have ``query`` in any name, formula or source; if none has, those that have each of its words.
+
+    Underscores, dots and capitals make no difference: "self attention" finds ``attention.self.query``. Only of
+    one ``group`` if it is given.
+    """
+    texts = {entry: _text(entry) for entry in entries if group in (None, entry.group)}
+    phrase = " ".join(_plain(query).split())
+    whole = tuple(entry for entry, text in texts.items() if phrase in text)
+    return whole or tuple(entry for entry, text in texts.items() if all(word in text for word in phrase.split()))
+
+
+def _text(entry: TensorEntry) -> str:
+    return _plain(" ".join((entry.name, entry.alias or "", entry.group, entry.formula, entry.source, entry.words)))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[._\[\]]+", " ", text.casefold()).replace("layer norm", "layernorm")
+
+
+def parse_range(text: str, size: int, what: str) -> range:
+    """Places (from 0) that "3-7", "3-", "-7", "3" or "" mean, counted from 1 with both ends; "" means all.
+
+    Raises :class:`RangeError` with a sentence for anything else, and for places beyond ``size``.
+    """
+    wanted = text.strip()
+    match = _RANGE.fullmatch(wanted)
+    if wanted in ("-", "–") or (match is None and wanted):
+        raise RangeError(f"{wanted[:20]} is no range of {what}. Type 3-7, 3- or 5; nothing means all {size:,}.")
+    if match and match["one"]:
+        first = last = int(match["one"])
+    else:
+        first, last = (int(match[end] or other) if match else other for end, other in (("first", 1), ("last", size)))
+    if not 1 <= first <= last <= size:
+        raise RangeError(f"{what.capitalize()} run from 1 to {size:,}; {first:,}-{last:,} is not among them.")
+    return range(first - 1, last)
+
+
+def leading(entry: TensorEntry) -> str | None:
+    """What the first of three axes counts, "head" or "state"; None for matrices and vectors."""
+    return entry.axes[0] if len(entry.axes) == 3 else None
+
+
+def rows_of(entry: TensorEntry) -> int:
+    """How many rows there are; a vector has one."""
+    return 1 if len(entry.shape) == 1 else entry.shape[-2]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What part of a tensor is looked at; everything counts from 0.
+
+    ``layer`` counts where layers have the tensor, ``lead`` (a head, or a state of the residual stream)
+    where it has three axes. A vector has one row.
+    """
+
+    entry: TensorEntry
+    layer: int
+    lead: int
+    rows: range
+    columns: range
+
+    @property
+    def size(self) -> int:
+        return len(self.rows) * len(self.columns)
+
+    @property
+    def python(self) -> str:
+        """The expression that gives this part out of ``trace``, as an array with the axes it has."""
+        sizes = (rows_of(self.entry), self.entry.shape[-1])
+        parts = [
+            ":" if len(places) == size else f"{places.start}:{places.stop}"
+            for places, size in zip((self.rows, self.columns), sizes, strict=True)
+        ]
+        if len(self.entry.shape) == 1:
+            parts = parts[1:]
+        index = [str(self.lead)] if leading(self.entry) else []
+        index += parts if set(parts) != {":"} else []
+        cut = f"[{', '.join(index)}]" if index else ""
+        return f"{expression(self.entry.name, self.layer)}{cut}.numpy()"
+
+    def at_most(self, rows: int, columns: int) -> Cut:
+        """The same from its first row and column, no larger than that."""
+        return replace(self, rows=self.rows[:rows], columns=self.columns[:columns])
+
+
+def values(trace: Trace, cut: Cut) -> Array:
+    """(rows, columns), or (columns,) of a vector: the numbers of ``cut``, not copied."""
+    tensor = tensor_of(trace, cut.entry.name, cut.layer)
+    if leading(cut.entry):
+        tensor = tensor[cut.lead]
+    columns = slice(cut.columns.start, cut.columns.stop)
+    found = tensor[columns] if tensor.ndim == 1 else tensor[cut.rows.start : cut.rows.stop, columns]
+    return np.asarray(found)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Of the finite numbers: ``minimum`` … ``norm`` (Frobenius, or ‖·‖ of a vector), ``zeros`` their share.
+
+    ``lowest`` and ``highest`` are the first (row, column) of the smallest and the largest, from 0
+    within the array; ``masked`` counts scores of −∞.
+    """
+
+    minimum: float
+    maximum: float
+    mean: float
+    deviation: float
+    norm: float
+    zeros: float
+    lowest: tuple[int, int]
+    highest: tuple[int, int]
+    masked: int
+
+
+def statistics(array: Array) -> Statistics | None:
+    """Sum up an array of one or two axes, in float64; None when no number of it is finite."""
+    matrix = np.atleast_2d(np.asarray(array, dtype=np.float64))
+    finite = np.isfinite(matrix)
+    kept = matrix[finite]
+    if not kept.size:
+        return None
+    low, high = np.where(finite, matrix, np.inf).argmin(), np.where(finite, matrix, -np.inf).argmax()
+    width = matrix.shape[1]
+    return Statistics(
+        minimum=float(kept.min()), maximum=float(kept.max()), mean=float(kept.mean()), deviation=float(kept.std()),
+        norm=float(np.sqrt(np.square(kept).sum())), zeros=float((kept == 0).mean()),
+        lowest=divmod(int(low), width), highest=divmod(int(high), width), masked=int((~finite).sum()),
+    )  # fmt: skip
+
+
+def proven_difference(proof: Proof, cut: Cut) -> float | None:
+    """max |difference| between the whole tensor (all heads, this layer) and Hugging Face's; None: not in the proof."""
+    name, layer = cut.entry.name.removeprefix("layer."), cut.layer if cut.entry.of_layer else None
+    if name == "hidden_states" or cut.entry.name == "layer.input":
+        state = cut.lead if name == "hidden_states" else cut.layer
+        name, layer = ("output", state - 1) if state else ("embeddings.output", None)
+    return next((row.difference for row in proof.rows if (row.step, row.layer) == (name, layer)), None)
+
+
+def refusal(cut: Cut, itemsize: int, kind: str) -> str | None:
+    """Why ``cut`` is too large to be downloaded as "npy" or "CSV", in a sentence; None if it is not."""
+    size = cut.size * (itemsize if kind == "npy" else _CSV_BYTES)
+    if size <= MOST_BYTES:
+        return None
+    return (
+        f"As {kind} the selection takes about {size / 1e6:.0f} MB; this server gives at most {MOST_BYTES / 1e6:.0f}. "
+        "Choose fewer rows, or take it in Python."
+    )
+
+
+def npy(array: Array) -> bytes:
+    """The array as the content of a ``.npy`` file."""
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()

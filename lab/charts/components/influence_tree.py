@@ -1,0 +1,71 @@
+"""What the influence tree in the browser is sent; ``influence_tree.js`` draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+
+from lab.analysis.influence import Tree
+from lab.charts.components.packing import pack
+from lab.charts.figure import check_labels
+from lab.charts.labels import distinct, visible
+from lab.charts.tables import unique_names
+
+
+@dataclass(frozen=True)
+class TreeChart:
+    """A tree ready for :func:`lab.ui.components.mount`: its bytes, and what makes its table."""
+
+    payload: bytes
+    table: Callable[[], pd.DataFrame]
+
+
+def tree_chart(tree: Tree, tokens: Sequence[str], *, title: str, value_title: str) -> TreeChart:
+    """Pack ``tree``, whose nodes are places in ``tokens``, n labels of any text. 20 bytes a node, and its label.
+
+    Raises
+    ------
+    ValueError : a node is no token.
+    """
+    check_labels(max(len(tokens), int(tree.token.max()) + 1), tokens, of="influence tree", what="tokens")
+    names = distinct([visible(token) for token in tokens])
+    header = {
+        "title": title,
+        "value": value_title,
+        "labels": [names[token] for token in tree.token],
+        "alt": _alt(tree, names),
+    }
+    arrays = {
+        "token": tree.token, "parent": tree.parent, "depth": tree.depth, "weight": tree.weight,
+        "product": tree.product,
+    }  # fmt: skip
+    return TreeChart(pack(header, arrays), partial(_table, tree, tokens, value_title))
+
+
+def _alt(tree: Tree, names: Sequence[str]) -> str:
+    text = f"Influence tree of {names[tree.token[0]]}: {len(tree)} nodes, {int(tree.depth.max())} levels deep."
+    if len(tree) > 1:
+        text += f" Its strongest target is {names[tree.token[1]]}, {tree.weight[1]:.3f}."
+    return text
+
+
+def _table(tree: Tree, tokens: Sequence[str], value_title: str) -> pd.DataFrame:
+    """One line an edge; tokens are counted from 1."""
+    every = unique_names(tokens)
+    names = [every[token] for token in tree.token]
+    edges = range(1, len(tree))
+    return pd.DataFrame(
+        {
+            "depth": tree.depth[1:],
+            "from": tree.token[tree.parent[1:]] + 1,
+            "from token": [names[tree.parent[node]] for node in edges],
+            "to": tree.token[1:] + 1,
+            "to token": names[1:],
+            value_title.lower(): tree.weight[1:],
+            "product along the path": tree.product[1:],
+            "path": [" → ".join(names[each] for each in tree.path(node)) for node in edges],
+        }
+    )

@@ -1,0 +1,87 @@
+"""Self-attention: one head's map, and the way of one query from vectors to a context."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lab.analysis import attention as analysis
+from lab.analysis.attention import heaviest, window
+from lab.charts.bars import bars
+from lab.charts.figure import Figure
+from lab.charts.heatmap import Heatmap, heatmap
+from lab.charts.strips import strips
+from lab.models.trace import Trace
+
+# More cells than this make a browser slow; more bars than this, a page long.
+MAP_TOKENS = 96
+BARS = 24
+ROWS = 16
+
+
+def place(layer: int, head: int) -> str:
+    """Where we are, for titles, counted from 1 as on screen."""
+    return f"layer {layer + 1}, head {head + 1}"
+
+
+def shown(traced: Trace, query: int, key: int) -> tuple[slice, slice]:
+    """The queries and the keys of a map that are drawn: all of a short text, those around the pair of a long one."""
+    return window(query, len(traced), MAP_TOKENS), window(key, len(traced), MAP_TOKENS)
+
+
+def attention_map(
+    traced: Trace, layer: int, head: int, query: int = 0, key: int = 0, title: str = "", clickable: bool = False
+) -> Heatmap:
+    """The weights of ``head``: rows attend, columns are attended to. The pair (``query``, ``key``) is outlined."""
+    rows, columns = shown(traced, query, key)
+    whole = len(traced) <= MAP_TOKENS
+    return heatmap(
+        analysis.attention_map(traced.layer(layer), head)[rows, columns], traced.tokens[rows], traced.tokens[columns],
+        title=title or f"Attention weights, {place(layer, head)}", row_title="Query (attends)",
+        column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0), select="cell" if clickable else None,
+        highlight=(query - rows.start, key - columns.start),
+        causal=traced.model.config.causal and whole and not traced.interventions.no_causal_mask,
+    )  # fmt: skip
+
+
+def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
+    """The query of one token, and the key and the value of another."""
+    row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.tokens
+    return strips(
+        [row.query, row.keys[key], row.values[key]],
+        [f"query of {tokens[query]}", f"key of {tokens[key]}", f"value of {tokens[key]}"],
+        title=f"Three vectors of {len(row.query)} dimensions, {place(layer, head)}", value_title="Value",
+    )  # fmt: skip
+
+
+def products(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
+    """Query times key, dimension by dimension: what the score adds up."""
+    row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.tokens
+    return strips(
+        [row.query, row.keys[key], row.products[key]],
+        [f"query of {tokens[query]}", f"key of {tokens[key]}", "product"],
+        title=f"Query, key, and their product, {place(layer, head)}", value_title="Value",
+    )  # fmt: skip
+
+
+def scores(traced: Trace, layer: int, head: int, query: int, key: int, scaled: bool = False) -> Figure:
+    """The scores of one query, or the scores divided by √d_k; of a long text the keys with the largest weights."""
+    row, n = analysis.attention_row(traced.layer(layer), head, query), len(traced)
+    values = row.scaled if scaled else row.scores
+    seen = [i for i in heaviest(row.weights, key, BARS) if np.isfinite(values[i]) and np.isfinite(row.scaled[i])]
+    part = "" if n <= BARS else f", the {len(seen)} keys of {n} with the largest weights"
+    return bars(
+        [traced.tokens[i] for i in seen], values[seen],
+        title=f"{'Scaled scores' if scaled else 'Scores'} of query {traced.tokens[query]}{part}",
+        value_title="Score ÷ √d_k" if scaled else "Score", highlight=seen.index(key) if key in seen else None,
+    )  # fmt: skip
+
+
+def weighted_values(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
+    """Each value times its weight, and their sum, the context; of a long text the heaviest rows."""
+    row = analysis.attention_row(traced.layer(layer), head, query)
+    drawn = heaviest(row.weights, key, min(len(traced), ROWS))
+    return strips(
+        [*(row.weighted_values[i] for i in drawn), row.context],
+        [*(f"{row.weights[i]:.3f} × {traced.tokens[i]}" for i in drawn), "context"],
+        title=f"Weighted values and their sum, {place(layer, head)}", value_title="Value",
+    )  # fmt: skip

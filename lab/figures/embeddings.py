@@ -1,0 +1,92 @@
+"""Embeddings: the vectors that are added, their sum dimension by dimension, its LayerNorm, and their lengths."""
+
+from __future__ import annotations
+
+from lab.analysis import embeddings as analysis
+from lab.analysis.attention import window
+from lab.analysis.embeddings import SUMMANDS, parts, worked_dimension
+from lab.charts.figure import Figure
+from lab.charts.grid import span
+from lab.charts.heatmap import Heatmap
+from lab.charts.lines import lines
+from lab.charts.strips import strips
+from lab.models.trace import Trace
+from lab.toy.models import CONSTRUCTED, dimension_labels
+
+# As many dimensions, and tokens, as a laptop shows with room for the eye.
+DIMENSIONS = 64
+TOKENS = 32
+_TITLES = {"sum": "Sums", "LayerNorm": "After LayerNorm"}
+
+
+def stretch(first: int, width: int) -> slice:
+    """The dimensions of ``width`` that are drawn: :data:`DIMENSIONS` from ``first`` on, or as many as there are."""
+    return slice(first, min(first + DIMENSIONS, width))
+
+
+def dimension_names(traced: Trace, shown: slice) -> list[str]:
+    """Names of a stretch of dimensions: numbers from 1, or what they stand for in the constructed toy."""
+    if traced.model.id == CONSTRUCTED:
+        return dimension_labels(traced.model)[shown]
+    return [str(i + 1) for i in range(shown.start, shown.stop)]
+
+
+def vectors(traced: Trace, part: str = "token", token: int = 0, first: int = 0) -> Heatmap:
+    """A vector of each token, a row each; of a long text the tokens around ``token``.
+
+    ``part`` is "token", "position", "segment", "sum" or "LayerNorm", ``first`` the first dimension drawn.
+    Raises KeyError for a part that the model lacks.
+    """
+    drawn = parts(traced)[part]
+    rows, shown = window(token, len(traced), TOKENS), stretch(first, drawn.shape[1])
+    return strips(
+        drawn[rows, shown], traced.tokens[rows], value_title="Value", domain=span(drawn, "diverging"),
+        title=f"{_TITLES.get(part, f'{part.capitalize()} vectors')}, dimensions {_from_to(shown)}",
+        dimensions=dimension_names(traced, shown),
+    )  # fmt: skip
+
+
+def summands(traced: Trace, token: int, first: int = 0, dimension: int | None = None) -> Heatmap:
+    """The vectors that are added for one token, and their sum. ``dimension`` is outlined if it is drawn."""
+    found = parts(traced)
+    names = [name for name in SUMMANDS if name in found]
+    shown = stretch(first, found["sum"].shape[1])
+    return strips(
+        [found[name][token, shown] for name in (*names, "sum")],
+        [names[0], *(f"+ {name}" for name in names[1:]), "= sum"], value_title="Value",
+        title=f"{' + '.join(names)} = sum, {traced.tokens[token]}, dimensions {_from_to(shown)}",
+        highlight=_outlined(dimension, shown), select="cell", dimensions=dimension_names(traced, shown),
+    )  # fmt: skip
+
+
+def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None = None) -> Heatmap:
+    """One token's sum normalized, and stretched and shifted by γ and β. ``dimension`` is outlined if it is drawn.
+
+    Raises ValueError for a model whose embeddings go through no LayerNorm, such as GPT-2.
+    """
+    found, norm = parts(traced), worked_dimension(traced, token, 0).norm
+    if norm is None:
+        raise ValueError(f"{traced.model.id} has no LayerNorm between its embeddings and layer 1.")
+    total = found["sum"][token]
+    shown = stretch(first, len(total))
+    return strips(
+        [((total - norm.mean) / norm.deviation)[shown], found["LayerNorm"][token, shown]],
+        ["normalized", "· γ + β"], value_title="Value", highlight=_outlined(dimension, shown),
+        title=f"LayerNorm of the sum, {traced.tokens[token]}, dimensions {_from_to(shown)}",
+        dimensions=dimension_names(traced, shown),
+    )  # fmt: skip
+
+
+def lengths(traced: Trace) -> Figure:
+    """The Euclidean length of every token's vectors, a line for each part."""
+    return lines(
+        analysis.lengths(parts(traced)), title="Vector lengths, token by token", x_title="Token", y_title="Length ‖x‖"
+    )
+
+
+def _from_to(shown: slice) -> str:
+    return f"{shown.start + 1} to {shown.stop}"
+
+
+def _outlined(dimension: int | None, shown: slice) -> int | None:
+    return dimension - shown.start if dimension is not None and shown.start <= dimension < shown.stop else None

@@ -1,0 +1,160 @@
+"""A figure as a notebook: the few lines of Python that build it again from the model and the text.
+
+A figure that can travel is a call, ``functools.partial(function, *arguments)``, of a public function of
+the lab on plain values, traces and models. What is written down is that call, so the notebook cannot
+drift away from the screen; tests execute it and compare the numbers.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from functools import partial
+from typing import Any
+
+from lab.models.catalogue import LoadedModel
+from lab.models.encoding import Encoding, encode
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace, trace, trace_encoding
+
+_PLAIN = (str, int, bool, type(None))
+_INTRODUCTION = (
+    "Run this notebook where `import lab` works, in the folder of Inside BERT, with the packages of its "
+    "`requirements.txt` and Jupyter. Layers, heads and tokens count from 0 here."
+)
+
+
+def python_of(call: partial[Any]) -> tuple[str, str]:
+    """(setup, expression): imports, models and traces, and the call that gives what ``call`` gives.
+
+    Raises TypeError for an argument that no line of Python can make again: an array, a tensor.
+    """
+    writer = _Writer()
+    expression = writer.write(call)
+    return writer.setup(), expression
+
+
+def notebook(call: partial[Any], title: str) -> str:
+    """The notebook (JSON, nbformat 4) that builds ``call`` again, shows it, and its numbers as a table.
+
+    ``title`` is shown to the letter. Raises what :func:`python_of` raises.
+    """
+    import nbformat
+    from nbformat import v4
+
+    setup, expression = python_of(call)
+    made = v4.new_notebook(
+        cells=[
+            v4.new_raw_cell(title),
+            v4.new_markdown_cell(_INTRODUCTION),
+            v4.new_code_cell(setup),
+            v4.new_code_cell(f"figure = {expression}\nfigure"),
+            v4.new_code_cell('figure.table() if hasattr(figure, "table") else figure'),
+        ],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    )
+    nbformat.validate(made)
+    return nbformat.writes(made)
+
+
+class _Writer:
+    """Collects the imports and the models and traces that the expressions need."""
+
+    def __init__(self) -> None:
+        self.imports: dict[str, set[str]] = {}
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+
+    def setup(self) -> str:
+        imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(self.imports.items())]
+        return "\n".join([*imports, "", *self.lines])
+
+    def write(self, value: object) -> str:
+        """An expression for ``value``; what is made once and used often gets a name."""
+        if isinstance(value, Trace):
+            return self._named(value, "traced", self._trace)
+        if isinstance(value, LoadedModel):
+            return self._named(value, "model", self._model)
+        if isinstance(value, tuple | list | frozenset | slice | dict):
+            return self._collection(value)
+        if isinstance(value, float):
+            return _number(value)
+        return repr(value) if isinstance(value, _PLAIN) else self._code(value)
+
+    def _code(self, value: object) -> str:
+        """A call, a frozen dataclass as the call that makes it, or the name of a function."""
+        if isinstance(value, partial):
+            return self._call(value.func, value.args, value.keywords)
+        if is_dataclass(value) and not isinstance(value, type):
+            changed = {f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) != _default(f)}
+            return self._call(type(value), (), changed)
+        if callable(value) and hasattr(value, "__qualname__"):
+            return self._imported(value)
+        raise TypeError(f"a {type(value).__name__} cannot be written as Python; give what it is computed from.")
+
+    def _named(self, value: Any, kind: str, write: Callable[[Any], str]) -> str:
+        if id(value) not in self.names:
+            expression = write(value)  # first, as a trace needs its model's line above its own
+            count = sum(name.startswith(kind) for name in self.names.values())
+            self.names[id(value)] = kind if count == 0 else f"{kind}_{count + 1}"
+            self.lines.append(f"{self.names[id(value)]} = {expression}")
+        return self.names[id(value)]
+
+    def _model(self, model: LoadedModel) -> str:
+        if model.made is None:
+            raise TypeError(f"{model.id} was made by hand; only who made it can make it again.")
+        return self.write(model.made)
+
+    def _trace(self, traced: Trace) -> str:
+        """``trace(model, text)``, and ``trace_encoding`` where tokens or segments are not the tokenizer's."""
+        encoding, changes = traced.encoding, traced.interventions
+        own = encode(traced.model.tokenizer, traced.model.config, encoding.text, encoding.pair)
+        differs = {f.name for f in fields(Encoding) if getattr(encoding, f.name) != getattr(own, f.name)}
+        options = {} if changes == Interventions() else {"interventions": changes}
+        if not differs:
+            pair = {} if encoding.pair is None else {"pair": encoding.pair}
+            return self._call(trace, (traced.model, encoding.text), pair | options)
+        model = self.write(traced.model)
+        read = f"{self._imported(encode)}({model}.tokenizer, {model}.config, {encoding.text!r}, {encoding.pair!r})"
+        changed = "".join(f", {name}={self.write(getattr(encoding, name))}" for name in sorted(differs))
+        others = "".join(f", {name}={self.write(value)}" for name, value in options.items())
+        return f"{self._imported(trace_encoding)}({model}, {self._imported(replace)}({read}{changed}){others})"
+
+    def _call(self, function: Callable[..., Any], arguments: Collection[Any], options: Mapping[str, Any]) -> str:
+        """The first argument by its place, the others by name, those at their defaults left out."""
+        name, signature = self._imported(function), inspect.signature(function)
+        bound = signature.bind(*arguments, **options).arguments.items()
+        given = [(key, value) for key, value in bound if value is not signature.parameters[key].default]
+        written = [self.write(value) if at == 0 and arguments else f"{key}={self.write(value)}"
+                   for at, (key, value) in enumerate(given)]  # fmt: skip
+        return f"{name}({', '.join(written)})"
+
+    def _collection(self, value: Any) -> str:
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{self.write(k)}: {self.write(v)}" for k, v in value.items()) + "}"
+        if isinstance(value, slice):
+            return f"slice({self.write(value.start)}, {self.write(value.stop)}, {self.write(value.step)})"
+        items = [self.write(item) for item in (sorted(value) if isinstance(value, frozenset) else value)]
+        if isinstance(value, frozenset):
+            return f"frozenset([{', '.join(items)}])"
+        if isinstance(value, list):
+            return f"[{', '.join(items)}]"
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+    def _imported(self, thing: Any) -> str:
+        """The name of a public function or class, and its import; modules of the lab and the standard library."""
+        module, name = thing.__module__, thing.__qualname__
+        if getattr(sys.modules.get(module), name, None) is not thing:
+            raise TypeError(f"{module}.{name} is no public function or class; a notebook cannot import it.")
+        self.imports.setdefault(module, set()).add(name)
+        return str(name)
+
+
+def _default(field: Field[Any]) -> object:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _number(value: float) -> str:
+    return repr(value) if abs(value) < float("inf") else f"float({str(value)!r})"

@@ -1,0 +1,72 @@
+"""The residual stream: what each sublayer changes, and one LayerNorm from a vector to its output."""
+
+from __future__ import annotations
+
+from lab.analysis.sublayers import SUBLAYERS, NormSteps, SublayerChanges, layer_norms, norm_steps, sublayer_changes
+from lab.charts.bars import columns
+from lab.charts.figure import Figure
+from lab.charts.heatmap import Heatmap, heatmap
+from lab.charts.lines import lines
+from lab.charts.strips import strips
+from lab.figures.feed_forward import shown
+from lab.models.trace import Trace
+
+RELATIVE, COSINE = "‖Δ‖ / ‖x‖", "cosine"
+
+
+def changes(traced: Trace, measure: str, token: int) -> Heatmap:
+    """How much each sublayer changes each token, as :data:`RELATIVE` or :data:`COSINE`; ``token`` is outlined."""
+    return drawn_changes(traced, sublayer_changes(traced), measure, token)
+
+
+def drawn_changes(traced: Trace, found: SublayerChanges, measure: str, token: int) -> Heatmap:
+    """The same of changes already measured."""
+    values = found.cosine if measure == COSINE else found.relative
+    layers, _, n = values.shape
+    tokens = shown(traced, token)
+    names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
+    return heatmap(
+        values.reshape(-1, n)[:, tokens], names, traced.tokens[tokens], title=f"{measure} of each sublayer",
+        row_title="Layer and sublayer", column_title="Token", value_title=measure,
+        scale="diverging" if measure == COSINE else "sequential", highlight=(None, token - tokens.start),
+        numbered=False, domain=(-1.0, 1.0) if measure == COSINE else None,
+    )  # fmt: skip
+
+
+def changes_of_token(traced: Trace, measure: str, token: int) -> Figure:
+    """How much both sublayers change one token, from layer to layer."""
+    return drawn_changes_of_token(traced, sublayer_changes(traced), measure, token)
+
+
+def drawn_changes_of_token(traced: Trace, found: SublayerChanges, measure: str, token: int) -> Figure:
+    """The same of changes already measured."""
+    values = found.cosine if measure == COSINE else found.relative
+    return lines(
+        {name: values[:, at, token] for at, name in enumerate(SUBLAYERS)}, x_title="Layer", y_title=measure,
+        title=f"{measure} at {traced.tokens[token]}, layer by layer",
+    )  # fmt: skip
+
+
+def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:
+    """The two LayerNorms of a layer at one token, written out, by where they stand: "after attention"."""
+    return {
+        where: norm_steps(vectors[token], norm, traced.model.config.norm_eps)
+        for where, (vectors, norm) in layer_norms(traced.layer(layer)).items()
+    }
+
+
+def norm_stages(traced: Trace, layer: int, where: str, token: int, dimension: int) -> Heatmap:
+    """One vector through a LayerNorm, stage by stage; ``where`` is a name of :func:`norms`."""
+    stages = {name: vector for name, vector in norms(traced, layer, token)[where].stages.items() if name != "x − mean"}
+    return strips(
+        list(stages.values()), list(stages), value_title="Value", highlight=dimension,
+        title=f"LayerNorm {where}, layer {layer + 1}, token {traced.tokens[token]}",
+    )  # fmt: skip
+
+
+def gain(traced: Trace, layer: int, where: str, dimension: int) -> Figure:
+    """γ of a LayerNorm over the dimensions; it belongs to the model, not to the text."""
+    gamma = norms(traced, layer, 0)[where].gamma
+    return columns(
+        gamma, title=f"γ of the LayerNorm {where}, layer {layer + 1}", value_title="γ", highlight=dimension,
+    )  # fmt: skip

@@ -1,0 +1,118 @@
+"""Head specialization: the radar of a layer's heads, and which heads do something that has a name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lab.analysis.heads import Values
+from lab.analysis.patterns import MIXED, PATTERNS, name_heads, trace_patterns
+from lab.analysis.specialization import (
+    SPECIALIZATIONS,
+    Dimension,
+    Specialization,
+    relative_to_layer,
+    trace_specialization,
+)
+from lab.charts import radar as chart
+from lab.charts.categories import Category, category_map
+from lab.charts.figure import Figure
+from lab.charts.labels import visible
+from lab.charts.plotted import Plotted
+from lab.models.trace import Trace
+from lab.text.pipeline import load_pipeline
+from lab.text.tags import speech_and_entities
+
+_SIGNS = {
+    "broad": "B", "next_token": "N", "previous_token": "P", "same_word": "W", "delimiter": "D", "bag_of_words": "S",
+}  # fmt: skip
+_NAMES = (*(Category(each.name, _SIGNS[each.id]) for each in PATTERNS), Category("Mixed", "–", rest=True))
+
+
+def specialization(traced: Trace) -> Specialization:
+    """The seven metrics of every head, (L, H, 7), with the tags of the lab's spaCy pipeline.
+
+    Raises :class:`lab.text.pipeline.PipelineUnavailable`.
+    """
+    pipeline, encoding = load_pipeline(), traced.encoding
+    tagged = [pipeline.tag(text) for text in (encoding.text, encoding.pair or "")]
+    return trace_specialization(traced, *speech_and_entities(encoding, *tagged))
+
+
+def axis_name(traced: Trace, dimension: Dimension) -> str:
+    """A dimension's name; what stands first in the text is not everywhere [CLS]."""
+    if dimension.id == "cls":
+        return traced.tokens[0] if traced.encoding.special[0] else "First token"
+    return dimension.name
+
+
+def present(raw: Values) -> NDArray[np.intp]:
+    """Which dimensions have a value: those of which the text has a token. ``raw`` (H, 7)."""
+    return np.flatnonzero(np.isfinite(raw).all(axis=0))
+
+
+def radar(traced: Trace, layer: int, head: int, everyone: bool = False) -> Plotted:
+    """The specialization of ``head``, or of ``everyone`` in its layer, relative to the layer.
+
+    Raises ValueError for a text with fewer than three kinds of token, and
+    :class:`lab.text.pipeline.PipelineUnavailable`.
+    """
+    return drawn_radar(traced, specialization(traced), layer, head, everyone)
+
+
+def drawn_radar(traced: Trace, found: Specialization, layer: int, head: int, everyone: bool = False) -> Plotted:
+    """The same of values already computed."""
+    places = present(found.raw[layer])
+    axes = [axis_name(traced, SPECIALIZATIONS[place]) for place in places]
+    relative, raw, corrected = (
+        values[:, places] for values in (relative_to_layer(found.raw[layer]), found.raw[layer], found.corrected[layer])
+    )
+    heads = range(len(raw)) if everyone else [head]
+    return chart.radar(
+        {_name(each): relative[each] for each in heads}, axes,
+        {_name(each): _hover(_name(each), axes, relative[each], raw[each], corrected[each]) for each in heads},
+        title=f"Specialization, layer {layer + 1}" + ("" if everyone else f", head {head + 1}"),
+        axis_title="relative to this layer", chosen=_name(head), table=_numbers(axes, relative, raw, corrected),
+    )  # fmt: skip
+
+
+def _name(head: int) -> str:
+    return f"Head {head + 1}"
+
+
+def _hover(name: str, axes: list[str], relative: Values, raw: Values, corrected: Values) -> list[str]:
+    return [
+        f"{name}, {visible(axis)}<br>raw {raw[place]:.3f}, corrected {corrected[place]:.2f}"
+        f"<br>relative to the layer {relative[place]:.2f}"
+        for place, axis in enumerate(axes)
+    ]
+
+
+def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) -> pd.DataFrame:
+    """One row a head and axis."""
+    heads = len(raw)
+    return pd.DataFrame(
+        {
+            "head": np.repeat(np.arange(1, heads + 1), len(axes)),
+            "metric": [visible(axis) for axis in axes] * heads,
+            "raw": raw.ravel(),
+            "corrected": corrected.ravel(),
+            "relative to the layer": relative.ravel(),
+        }
+    )
+
+
+def named_heads(traced: Trace, layer: int, head: int) -> Figure:
+    """Which head has which named pattern on this text; ``head`` of ``layer`` is outlined."""
+    return drawn_names(name_heads(trace_patterns(traced)), layer, head, "Named heads, this text")
+
+
+def drawn_names(names: NDArray[np.str_], layer: int, head: int, title: str, clickable: bool = False) -> Figure:
+    """A map of names, (L, H) ids of patterns."""
+    order = [*(pattern.id for pattern in PATTERNS), MIXED]
+    places = np.array([[order.index(str(name)) for name in row] for row in names])
+    return category_map(
+        places, _NAMES, title=title, row_title="Layer", column_title="Head", value_title="Name",
+        highlight=(layer, head), select=clickable,
+    )  # fmt: skip

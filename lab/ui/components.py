@@ -1,0 +1,38 @@
+"""Put a hand-written component of :mod:`lab.charts.components` on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from lab.charts.components import script, style
+
+
+def mount(name: str, payload: bytes, key: str, *, states: Sequence[str] = ()) -> dict[str, Any]:
+    """Show the component ``name`` with what :func:`lab.charts.components.packing.pack` made for it.
+
+    Parameters
+    ----------
+    states : what the component may report with ``setStateValue`` or ``setTriggerValue``; each report
+        is a rerun, so whatever can be answered in the browser is answered there.
+
+    Returns
+    -------
+    The states by name, None where nothing was reported. They come from the browser: check them.
+    """
+    callbacks: dict[str, Any] = {f"on_{state}_change": _rerun for state in states}
+    result = _component(name)(key=key, data=payload, **callbacks)
+    return {state: result.get(state) for state in states}
+
+
+@cache
+def _component(name: str) -> ComponentRenderer:
+    return st.components.v2.component(f"lab.{name}", js=script(name), css=style(name))
+
+
+def _rerun() -> None:
+    """A state without a callback is not reported at all."""

@@ -1,0 +1,187 @@
+"""What the screens of the flow bench share, and the first of them: attention from layer to layer, a Sankey diagram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis import flow
+from lab.analysis.flow import Links
+from lab.analysis.heads import Mask, Weights
+from lab.analysis.metric_parts import keep_others
+from lab.analysis.rollout import with_residual
+from lab.charts.sankey import Bands, sankey
+from lab.course.words import named
+from lab.models.trace import LayerTrace, Trace
+from lab.ui import cached_flow, selection
+from lab.ui.figures import code, draw_plotly
+from lab.ui.selection import (
+    CHOICES,
+    EVERY_TOKEN,
+    HEADS_ONLY,
+    MEAN_OF_HEADS,
+    NORMS,
+    ONE_HEAD,
+    WEIGHTS,
+    WITH_RESIDUAL,
+    WORDS_ONLY,
+)
+
+
+@dataclass(frozen=True)
+class FlowView:
+    """What is looked at. ``layer``, ``head`` and ``token`` count from 0; head None is the mean over heads."""
+
+    trace: Trace
+    layer: LayerTrace
+    head: int | None
+    token: int
+    norms: bool
+
+    def name(self, token: int) -> str:
+        """A token for Markdown, with its place."""
+        return named(self.trace, token)
+
+    @property
+    def heads(self) -> str:
+        """Which heads, for titles."""
+        return "mean over heads" if self.head is None else f"head {self.head + 1}"
+
+    @property
+    def value(self) -> str:
+        """What a number is, for axes and tooltips."""
+        return "Share of the norm" if self.norms else "Weight"
+
+
+def choose_heads() -> bool:
+    """Sidebar: the mean over heads, or the head chosen above; True for one head."""
+    with st.sidebar:
+        chosen = st.segmented_control(
+            "Heads", [MEAN_OF_HEADS, ONE_HEAD], default=MEAN_OF_HEADS, required=True, key="flow_heads",
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
+    return chosen == ONE_HEAD
+
+
+def choose_reading() -> bool:
+    """Sidebar: weights, or the lengths of what is really added; True for the lengths."""
+    with st.sidebar:
+        chosen = st.segmented_control(
+            "Measured by", [WEIGHTS, NORMS], default=WEIGHTS, required=True, key="flow_reading", bind="query-params",
+            persist_state="session",
+            help="Norms of the contributions: ‖α·f(x)‖, how long the vector is that a token adds to another through "
+            "the values and W_O, as a share of its row (Kobayashi et al. 2020).",
+        )  # fmt: skip
+    return chosen == NORMS
+
+
+def choose_words() -> bool:
+    """Whether special tokens are left out of the figure; the weights stay what they are."""
+    chosen = st.segmented_control(
+        "Tokens", [EVERY_TOKEN, WORDS_ONLY], default=EVERY_TOKEN, required=True, key="flow_tokens",
+        bind="query-params", persist_state="session",
+        help="Words only: without [CLS] and [SEP], or without the first token where a model has none. The weights "
+        "stay what they are.",
+    )  # fmt: skip
+    return chosen == WORDS_ONLY
+
+
+def kept(view: FlowView, words_only: bool) -> Mask | None:
+    """Which tokens take part, (n,); None for all."""
+    return keep_others(view.trace) if words_only else None
+
+
+def show_sankey(view: FlowView) -> None:
+    """The strongest links of all layers."""
+    threshold, most, residual, words_only = _controls()
+    source = _choose_source(view)
+    maps = cached_flow.layer_maps(view.trace, view.head, view.norms)
+    if residual:
+        maps = with_residual(maps)
+    keep = kept(view, words_only)
+    links = flow.strongest_links(maps, threshold, most, keep=keep, source=source)
+    if len(links) == 0:
+        _say_none(view, maps, threshold, keep, source)
+        return
+    what = "Contribution norms" if view.norms else "Attention"
+    draw_plotly(
+        sankey(
+            Bands(links.layer, links.key, links.query, links.weight), view.trace.tokens, len(maps),
+            title=f"{what} from layer to layer, {view.heads}{', with residual' if residual else ''}",
+            value_title="Share with residual" if residual else view.value, chosen=source,
+        ),
+        "flow-sankey",
+    )  # fmt: skip
+    _say_links(view, links, threshold, source)
+    code(flow.strongest_links)
+
+
+def _controls() -> tuple[float, int, bool, bool]:
+    """Threshold, number of links, with the residual path?, words only?"""
+    with st.container(horizontal=True):
+        threshold = st.selectbox(
+            "Threshold", sorted(map(str, CHOICES["flow_threshold"]), key=float), index=4, key="flow_threshold",
+            bind="query-params", persist_state="session", width=130, help="The least weight that a link may have.",
+        )  # fmt: skip
+        most = st.selectbox(
+            "Links a layer, at most", sorted(map(str, CHOICES["flow_links"]), key=int), index=1, key="flow_links",
+            bind="query-params", persist_state="session", width=170,
+        )  # fmt: skip
+        residual = st.segmented_control(
+            "Paths", [HEADS_ONLY, WITH_RESIDUAL], default=HEADS_ONLY, required=True, key="flow_residual",
+            bind="query-params", persist_state="session",
+            help="With residual: ½A + ½I, half of each token goes past the heads unchanged, as in rollout.",
+        )  # fmt: skip
+        words_only = choose_words()
+    return float(threshold), int(most), residual == WITH_RESIDUAL, words_only
+
+
+def _choose_source(view: FlowView) -> int | None:
+    """The token whose paths are followed, from 0; None for all of them."""
+    n, asked = len(view.trace), selection.current().follow
+    if asked > n:
+        selection.note(f"There is no token {asked} to follow: this text has {n}.")
+    st.session_state["_follow"] = asked if asked <= n else 0
+
+    def take() -> None:
+        st.session_state["follow"] = st.session_state["_follow"]
+
+    tokens = view.trace.tokens
+    chosen = st.selectbox(
+        "Follow", range(n + 1), key="_follow", on_change=take,
+        format_func=lambda i: f"{i} · {tokens[i - 1]}" if i else "All tokens",
+        help="Only links on paths that start at this token before layer 1.",
+    )  # fmt: skip
+    return chosen - 1 if chosen else None
+
+
+def _say_none(view: FlowView, maps: Weights, threshold: float, keep: Mask | None, source: int | None) -> None:
+    """There is no link: what is the strongest, so that a threshold can be found."""
+    rows = np.ones(len(view.trace), dtype=np.bool_) if keep is None else keep
+    if source is not None and not rows[source]:
+        st.info(f"{view.name(source)} is left out: choose another token, or all tokens.", icon=":material/filter_alt:")
+        return
+    seen = maps[:, rows][:, :, rows] if source is None else maps[:1, rows][:, :, [source]]
+    where = "No link" if source is None else f"In layer 1 no link from {view.name(source)}"
+    st.info(
+        f"{where} reaches {threshold:g}; the strongest has {seen.max():.4f}. Choose a lower threshold.",
+        icon=":material/filter_alt:",
+    )
+
+
+def _say_links(view: FlowView, links: Links, threshold: float, source: int | None) -> None:
+    """How to read it, and how much of all there is one sees."""
+    top = int(links.weight.argmax())
+    start, end = view.name(int(links.key[top])), view.name(int(links.query[top]))
+    some = "All" if len(links) == links.reaching else f"{len(links)} of"
+    paths = "" if source is None else f" on paths from {view.name(source)}"
+    st.markdown(
+        "A band runs from the token attended to, on the left, to the token that attends, on the right. The widest "
+        f"leads from {start} to {end} in layer {links.layer[top] + 1}: **{links.weight[top]:.4f}**."
+    )
+    st.markdown(
+        f"{some} {links.reaching:,} links{paths} with at least {threshold:g} are drawn. They carry "
+        f"**{links.mass:.1%}** of what all tokens receive in all layers."
+    )

@@ -1,0 +1,184 @@
+"""The screen that lets the head read every layer, not only the last."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.analysis import lens as measure
+from lab.analysis import predictions as read
+from lab.analysis.lens import Lens
+from lab.analysis.predictions import word_of
+from lab.charts import Heatmap, bars
+from lab.charts.word_grid import word_grid
+from lab.course import likelihood_checks as ask
+from lab.course.words import quoted
+from lab.ui import cached_predictions, masking, selection
+from lab.ui.figures import code, draw
+from lab.ui.prediction_view import LESSON, View
+from lab.ui.quiz import predict
+from lab.ui.selection import BEST_WORD, CHOICES, ENTROPY, RANK
+
+_GRID = "lens-grid"
+_CELL, _CLICKED = "_lens_cell", "_lens_clicked"
+_TOP = 5
+
+
+def show_lens(view: View) -> None:
+    """The head on each hidden state: a grid of layers and tokens, and one cell of it in full."""
+    _say_what(view)
+    places = _window(view)
+    found, difference = lens_at(view, places)
+    at = places.index(view.place) if view.place in places else 0
+    words = [word_of(view.model.tokenizer, int(best)) for best in found.best[:, at]]
+    question = ask.settled(words, name_of(view, places[at]))
+    if question is not None and not predict(LESSON, question):
+        return
+    shown = st.segmented_control(
+        "Cells", [BEST_WORD, RANK, ENTROPY], default=BEST_WORD, required=True, key="lens", bind="query-params"
+    )
+    layer, column = _cell(found, at)
+    figure = _figure(view, found, str(shown), (layer, column))
+    clicked = figure.clicked(draw(figure, _GRID, clickable=True))
+    if clicked is not None and clicked != st.session_state.get(_CLICKED):
+        st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
+        st.rerun()
+    st.markdown(
+        f"The last row against the model’s own output at these tokens: the largest difference of the best "
+        f"probabilities is **{difference:g}**. The head was trained on the last layer only, so a row further up shows "
+        "what can already be read off in the last layer’s terms, not all that the layer knows."
+    )
+    _show_cell(view, found, layer, column)
+    code(measure.lens_rows, measure.lens_prediction)
+
+
+def _say_what(view: View) -> None:
+    through = "final LayerNorm and output embeddings" if view.causal else "masked-language-model head"
+    st.markdown(
+        f"The **logit lens** stops after each layer and lets the model’s {through} read the hidden state as if it were "
+        f"the last. {'A column shows what would be predicted to come after its token.' if view.causal else ''}"
+    )
+
+
+def lens_at(view: View, places: tuple[int, ...]) -> tuple[Lens, float]:
+    """The lens at some places of the text on screen, and how far its last row is from the output."""
+    return cached_predictions.lens(view.trace, places, tuple(_truth(view, place) for place in places))
+
+
+def _truth(view: View, place: int) -> int | None:
+    """The token that really stands at a place, or after it in a causal model; None where nobody knows."""
+    ids = view.plain.token_ids
+    if view.causal:
+        return ids[place + 1] if place + 1 < len(ids) else None
+    typed = place in view.hidden and place not in view.chosen
+    return None if typed else ids[place]
+
+
+def name_of(view: View, place: int) -> str:
+    """A token as the model reads it, and its number."""
+    return f"{quoted(word_of(view.model.tokenizer, view.trace.token_ids[place]))} ({place + 1})"
+
+
+def offered(view: View) -> tuple[int, ...]:
+    """The places that the lens can show: all but those of special tokens, unless there is nothing else."""
+    special = view.trace.encoding.special
+    ordinary = tuple(i for i in range(len(view.trace)) if not special[i] or i in view.hidden)
+    return ordinary or tuple(range(len(view.trace)))
+
+
+def _window(view: View) -> tuple[int, ...]:
+    """At most so many tokens as were chosen, around the one asked about or from the one chosen."""
+    places = offered(view)
+    sizes = [str(size) for size in CHOICES["lens_tokens"]]
+    left, right = st.columns(2)
+    with left:
+        size = st.segmented_control(
+            "Tokens at once", sorted(sizes, key=int), default=sizes[0], required=True, key="lens_tokens",
+            bind="query-params",
+        )  # fmt: skip
+    count = int(size) if size in sizes else int(sizes[0])
+    if len(places) <= count:
+        return places
+    starts = places[: len(places) - count + 1]
+    asked = selection.current().first_token - 1
+    if asked >= 0 and asked not in starts:
+        selection.note(f"{count} tokens of the lens cannot start at token {asked + 1}; they lie around the one asked.")
+        st.session_state["first_token"] = 0
+    around = places.index(view.place) - count // 2 if view.place in places else 0
+    first = asked if asked in starts else starts[min(max(around, 0), len(starts) - 1)]
+
+    def take() -> None:
+        st.session_state["first_token"] = st.session_state["_first_token"] + 1
+
+    st.session_state["_first_token"] = first
+    with right:
+        st.selectbox(
+            f"First of {count} tokens, of {len(places)}", starts, key="_first_token", on_change=take,
+            format_func=lambda place: masking.label(view.trace, place),
+        )  # fmt: skip
+    start = places.index(first)
+    return places[start : start + count]
+
+
+def _cell(found: Lens, at: int) -> tuple[int, int]:
+    """The cell looked at, brought inside the grid: the last row at first, at the token asked about."""
+    layers, columns = found.best.shape
+    layer, column = st.session_state.get(_CELL, (layers - 1, at))
+    if layer < layers and column < columns:
+        return layer, column
+    return layers - 1, at
+
+
+def _row_labels(found: Lens) -> list[str]:
+    last = len(found.best) - 1
+    return ["Embeddings", *(f"Layer {layer}" for layer in range(1, last)), f"Layer {last}, output"]
+
+
+def _figure(view: View, found: Lens, shown: str, cell: tuple[int, int]) -> Heatmap:
+    tokenizer = view.model.tokenizer
+    columns = [f"{place + 1} {word_of(tokenizer, view.trace.token_ids[place])}" for place in found.places]
+    words = [[word_of(tokenizer, int(best)) for best in row] for row in found.best]
+    values, texts, value_title, text_title = found.probability, words, "Probability of the best word", "Best word"
+    if shown == RANK:
+        values = (found.rank > 0) / found.rank.clip(min=1)
+        texts = [[f"{rank:,}" if rank else "?" for rank in row] for row in found.rank.tolist()]
+        value_title, text_title = "1 / rank", "Rank of the true one"
+    elif shown == ENTROPY:
+        values, texts = found.entropy, [[f"{share:.2f}" for share in row] for row in found.entropy.tolist()]
+        value_title, text_title = "Entropy / ln(vocabulary)", "Entropy"
+    return word_grid(
+        values, texts, _row_labels(found), columns, title=f"{text_title}, read after each layer", row_title="After",
+        column_title="After token" if view.causal else "At token", value_title=value_title, text_title=text_title,
+        domain=(0.0, 1.0), highlight=cell,
+    )  # fmt: skip
+
+
+def _show_cell(view: View, found: Lens, layer: int, column: int) -> None:
+    """One cell in full, chosen by a click or from two lists."""
+    names = ["Embeddings", *(f"Layer {i}" for i in range(1, len(found.best)))]
+
+    def take() -> None:
+        st.session_state[_CELL] = st.session_state["_lens_layer"], st.session_state["_lens_column"]
+
+    st.session_state["_lens_layer"], st.session_state["_lens_column"] = layer, column
+    left, right = st.columns(2)
+    left.selectbox("Read after", range(len(names)), key="_lens_layer", on_change=take, format_func=lambda i: names[i])
+    right.selectbox(
+        "After token" if view.causal else "At token", range(len(found.places)), key="_lens_column", on_change=take,
+        format_func=lambda i: masking.label(view.trace, found.places[i]),
+    )  # fmt: skip
+    place, truth = found.places[column], found.truths[column]
+    prediction = measure.lens_prediction(view.trace, layer, place, truth)
+    best = read.candidates(prediction, _TOP, view.model.tokenizer)
+    ids = [each.token_id for each in best]
+    draw(
+        bars(
+            [each.word for each in best], [each.probability for each in best], value_title="Probability",
+            title=f"The {len(best)} most probable {view.noun} {'after' if view.causal else 'at'} token {place + 1}, "
+            f"read after {'the embeddings' if layer == 0 else f'layer {layer}'}",
+            highlight=ids.index(truth) if truth in ids else None,
+        ),
+        "lens-cell",
+    )  # fmt: skip
+    true = read.true_word(prediction, view.model.tokenizer)
+    if true is not None:
+        st.markdown(f"The true one, {quoted(true.word)}, has rank **{true.rank:,}** here.")

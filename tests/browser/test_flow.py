@@ -1,0 +1,104 @@
+"""The bench of flow in a browser: the tree folds by pointer and keyboard, its numbers are the trace's, text is text."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import lab as library
+from benchmarks.server import Lab
+from tests.browser.harness import VIEWS, View, wait_idle
+
+TEXT = "The sleepy cat sat on the mat."
+TREE = "/Flow?step=Influence+tree&layer=2&token=5"
+HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
+
+
+def open_bench(lab: Lab, page: Page, address: str) -> None:
+    page.goto(lab.url + address, timeout=90_000)
+    expect(page.get_by_text("steps proven")).to_be_visible(timeout=90_000)  # a cold server loads a model first
+    wait_idle(page)
+
+
+def items(page: Page) -> Locator:
+    return page.get_by_role("tree").get_by_role("treeitem")
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Page, view: View) -> None:
+    open_bench(lab, page, TREE)
+    expect(items(page)).to_have_count(1 + 3 + 9 + 27)
+    first = items(page).nth(1)
+    first.hover()
+    trace = library.trace(library.load_model("lab-bert"), TEXT)
+    row = trace.layer(1).attention.mean(dim=0)[4]
+    row[4] = 0  # the root is no target of its own
+    tip = page.locator(".tooltip")
+    expect(tip).to_contain_text(f"{float(row.max()):.4f}")
+    expect(tip).to_contain_text(f"cat (5) → {trace.tokens[int(row.argmax())]}")
+    first.click()
+    expect(items(page)).to_have_count(1 + 3 + 9 + 27 - 3 - 9)
+    expect(first).to_have_attribute("aria-expanded", "false")
+    page.get_by_role("button", name="Collapse all").click()
+    expect(items(page)).to_have_count(1)
+    page.get_by_role("button", name="Expand all").click()
+    expect(items(page)).to_have_count(1 + 3 + 9 + 27)
+
+
+def test_the_tree_by_keyboard(lab: Lab, page: Page) -> None:
+    open_bench(lab, page, TREE)
+    page.get_by_role("button", name="SVG").focus()
+    page.keyboard.press("Tab")  # past the buttons: the one item that takes the focus, the root
+    if page.evaluate("document.activeElement.shadowRoot?.activeElement?.className") == "scroller":
+        page.keyboard.press("Tab")
+    expect(items(page).nth(0)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(items(page)).to_have_count(1)
+    page.keyboard.press(" ")
+    expect(items(page)).to_have_count(1 + 3 + 9 + 27)
+    page.keyboard.press("ArrowDown")
+    expect(items(page).nth(1)).to_be_focused()
+    expect(page.locator(".tooltip")).to_contain_text("Product along the path")
+    page.keyboard.press("ArrowLeft")
+    expect(items(page)).to_have_count(1 + 3 + 9 + 27 - 12)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(items(page).nth(2)).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(items(page).nth(0)).to_be_focused()
+    page.keyboard.press("End")
+    expect(items(page).last).to_be_focused()
+
+
+def test_a_fold_outlives_a_rerun_that_changes_nothing(lab: Lab, page: Page) -> None:
+    open_bench(lab, page, TREE)
+    items(page).nth(1).click()
+    expect(items(page)).to_have_count(28)
+    page.get_by_role("radio", name="One head").click()
+    wait_idle(page)
+    expect(items(page)).to_have_count(40)  # another matrix: a new tree
+    items(page).nth(1).click()
+    page.get_by_text("The code that just ran").click()
+    page.get_by_role("button", name="Numbers").click()
+    wait_idle(page)
+    expect(items(page)).to_have_count(28)
+
+
+@pytest.mark.parametrize("step", ["Sankey", "Influence+tree"])
+def test_hostile_tokens_are_text(lab: Lab, page: Page, step: str) -> None:
+    open_bench(lab, page, f"/Flow?step={step}&model=lab-gpt2&flow_threshold=0.01&tree_k=6&token=9&text={HOSTILE}")
+    figure = page.get_by_role("tree") if step != "Sankey" else page.locator(".js-plotly-plot .sankey").first
+    expect(figure).to_contain_text("<")
+    expect(page.locator(".stMain img[src='x'], .stMain script")).to_have_count(0)
+    assert "\u202e" not in (figure.text_content() or "")
+
+
+def test_a_band_tells_its_number(lab: Lab, page: Page) -> None:
+    open_bench(lab, page, "/Flow?flow_links=10&flow_threshold=0.3")
+    page.locator(".sankey-link").first.hover(force=True)
+    weights = library.trace(library.load_model("lab-bert"), TEXT).attention.mean(dim=1)
+    shown = page.locator(".hoverlayer").text_content() or ""
+    number = shown.rpartition(" ")[2]
+    assert number in {f"{float(weight):.4f}" for weight in weights[weights >= 0.3]}

@@ -1,0 +1,338 @@
+"""A learner at the head view: heads on and off, a token hovered and locked, filters, numbers, exports."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlencode
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import Locator, Page, expect
+
+import lab as python_lab
+from benchmarks.server import Lab, running_lab
+from tests.browser.harness import VIEWS, View, wait_idle
+
+TEXT = "The sleepy cat sat on the mat."
+PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
+HEADS = 8
+ROW = 24  # pixels of a row while there is room, as head_view.js has it
+LAYER = 2
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    script = Path(__file__).parent / "head_view_alone.py"
+    with running_lab(script, tmp_path_factory.mktemp("head_view")) as running:
+        yield running
+
+
+def open_view(page: Page, lab: Lab, params: Mapping[str, str] | None = None) -> None:
+    page.goto(f"{lab.url}/Head_view?" + urlencode({"text": TEXT, "layer": str(LAYER), **(params or {})}))
+    expect(figure(page)).to_be_visible(timeout=180_000)
+    wait_idle(page)
+
+
+def figure(page: Page) -> Locator:
+    return page.locator(".scroller")
+
+
+def tip(page: Page) -> Locator:
+    return page.locator(".tooltip")
+
+
+def chip(page: Page, head: int) -> Locator:
+    return page.get_by_role("button", name=f"Head {head}", exact=True)
+
+
+def pressed(page: Page) -> list[int]:
+    chips = page.locator(".chip").all()
+    return [at for at, each in enumerate(chips, start=1) if each.get_attribute("aria-pressed") == "true"]
+
+
+def at(page: Page, side: str, row: int) -> dict[str, float]:
+    """Where the token in this row stands, from 0; for ``position=`` of a click or hover on the canvas."""
+    width = page.locator(".space canvas").evaluate("canvas => canvas.clientWidth")
+    return {"x": 4 if side == "left" else width - 4, "y": (row + 0.5) * ROW}
+
+
+def put(page: Page, action: str, side: str, row: int) -> None:
+    canvas = page.locator(".space canvas")
+    canvas.scroll_into_view_if_needed()
+    getattr(canvas, action)(position=at(page, side, row), force=True)
+
+
+def numbers(page: Page) -> list[list[str]]:
+    """All the edges drawn, out of the CSV file: layer, head, query, its token, key, its token, weight."""
+    button = page.get_by_role("button", name="CSV", exact=True)
+    if not button.count():
+        page.get_by_role("button", name="Numbers", exact=True).click()
+    with page.expect_download() as download:
+        button.click()
+    rows = list(csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
+    assert rows[0] == ["layer", "head", "query", "query token", "key", "key token", "weight"]
+    return rows[1:]
+
+
+def attention(text: str = TEXT, pair: str | None = None) -> NDArray[np.float32]:
+    trace = python_lab.trace(python_lab.load_model("lab-bert"), text, pair)
+    return np.asarray(trace.layer(LAYER - 1).attention)
+
+
+def share(page: Page, percent: int) -> None:
+    page.get_by_role("slider").fill(str(percent))
+    expect(page.locator("output")).to_have_text(f"{percent} %")
+
+
+def test_heads_toggle_isolate_and_are_never_none_without_a_rerun(lab: Lab, page: Page) -> None:
+    sent: list[str | bytes] = []
+    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+    open_view(page, lab)
+    sent.clear()
+    everything = list(range(1, HEADS + 1))
+    assert pressed(page) == everything
+    chip(page, 3).click()
+    assert pressed(page) == [1, 2, 4, 5, 6, 7, 8]
+    chip(page, 3).click()
+    assert pressed(page) == everything
+    chip(page, 5).dblclick()
+    assert pressed(page) == [5]
+    chip(page, 5).click()
+    assert pressed(page) == [5]
+    chip(page, 2).click()
+    assert pressed(page) == [2, 5]
+    chip(page, 2).dblclick()
+    assert pressed(page) == [2]
+    chip(page, 2).dblclick()
+    assert pressed(page) == everything
+    chip(page, 7).press("i")
+    assert pressed(page) == [7]
+    chip(page, 7).press("Enter")
+    chip(page, 1).press("Space")
+    assert pressed(page) == [1, 7]
+    page.get_by_role("button", name="All", exact=True).click()
+    assert pressed(page) == everything
+    put(page, "hover", "left", 3)
+    share(page, 50)
+    page.get_by_label("Hide special tokens").check()
+    page.wait_for_timeout(500)
+    assert sent == []
+
+
+def test_the_numbers_are_the_trace_s(lab: Lab, page: Page) -> None:
+    """At a locked pair every head's weight, for one head the strongest of a row, and each edge of the table."""
+    weights = attention()
+    open_view(page, lab)
+    put(page, "click", "left", 4)
+    put(page, "hover", "right", 2)
+    expect(tip(page)).to_contain_text("cat (5) → sleep (3)")
+    shown = tip(page).locator(".pair").all_inner_texts()
+    assert [text.split() for text in shown] == [["head", str(h + 1), f"{weights[h, 4, 2]:.4f}"] for h in range(HEADS)]
+    put(page, "click", "left", 4)
+    chip(page, 3).dblclick()
+    put(page, "hover", "right", 1)
+    expect(tip(page)).to_contain_text("the (2) is attended to by")
+    column = np.argsort(-weights[2, :, 1], kind="stable")[:8]
+    shown = tip(page).locator(".pair").all_inner_texts()
+    assert [text.split()[-1] for text in shown] == [f"{weights[2, i, 1]:.4f}" for i in column]
+    page.get_by_role("button", name="All", exact=True).click()
+    page.mouse.move(0, 0)
+    rows = numbers(page)
+    assert all(row[0] == str(LAYER) for row in rows)
+    found = {(int(head) - 1, int(q) - 1, int(k) - 1): value for _, head, q, _, k, _, value in rows}
+    assert len(found) == len(rows)
+    drawn = {tuple(map(int, place)) for place in np.argwhere(np.rint(weights.astype(float) * 10_000) >= 1)}
+    assert found.keys() == drawn
+    assert all(value == f"{weights[place]:.4f}" for place, value in found.items())
+    assert [row[6] for row in rows] == sorted((row[6] for row in rows), reverse=True)
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_a_click_locks_and_frees(lab: Lab, page: Page, view: View) -> None:
+    open_view(page, lab)
+    put(page, "click", "left", 4)
+    page.mouse.move(1, 1)
+    expect(figure(page)).to_have_class("scroller locked")
+    rows = numbers(page)
+    assert {row[2] for row in rows} == {"5"}
+    put(page, "click", "right", 2)
+    assert {row[4] for row in numbers(page)} == {"3"}
+    put(page, "click", "right", 2)
+    expect(figure(page)).to_have_class("scroller")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_the_keyboard_does_what_the_mouse_does(lab: Lab, page: Page) -> None:
+    weights = attention()
+    open_view(page, lab)
+    figure(page).focus()
+    for _ in range(5):
+        figure(page).press("ArrowDown")
+    expect(tip(page)).to_contain_text("cat (5) attends to")
+    figure(page).press("Enter")
+    expect(figure(page)).to_have_class("scroller locked")
+    for _ in range(3):
+        figure(page).press("ArrowDown")
+    expect(tip(page)).to_contain_text("cat (5) → sleep (3)")
+    expect(tip(page)).to_contain_text(f"{weights[0, 4, 2]:.4f}")
+    expect(figure(page)).to_have_attribute(
+        "aria-label", re.compile(rf"cat \(5\) → sleep \(3\); head 1 {weights[0, 4, 2]:.4f}")
+    )
+    figure(page).press("Escape")
+    expect(figure(page)).to_have_class("scroller")
+    figure(page).press("ArrowRight")
+    expect(tip(page)).to_contain_text("cat (5) is attended to by")
+    figure(page).press("Home")
+    expect(tip(page)).to_contain_text("[CLS] (1) is attended to by")
+    figure(page).press("Escape")
+    expect(tip(page)).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("choice", "queries", "keys"), [("AA", "A", "A"), ("AB", "A", "B"), ("BA", "B", "A"), ("BB", "B", "B")]
+)
+def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page, choice: str, queries: str, keys: str) -> None:
+    trace = python_lab.trace(python_lab.load_model("lab-bert"), PAIR["text"], PAIR["pair"])
+    side = {str(i + 1): "AB"[segment] for i, segment in enumerate(trace.segment_ids)}
+    weights = attention(PAIR["text"], PAIR["pair"])
+    open_view(page, lab, PAIR)
+    page.get_by_label("Sentences").select_option(choice)
+    rows = numbers(page)
+    assert {side[row[2]] for row in rows} == {queries}
+    assert {side[row[4]] for row in rows} == {keys}
+    left = [i for i, segment in enumerate(trace.segment_ids) if "AB"[segment] == queries]
+    right = [i for i, segment in enumerate(trace.segment_ids) if "AB"[segment] == keys]
+    mass = weights[:, left][:, :, right].sum() / (HEADS * len(left))
+    expect(page.locator(".status")).to_contain_text(f"of the attention of {len(left)} rows in {HEADS} heads")
+    said = re.search(r"carry ([\d.]+) %", page.locator(".status").inner_text())
+    assert said is not None
+    assert abs(float(said[1]) - 100 * mass) < 0.2
+
+
+def test_without_a_pair_there_are_no_sentences_to_choose(lab: Lab, page: Page) -> None:
+    open_view(page, lab)
+    expect(page.get_by_label("Sentences")).to_have_count(0)
+
+
+def test_hidden_special_tokens_leave_their_mass_behind(lab: Lab, page: Page) -> None:
+    weights = attention()
+    open_view(page, lab)
+    page.get_by_label("Hide special tokens").check()
+    inner = weights[:, 1:-1]
+    hidden = 100 * (inner[..., 0] + inner[..., -1]).sum() / (HEADS * inner.shape[1])
+    expect(page.locator(".status")).to_contain_text("goes to special tokens")
+    said = re.search(r"Hidden: ([\d.]+) %", page.locator(".status").inner_text())
+    assert said is not None
+    assert abs(float(said[1]) - hidden) < 0.1
+    found = numbers(page)
+    assert not {"[CLS]", "[SEP]"} & {token for row in found for token in (row[3], row[5])}
+    # Hidden, not renormalised: what is left keeps its weight.
+    assert all(row[6] == f"{weights[int(row[1]) - 1, int(row[2]) - 1, int(row[4]) - 1]:.4f}" for row in found)
+
+
+def test_the_threshold_keeps_the_strongest_edges_that_cover_the_share(lab: Lab, page: Page) -> None:
+    weights = np.rint(attention().astype(float) * 10_000)
+    open_view(page, lab)
+    share(page, 60)
+    drawn = {(int(row[1]) - 1, int(row[2]) - 1, int(row[4]) - 1) for row in numbers(page)}
+    expected = set()
+    for head, query in np.ndindex(*weights.shape[:2]):
+        row = weights[head, query]
+        descending = np.sort(row)[::-1]
+        enough = np.flatnonzero(descending.cumsum() * 100 >= 60 * row.sum())[0]
+        expected |= {(head, query, int(key)) for key in np.flatnonzero(row >= descending[enough])}
+    assert drawn == expected
+
+
+def test_the_chosen_heads_go_into_the_link_when_asked(lab: Lab, page: Page) -> None:
+    open_view(page, lab)
+    chip(page, 2).dblclick()
+    chip(page, 5).click()
+    page.get_by_role("button", name="Keep heads in the link").click()
+    wait_idle(page)
+    page.wait_for_url("**heads=2.5*")
+    assert pressed(page) == [2, 5]
+    page.reload()
+    expect(figure(page)).to_be_visible(timeout=60_000)
+    assert pressed(page) == [2, 5]
+    page.get_by_role("combobox", name="Layer").click()
+    page.get_by_role("option", name="3", exact=True).click()
+    wait_idle(page)
+    assert pressed(page) == [2, 5]
+    assert {row[0] for row in numbers(page)} == {"3"}
+
+
+def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
+    page.goto(f"{alone.url}/?n=14&hostile=1")
+    expect(figure(page)).to_be_visible(timeout=60_000)
+    for row in range(14):
+        put(page, "hover", "left", row)
+        expect(tip(page)).to_contain_text(f"({row + 1}) attends to")
+    put(page, "hover", "left", 3)
+    expect(tip(page)).to_contain_text("<img src=x onerror")
+    put(page, "hover", "left", 4)
+    expect(tip(page)).to_contain_text("⟨202E⟩override")
+    rows = numbers(page)
+    assert "'=1+1" in {row[3] for row in rows}
+    assert page.locator(".root img, .root script").count() == 0
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    tree = ElementTree.parse(download.value.path())
+    kinds = {node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in tree.iter()}
+    assert kinds <= {"svg", "rect", "line", "text"}
+    texts = [node.text for node in tree.iter() if node.tag.endswith("}text")]
+    assert "<b>model</b>, layer 1" in texts
+    assert sum(str(text).startswith("</script><script") for text in texts) == 2
+
+
+def test_png_and_svg_show_what_is_drawn(alone: Lab, page: Page) -> None:
+    page.goto(f"{alone.url}/?n=12&heads=4")
+    expect(figure(page)).to_be_visible(timeout=60_000)
+    chip(page, 2).dblclick()
+    edges = len(numbers(page))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    tree = ElementTree.parse(download.value.path())
+    assert sum(node.tag.endswith("}line") for node in tree.iter()) == edges
+    with page.expect_download() as download:
+        page.get_by_role("button", name="PNG", exact=True).click()
+    picture = Path(download.value.path()).read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert download.value.suggested_filename == "head-view-layer-1.png"
+    width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+    assert height == 2 * (12 * ROW + 56)
+    assert width > 1000
+
+
+def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> None:
+    page.goto(f"{alone.url}/?n=512")
+    expect(figure(page)).to_be_visible(timeout=180_000)
+    expect(page.locator(".status")).to_contain_text("strongest are drawn")
+    figure(page).focus()
+    figure(page).press("End")
+    figure(page).press("End")
+    expect(tip(page)).to_contain_text("(512) attends to")
+    assert figure(page).evaluate("box => box.scrollTop + box.clientHeight >= box.scrollHeight - 20")
+    page.get_by_label("Whole text at once").check()
+    expect(figure(page)).to_have_js_property("scrollTop", 0)
+    assert figure(page).evaluate("box => box.scrollHeight <= box.clientHeight + 2")
+
+
+def test_another_layer_keeps_what_the_reader_chose(alone: Lab, page: Page) -> None:
+    page.goto(f"{alone.url}/?n=12&heads=4")
+    expect(figure(page)).to_be_visible(timeout=60_000)
+    chip(page, 2).dblclick()
+    put(page, "click", "left", 4)
+    share(page, 40)
+    page.get_by_role("spinbutton", name="Layer").fill("2")
+    page.get_by_role("spinbutton", name="Layer").press("Enter")
+    wait_idle(page)
+    expect(figure(page)).to_have_class("scroller locked")
+    assert pressed(page) == [2]
+    expect(page.locator("output")).to_have_text("40 %")
+    assert {(row[0], row[2]) for row in numbers(page)} == {("2", "5")}

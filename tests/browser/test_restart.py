@@ -1,0 +1,109 @@
+"""A server that is killed, that is slow, and that nobody has visited yet: the learner finds the page again."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.server import HOME, Lab, running_lab
+from lab.course.benches import BENCHES
+from lab.course.lessons import LESSONS
+from tests.browser.harness import View, visit, wait_idle
+
+TITLES = {page.page: page.title for page in (*LESSONS, *BENCHES)}
+TEXT, PAIR = "Birds fly south.", "It is cold."
+STATE = "text=Birds+fly+south.&pair=It+is+cold.&model=lab-gpt2&layer=3&head=2"
+PATIENCE_MS = 90_000
+
+
+def address(page_file: str) -> str:
+    return "/" + Path(page_file).stem.partition("_")[2]
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def has_its_state(page: Page) -> None:
+    """All that the link says is on the page."""
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(TEXT, timeout=PATIENCE_MS)
+    expect(page.get_by_role("textbox", name="Second sentence")).to_have_value(PAIR)
+    for parameter in STATE.split("&"):
+        assert parameter in page.url, page.url
+    for name, value in (("Model", "lab-gpt2"), ("Layer", "3"), ("Head", "2")):
+        box = page.get_by_test_id("stSidebar").get_by_role("combobox", name=re.compile(name))
+        expect(box).to_have_value(value)
+
+
+def test_open_pages_come_back_after_a_restart(browser: Browser, tmp_path: Path) -> None:
+    """Two learners, one with choices from the link and one with a choice of this visit; the server dies under them."""
+    port = free_port()
+    with visit(browser, View()) as first, visit(browser, View()) as second:
+        with running_lab(HOME, tmp_path, port) as lab:
+            first.page.goto(f"{lab.url}/Self-attention?{STATE}&step=Softmax")
+            second.page.goto(f"{lab.url}/Self-attention?{STATE}")
+            wait_idle(first.page, PATIENCE_MS)
+            wait_idle(second.page, PATIENCE_MS)
+            second.page.get_by_test_id("stMain").get_by_text("Scores", exact=True).click()
+            wait_idle(second.page)
+            assert "step=Scores" in second.page.url
+            lab.process.send_signal(signal.SIGKILL)
+            lab.process.wait()
+        with running_lab(HOME, tmp_path, port) as lab:
+            for visitor, said in ((first, "The softmax turns"), (second, "Multiply the two vectors")):
+                expect(visitor.page.get_by_text(said)).to_be_visible(timeout=PATIENCE_MS)
+                wait_idle(visitor.page, PATIENCE_MS)
+                has_its_state(visitor.page)
+                expect(visitor.page.get_by_text(said)).to_be_visible()
+                # And it goes on from there.
+                visitor.page.get_by_role("button", name="Next: ").click()
+                wait_idle(visitor.page)
+                has_its_state(visitor.page)
+                assert visitor.page.get_by_test_id("stException").count() == 0
+            assert "Traceback" not in lab.log
+
+
+def test_a_busy_server_is_seen_to_be_busy(fresh_server: Callable[[], Lab], page: Page) -> None:
+    """Stop the server's process, as overload does for a while: the page says it runs, then it has the answer."""
+    lab = fresh_server()
+    page.goto(lab.url + "/Self-attention?step=Softmax&text=Birds+fly+south.")
+    wait_idle(page, PATIENCE_MS)
+    app = page.get_by_test_id("stApp")
+    lab.process.send_signal(signal.SIGSTOP)
+    try:
+        page.get_by_role("button", name="Next: ").click()
+        expect(app).not_to_have_attribute("data-test-script-state", "notRunning")
+        expect(page.get_by_test_id("stStatusWidget")).to_be_visible()
+        assert page.get_by_test_id("stException").count() == 0
+    finally:
+        lab.process.send_signal(signal.SIGCONT)
+    wait_idle(page)
+    assert "step=Values" in page.url
+
+
+# A server that has just started costs four seconds and more, so only a lesson and a bench are visited first
+# here; tests of Tokenization, Self-attention and Models visit theirs first on servers of their own.
+@pytest.mark.parametrize("page_file", [LESSONS[-1].page, BENCHES[-1].page])
+def test_the_first_visit_may_be_to_any_page(page_file: str, fresh_server: Callable[[], Lab], page: Page) -> None:
+    page.goto(f"{fresh_server().url}{address(page_file)}?text=Birds+fly+south.")
+    wait_idle(page, PATIENCE_MS)
+    expect(page.get_by_role("heading", level=1)).to_have_text(TITLES[page_file])
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(TEXT)
+
+
+@pytest.mark.parametrize("page_file", list(TITLES), ids=address)
+def test_a_link_leads_a_newcomer_to_every_page(page_file: str, lab: Lab, page: Page) -> None:
+    """A session of its own on a server that has been visited."""
+    page.goto(f"{lab.url}{address(page_file)}?text=Birds+fly+south.")
+    wait_idle(page, PATIENCE_MS)
+    expect(page.get_by_role("heading", level=1)).to_have_text(TITLES[page_file])
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(TEXT)
+    assert page.locator("[role=dialog]").count() == 0

@@ -1,0 +1,47 @@
+"""The bench of tensors in a browser: search, choose, download, and compare the file with the trace."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page, expect
+
+import lab as package
+from benchmarks.server import Lab
+from tests.browser.harness import wait_idle
+
+TEXT = "The sleepy cat sat on the mat."
+
+
+def test_search_choose_download_and_compare(lab: Lab, page: Page, tmp_path: Path) -> None:
+    page.goto(lab.url + "/Tensors?layer=2&head=3")
+    wait_idle(page)
+    expect(page.get_by_label("Search", exact=True)).to_be_visible(timeout=90_000)
+    page.get_by_label("Search", exact=True).fill("selfattn_key_hidden")
+    page.keyboard.press("Enter")
+    wait_idle(page)
+    expect(page.get_by_text("layer.key", exact=True).first).to_be_visible()
+    assert "tensor=layer.key" in page.url
+    page.get_by_label(re.compile("^Rows")).fill("2-6")
+    page.keyboard.press("Enter")
+    wait_idle(page)
+    expect(page.get_by_text(re.compile(r"key\[2, 1:6, :\]"))).to_be_visible()
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Selection as .npy").click()
+    file = tmp_path / started.value.suggested_filename
+    started.value.save_as(file)
+    assert file.suffix == ".npy"
+    key = package.trace(package.load_model("lab-bert"), TEXT).layer(1).key[2, 1:6].numpy()
+    np.testing.assert_allclose(np.load(file), key, atol=1e-6)
+
+
+def test_both_figures_of_a_variant_are_drawn(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Tensors?step=Attention+variants&text=%3Cimg+src%3Dx%3E+unhappily&variant=linscale")
+    wait_idle(page)
+    charts = page.get_by_test_id("stVegaLiteChart")
+    expect(charts).to_have_count(3)
+    expect(charts.first.locator("svg, canvas").first).to_be_visible()
+    expect(page.get_by_text("Removed mass:")).to_be_visible()
+    assert page.locator("img[src='x']").count() == 0

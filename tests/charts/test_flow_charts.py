@@ -1,0 +1,79 @@
+"""Sankey diagrams and influence trees: what is sent is what was given, a learner's text stays text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.analysis.influence import influence_tree
+from lab.charts.components.influence_tree import tree_chart
+from lab.charts.plotted import Plotted, plotly_text
+from lab.charts.sankey import Bands, sankey
+from tests.charts.payloads import unpack
+from tests.charts.samples import HOSTILE
+
+
+def drawn(level: list[int], start: list[int], end: list[int], weight: list[float], tokens: list[str]) -> Plotted:
+    bands = Bands(np.array(level), np.array(start), np.array(end), weight)
+    return sankey(bands, tokens, max(level) + 1, title="Flow", value_title="Weight", chosen=0)
+
+
+def test_a_sankey_has_the_bands_it_was_given() -> None:
+    found = drawn([0, 0, 1], [0, 1, 1], [1, 1, 2], [0.5, 0.25, 0.75], ["a", "<b>", "c"])
+    (trace,) = found.figure.data
+    assert list(trace.node.label) == ["a", "&lt;b&gt;", "&lt;b&gt;", "c"]
+    assert list(zip(trace.link.source, trace.link.target, strict=True)) == [(0, 2), (1, 2), (2, 3)]
+    assert list(trace.link.value) == [0.5, 0.25, 0.75]
+    assert trace.link.customdata[2] == "Layer 2: from &lt;b&gt; (2) to c (3)<br>Weight 0.7500"
+    assert [round(x, 1) for x in trace.node.x] == [0.0, 0.0, 0.5, 1.0]
+    assert trace.node.color[0] != trace.node.color[1] == trace.node.color[3]
+    assert "3 bands through 2 layers" in found.alt and "0.750, leads from “<b>” (2) to “c” (3) in layer 2" in found.alt
+    assert found.table()["weight"].tolist() == [0.5, 0.25, 0.75]
+    assert found.table()["key token"].tolist() == ["a", "<b>", "<b>"]
+
+
+@given(st.integers(0, 999), st.integers(1, 60), st.integers(1, 5))
+def test_nodes_of_a_column_stand_in_the_order_of_the_text_and_inside(seed: int, count: int, layers: int) -> None:
+    rng = np.random.default_rng(seed)
+    pairs = {(int(rng.integers(layers)), int(rng.integers(30)), int(rng.integers(30))) for _ in range(count)}
+    level, start, end = (list(column) for column in zip(*sorted(pairs), strict=True))
+    (trace,) = drawn(level, start, end, rng.random(len(level)).tolist(), [f"t{i:02}" for i in range(30)]).figure.data
+    columns: dict[float, list[tuple[str, float]]] = {}
+    for x, label, y in zip(trace.node.x, trace.node.label, trace.node.y, strict=True):
+        columns.setdefault(x, []).append((label, y))
+        assert 0 < y <= 1
+    for nodes in columns.values():
+        assert [y for _, y in nodes] == sorted({y for _, y in nodes})
+        assert [label for label, _ in nodes] == sorted(label for label, _ in nodes)
+
+
+def test_hostile_tokens_are_text_to_plotly() -> None:
+    for token in HOSTILE:
+        assert not set(plotly_text(token)) & set("<>$\u202e\u200b\n")
+    assert plotly_text("a&amp;<br>") == "a&amp;amp;&lt;br&gt;"
+
+
+@pytest.mark.parametrize(("end", "weight"), [([3], [0.5]), ([-1], [0.5]), ([1], [np.nan])])
+def test_a_sankey_that_cannot_be(end: list[int], weight: list[float]) -> None:
+    with pytest.raises(ValueError, match="sankey"):
+        drawn([0], [0], end, weight, ["a", "b", "c"])
+
+
+def test_a_tree_travels_whole() -> None:
+    tokens = ["the", *HOSTILE[:3], "the"]
+    matrix = np.random.default_rng(0).random((5, 5)).astype(np.float32)
+    tree = influence_tree(matrix, 0, 2, 2)
+    chart = tree_chart(tree, tokens, title="Tree", value_title="Weight")
+    header, arrays = unpack(chart.payload)
+    assert header["labels"][0] == "the·1" and len(header["labels"]) == len(tree)
+    assert header["alt"].startswith(f"Influence tree of the·1: {len(tree)} nodes, 2 levels deep.")
+    for name in ("token", "parent", "depth", "weight", "product"):
+        assert (arrays[name] == getattr(tree, name)).all()
+    table = chart.table()
+    assert len(table) == len(tree) - 1
+    assert table["weight"].tolist() == tree.weight[1:].tolist()
+    assert all(
+        row["path"].startswith("the·1 → ") and row["path"].endswith(row["to token"]) for _, row in table.iterrows()
+    )

@@ -1,0 +1,40 @@
+"""Figures as files: what is drawn holds the labels to the letter and one mark a number."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+
+from lab.charts.bars import bars
+from lab.charts.heatmap import heatmap
+from lab.charts.picture import MOST_MARKS, drawable, png, svg
+
+WORDS = ["<b>&", "مرحبا", "cat"]
+VALUES = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
+MAP = heatmap(VALUES, WORDS, WORDS, title="A map", row_title="Query", column_title="Key", value_title="Weight")
+
+
+def test_svg_is_well_formed_and_shows_hostile_labels_as_text() -> None:
+    drawn = ElementTree.fromstring(svg(MAP))
+    texts = ["".join(each.itertext()) for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    for word in WORDS:
+        assert texts.count(word) == 2  # once as a row, once as a column
+    assert "A map" in texts
+    assert not list(drawn.iter("{http://www.w3.org/2000/svg}script"))
+
+
+def test_png_has_two_pixels_a_point() -> None:
+    drawn = png(bars(WORDS, VALUES[0], title="Bars", value_title="Value"))
+    assert drawn.startswith(b"\x89PNG")
+    width = int.from_bytes(drawn[16:20], "big")
+    assert 1000 < width < 2000
+
+
+def test_what_would_take_seconds_is_not_offered() -> None:
+    side = int(MOST_MARKS**0.5) + 1
+    names = [str(i) for i in range(side)]
+    large = heatmap(
+        np.zeros((side, side)), names, names, title="", row_title="", column_title="", value_title="", domain=(0, 1)
+    )
+    assert drawable(MAP) and not drawable(large)

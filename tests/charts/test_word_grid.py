@@ -1,0 +1,51 @@
+"""Words in cells: what is drawn, what is read aloud, what the table holds, what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from lab.charts.heatmap import Heatmap
+from lab.charts.word_grid import word_grid
+
+VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.9, 0.6]])
+TEXTS = [["the", "", "\u202ea"], ["<b>", "cat", "$x$"]]
+
+
+def grid(values: np.ndarray = VALUES, texts: list[list[str]] = TEXTS) -> Heatmap:
+    return word_grid(
+        values, texts, ["Embeddings", "Layer 1"], ["1 the", "2 the", "3 cat"], title="Best word", row_title="After",
+        column_title="At token", value_title="Probability", text_title="Best word", domain=(0.0, 1.0), highlight=(1, 2),
+    )  # fmt: skip
+
+
+def test_texts_travel_as_data_and_stand_in_tooltip_and_table() -> None:
+    figure = grid()
+    (texts,) = (each["value"] for each in figure.spec["params"] if each["name"] == "cell_texts")
+    assert texts == ["the", "(empty)", "⟨202E⟩a", "<b>", "cat", "$x$"]
+    assert figure.data["value"].tolist() == pytest.approx(VALUES.ravel().tolist())
+    assert '"Best word": cell_texts[datum.place - 1]' in figure.spec["layer"][0]["mark"]["tooltip"]["expr"]
+    assert "Largest 0.900" in figure.alt
+    assert "Last row: <b>, cat, $x$." in figure.alt
+    table = figure.table()
+    assert table.columns.tolist() == ["After", "At token", "Best word", "Probability"]
+    assert table.iloc[4].tolist() == ["Layer 1", "2 the", "cat", pytest.approx(0.9)]
+    json.dumps(figure.spec)
+
+
+def test_numbers_do_not_stand_under_the_words() -> None:
+    written = [layer for layer in grid().spec["layer"] if layer["mark"]["type"] == "text"]
+    assert len(written) == 1
+    assert "cell_texts" in written[0]["encoding"]["text"]["value"]["expr"]
+
+
+def test_a_click_names_its_cell() -> None:
+    assert grid().clicked({"selection": {"cell": [{"q": 1, "k": 2}]}}) == (1, 2)
+
+
+@pytest.mark.parametrize("texts", [[["a", "b", "c"]], [["a"], ["b"]]])
+def test_a_missing_text_is_refused(texts: list[list[str]]) -> None:
+    with pytest.raises(ValueError, match="need a text each"):
+        grid(texts=texts)

@@ -1,0 +1,158 @@
+"""A model or a tool that cannot be had: one sentence on the page, and the default model's numbers below it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from huggingface_hub.errors import LocalEntryNotFoundError
+from streamlit.testing.v1 import AppTest
+
+from lab.models import hub
+from lab.text import pipeline, punkt
+from lab.ui import cached
+from tests.checkpoints import write_checkpoint
+from tests.pages.apptest import Offer, visit, walk, words
+
+PAGE = "3_Self-attention.py"
+INSTEAD = r"You see lab\-bert instead."
+
+
+@pytest.fixture(autouse=True)
+def _fresh_caches() -> None:
+    """What a broken model or tool left behind is not the next test's."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def works(at: AppTest, model: str) -> None:
+    """The page's sentence about ``model`` is the only one, the model stays selected, the default one's map is there."""
+    (warning,) = at.warning
+    assert warning.value.endswith(INSTEAD)
+    assert "Traceback" not in warning.value and "\n" not in warning.value
+    assert at.selectbox(key="model").value == model
+    assert at.selectbox(key="layer").options == ["1", "2", "3", "4"], "the layers of lab-bert"
+    at.segmented_control(key="step").set_value("Softmax").run()
+    assert not at.exception and not at.error
+    assert "The softmax turns" in words(at)
+    assert any("steps proven" in block.proto.popover.label for block in at.get("popover"))
+
+
+def _no_blob(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def _cut_short(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _another_tokenizer(folder: Path) -> None:
+    other = write_checkpoint(folder.parent / "other", "gpt2")
+    shutil.copy(other / "tokenizer.json", folder)
+
+
+def _half_a_tokenizer(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _other_shapes(folder: Path) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "intermediate_size": 48}))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (_no_blob, r"has no model.safetensors"),
+        (_cut_short, "is damaged; download it again"),
+        (_another_tokenizer, "holds the tokenizer of another model"),
+        (_half_a_tokenizer, "is not readable JSON; download it again"),
+        (_other_shapes, "asks for"),
+    ],
+)
+def test_a_damaged_checkpoint(damage: Callable[[Path], None], said: str, offer: Offer) -> None:
+    name = offer("bert")
+    damage(cached.local_models()[name])
+    at = visit(PAGE, model=name)
+    assert said in at.warning[0].value.replace("\\", "")
+    works(at, name)
+
+
+def test_a_model_without_a_head_predicts_no_words_and_does_all_else(offer: Offer) -> None:
+    name = offer("bert-headless")
+    at = visit("9_Masked_language_model.py", model=name)
+    assert "language-modelling head" in words(at)
+    at.switch_page(f"pages/{PAGE}").run()
+    assert not at.exception and not at.warning
+    assert at.selectbox(key="model").value == name
+    assert at.selectbox(key="layer").options == ["1", "2"]
+
+
+class _Hub:
+    """A Hub that offers bert-base-uncased and fails when it is downloaded."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def snapshot_download(self, repository: str, allow_patterns: list[str], local_files_only: bool = False) -> str:
+        raise LocalEntryNotFoundError(repository) if local_files_only else self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionResetError("reset by peer"), "cannot be reached from here"),
+        (OSError(errno.ENOSPC, "No space left on device"), "could not be stored here: No space left on device"),
+        (PermissionError(errno.EACCES, "Permission denied"), "could not be stored here: Permission denied"),
+    ],
+)
+def test_a_download_that_fails(error: Exception, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "bert-base-uncased"
+    monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
+    monkeypatch.setattr(hub, "snapshot_download", _Hub(error).snapshot_download)
+    monkeypatch.setattr(hub, "plan", lambda entry: hub.Download(("config.json", "model.safetensors"), entry.megabytes))
+    at = visit(PAGE, model=name)
+    assert not at.warning, "nothing is downloaded unasked"
+    next(button for button in at.button if button.label == "Download 440 MB").click().run()
+    assert not at.exception
+    assert said in at.warning[0].value.replace("\\", "")
+    works(at, name)
+
+
+def test_the_hub_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
+    at = visit(PAGE, model="gpt2")
+    next(button for button in at.button if button.label.startswith("Download")).click().run()
+    assert not at.exception
+    assert "comes from the Hugging Face Hub, which cannot be reached from here" in at.warning[0].value.replace("\\", "")
+    works(at, "gpt2")
+
+
+def test_without_the_tagger_one_lesson_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "EMBEDDED", tmp_path)
+    at = visit("6_Head_specialization.py")
+    (warning,) = at.warning
+    said = warning.value.replace("\\", "")
+    assert said.startswith("The spaCy pipeline en_lab cannot be loaded") and "Restore the folder" in said
+    at.segmented_control(key="step").set_value("Named patterns").run()
+    assert not at.exception and not at.warning, "patterns need no parts of speech"
+    at.switch_page(f"pages/{PAGE}").run()
+    assert not at.exception and not at.warning
+
+
+def test_without_the_splitter_one_lesson_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(punkt, "EMBEDDED", tmp_path)
+    punkt.embedded_tokenizer.cache_clear()
+    at = visit("7_Inter-sentence_attention.py", text="The dog ran. It found a ball.")
+    for step in walk(at):
+        (warning,) = at.warning
+        assert warning.value.startswith("The sentence splitter’s parameters cannot be read"), step
+    at.switch_page(f"pages/{PAGE}").run()
+    assert not at.exception and not at.warning

@@ -1,0 +1,101 @@
+"""The head view's page: every model and text, toys, words, and what it sends beside the trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.ui.head_view import head_view_of, parsed_heads
+from lab.ui.selection import WORDS
+from tests.analysis.test_words import naive
+from tests.charts.payloads import unpack
+from tests.pages.apptest import visit, words
+from tests.pages.texts import EMPTY, LONG, TEXTS
+
+PAGE = "10_Head_view.py"
+
+
+def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    (component,) = at.get("bidi_component")
+    return unpack(component.proto.bytes)
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_every_text_arrives_as_traced(model: str) -> None:
+    at = visit(PAGE, model=model, layer="3")
+    loaded = lab.load_model(model)
+    for kind, (text, pair) in TEXTS.items():
+        for units in ("Tokens", "Words"):
+            at.session_state["text"], at.session_state["pair"], at.session_state["units"] = text, pair, units
+            at.run()
+            assert not at.exception, kind
+            assert not at.error, kind
+            header, arrays = sent(at)
+            trace = lab.trace(loaded, text, pair or None)
+            assert (header["second"] is None) == (trace.pair is None), kind
+            assert header["layer"] == 2
+            assert header["causal"] == (model == "lab-gpt2")
+            assert arrays["weights"].shape[1:] == (len(header["labels"]),) * 2
+            if units == "Tokens":
+                expected = np.asarray(trace.layer(2).attention)
+                assert np.abs(arrays["weights"] / header["steps"] - expected).max() <= 0.5001 / header["steps"]
+                assert arrays["special"].tolist() == [int(each) for each in trace.encoding.special]
+                assert header["second"] is None or header["second"] == trace.encoding.in_pair.index(True)
+            if model == "lab-gpt2":
+                assert not np.triu(arrays["weights"], 1).any()
+            if kind == LONG:
+                assert "were cut" in words(at)
+
+
+def test_words_are_the_mean_of_rows_and_the_sum_of_columns() -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), "Unhappily, the photographers rebuilt it.")
+    view = head_view_of(trace, 1, WORDS)
+    assert view.labels == ("[CLS]", "Unhappily", ",", "the", "photographers", "rebuilt", "it", ".", "[SEP]")
+    groups = [0 if w is None and i == 0 else 8 if w is None else w + 1 for i, w in enumerate(trace.word_ids)]
+    for head, weights in enumerate(np.asarray(trace.layer(1).attention)):
+        np.testing.assert_allclose(view.weights[head] / 10_000, naive(weights, groups), atol=0.6e-4)
+
+
+def test_without_a_text_there_is_a_sentence() -> None:
+    at = visit(PAGE)
+    for text in EMPTY:
+        at.text_area(key="text").set_value(text).run()
+        assert at.info[0].value.startswith("There is no text yet.")
+        assert not at.get("bidi_component")
+
+
+@pytest.mark.parametrize("weights", ["Constructed", "Random", "Trained live"])
+def test_toys(weights: str) -> None:
+    at = visit(PAGE, mode="Toy", toy_weights=weights)
+    header, arrays = sent(at)
+    assert header["layer"] == 0
+    assert arrays["weights"].sum(-1).max() <= 10_000 + len(header["labels"])
+    if weights == "Constructed":
+        # Head 1 looks at the token before.
+        first = arrays["weights"][0]
+        assert (first.argmax(-1)[1:] == np.arange(len(first) - 1)).all()
+
+
+def test_random_weights_are_said_and_sent() -> None:
+    trained, random = visit(PAGE, layer="2"), visit(PAGE, layer="2", weights="Random")
+    assert "Random weights" in words(random)
+    assert (sent(trained)[1]["weights"] != sent(random)[1]["weights"]).any()
+
+
+def test_heads_of_the_link() -> None:
+    assert sent(visit(PAGE))[0]["start"] == []
+    assert sent(visit(PAGE, heads="5.2"))[0]["start"] == [1, 4]
+    at = visit(PAGE, heads="5.9")
+    assert sent(at)[0]["start"] == []
+    assert "has heads 1 to 8" in words(at).replace("\\", "")
+    assert at.session_state["heads"] == ""
+
+
+@pytest.mark.parametrize("text", ["0", "9", "1.", ".", "a", "1,2", "-1", "1.2.99999999999"])
+def test_what_names_no_heads(text: str) -> None:
+    assert parsed_heads(text, 8) is None

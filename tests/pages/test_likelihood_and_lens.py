@@ -1,0 +1,257 @@
+"""The deeper steps of the masked-language-model lesson: their numbers against Hugging Face's own models."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+from torch import Tensor
+
+import lab
+from lab.analysis.predictions import word_of
+from lab.models.catalogue import LoadedModel
+from lab.models.interventions import Interventions
+from lab.ui import cached, cached_predictions
+from tests.pages.apptest import Offer, reveal, visit, words
+
+PAGE = "9_Masked_language_model.py"
+TEXT = "The cat sat on the mat because it was tired."
+PAIR = ("The children went to the park.", "They played until it was dark.")
+LONG = "The cat sat on the mat because it was tired. " * 5
+
+
+def open_step(step: str, **params: str) -> AppTest:
+    return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
+
+
+def specification(at: AppTest, chart: int) -> dict[str, Any]:
+    spec: dict[str, Any] = json.loads(at.get("vega_lite_chart")[chart].proto.spec)
+    return spec
+
+
+def tables(at: AppTest) -> list[pd.DataFrame]:
+    """The tables of the step, without that of the proof."""
+    return [frame.value for frame in at.dataframe if "passed" not in frame.value.columns]
+
+
+def cells(at: AppTest) -> list[str]:
+    (texts,) = (each["value"] for each in specification(at, 0)["params"] if each["name"] == "cell_texts")
+    return list(texts)
+
+
+@torch.inference_mode()
+def theirs(model: LoadedModel, ids: list[int], **options: Any) -> Any:
+    """What Hugging Face's module of this checkpoint gives for these ids."""
+    return model.reference()(torch.tensor([ids]), **options)
+
+
+def id_of(model: LoadedModel, token: str) -> int:
+    found = model.tokenizer.token_to_id(token)
+    assert found is not None
+    return found
+
+
+def scores(model: LoadedModel, ids: list[int]) -> list[float]:
+    """log P of each token: hidden in turn, or from those before it."""
+    if model.config.causal:
+        logs = theirs(model, ids).logits[0].double().log_softmax(-1)
+        return [float(logs[i - 1, ids[i]]) for i in range(1, len(ids))]
+    mask = id_of(model, "[MASK]")
+    found = []
+    for i in range(1, len(ids) - 1):
+        logits = theirs(model, [*ids[:i], mask, *ids[i + 1 :]]).prediction_logits[0, i]
+        found.append(float(logits.double().log_softmax(-1)[ids[i]]))
+    return found
+
+
+@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2"])
+def test_the_likelihood_on_screen_is_the_sum_of_their_log_probabilities(name: str) -> None:
+    model = lab.load_model(name)
+    ids = list(lab.trace(model, TEXT).token_ids)
+    logs = scores(model, ids)
+    at = open_step("Likelihood", model=name)
+    total, mean, perplexity = (float(metric.value.replace(",", "").replace("−", "-")) for metric in at.metric)
+    assert total == pytest.approx(sum(logs), abs=0.006)
+    assert mean == pytest.approx(sum(logs) / len(logs), abs=0.0006)
+    assert perplexity == pytest.approx(math.exp(-sum(logs) / len(logs)), abs=0.06, rel=1e-4)
+    assert f"/ {len(logs)}" in at.latex[0].value
+    (table,) = tables(at)
+    assert table["ln P"].tolist() == pytest.approx(logs, abs=1e-3)
+    assert table["rank"].min() >= 1
+    assert ("pseudo-perplexity" in at.latex[0].value) == (name == "lab-bert")
+
+
+def test_a_long_text_is_scored_only_when_asked() -> None:
+    at = visit(PAGE, step="Likelihood", text=LONG)
+    assert not at.metric
+    count = len(lab.trace(lab.load_model("lab-bert"), LONG)) - 2
+    assert at.button(key="_score_tokens").label == f"Score {count} tokens"
+    traced = cached.run("lab-bert", LONG, "", Interventions())
+    scoring = cached_predictions.scoring(traced)
+    cached_predictions.advance(scoring, traced)
+    assert scoring.latest is not None
+    done = len(scoring.latest.scores)
+    assert 0 < done < count
+    at.run()
+    reveal(at)
+    assert f"Partial: {done} of {count} tokens are scored" in words(at)
+    assert at.metric[1].label == f"Mean of {done} tokens, nats"
+    assert at.button(key="_score_tokens").label == f"Go on: {done} of {count} tokens are scored"
+    at.button(key="_score_tokens").click().run()
+    assert not at.exception
+    assert scoring.finished
+    assert "Partial" not in words(at)
+    assert at.metric[1].label == f"Mean of {count} tokens, nats"
+    assert scoring.latest.total == pytest.approx(sum(scores(traced.model, list(traced.token_ids))), abs=1e-2)
+
+
+@pytest.mark.parametrize(("name", "text"), [("lab-bert", "[MASK]"), ("lab-gpt2", "a")])
+def test_nothing_to_score_gets_a_sentence(name: str, text: str) -> None:
+    at = open_step("Likelihood", model=name, text=text)
+    assert "no token to score" in words(at)
+    assert not at.metric
+
+
+def hidden_states(model: LoadedModel, ids: list[int]) -> list[Tensor]:
+    """(n, vocabulary) of each layer: their head on their hidden state."""
+    states = theirs(model, ids, output_hidden_states=True).hidden_states
+    module: Any = model.reference()
+    with torch.inference_mode():
+        if model.config.causal:  # theirs has put the last one through the final LayerNorm already
+            normed = [*(module.transformer.ln_f(x) for x in states[:-1]), states[-1]]
+            return [module.lm_head(x)[0] for x in normed]
+        return [module.cls.predictions(x)[0] for x in states]
+
+
+@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2"])
+def test_the_lens_reads_what_their_head_reads(name: str) -> None:
+    model = lab.load_model(name)
+    ids = list(lab.trace(model, TEXT).token_ids)
+    asked = 10
+    seen = ids if model.config.causal else [*ids[:asked], id_of(model, "[MASK]"), *ids[asked + 1 :]]
+    rows = hidden_states(model, seen)
+    at = open_step("Logit lens", model=name, lens_tokens="4", first_token="8", place="11", masked="11")
+    places = range(7, 11)
+    best = [word_of(model.tokenizer, int(row[place].argmax())) for row in rows for place in places]
+    assert cells(at) == [word if word else "(empty)" for word in best]
+    assert "probabilities is **0**" in words(at)
+    at.segmented_control(key="lens").set_value("Rank of the true one").run()
+    truths = [ids[place + 1] if model.config.causal and place + 1 < len(ids) else ids[place] for place in places]
+    known = [not model.config.causal or place + 1 < len(ids) for place in places]
+    ranks = [
+        f"{1 + int((row[place] > row[place, truth]).sum()):,}" if there else "?"
+        for row in rows
+        for place, truth, there in zip(places, truths, known, strict=True)
+    ]
+    assert cells(at) == ranks
+
+
+def test_a_click_shows_the_cell_in_full() -> None:
+    at = open_step("Logit lens")
+    at.session_state["lens-grid"] = {"selection": {"cell": [{"q": 1, "k": 2}]}}
+    at.run()
+    assert not at.exception
+    assert [at.selectbox(key="_lens_layer").value, at.selectbox(key="_lens_column").value] == [1, 2]
+    at.selectbox(key="_lens_layer").set_value(0).run()
+    assert not at.exception
+    assert "read after the embeddings" in json.dumps(specification(at, 1))
+
+
+def test_a_long_text_is_seen_through_a_small_window() -> None:
+    at = visit(PAGE, step="Logit lens", text="word " * 600, lens_tokens="16", first_token="9999")
+    assert "cannot start at token 9999" in words(at)
+    reveal(at)
+    assert len(cells(at)) == 16 * 5
+    assert len(at.get("vega_lite_chart")[0].proto.SerializeToString()) < 100_000
+
+
+def test_both_orders_of_a_pair_are_their_probabilities() -> None:
+    model = lab.load_model("lab-bert")
+    expected, logits = [], []
+    for first, second in (PAIR, PAIR[::-1]):
+        read = lab.trace(model, first, second)
+        segments = torch.tensor([read.segment_ids])
+        scored = theirs(model, list(read.token_ids), token_type_ids=segments).seq_relationship_logits[0]
+        expected.append(scored.double().softmax(0)[0].item())
+        logits.append(scored.tolist())
+    at = open_step("Next sentence", text=PAIR[0], pair=PAIR[1])
+    (table,) = tables(at)
+    assert table["P(follows)"].tolist() == pytest.approx(expected, abs=1e-5)
+    assert table.iloc[:, 1:3].to_numpy() == pytest.approx(np.array(logits), abs=1e-4)
+    assert f"{logits[0][1]:.2f}" in at.latex[0].value
+    at.button(key="_pair.swap").click().run()
+    assert not at.exception
+    assert (at.text_area(key="text").value, at.text_input(key="pair").value) == PAIR[::-1]
+    assert tables(at)[0]["P(follows)"].tolist() == pytest.approx(expected[::-1], abs=1e-5)
+
+
+def test_without_a_pair_a_head_or_training_a_sentence_says_so(offer: Offer) -> None:
+    at = open_step("Next sentence")
+    assert "There is no second sentence" in words(at)
+    at.button(key="_pair.random").click().run()
+    assert at.text_input(key="pair").value
+    assert "no next-sentence head" in words(open_step("Next sentence", model="lab-gpt2", pair=PAIR[1]))
+    assert "no next-sentence head" in words(open_step("Next sentence", model=offer("distilbert"), pair=PAIR[1]))
+    assert "weights are random" in words(open_step("Next sentence", pair=PAIR[1], weights="Random"))
+
+
+def test_the_draw_on_screen_is_the_naive_draw() -> None:
+    model = lab.load_model("lab-gpt2")
+    ids = list(lab.trace(model, "The cat sat on the").token_ids)
+    at = open_step(
+        "Sampling", model="lab-gpt2", text="The cat sat on the", temperature="0.5", top_k="20", top_p="0.8",
+        draw_seed="7",
+    )  # fmt: skip
+    shares = (theirs(model, ids).logits[0, -1].double() / 0.5).softmax(0)
+    best, order = shares.sort(descending=True)
+    best = best[:20]
+    kept = 1 + int(((best / best.sum()).cumsum(0) < 0.8).sum())
+    table, left = tables(at)
+    assert left["tokens left"].tolist() == [model.config.vocabulary, 20, kept]
+    assert left["probability they hold"].tolist() == pytest.approx(
+        [1.0, float(best.sum()), float(best[:kept].sum())], abs=1e-5
+    )
+    number = np.random.default_rng(7).random()
+    ends = (best[:kept] / best[:kept].sum()).cumsum(0)
+    drawn = word_of(model.tokenizer, int(order[int((ends <= number).sum())]))
+    assert f"**{number:.4f}**" in words(at)
+    assert f"\u2068{drawn}\u2069” reaches from" in words(at).replace("\\", "")
+    parts = [float(best[rank - 1] / best[:kept].sum()) if rank <= kept else 0.0 for rank in table["rank"]]
+    assert table["share"].tolist() == pytest.approx(parts, abs=1e-5)
+    assert {kept, kept + 1, 20, 21} < set(table["rank"])
+    assert (table["top-k"] == "kept").tolist() == [rank <= 20 for rank in table["rank"]]
+
+
+def test_a_continuation_of_the_best_tokens_is_their_greedy_one() -> None:
+    model = lab.load_model("lab-gpt2")
+    ids = list(lab.trace(model, "The cat sat on the").token_ids)
+    at = open_step("Sampling", model="lab-gpt2", text="The cat sat on the", top_k="1", draw_seed="3")
+    at.button(key="_continue").click().run()
+    assert not at.exception
+    grown, end = list(ids), model.tokenizer.token_to_id("<|endoftext|>")
+    while len(grown) < len(ids) + 10 and grown[-1] != end:
+        grown.append(int(theirs(model, grown).logits[0, -1].argmax()))
+    expected = " ".join(model.tokenizer.decode(grown[len(ids) :], skip_special_tokens=False).split())
+    assert f"**\u2068{expected}\u2069**" in words(at).replace("\\", "")
+    assert f"{len(grown) - len(ids)} tokens drawn with seed 3" in words(at)
+    at.button(key="_next_seed").click().run()
+    assert at.number_input(key="draw_seed").value == 4
+    assert "tokens drawn" not in words(at)
+
+
+def test_a_full_text_has_no_room_and_says_so() -> None:
+    at = open_step("Sampling", model="lab-gpt2", text="word " * 600)
+    assert "nothing fits after it" in words(at)
+
+
+def test_settings_that_cannot_be_are_said() -> None:
+    at = visit(PAGE, step="Sampling", model="lab-gpt2", top_k="7", top_p="2", more="4000", draw_seed="-1")
+    for name in ("top_k", "top_p", "more", "draw_seed"):
+        assert f"{name} must be" in words(at)
+    assert at.selectbox(key="top_k").value == "50"

@@ -1,0 +1,83 @@
+"""Every lesson, every step, every kind of model, every kind of text: nothing breaks. New lessons join by themselves.
+
+What the steps say and which numbers they show is the business of each lesson's own tests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.course.lessons import LESSONS, Lesson
+from lab.ui.selection import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS
+from tests.pages.apptest import ROOT, visit, walk, words
+from tests.pages.texts import EMPTY, LONG, TEXTS
+
+MODELS = ("lab-bert", "lab-gpt2")
+# The sidebar's own settings, the smallest sentences that can be made, and the largest.
+SIZES: Mapping[str, dict[str, str]] = {
+    "default": {},
+    "smallest": {name: str(least) for name, (_, least, _) in TOY_NUMBERS.items()},
+    "largest": {name: str(most) for name, (_, _, most) in TOY_NUMBERS.items()},
+}
+every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+every_toy = pytest.mark.parametrize(
+    "lesson", [lesson for lesson in LESSONS if lesson.toy], ids=lambda lesson: lesson.id
+)
+
+
+def file(lesson: Lesson) -> str:
+    return lesson.page.removeprefix("pages/")
+
+
+def look(at: AppTest, where: str) -> int:
+    """Walk all steps; each must come up without an exception or an error. Returns how many there are."""
+    seen = []
+    for step in walk(at):
+        assert "<script" not in re.sub(r"\\.", "", words(at)), f"{where}, {step}"
+        seen.append(step)
+    return len(seen)
+
+
+@every_lesson
+def test_a_registered_lesson_has_a_page(lesson: Lesson) -> None:
+    assert (ROOT / lesson.page).is_file()
+
+
+@pytest.mark.parametrize("model", MODELS)
+@every_lesson
+def test_every_step_bears_every_text(lesson: Lesson, model: str) -> None:
+    at = visit(file(lesson), model=model, layer="2", head="3")
+    for kind, (text, pair) in TEXTS.items():
+        at.session_state["text"], at.session_state["pair"] = text, pair
+        at.run()
+        assert not at.exception, kind
+        assert ("were cut" in words(at)) == (kind == LONG), kind
+        assert look(at, kind) >= 3
+        assert (at.text_area(key="text").value, at.text_input(key="pair").value) == (text, pair)
+    assert at.selectbox(key="model").value == model
+
+
+@every_lesson
+def test_without_a_text_there_is_a_sentence_and_a_way_back(lesson: Lesson) -> None:
+    at = visit(file(lesson), layer="2", head="3")
+    chosen = {box.key: box.value for box in at.selectbox if box.key in ("layer", "head")}
+    for text in EMPTY:
+        at.text_area(key="text").set_value(text).run()
+        assert not at.exception
+        assert at.info[0].value.startswith("There is no text yet.")
+    at.text_area(key="text").set_value("The cat sat.").run()
+    assert "There is no text yet" not in words(at)
+    assert chosen == {box.key: box.value for box in at.selectbox if box.key in ("layer", "head")}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("weights", [RANDOM, CONSTRUCTED])
+@every_toy
+def test_every_step_bears_every_toy(lesson: Lesson, weights: str, size: str) -> None:
+    at = visit(file(lesson), mode=TOY, toy_weights=weights, **SIZES[size])
+    assert look(at, size) >= 5
+    assert ("nothing is learned here" in words(at)) == (weights == RANDOM)

@@ -1,0 +1,74 @@
+"""Every figure that can be taken home as a notebook is made again by it, with the numbers on the screen."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from lab.course.benches import BENCHES
+from lab.course.lessons import LESSONS
+from lab.figures.notebook import python_of
+from lab.models import catalogue
+from lab.ui import figures
+from tests.pages.apptest import reveal, visit
+
+# The first lesson looks at no tensor.
+PAGES = (
+    [lesson.page for lesson in LESSONS if lesson.weights] + [bench.page for bench in BENCHES] + ["pages/20_Models.py"]
+)
+WITH_TOYS = {lesson.page for lesson in LESSONS if lesson.toy} | {bench.page for bench in BENCHES if bench.toy}
+PAIR = {"text": "The cat sat on the mat. It slept.", "pair": "Then it ran home."}
+WAYS: dict[str, dict[str, str]] = {
+    "lab-bert": PAIR,
+    "lab-gpt2": {"model": "lab-gpt2", **PAIR},
+    "random": {"weights": "Random", "twin_seed": "3", **PAIR},
+    "toy": {"mode": "Toy"},
+}
+
+
+# The call that makes a figure, and what makes the table under it.
+Taken = tuple[partial[Any], Callable[[], pd.DataFrame]]
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Taken]]:
+    """The figures on the screens visited, by key, that a notebook can make again."""
+    found: dict[str, Taken] = {}
+    show = figures.show_numbers
+
+    def remember(table: Any, key: str, call: partial[Any] | None = None, figure: Any = None) -> None:
+        if call is not None:
+            found[key] = (call, table)
+        show(table, key, call, figure)
+
+    monkeypatch.setattr(figures, "show_numbers", remember)
+    monkeypatch.setattr(catalogue, "_load_folder", functools.cache(catalogue._load_folder))
+    yield found
+
+
+def numbers(figure: Any) -> pd.DataFrame:
+    """What a figure shows as a table."""
+    return figure if isinstance(figure, pd.DataFrame) else figure.table()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("page", PAGES)
+def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(page: str, way: str, taken: dict[str, Taken]) -> None:
+    at = visit(page.removeprefix("pages/"), **WAYS[way])
+    steps = [control.options for control in at.segmented_control if control.label == "Step"]
+    for step in steps[0] if steps else ["the only one"]:
+        if steps:
+            at.session_state["step"] = step
+            at.run()
+        reveal(at)
+    assert taken or (way == "toy" and page not in WITH_TOYS)
+    for key, (call, table) in taken.items():
+        setup, expression = python_of(call)
+        names: dict[str, object] = {}
+        exec(setup, names)
+        pd.testing.assert_frame_equal(numbers(eval(expression, names)), table(), obj=f"{page} {key}")

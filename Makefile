@@ -3,6 +3,7 @@
 # make test           lint, types, floors, then every test; needs Chromium, installs it where it may
 # make lint           the first half of that
 # make bench          the measurements the README quotes
+# make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
 # make evaluate       every figure of the embedded models' cards, measured on the files that ship
 # make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|en_lab|punkt CORPORA=folder)
 # make screenshots    every page, light and dark, wide and narrow, into .screenshots/ (OUT=folder)
@@ -33,7 +34,7 @@ run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev test lint bench evaluate train screenshots chromium clean
+.PHONY: run dev test lint bench load evaluate train screenshots chromium clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -52,6 +53,9 @@ lint: $(DEV)
 
 bench: $(RUNTIME)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+load: $(DEV)
+	$(BIN)/python -m benchmarks.load $(ARGS)
 
 evaluate: $(RUNTIME)
 	$(BIN)/python -m training.evaluation $(ARGS)

@@ -55,6 +55,7 @@ def small_maps(  # noqa: PLR0913 - a chart's options have names, and most stay a
     title: str,
     value_title: str,
     domain: tuple[float, float],
+    scale: colour.Scale = "sequential",
     highlight: int | None = None,
     row: int | None = None,
     causal: bool = False,
@@ -66,6 +67,7 @@ def small_maps(  # noqa: PLR0913 - a chart's options have names, and most stay a
     cells : a name for each row and column, queries down and keys across; data, not markup.
     captions : two short lines above each map.
     domain : values at the ends of the one colour scale.
+    scale : "sequential" for values from 0 up, "diverging" for signed ones.
     highlight : the map (from 0) that is framed.
     row : the row (from 0) that is framed in every map.
     causal : cells above the diagonal do not exist.
@@ -91,7 +93,7 @@ def small_maps(  # noqa: PLR0913 - a chart's options have names, and most stay a
         "chosen_map": [] if highlight is None else [{"map": highlight}],
         "chosen_row": [] if row is None else [{"map": place, "q": row} for place in range(count)],
     }
-    spec["layer"] = [*_frames(causal), _cells(m, limits, value_title, causal), *_captions(), *_chosen(m)]
+    spec["layer"] = [*_frames(causal), _cells(m, limits, scale, value_title, causal), *_captions(), *_chosen(m)]
     return SmallMaps(
         spec, flat(array), wide * (_WIDEST if count <= _MANY else _WIDEST // 2),
         _describe(array, captions), partial(_table, array, cells, captions, causal), count,
@@ -135,7 +137,9 @@ def _frames(causal: bool) -> list[dict[str, Any]]:
     return [{"data": {"name": "maps"}, "transform": transform, "mark": mark, "encoding": encoding}]
 
 
-def _cells(m: int, domain: tuple[float, float], value_title: str, causal: bool) -> dict[str, Any]:
+def _cells(
+    m: int, domain: tuple[float, float], scale: colour.Scale, value_title: str, causal: bool
+) -> dict[str, Any]:  # fmt: skip
     gap = "side * 0.04 / " + str(m) if m <= _FEW_CELLS else "-0.3"
     transform: list[dict[str, Any]] = [
         {"window": [{"op": "row_number", "as": "place"}]},
@@ -156,7 +160,7 @@ def _cells(m: int, domain: tuple[float, float], value_title: str, causal: bool) 
         f"{{'Map': first_lines[datum.map], 'Query': {query}, 'Key': {key}, "
         f"{quoted(value_title)}: format(datum.value, '.6~g')}}"
     )
-    colours = {"domain": list(domain), "range": colour.ramp("sequential"), "interpolate": "rgb", "clamp": True}
+    colours = {"domain": list(domain), "range": colour.ramp(scale), "interpolate": "rgb", "clamp": True}
     legend = {
         "title": value_title, "orient": "bottom", "direction": "horizontal", "gradientLength": 150,
         "gradientThickness": 10, "values": [domain[0], sum(domain) / 2, domain[1]], "format": ".3~g",

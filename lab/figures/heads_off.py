@@ -15,7 +15,7 @@ from lab.analysis.predictions import Prediction, candidates, predictions, word_o
 from lab.charts.bars import bars
 from lab.charts.figure import Figure
 from lab.charts.heatmap import Heatmap, heatmap
-from lab.figures.multi_head import COLUMNS
+from lab.figures.multi_head import COLUMNS, counted
 from lab.models.trace import Trace
 
 TOP = 5
@@ -109,7 +109,7 @@ def effect_on_word_of(traced: Trace, change: Values, layer: int, head: int, word
     """The same, measured before: ``change`` (L, H)."""
     title = f"Change of ln P({word_of(traced.model.tokenizer, word)}) with each head off"
     return heatmap(
-        change, _numbers(len(change)), _numbers(change.shape[1]), title=title, row_title="Layer", column_title="Head",
+        change, counted(len(change)), counted(change.shape[1]), title=title, row_title="Layer", column_title="Head",
         value_title="Change of ln P", scale="diverging", select="cell", highlight=(layer, head), value_format="+.2f",
         numbered=False,
     )  # fmt: skip
@@ -123,11 +123,7 @@ def effect_on_vectors(traced: Trace, layer: int, head: int, to_mean: bool = Fals
 def effect_on_vectors_of(moved: Values, layer: int, head: int) -> Heatmap:
     """The same, measured before: ``moved`` (L, H)."""
     return heatmap(
-        moved, _numbers(len(moved)), _numbers(moved.shape[1]), row_title="Layer", column_title="Head",
+        moved, counted(len(moved)), counted(moved.shape[1]), row_title="Layer", column_title="Head",
         title="How far the last vectors move with each head off", value_title="Share of their length", select="cell",
         highlight=(layer, head), value_format=".2f", numbered=False,
     )  # fmt: skip
-
-
-def _numbers(count: int) -> list[str]:
-    return [str(i + 1) for i in range(count)]

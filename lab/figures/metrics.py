@@ -21,7 +21,7 @@ from lab.charts.heatmap import Heatmap, heatmap
 from lab.charts.marked import marked_lines
 from lab.charts.small_maps import SmallMaps, block_names, small_maps
 from lab.figures.attention import place
-from lab.figures.multi_head import CELLS
+from lab.figures.multi_head import CELLS, counted
 from lab.models.trace import Trace
 
 _THRESHOLDS = np.geomspace(1e-4, 1, 161)
@@ -67,14 +67,10 @@ def all_heads_of(every: Metrics, metric: str, layer: int, head: int, corrected: 
     """The same, measured before."""
     values, what = every.values(metric, corrected), _BY_ID[metric]
     return heatmap(
-        values, _numbers(len(values)), _numbers(values.shape[1]), title=label(what, corrected, threshold),
+        values, counted(len(values)), counted(values.shape[1]), title=label(what, corrected, threshold),
         row_title="Layer", column_title="Head", value_title=unit(what, corrected).capitalize(), select="cell",
         highlight=(layer, head), numbered=False, value_format=".2f",
     )  # fmt: skip
-
-
-def _numbers(count: int) -> list[str]:
-    return [str(i + 1) for i in range(count)]
 
 
 def one_layer(
@@ -114,7 +110,7 @@ def removed_of(traced: Trace, share: Values, layer: int, head: int) -> Heatmap:
     """The same, measured before: ``share`` (L, H)."""
     _, special = places_left_out(traced)
     return heatmap(
-        share, _numbers(len(share)), _numbers(share.shape[1]), row_title="Layer", column_title="Head",
+        share, counted(len(share)), counted(share.shape[1]), row_title="Layer", column_title="Head",
         title=f"Attention removed with {'the special tokens' if special else 'the first token'}",
         value_title="Share of a row", domain=(0.0, 1.0), highlight=(layer, head), numbered=False, value_format=".2f",
     )  # fmt: skip

@@ -21,6 +21,11 @@ CELLS = 48  # a side of a small map; sixteen of them stay light
 COLUMNS = 96  # tokens that a wide map shows
 
 
+def counted(count: int) -> list[str]:
+    """Labels of layers or heads: numbers from 1."""
+    return [str(i + 1) for i in range(count)]
+
+
 def head_labels(traced: Trace) -> list[str]:
     """The heads of a layer, counted from 1."""
     return [f"Head {head + 1}" for head in range(traced.model.config.heads)]
@@ -80,7 +85,7 @@ def added_lengths_by_token(traced: Trace, layer: int, head: int, token: int) -> 
     """The length of what each head adds to each token; of a long text to those around ``token``."""
     norms, shown = analysis.head_sum(traced.layer(layer)).norms, window(token, len(traced), COLUMNS)
     return heatmap(
-        norms[:, shown], [str(each + 1) for each in range(len(norms))], traced.tokens[shown],
+        norms[:, shown], counted(len(norms)), traced.tokens[shown],
         title=f"Length of what each head adds, layer {layer + 1}", row_title="Head", column_title="Token",
         value_title="Euclidean norm", highlight=(head, token - shown.start), value_format=".2f",
     )  # fmt: skip
@@ -106,7 +111,7 @@ def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:
 
 def divergence_of(apart: Values, layer: int, head: int, other: int) -> Heatmap:
     """The same, measured before: ``apart`` (H, H)."""
-    labels = [str(each + 1) for each in range(len(apart))]
+    labels = counted(len(apart))
     return heatmap(
         apart, labels, labels, title=f"Bits between the heads of layer {layer + 1}", row_title="Head",
         column_title="Other head", value_title="Divergence in bits", domain=(0.0, 1.0), highlight=(head, other),

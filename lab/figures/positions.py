@@ -1,7 +1,8 @@
 """Positions as vectors: the learned table beside sinusoids, how alike positions are, wavelengths and shifts.
 
 Positions count from 0, as in Vaswani et al. 2017, §3.5. ``length`` is how many are looked at, ``width`` and
-``base`` are those of the sinusoids; of more than a drawing holds, every k-th is drawn.
+``base`` are those of the sinusoids; of more than a drawing holds, every k-th is drawn. What ends in ``_of`` draws
+a measurement that is at hand; the function of the same name without it measures first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lab.charts.strips import strips
 from lab.figures.embeddings import DIMENSIONS, dimension_names, stretch
 from lab.models.trace import Trace
 
+Spread = tuple[Values, Values, Values]
 ROWS = 64
 MAP = 96
 _WAVES = 4  # pairs of dimensions drawn as curves, at even steps
@@ -68,12 +70,22 @@ def row_lengths(traced: Trace, length: int, width: int, base: float = BASE) -> F
 
 def learned_similarity(traced: Trace, length: int, measure: Measure = "cosine") -> Heatmap:
     """How alike the learned vectors of two positions are, each with each."""
-    return _map(similarity(position_rows(traced, length), measure), measure, "learned positions")
+    return learned_similarity_of(similarity(position_rows(traced, length), measure), measure)
+
+
+def learned_similarity_of(alike: Values, measure: Measure) -> Heatmap:
+    """The same, measured before: ``alike`` (length, length)."""
+    return _map(alike, measure, "learned positions")
 
 
 def sinusoid_similarity(length: int, width: int, base: float = BASE, measure: Measure = "cosine") -> Heatmap:
     """How alike the sinusoids of two positions are, each with each."""
-    return _map(similarity(sinusoids(np.arange(length), width, base), measure), measure, f"sinusoids, d = {width}")
+    return sinusoid_similarity_of(similarity(sinusoids(np.arange(length), width, base), measure), width, measure)
+
+
+def sinusoid_similarity_of(alike: Values, width: int, measure: Measure) -> Heatmap:
+    """The same, measured before: ``alike`` (length, length)."""
+    return _map(alike, measure, f"sinusoids, d = {width}")
 
 
 def _map(values: Values, measure: Measure, of: str) -> Heatmap:
@@ -89,11 +101,17 @@ def similarity_by_distance(
     traced: Trace, length: int, width: int, base: float = BASE, measure: Measure = "cosine"
 ) -> Figure:  # fmt: skip
     """Least, mean and largest similarity of learned vectors at each distance, and that of sinusoids."""
-    least, mean, most = by_distance(similarity(position_rows(traced, length), measure))
-    _, computed, _ = by_distance(similarity(sinusoids(np.arange(length), width, base), measure))
+    learned = by_distance(similarity(position_rows(traced, length), measure))
+    computed = by_distance(similarity(sinusoids(np.arange(length), width, base), measure))
+    return similarity_by_distance_of(learned, computed, measure)
+
+
+def similarity_by_distance_of(learned: Spread, computed: Spread, measure: Measure) -> Figure:
+    """The same, measured before: least, mean and largest at each distance."""
+    least, mean, most = learned
     return lines(
-        {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed},
-        x=range(length), x_title="Distance |p − q|", y_title=measure.capitalize(),
+        {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed[1]},
+        x=range(len(computed[1])), x_title="Distance |p − q|", y_title=measure.capitalize(),
         title=f"{measure.capitalize()} by distance",
     )  # fmt: skip
 

@@ -66,11 +66,14 @@ class OpenPage:
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """The selected text through the selected model. Stops the page with a sentence if it cannot be."""
-        chosen = self.selection
+        return self.run(self._model_id(), self.selection.text, self.selection.pair, changes)
+
+    def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
+        """Any text through any model that is here; ``whose`` ("Text B: ") begins what is said about it."""
         try:
-            traced = cached.run(self._model_id(), chosen.text, chosen.pair, changes)
+            traced = cached.run(model_id, text, pair, changes)
         except TextError as error:
-            st.info(str(error), icon=":material/edit:")
+            st.info(f"{whose}{error}", icon=":material/edit:")
             self.finish()
             st.stop()
         cut = traced.encoding.cut
@@ -78,14 +81,14 @@ class OpenPage:
             name, limit = escaped(traced.model.id), traced.model.config.max_tokens
             where = ", from the longer text first" if traced.pair else " from the end"
             st.warning(
-                f"{name} reads at most {limit} tokens, so {cut} were cut{where}.",
+                f"{whose}{name} reads at most {limit} tokens, so {cut} were cut{where}.",
                 icon=":material/content_cut:",
             )
         return traced
 
     def _model_id(self) -> str:
         """The model to run: the selected one, or its twin with random weights where the page offers them."""
-        wanted = self._trained_id()
+        wanted = self.available(self.selection.model)
         if self.selection.weights != selection.RANDOM or not self.weights:
             return wanted
         seed = self.selection.twin_seed
@@ -95,9 +98,8 @@ class OpenPage:
         )
         return twin_id(wanted, seed)
 
-    def _trained_id(self) -> str:
-        """The selected model, once it is here; the default one, with a reason, if it cannot be had."""
-        wanted = self.selection.model
+    def available(self, wanted: str) -> str:
+        """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
         try:
             size = cached.needs_download(wanted)
             if size is not None and not st.session_state.get(f"_download.{wanted}"):
@@ -130,17 +132,18 @@ class OpenPage:
             _counted("layer", model.config.layers, model.id)
         return int(selection.chosen("layer")) - 1
 
-    def prove(self, *traces: Trace) -> None:
+    def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
         """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
 
-        With several traces there is a badge for each, and it names its model.
+        With several traces there is a badge for each, and it names its model, or says which of the ``names`` it is.
         """
         with self.badge, st.spinner("Checking every step against Hugging Face …"):
             proofs = [cached.proof(trace) for trace in traces]
         self.badge.empty()
         with self.badge.container(horizontal=True):
-            for trace, proof in zip(traces, proofs, strict=True):
-                show_proof(proof, trace.model.id if len(traces) > 1 else None)
+            named = names or [trace.model.id if len(traces) > 1 else None for trace in traces]
+            for name, trace, proof in zip(named, traces, proofs, strict=True):
+                show_proof(proof, name, on_purpose=bool(names) and not trace.interventions.changes_nothing)
 
     def finish(self) -> None:
         """Notes of what was changed. Call it when all controls are drawn."""
@@ -238,24 +241,32 @@ def _set_step(name: str) -> None:
     st.session_state["step"] = name
 
 
-def show_proof(proof: Proof, model: str | None = None) -> None:
+def show_proof(proof: Proof, name: str | None = None, on_purpose: bool = False) -> None:
     """The badge: green with the largest difference, or red with the first step that broke. Opens the table.
 
-    ``model`` is named where there are several.
+    ``name`` says whose it is where there are several. A run changed ``on_purpose`` is not called broken.
     """
     broken = proof.first_failure
     where = "" if broken is None or broken.layer is None else f", layer {broken.layer + 1}"
     if broken is None:
         label, icon = f":green[{len(proof.rows)} steps proven]", ":material/verified:"
+    elif on_purpose:
+        label, icon = f"changed from {escaped(broken.step)}{where} on", ":material/tune:"
     else:
         label, icon = f":red[Differs from {escaped(broken.step)}{where}]", ":material/error:"
-    if model is not None:
-        label = f"{escaped(model)}: {label}"
+    if name is not None:
+        label = f"{escaped(name)}: {label}"
     with st.popover(label, icon=icon):
         if broken is None:
             st.markdown(
                 f"Hugging Face ran the same checkpoint on the same tokens with its own code. Over all "
                 f"{len(proof.rows)} steps the largest difference is **{proof.largest_difference:.1e}**."
+            )
+        elif on_purpose:
+            st.markdown(
+                f"Hugging Face ran the same tokens without the intervention. **{escaped(broken.step)}**{where} is the "
+                f"first step that differs, by up to {broken.difference:.3g}: the intervention. From there on nothing "
+                "is in the proof."
             )
         else:
             st.markdown(

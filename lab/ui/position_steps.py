@@ -13,6 +13,7 @@ from lab.analysis.embeddings import position_rows
 from lab.analysis.positions import Measure, by_distance, frequencies, similarity, sinusoids
 from lab.course import embedding_checks as ask
 from lab.figures import positions as figures
+from lab.figures.positions import Spread
 from lab.ui import selection
 from lab.ui.embedding_steps import LESSON, View, choose_dimensions
 from lab.ui.figures import code, draw
@@ -109,21 +110,33 @@ def show_similarity(view: View) -> None:
     question = ask.same_distance(width, base)
     if question is not None and not predict(LESSON, question):
         return
+    learned = similarity(position_rows(view.trace, length), measure)
+    pe = similarity(sinusoids(np.arange(length), width, base), measure)
     left, right = st.columns(2)
     with left:
-        draw(partial(figures.learned_similarity, view.trace, length, measure), "similarity-learned")
+        draw(
+            figures.learned_similarity_of(learned, measure), "similarity-learned",
+            call=partial(figures.learned_similarity, view.trace, length, measure),
+        )  # fmt: skip
     with right:
-        draw(partial(figures.sinusoid_similarity, length, width, base, measure), "similarity-sinusoids")
+        draw(
+            figures.sinusoid_similarity_of(pe, width, measure), "similarity-sinusoids",
+            call=partial(figures.sinusoid_similarity, length, width, base, measure),
+        )  # fmt: skip
     if length > figures.MAP:
         st.caption(f"One position in {math.ceil(length / figures.MAP)} is drawn.")
-    draw(partial(figures.similarity_by_distance, view.trace, length, width, base, measure), "similarity-by-distance")
-    _tell_by_distance(view, length, width, base, measure)
+    spread, pe_spread = by_distance(learned), by_distance(pe)
+    draw(
+        figures.similarity_by_distance_of(spread, pe_spread, measure), "similarity-by-distance",
+        call=partial(figures.similarity_by_distance, view.trace, length, width, base, measure),
+    )  # fmt: skip
+    _tell_by_distance(spread, pe_spread, measure)
     code(similarity, by_distance)
 
 
-def _tell_by_distance(view: View, length: int, width: int, base: float, measure: Measure) -> None:
-    least, mean, most = by_distance(similarity(position_rows(view.trace, length), measure))
-    pe_least, _, pe_most = by_distance(similarity(sinusoids(np.arange(length), width, base), measure))
+def _tell_by_distance(learned: Spread, computed: Spread, measure: Measure) -> None:
+    least, mean, most = learned
+    pe_least, _, pe_most = computed
     far, share = len(mean) // 2, " ÷ (d/2)" if measure == "cosine" else ""
     st.markdown(
         f"Among sinusoids the {measure} depends on the distance k alone: it is Σ cos(k·ω){share}. At one distance, no "

@@ -129,7 +129,8 @@ class Selection:
     begin with ``pe_`` shape the sinusoids of the embeddings lesson; those with ``flow_`` and ``tree_``
     belong to the bench of flow, as does ``follow``, the token whose paths are drawn (0: all). ``seed``
     (0: none) gives a class its own choice of questions, ``teach`` (1: on) is for showing the lab to one.
-    ``heads`` are those drawn in the head view ("2.5"; empty: all).
+    ``heads`` are those drawn in the head view ("2.5"; empty: all), ``first_token`` the first one on the lens
+    (0: around the place asked about).
     """
 
     mode: str = SENTENCE

@@ -11,7 +11,16 @@ from benchmarks.server import Lab
 from tests.browser.harness import VIEWS, wait_idle
 
 TEXT = "The+cat+sat+on+the+mat+because+it+was+tired."
-MASKED = ("Hide words", "From vector to word", "Softmax", "Without the mask", "Check")
+MASKED = (
+    "Hide words",
+    "From vector to word",
+    "Softmax",
+    "Without the mask",
+    "Logit lens",
+    "Likelihood",
+    "Next sentence",
+    "Check",
+)
 
 
 def open_page(lab: Lab, page: Page, query: str = f"text={TEXT}") -> None:

@@ -76,6 +76,7 @@ def test_a_busy_server_is_seen_to_be_busy(fresh_server: Callable[[], Lab], page:
     lab = fresh_server()
     page.goto(lab.url + "/Self-attention?step=Softmax&text=Birds+fly+south.")
     wait_idle(page, PATIENCE_MS)
+    expect(page.get_by_role("button", name="steps proven")).to_be_visible(timeout=PATIENCE_MS)
     app = page.get_by_test_id("stApp")
     lab.process.send_signal(signal.SIGSTOP)
     try:

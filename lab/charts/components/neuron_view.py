@@ -1,0 +1,85 @@
+"""What the neuron view in the browser is sent, one query's row; ``neuron_view.js`` draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from lab.analysis.neuron_view import NeuronRow
+from lab.charts.components.packing import pack
+from lab.charts.figure import check_index, check_labels
+from lab.charts.labels import visible
+from lab.charts.tables import unique_names
+
+
+@dataclass(frozen=True)
+class NeuronChart:
+    """A row ready for :func:`lab.ui.components.mount`: its bytes, and what makes its table."""
+
+    payload: bytes
+    table: Callable[[], pd.DataFrame]
+
+
+def neuron_chart(
+    row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int], *, title: str
+) -> NeuronChart:  # fmt: skip
+    """Pack ``row``, of the query at place ``query``, against the keys at the places ``drawn``.
+
+    ``tokens`` are n labels of any text; places count from 0. 8·d_k + 16 bytes a key.
+
+    Raises
+    ------
+    ValueError : not one label a key, no key, or a place that is none.
+    """
+    check_labels(len(row.keys), tokens, of="neuron view", what="tokens")
+    if not len(drawn):
+        raise ValueError("neuron view: there is no key to draw.")
+    for place in (query, *drawn):
+        check_index(place, len(tokens), of="neuron view", what="token")
+    keys = list(drawn)
+    header = {
+        "title": title,
+        "query": visible(tokens[query]),
+        "place": query + 1,
+        "labels": [visible(tokens[key]) for key in keys],
+        "places": [key + 1 for key in keys],
+        "total": len(tokens),
+        "root": len(row.query) if row.divisor != 1 else None,
+        "logsum": float(np.logaddexp.reduce(row.scaled, dtype=np.float64)),
+        "alt": _alt(row, tokens, query, keys),
+    }
+    arrays = {
+        "query": row.query, "keys": row.keys[keys], "values": row.values[keys], "scores": row.scores[keys],
+        "scaled": row.scaled[keys], "weights": row.weights[keys], "lengths": row.lengths[keys],
+        "context": row.context, "contribution": row.contribution,
+    }  # fmt: skip
+    return NeuronChart(pack(header, arrays), partial(neuron_table, row, tokens, query, tuple(keys)))
+
+
+def _alt(row: NeuronRow, tokens: Sequence[str], query: int, keys: Sequence[int]) -> str:
+    top = int(row.weights.argmax())
+    return (
+        f"Neuron view of the query {visible(tokens[query])}, token {query + 1}: {len(keys)} of {len(tokens)} keys, "
+        f"{len(row.query)} dimensions. The largest weight goes to {visible(tokens[top])}, token {top + 1}: "
+        f"{row.weights[top]:.4f}."
+    )
+
+
+def neuron_table(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int]) -> pd.DataFrame:
+    """One line a key, before them the query and after them the sum over all keys; what has no value is empty."""
+    every, keys = unique_names(tokens), list(drawn)
+    d_k, nothing = len(row.query), np.nan
+    numbers = np.full((len(keys) + 2, 4 + 4 * d_k), nothing, dtype=np.float32)
+    numbers[1:-1, :4] = np.stack([each[keys] for each in (row.scores, row.scaled, row.weights, row.lengths)], axis=1)
+    numbers[1:-1, 4:] = np.concatenate([each[keys] for each in (row.keys, row.products, row.values, row.weighted)], 1)
+    numbers[0, 4 : 4 + d_k] = row.query
+    numbers[-1, 2:4] = row.weights.sum(), np.linalg.norm(row.contribution)
+    numbers[-1, -d_k:] = row.context
+    names = [f"{name} {place}" for name in ("k", "q∘k", "v", "αv") for place in range(1, d_k + 1)]
+    columns = ["score q·k", "scaled score", "weight α", "‖αvW_O‖", *names]
+    rows = [f"query {every[query]}", *(f"{key + 1} · {every[key]}" for key in keys), "sum over all keys"]
+    return pd.DataFrame(numbers, rows, columns)

@@ -163,5 +163,8 @@ class Visitor:
 async def visiting(url: str) -> AsyncIterator[Visitor]:
     """A visitor with a page of its own, not opened yet."""
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    async with connect(address, subprotocols=SUBPROTOCOLS, max_size=None, open_timeout=PATIENCE) as socket:
+    # No pings of our own: a browser sends none, it answers the server's.
+    async with connect(
+        address, subprotocols=SUBPROTOCOLS, max_size=None, open_timeout=PATIENCE, ping_interval=None
+    ) as socket:
         yield Visitor(socket)

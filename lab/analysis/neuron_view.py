@@ -191,6 +191,13 @@ def attention_of(traced: Trace, layer: int, head: int, dimensions: Sequence[int]
     return attention
 
 
+def score_with(traced: Trace, at: tuple[int, int], pattern: str, dimensions: Sequence[int]) -> float:
+    """The pattern's score of head ``at`` (layer, head) with the products of these dimensions only."""
+    attention = attention_of(traced, *at, dimensions)
+    found = head_patterns(attention, trace_roles(traced), causal=is_causal(traced))
+    return float(getattr(found, pattern)[0])
+
+
 @dataclass(frozen=True, eq=False)
 class Kept:
     """A pattern's score with ``counts`` (p,) dimensions: ``only`` these, and ``without`` them, (p,) each."""
@@ -210,16 +217,9 @@ def kept_scores(traced: Trace, at: tuple[int, int], pattern: str, order: Sequenc
 
     ``at`` is (layer, head). For 0, 1, 2 … dimensions in steps that grow, for ``count``, and for all.
     """
-    roles, causal = trace_roles(traced), is_causal(traced)
     counts = sorted({*(step for step in _STEPS if step < len(order)), count, len(order)})
-
-    def score(dimensions: Sequence[int]) -> float:
-        found = head_patterns(attention_of(traced, *at, dimensions), roles, causal=causal)
-        return float(getattr(found, pattern)[0])
-
-    only, without = (
-        [score(part) for part in parts] for parts in zip(*((order[:c], order[c:]) for c in counts), strict=True)
-    )
+    only = [score_with(traced, at, pattern, order[:kept]) for kept in counts]
+    without = [score_with(traced, at, pattern, order[kept:]) for kept in counts]
     return Kept(np.array(counts), np.array(only), np.array(without))
 
 
@@ -229,7 +229,7 @@ class BestHead:
 
     score        the pattern's score, in [0, 1]
     uniform      what a head without any preference scores on the same text
-    broad        how near to uniform the head's own rows are, in [0, 1]
+    left_out     how many heads of the model were passed over as near uniform
     """
 
     pattern: Pattern
@@ -237,7 +237,7 @@ class BestHead:
     head: int
     score: float
     uniform: float
-    broad: float
+    left_out: int
 
     @property
     def passes(self) -> bool:
@@ -254,16 +254,14 @@ def best_head(traced: Trace, patterns: Patterns, pattern: Pattern) -> BestHead |
     scores: Values = getattr(patterns, pattern.id)
     if not np.isfinite(scores).any():
         return None
-    broad = np.nan_to_num(patterns.broad, nan=0.0)
-    choosing = broad <= PATTERNS[0].threshold
-    eligible = (
-        np.where(choosing & np.isfinite(scores), scores, -1) if choosing.any() else np.nan_to_num(scores, nan=-1.0)
-    )
-    layer, head = (int(place) for place in np.unravel_index(int(eligible.argmax()), scores.shape))
+    choosing = np.nan_to_num(patterns.broad, nan=0.0) <= PATTERNS[0].threshold
+    eligible = choosing if choosing.any() else np.ones_like(choosing)
+    ranked = np.where(eligible & np.isfinite(scores), scores, -1)
+    layer, head = (int(place) for place in np.unravel_index(int(ranked.argmax()), scores.shape))
     causal = is_causal(traced)
     even = head_patterns(uniform_attention(len(traced), causal), trace_roles(traced), causal=causal)
     uniform = float(getattr(even, pattern.id)[0])
-    return BestHead(pattern, layer, head, float(scores[layer, head]), uniform, float(broad[layer, head]))
+    return BestHead(pattern, layer, head, float(scores[layer, head]), uniform, int((~eligible).sum()))
 
 
 def best_query(traced: Trace, layer: int, head: int, pattern: str) -> int:
@@ -271,3 +269,36 @@ def best_query(traced: Trace, layer: int, head: int, pattern: str) -> int:
     seen = traced.layer(layer)
     meant = pattern_keys(pattern, trace_roles(traced), causal=is_causal(traced))
     return int((np.asarray(seen.attention[head]) * meant).sum(axis=1).argmax())
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A pattern on the head of a model that shows it best, and the few dimensions that make it.
+
+    query              where it shows best, from 0
+    decision           None where no query sees keys of both kinds
+    count              how many dimensions carry half of the difference; None without a difference to carry
+    only, without      the pattern's score with these dimensions only, and without them; nan without ``count``
+    """
+
+    best: BestHead
+    query: int
+    decision: Decision | None
+    count: int | None
+    only: float
+    without: float
+
+
+def walk(traced: Trace, patterns: Patterns, pattern: Pattern) -> Walk | None:
+    """After Vig 2019: the delimiter, the bag of words, the next word. None as in :func:`best_head`."""
+    best = best_head(traced, patterns, pattern)
+    if best is None:
+        return None
+    at = best.layer, best.head
+    query, found = best_query(traced, *at, pattern.id), decide(traced, *at, pattern.id)
+    count = None if found is None else found.needed(0.5)
+    if found is None or count is None:
+        return Walk(best, query, found, None, math.nan, math.nan)
+    order = found.order.tolist()
+    only, without = (score_with(traced, at, pattern.id, part) for part in (order[:count], order[count:]))
+    return Walk(best, query, found, count, only, without)

@@ -34,6 +34,29 @@ BENCHES: tuple[Bench, ...] = (
         ),
     ),
     Bench(
+        page="pages/11_Model_view.py",
+        title="Model view",
+        icon=":material/grid_view:",
+        question="What does every head of the model do with this text, at a glance?",
+        reading=(
+            "Vig 2019, A multiscale visualization of attention in the transformer model",
+            "Golshanrad & Faghih 2024, From attention to assurance (the six metrics)",
+            "Clark et al. 2019, What does BERT look at?, §3 (patterns)",
+            "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1 (patterns)",
+        ),
+    ),
+    Bench(
+        page="pages/12_Neuron_view.py",
+        title="Neuron view",
+        icon=":material/blur_linear:",
+        question="Which dimensions of query and key make a head attend where it does?",
+        reading=(
+            "Vig 2019, Deconstructing BERT, part 2: visualizing the inner workings of attention",
+            "Vig 2019, A multiscale visualization of attention in the transformer model, §3.3",
+            "Kobayashi et al. 2020, Attention is not only a weight: analyzing transformers with vector norms",
+        ),
+    ),
+    Bench(
         page="pages/13_Flow.py",
         title="Flow",
         icon=":material/account_tree:",
@@ -54,6 +77,18 @@ BENCHES: tuple[Bench, ...] = (
             "Devlin et al. 2019, BERT: Pre-training of deep bidirectional transformers, §3",
             "Clark et al. 2019, What does BERT look at?, §4.1 (attention between words)",
         ),
+    ),
+    Bench(
+        page="pages/15_Compare.py",
+        title="Compare",
+        icon=":material/compare:",
+        question="What changes between two texts, two models, or with an intervention?",
+        reading=(
+            "Michel et al. 2019, Are sixteen heads really better than one?",
+            "Zhang & Bowman 2018, Language modeling teaches you more than translation does (random controls)",
+            "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.3 (what training changes)",
+        ),
+        weights=False,
     ),
 )
 

@@ -22,12 +22,12 @@ from lab.analysis.metrics import METRICS, trace_metrics
 from lab.analysis.multi_head import small_maps
 from lab.analysis.patterns import name_heads, trace_patterns
 from lab.analysis.sentences import MAXIMUM
-from lab.analysis.specialization import SPECIALIZATIONS
+from lab.analysis.specialization import SPECIALIZATIONS, Specialization
 from lab.analysis.sublayers import SUBLAYERS, sublayer_changes
 from lab.charts.small_maps import block_names
 from lab.figures import embeddings, metrics, sentences, specialization
 from lab.figures.attention import place
-from lab.figures.shown import Cells, Labels, Maps, Names, Shown, Words
+from lab.figures.shown import Cells, Folded, Labels, Maps, Names, Shown, Words
 from lab.models.trace import Trace, trace_encoding
 
 # Two figures share the width of the page.
@@ -106,8 +106,9 @@ def _attention(traced: Trace, at: At) -> Shown:
     """The weights of one head."""
     shown = window(at.token, len(traced), TOKENS)
     return Cells(
-        f"Attention weights, {place(at.layer, at.head)}", _tokens(traced, shown, "Query"), _tokens(traced, shown, "Key"),
-        attention_map(traced.layer(at.layer), at.head)[shown, shown], "Weight", causal=is_causal(traced),
+        f"Attention weights, {place(at.layer, at.head)}", _tokens(traced, shown, "Query"),
+        _tokens(traced, shown, "Key"), attention_map(traced.layer(at.layer), at.head)[shown, shown], "Weight",
+        causal=is_causal(traced),
     )  # fmt: skip
 
 
@@ -117,7 +118,8 @@ def _all_heads(traced: Trace, at: At) -> Shown:
     cells = traced.tokens if block == 1 else tuple(block_names(len(traced), block))
     return Maps(
         f"All heads of layer {at.layer + 1}", _counted("Head", len(maps), "heads"),
-        Labels("Token", cells, "tokens", len(traced), 0), maps, "Weight", causal=is_causal(traced),
+        Labels("Token", cells, "tokens", len(traced), 0 if block == 1 else None), maps, "Weight",
+        causal=is_causal(traced),
     )  # fmt: skip
 
 
@@ -137,8 +139,9 @@ def _head_names(traced: Trace, at: At) -> Shown:
     """The named pattern of every head."""
     names = name_heads(trace_patterns(traced))
     return Names(
-        "Named heads", _counted("Layer", len(names), "layers"), _counted("Head", names.shape[1], "heads"), names
-    )
+        "Named heads", _counted("Layer", len(names), "layers"), _counted("Head", names.shape[1], "heads"), names,
+        (at.layer, at.head),
+    )  # fmt: skip
 
 
 def _specialization(traced: Trace, at: At) -> Shown:
@@ -146,7 +149,12 @@ def _specialization(traced: Trace, at: At) -> Shown:
 
     Raises :class:`lab.text.pipeline.PipelineUnavailable`.
     """
-    found = specialization.specialization(traced)
+    return specialization_of(traced, specialization.specialization(traced), at)
+
+
+def specialization_of(traced: Trace, found: Specialization, at: At) -> Shown:
+    """The same, measured before."""
+    at = at.inside(traced)
     values = (found.corrected if at.corrected else found.raw)[at.layer]
     there = specialization.present(values)
     names = tuple(specialization.axis_name(traced, SPECIALIZATIONS[each]) for each in there)
@@ -163,8 +171,8 @@ def _sublayers(traced: Trace, at: At) -> Shown:
     shown = window(at.token, len(traced), TOKENS)
     rows = tuple(f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS)
     return Cells(
-        "‖Δ‖ / ‖x‖ of each sublayer", Labels("Layer and sublayer", rows, "sublayers", len(rows)), _tokens(traced, shown),
-        values.reshape(-1, len(traced))[:, shown], "‖Δ‖ / ‖x‖",
+        "‖Δ‖ / ‖x‖ of each sublayer", Labels("Layer and sublayer", rows, "sublayers", len(rows)),
+        _tokens(traced, shown), values.reshape(-1, len(traced))[:, shown], "‖Δ‖ / ‖x‖",
     )  # fmt: skip
 
 
@@ -176,7 +184,7 @@ def _neurons(traced: Trace, at: At) -> Shown:
     cells = np.zeros(-(-count // across) * across, dtype=np.float32)
     cells[:count] = values
     starts = tuple(str(start) for start in range(1, count + 1, across))
-    return Cells(
+    return Folded(
         f"Activations of the {count:,} neurons of {traced.tokens[at.token]}, layer {at.layer + 1}",
         Labels("Neurons from", starts, "neurons", count), Labels("plus", tuple(map(str, range(across))), "", across),
         cells.reshape(-1, across), "Activation", signed=True,
@@ -232,6 +240,8 @@ COMPARABLE: Mapping[str, Callable[[Trace, At], Shown]] = {
 }
 # What has one value a head, however long the text.
 PER_HEAD = (METRIC, HEAD_NAMES)
+# What is about one token.
+OF_A_TOKEN = (NEURONS, PREDICTIONS)
 
 
 def shown(traced: Trace, figure: str, at: At) -> Shown:

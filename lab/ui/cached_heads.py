@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lab.analysis.heads import Values
     from lab.analysis.heads_off import EachHeadOff, HeadOff
     from lab.analysis.metrics import Metrics
+    from lab.analysis.model_view import Thumbnails
     from lab.analysis.sentences import InterSentence
     from lab.models.trace import Trace
 
@@ -42,6 +43,19 @@ def _head_divergence(_traced: Trace, run_id: Hashable, layer: int) -> Values:
 
     with TURNS:
         return head_divergence(_traced.layer(layer).attention, causal=is_causal(_traced))
+
+
+def thumbnails(traced: Trace) -> Thumbnails:
+    """A small map of every head; see :func:`lab.analysis.model_view.thumbnails`."""
+    return _thumbnails(traced, identity(traced))
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _thumbnails(_traced: Trace, run_id: Hashable) -> Thumbnails:
+    from lab.analysis.model_view import thumbnails
+
+    with TURNS:
+        return thumbnails(_traced)
 
 
 def metrics(traced: Trace, threshold: float, only_words: bool = False) -> Metrics:

@@ -141,8 +141,8 @@ class OpenPage:
             proofs = [cached.proof(trace) for trace in traces]
         self.badge.empty()
         with self.badge.container(horizontal=True):
-            named = names or [trace.model.id if len(traces) > 1 else None for trace in traces]
-            for name, trace, proof in zip(named, traces, proofs, strict=True):
+            for place, (trace, proof) in enumerate(zip(traces, proofs, strict=True)):
+                name = names[place] if names else trace.model.id if len(traces) > 1 else None
                 show_proof(proof, name, on_purpose=bool(names) and not trace.interventions.changes_nothing)
 
     def finish(self) -> None:

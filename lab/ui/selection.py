@@ -10,6 +10,8 @@ from typing import Any
 import streamlit as st
 
 from lab.analysis.metrics import METRICS
+from lab.analysis.neuron_view import DECIDED
+from lab.analysis.patterns import PATTERNS
 from lab.analysis.sentences import MASS, MAXIMUM, RELATIVE
 from lab.analysis.variants import REDUCED, VARIANTS
 from lab.course.words import escaped, quoted
@@ -29,12 +31,24 @@ MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
 WEIGHTS, NORMS = "Weights", "Norms"
 HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
 EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
+# The neuron view of a long text: which keys have a row.
+HEAVIEST, AROUND = "Heaviest", "Around the query"
 # The head view: between what the lines run.
 TOKENS, WORDS = "Tokens", "Words"
 # The prediction lesson: the bars of a likelihood, the cells of the lens, and what top-k leaves out.
 LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"
 BEST_WORD, RANK, ENTROPY = "Best word", "Rank of the true one", "Entropy"
 EVERY_WORD = "all"
+# The bench of comparisons: what differs between A and B, and what is done to B. Its figures are named as in
+# lab/figures/comparable.py, which brings torch; a test holds the two lists together.
+TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION = "Two texts", "Two models", "Trained or random", "An intervention"
+ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD = "Head set to zero", "Head set to its mean", "Head made uniform"
+NO_SCALING, NO_POSITIONS, NO_SEGMENTS = "No ÷ √d_k", "No positions", "No segments"
+BLOCKED = "One token pair blocked"
+COMPARED = (
+    "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads", "Specialization",
+    "Embeddings", "Sublayer changes", "Neurons of a token", "Most probable words", "Sentence to sentence",
+)  # fmt: skip
 _METRIC = "Focus (entropy)"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
@@ -61,8 +75,10 @@ NUMBERS: Mapping[str, tuple[int, int, int]] = {
     "tree_k": (3, 1, 20),
     "tree_depth": (3, 1, 10),
     "draw_seed": (0, 0, 9999),
+    "dimensions": (3, 0, 256),
     "seed": (0, 0, 9999),
     "teach": (0, 0, 1),
+    "toy_other": (2, 1, 200),
 }
 # Of these a widget offers only some; the first is the default.
 CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
@@ -80,6 +96,9 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "flow_threshold": ("0.1", "0.005", "0.01", "0.02", "0.05", "0.2", "0.3", "0.5"),
     "flow_links": ("20", "10", "40"),
     "units": (TOKENS, WORDS),
+    "colour": (WEIGHTS, *(metric.name for metric in METRICS), *(pattern.name for pattern in PATTERNS)),
+    "keys": (HEAVIEST, AROUND),
+    "pattern": ("Delimiter", *(each.name for each in DECIDED if each.name != "Delimiter")),
     "variant": (REDUCED, *(name for name in VARIANTS if name != REDUCED)),
     "score": (LOG_PROBABILITY, PROBABILITY),
     "lens": (BEST_WORD, RANK, ENTROPY),
@@ -87,6 +106,10 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "top_k": ("50", EVERY_WORD, "1", "5", "10", "20", "100"),
     "top_p": ("0.9", "1", "0.99", "0.95", "0.8", "0.5"),
     "more": ("10", "20", "40"),
+    "compare": (TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION),
+    "change": (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED),
+    "figure": COMPARED,
+    "other_toy": (RANDOM, CONSTRUCTED, TRAINED),
     "tau": ("0.01", "0.001", "0.003", "0.03", "0.1", "0.3"),
 }
 # These too, but a bad one among them leaves the widget at its default without a note.
@@ -96,6 +119,9 @@ _OFFERED: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "weights": (LEARNED, RANDOM),
     "toy_weights": (RANDOM, CONSTRUCTED, TRAINED),
 }
+# What learners type, and what the server decides which there are of.
+_TEXTS = ("text", "pair", "other_text", "other_pair")
+_MODELS = ("model", "other_model")
 # What belongs to the visit, not to what is looked at.
 _VISIT = ("seed", "teach", "card")
 # Parameters that no widget owns; they are written to the URL by hand. Tokens count from 1, as on screen.
@@ -129,6 +155,7 @@ class Selection:
     begin with ``pe_`` shape the sinusoids of the embeddings lesson; those with ``flow_`` and ``tree_``
     belong to the bench of flow, as does ``follow``, the token whose paths are drawn (0: all). ``seed``
     (0: none) gives a class its own choice of questions, ``teach`` (1: on) is for showing the lab to one.
+    ``compare`` and the fields that begin with ``other_`` say what the bench of comparisons sets beside the rest.
     ``heads`` are those drawn in the head view ("2.5"; empty: all), ``first_token`` the first one on the lens
     (0: around the place asked about).
     """
@@ -172,7 +199,11 @@ class Selection:
     source: str = BUNDLED
     measure: str = MAXIMUM
     units: str = TOKENS
+    colour: str = WEIGHTS
     heads: str = ""
+    keys: str = HEAVIEST
+    pattern: str = "Delimiter"
+    dimensions: int = 3
     flow_heads: str = MEAN_OF_HEADS
     flow_reading: str = WEIGHTS
     flow_residual: str = HEADS_ONLY
@@ -197,6 +228,14 @@ class Selection:
     draw_seed: int = 0
     sentence: int = 1
     other_sentence: int = 2
+    compare: str = TWO_TEXTS
+    other_text: str = "The sleepy dog sat on the mat."
+    other_pair: str = ""
+    other_model: str = "lab-gpt2"
+    change: str = ZERO_HEAD
+    figure: str = COMPARED[0]
+    other_toy: str = RANDOM
+    toy_other: int = 2
     seed: int = 0
     teach: int = 0
 
@@ -212,7 +251,8 @@ def current() -> Selection:
     for name, default in vars(DEFAULTS).items():
         value = state.get(name, default)
         values[name] = value if isinstance(value, type(default)) else default
-    values["text"], values["pair"] = clean(values["text"]), clean(values["pair"])
+    for name in _TEXTS:
+        values[name] = clean(values[name])
     return Selection(**values)
 
 
@@ -221,7 +261,7 @@ def chosen(name: str) -> Any:
     default = getattr(DEFAULTS, name)
     value = st.session_state.get(name, default)
     value = value if isinstance(value, type(default)) else default
-    return clean(value) if name in ("text", "pair") else value
+    return clean(value) if name in _TEXTS else value
 
 
 def whole_number(raw: object, least: int, most: int) -> int | None:
@@ -241,9 +281,7 @@ def start(models: tuple[str, ...]) -> None:
         return
     st.session_state["_started"] = True
     raw = {name: st.query_params.get(name) for name in vars(DEFAULTS)}
-    notes = []
-    if raw["model"] is not None and raw["model"] not in models:
-        notes.append(f"This server has no model called {quoted(raw['model'][:40])}, so you see {DEFAULTS.model}.")
+    notes = _without_models(raw, models)
     for name, (default, least, most) in NUMBERS.items():
         if raw[name] is not None and whole_number(raw[name], least, most) is None:
             notes.append(f"{name} must be a number from {least} to {most}; it is {default} now.")
@@ -251,7 +289,7 @@ def start(models: tuple[str, ...]) -> None:
         if raw[name] is not None and raw[name] not in [str(each) for each in offered]:
             known = ", ".join(sorted(map(str, offered), key=len))
             notes.append(f"{name} must be one of {known}; it is {offered[0]} now.")
-    for name in ("text", "pair"):
+    for name in _TEXTS:
         value = raw[name]
         if value is not None and len(value) > MAX_CHARACTERS:
             st.session_state[name] = value[:MAX_CHARACTERS]
@@ -267,6 +305,15 @@ def start(models: tuple[str, ...]) -> None:
         if raw[name] is not None:
             st.session_state[f"asked.{name}"] = raw[name]
     st.session_state[_NOTES] = notes
+
+
+def _without_models(raw: Mapping[str, str | None], models: tuple[str, ...]) -> list[str]:
+    """What to say of models that a link names and this server lacks."""
+    return [
+        f"This server has no model called {quoted(asked[:40])}, so you see {getattr(DEFAULTS, name)}."
+        for name in _MODELS
+        if (asked := raw[name]) is not None and asked not in models
+    ]
 
 
 def link() -> dict[str, str]:
@@ -290,7 +337,7 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 def _meant(name: str, raw: str | None, default: str | int, models: tuple[str, ...]) -> str | int:
     if raw is None:
         return default
-    offered = models if name == "model" else _OFFERED.get(name)
+    offered = models if name in _MODELS else _OFFERED.get(name)
     if offered is not None:
         return next((each for each in offered if str(each) == raw), default)
     if isinstance(default, int):

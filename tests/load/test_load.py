@@ -131,7 +131,7 @@ def test_learners_look_around_the_real_lessons(real: Lab) -> None:
     assert all(answer.seconds > 0 and answer.kilobytes > 1 for answer in found.answers)
     name, users, reruns, *figures = found.row().split()
     assert (name, int(users), int(reruns)) == ("class", 3, len(found.answers))
-    assert len(figures) == 7, load.HEADER
+    assert len(figures) == 8, load.HEADER
 
 
 def test_the_soak_tells_growth(real: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
 // The neuron view: one query against its keys, a row a key, from q and k to what the key adds through W_O.
 // A strip has a cell for each dimension, orange below zero and blue above. A row opens to its written-out sum.
 
-const NUMBER = 74;
-const LABEL = 132;
+const NUMBER = 66;
+const LABEL = 112;
 const TALL = 18;
 const SHADES = 200;
 const STRIPS = ["keys", "products", "values", "weighted"];
@@ -184,7 +184,7 @@ function buildNeurons(root, payload) {
   }
 
   function head() {
-    const names = columns().map(([title, name]) => make("th", { scope: "col" }, title, STRIPS.includes(name) ? make("small", {}, `±${row.limits[name].toPrecision(3)}`) : ""));
+    const names = columns().map(([title, name]) => make("th", { scope: "col", class: STRIPS.includes(name) ? null : "right" }, title, STRIPS.includes(name) ? make("small", {}, `±${row.limits[name].toPrecision(3)}`) : ""));
     const query = make("td", {}, strip(row.query, row.limits.query, "query", "query"));
     const titles = make("tr", {}, make("th", { scope: "col" }, "Key"), ...names);
     const label = make("th", { scope: "row" }, make("span", { class: "place" }, String(row.place)), make("bdi", {}, row.query_label), make("small", {}, `query q, ±${row.limits.query.toPrecision(3)}`));
@@ -239,9 +239,14 @@ function buildNeurons(root, payload) {
 
   function draw() {
     learnColours();
-    cell = Math.min(Math.max(Math.floor((scroller.clientWidth - LABEL - 4 * NUMBER - 80) / (4 * row.wide)), 2), 9);
-    table.style.setProperty("--cell", `${cell}px`);
     for (const [canvas, values, limit] of strips) paint(canvas, values, limit);
+    const room = scroller.clientWidth - (table.offsetWidth - 4 * row.wide * cell);
+    const fitting = Math.min(Math.max(Math.floor(room / (4 * row.wide)), 2), 9);
+    if (fitting !== cell) {
+      cell = fitting;
+      for (const [canvas, values, limit] of strips) paint(canvas, values, limit);
+    }
+    table.style.setProperty("--cell", `${cell}px`);
     paint(wholeCanvas, row.contribution, row.limits.contribution, Math.max(0.2, (scroller.clientWidth - 4) / row.contribution.length), 24);
   }
 

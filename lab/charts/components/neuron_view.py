@@ -43,7 +43,7 @@ def neuron_chart(
     keys = list(drawn)
     header = {
         "title": title,
-        "query": visible(tokens[query]),
+        "query_label": visible(tokens[query]),
         "place": query + 1,
         "labels": [visible(tokens[key]) for key in keys],
         "places": [key + 1 for key in keys],

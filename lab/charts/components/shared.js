@@ -114,7 +114,7 @@ function sized(canvas, width, height, ratio = window.devicePixelRatio || 1) {
   return context;
 }
 
-// A drawing is made with a pen, on a canvas or as SVG: line, rectangle, text.
+// A drawing is made with a pen, on a canvas or as SVG: line, rectangle, image, text.
 
 function canvasPen(context) {
   return {
@@ -133,6 +133,11 @@ function canvasPen(context) {
       context.fillStyle = fill;
       context.fillRect(x, y, width, height);
       context.globalAlpha = 1;
+    },
+    // A canvas drawn into a rectangle; crisp: its pixels stay squares.
+    image(source, x, y, width, height, crisp) {
+      context.imageSmoothingEnabled = !crisp;
+      context.drawImage(source, x, y, width, height);
     },
     // align: "start", "middle" or "end"; y is the middle of the line; a text longer than `most` pixels is squeezed.
     text(words, x, y, { fill, font, size = 13, weight = 400, align = "start", most }) {
@@ -164,6 +169,10 @@ function svgPen(width, height, paper) {
     },
     rect(x, y, w, h, { fill, opacity = 1 }) {
       root.append(add("rect", { x: round(x), y: round(y), width: round(w), height: round(h), fill, "fill-opacity": round(opacity) }));
+    },
+    image(source, x, y, width, height, crisp) {
+      const style = crisp ? "image-rendering: pixelated" : "";
+      root.append(add("image", { x: round(x), y: round(y), width: round(width), height: round(height), href: source.toDataURL(), preserveAspectRatio: "none", style }));
     },
     text(words, x, y, { fill, font, size = 13, weight = 400, align = "start" }) {
       const node = add("text", { x: round(x), y: round(y), fill, "font-family": font, "font-size": size, "font-weight": weight, "text-anchor": align, "dominant-baseline": "central", direction: "ltr", "xml:space": "preserve" });

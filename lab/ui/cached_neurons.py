@@ -1,0 +1,62 @@
+"""What the neuron view computes over whole maps, once for all sessions; see :mod:`lab.ui.cached`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from lab.ui import cached_tags
+from lab.ui.cached import TURNS, identity
+
+if TYPE_CHECKING:
+    from lab.analysis.neuron_view import Decision, Kept, Walk
+    from lab.analysis.patterns import Pattern, Patterns
+    from lab.models.trace import Trace
+
+
+def _run(traced: Trace) -> Hashable:
+    """Upper and lower case are the same tokens, but not always the same words."""
+    return identity(traced), traced.text, traced.pair
+
+
+def decision(traced: Trace, at: tuple[int, int], pattern: str) -> Decision | None:
+    """Which dimensions of head ``at`` make the pattern; see :func:`lab.analysis.neuron_view.decide`."""
+    return _decision(traced, _run(traced), at, pattern)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _decision(_traced: Trace, run: Hashable, at: tuple[int, int], pattern: str) -> Decision | None:
+    from lab.analysis.neuron_view import decide
+
+    with TURNS:
+        return decide(_traced, *at, pattern)
+
+
+def kept(traced: Trace, at: tuple[int, int], pattern: str, found: Decision, count: int) -> Kept:
+    """The pattern's score with fewer dimensions, in the order of ``found``, which is of the same head and pattern."""
+    return _kept(traced, found, _run(traced), at, pattern, count)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _kept(
+    _traced: Trace, _found: Decision, run: Hashable, at: tuple[int, int], pattern: str, count: int
+) -> Kept:  # fmt: skip
+    from lab.analysis.neuron_view import kept_scores
+
+    with TURNS:
+        return kept_scores(_traced, at, pattern, _found.order.tolist(), count)
+
+
+def walk(traced: Trace, pattern: Pattern) -> Walk | None:
+    """The pattern on the head that shows it best; see :func:`lab.analysis.neuron_view.walk`."""
+    return _walk(traced, cached_tags.patterns(traced), pattern, _run(traced), pattern.id)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _walk(_traced: Trace, _found: Patterns, _pattern: Pattern, run: Hashable, pattern: str) -> Walk | None:
+    from lab.analysis.neuron_view import walk
+
+    with TURNS:
+        return walk(_traced, _found, _pattern)

@@ -1,0 +1,190 @@
+"""What the bench of comparisons sets side by side: the controls, and the two runs they choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.course.words import escaped, named, quoted
+from lab.models.cards import twin_id
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+from lab.toy.data import as_text
+from lab.ui import cached, cached_compared, cached_toys, selection, toy_runs
+from lab.ui.attention_steps import choose_tokens
+from lab.ui.lesson import OpenPage, with_tokens
+from lab.ui.selection import (
+    BLOCKED,
+    CHOICES,
+    INTERVENTION,
+    MEAN_HEAD,
+    NO_POSITIONS,
+    NO_SCALING,
+    NO_SEGMENTS,
+    TOY,
+    TRAINED,
+    TWO_MODELS,
+    TWO_TEXTS,
+    UNIFORM_HEAD,
+    ZERO_HEAD,
+)
+
+_LONGEST = 60  # characters of a text that its name keeps
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The two runs and what each is, as Markdown."""
+
+    a: Trace
+    b: Trace
+    a_is: str
+    b_is: str
+
+
+def choose_comparison() -> str:
+    """What differs between A and B."""
+    offered = list(CHOICES["compare"])
+    chosen = st.segmented_control(
+        "Compare", offered, default=TWO_TEXTS, required=True, key="compare", bind="query-params",
+        persist_state="session",
+    )  # fmt: skip
+    return str(chosen)
+
+
+def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> Pair:
+    """B and the controls that choose it. Stops the page with a sentence if there is no such run."""
+    toy = page.selection.mode == TOY
+    if compare == TWO_TEXTS:
+        b = _toy_sentence(page, a) if toy else _other_text(page, a)
+        return Pair(a, b, _text(a), _text(b))
+    if compare == INTERVENTION:
+        return _intervened(page, a, layer, head)
+    if compare == TWO_MODELS:
+        b = _other_toy(page, a) if toy else _other_model(page, a)
+        return Pair(a, b, quoted(a.model.id), quoted(b.model.id))
+    return _random(page, a, toy)
+
+
+def _text(traced: Trace) -> str:
+    whole = traced.text if traced.pair is None else f"{traced.text} / {traced.pair}"
+    return quoted(whole if len(whole) <= _LONGEST else whole[: _LONGEST - 1] + "…")
+
+
+def _other_text(page: OpenPage, a: Trace) -> Trace:
+    left, right = st.columns(2)
+    with left:
+        st.text_input(
+            "Text B", value=selection.DEFAULTS.other_text, key="other_text", bind="query-params",
+            persist_state="session", max_chars=selection.MAX_CHARACTERS,
+        )  # fmt: skip
+    with right:
+        st.text_input(
+            "Second sentence of B (optional)", key="other_pair", bind="query-params", persist_state="session",
+            max_chars=selection.MAX_CHARACTERS,
+        )  # fmt: skip
+    chosen = selection.current()
+    return page.run(a.model.id, chosen.other_text, chosen.other_pair, whose="Text B: ")
+
+
+def _other_model(page: OpenPage, a: Trace) -> Trace:
+    st.selectbox(
+        "Model B", cached.model_ids(), index=_place_of_other(), key="other_model", bind="query-params",
+        persist_state="session", format_func=str, width=320,
+    )  # fmt: skip
+    chosen = selection.current()
+    return page.run(page.available(chosen.other_model), chosen.text, chosen.pair, whose="Model B: ")
+
+
+def _place_of_other() -> int:
+    """Where the default of model B stands in the list; the last, where this server lacks it."""
+    ids = cached.model_ids()
+    default = selection.DEFAULTS.other_model
+    return ids.index(default) if default in ids else len(ids) - 1
+
+
+def _seed() -> int:
+    default, least, most = selection.NUMBERS["twin_seed"]
+    st.number_input(
+        "Seed of the random weights", least, most, default, key="twin_seed", bind="query-params", width=240
+    )  # fmt: skip
+    return selection.current().twin_seed
+
+
+def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
+    """A beside the same with nothing learned."""
+    seed, chosen = _seed(), page.selection
+    b_is = f"{quoted(a.model.id)} with **random weights**, seed {seed}: nothing is learned"
+    if not toy:
+        b = page.run(twin_id(a.model.id, seed), chosen.text, chosen.pair, whose="")
+        return Pair(a, b, f"{quoted(a.model.id)} as trained", b_is)
+    b = cached_toys.toy_run(selection.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed, a.text)
+    return Pair(a, b, quoted(a.model.id), f"{quoted(b.model.id)} with **random weights**, seed {seed}")
+
+
+def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
+    """Another of the toy's sentences."""
+    default, least, most = selection.NUMBERS["toy_other"]
+    st.number_input(
+        "Sentence B", least, most, default, key="toy_other", bind="query-params", persist_state="session", width=160
+    )  # fmt: skip
+    every = toy_runs.sentences(page.selection).sentences
+    wanted = selection.chosen("toy_other")
+    if wanted > len(every):
+        selection.note(f"There are {len(every)} sentences, so B is the last.")
+    return cached_toys.number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
+
+
+def _other_toy(page: OpenPage, a: Trace) -> Trace:
+    """The same sentence through another toy."""
+    kind = str(st.segmented_control(
+        "Toy B", list(CHOICES["other_toy"]), default=selection.RANDOM, required=True, key="other_toy",
+        bind="query-params", persist_state="session",
+    ))  # fmt: skip
+    chosen = page.selection
+    if kind == TRAINED:
+        return cached_toys.number_run(toy_runs.toy(toy_runs.plan(chosen)), a.text)
+    return cached_toys.toy_run(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, a.text)
+
+
+def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
+    """The same run with one thing changed."""
+    change = str(st.selectbox(
+        "Change in B", list(CHOICES["change"]), key="change", bind="query-params", persist_state="session", width=320
+    ))  # fmt: skip
+    query, key = with_tokens(page.selection, len(a))
+    if change == BLOCKED:
+        choose_tokens(a, query, key)
+    changes, what = _change(a, change, (layer, head), (query, key))
+    try:
+        b = cached_compared.changed(a, changes)
+    except ValueError:
+        st.info(
+            f"{named(a, query)} attends to {named(a, key)} only: blocked, it would have nothing left. Choose others.",
+            icon=":material/block:",
+        )
+        b = a
+    if change == NO_SEGMENTS and a.model.config.segments == 0:
+        st.info(f"{quoted(a.model.id)} has no segments, so nothing changes.", icon=":material/info:")
+    if change == BLOCKED and a.model.config.causal and key > query:
+        st.info("A causal model never looks ahead, so this pair is masked already.", icon=":material/info:")
+    return Pair(a, b, f"{escaped(a.model.id)} as it is", f"{escaped(a.model.id)}, {what}")
+
+
+def _change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, int]) -> tuple[Interventions, str]:
+    """The intervention, and in words what it does."""
+    heads, head = frozenset({place}), f"head {place[1] + 1} of layer {place[0] + 1}"
+    found: dict[str, tuple[Interventions, str]] = {
+        ZERO_HEAD: (Interventions(zero_heads=heads), f"{head} **set to zero** before W\\_O"),
+        MEAN_HEAD: (Interventions(mean_heads=heads), f"{head} **set to its mean** over the tokens, before W\\_O"),
+        UNIFORM_HEAD: (Interventions(uniform_heads=heads), f"{head} **attends to all tokens it may see alike**"),
+        NO_SCALING: (Interventions(no_scaling=True), "scores **not divided by √d\\_k**"),
+        NO_POSITIONS: (Interventions(no_positions=True), "**without position embeddings**"),
+        NO_SEGMENTS: (Interventions(no_segments=True), "**without segment embeddings**"),
+        BLOCKED: (
+            Interventions(blocked=frozenset({tokens})),
+            f"{named(a, tokens[0])} **may not attend** to {named(a, tokens[1])}",
+        ),
+    }
+    return found[change]

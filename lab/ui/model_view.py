@@ -1,0 +1,153 @@
+"""The model view on the page: all heads of a run, and the one that is open, large, beside them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads import as_heads, is_causal
+from lab.analysis.metrics import METRICS
+from lab.analysis.model_view import strongest_in
+from lab.charts.components.model_view import Frames, ModelView, model_view
+from lab.figures import attention as maps
+from lab.figures import model_view as figures
+from lab.models.trace import Trace
+from lab.ui import cached_heads, cached_tags, selection
+from lab.ui.components import mount
+from lab.ui.figures import draw, show_numbers
+from lab.ui.metric_view import choose_version, threshold
+from lab.ui.selection import CHOICES, CORRECTED, WEIGHTS
+
+_KEY = "model-view"
+_TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
+_METRICS = {metric.name for metric in METRICS}
+
+
+def take_opened(trace: Trace) -> None:
+    """A head opened in the figure becomes the chosen one, and the pair of tokens under the pointer the chosen pair.
+
+    Read before the selectors are drawn, because a widget's value cannot change after.
+    """
+    reported = _reported()
+    if reported is None or reported == st.session_state.get(_TAKEN):
+        return
+    st.session_state[_TAKEN] = reported
+    block = cached_heads.thumbnails(trace).block
+    place = opened_place(reported, trace.model.config.layers, trace.model.config.heads, len(trace))
+    if place is None:
+        return
+    layer, head, query, key = place
+    query, key = strongest_in(as_heads(trace.layer(layer).attention)[head], query, key, block)
+    for name, value in (("layer", layer), ("head", head), ("token", query), ("key_token", key)):
+        st.session_state[name] = value + 1
+    told, sent, _ = st.session_state[_MARK]
+    st.session_state[_MARK] = (told, sent, (layer, head))
+
+
+def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, int, int, int] | None:
+    """``"2.3.5.1.1760000000000"`` as layer 1, head 2, query 4, key 0; None for what cannot be meant.
+
+    The last part is the time of the click, which tells two clicks on one place apart.
+    """
+    parts = reported.split(".")[:4]
+    found = [selection.whole_number(*each) for each in zip(parts, (1,) * 4, (layers, heads, n, n), strict=False)]
+    layer, head, query, key = [*found, *[None] * (4 - len(found))]
+    if layer is None or head is None or query is None or key is None:
+        return None
+    return layer - 1, head - 1, query - 1, key - 1
+
+
+def choose_colour() -> str:
+    """Sidebar: what colours the heads, the weights alone or a frame by what; of a metric, which formula."""
+    offered = [str(each) for each in CHOICES["colour"]]
+    with st.sidebar:
+        chosen = st.selectbox(
+            "Colour by", offered, key="colour", bind="query-params", persist_state="session",
+            help="A metric or the score of a pattern frames each head.",
+        )  # fmt: skip
+        if chosen in _METRICS:
+            choose_version()
+    return str(chosen)
+
+
+def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str) -> None:
+    """The figure, and beside it the head that is open (all from 0)."""
+    corrected, tau = selection.chosen("version") == CORRECTED, threshold()
+    left, right = st.columns([3, 2])
+    with left:
+        config = trace.model.config
+        told, opened = _mark(layer, head, config.layers, config.heads)
+        view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told)
+        block = "" if view.block == 1 else f" A cell is the largest weight of {view.block} × {view.block} tokens."
+        st.caption(
+            f"One thumbnail a head: rows attend, columns are attended to.{block} Click or press Enter to open a head."
+        )
+        mount("model_view", view.payload(), _KEY, states=("opened",))
+        call = partial(figures.head_numbers, trace, corrected, tau)
+        show_numbers(partial(_table, trace, corrected, tau), "heads", call)
+    with right:
+        _show_opened(trace, layer, head, query, key)
+
+
+def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames | None:
+    """What ``colour`` names, measured of every head; None for the weights alone."""
+    if colour == WEIGHTS:
+        return None
+    if colour in _METRICS:
+        return figures.metric_frames(cached_heads.metrics(trace, tau), colour, corrected, tau)
+    return figures.pattern_frames(cached_tags.patterns(trace), colour)
+
+
+def view_of(
+    trace: Trace, opened: tuple[int, int] = (0, 0), frames: Frames | None = None, told: int = 0
+) -> ModelView:  # fmt: skip
+    """What is sent to the browser, with the layer and head ``opened`` (from 0) marked."""
+    found = cached_heads.thumbnails(trace)
+    return model_view(
+        found.maps, trace.tokens, model=trace.model.id, block=found.block, causal=is_causal(trace), frames=frames,
+        opened=opened, told=told,
+    )  # fmt: skip
+
+
+def _table(trace: Trace, corrected: bool, tau: float) -> pd.DataFrame:
+    return figures.head_numbers_of(cached_heads.metrics(trace, tau), cached_tags.patterns(trace), corrected, tau)
+
+
+def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> None:
+    """The exact weights of one head, or of a long text those around the chosen pair."""
+    draw(partial(maps.attention_map, trace, layer, head, query, key), "opened-head")
+    rows, columns = maps.shown(trace, query, key)
+    n = len(trace)
+    part = (
+        ""
+        if rows == slice(0, n)
+        else f" Of {n} × {n} weights, queries {rows.start + 1}–{rows.stop} and keys "
+        f"{columns.start + 1}–{columns.stop} are drawn."
+    )
+    weight = float(np.asarray(trace.layer(layer).attention)[head, query, key])
+    st.caption(f"Outlined: query {query + 1}, key {key + 1}, weight {weight:.4f}.{part}")
+
+
+def _reported() -> str | None:
+    """What the browser last said was opened."""
+    state = st.session_state.get(_KEY)
+    reported = state.get("opened") if state is not None else None
+    return reported if isinstance(reported, str) else None
+
+
+def _mark(layer: int, head: int, layers: int, heads: int) -> tuple[int, tuple[int, int]]:
+    """How often the browser was told which head is open, and which it was told last.
+
+    Only where it does not know is it told once more: a click there does not change what is sent, so that
+    the thumbnails need not travel again.
+    """
+    told, sent, shown = st.session_state.get(_MARK, (0, (-1, -1), None))
+    if _reported() is None:
+        shown = sent  # a new figure, in which nothing was clicked yet
+    if shown != (layer, head) or sent[0] >= layers or sent[1] >= heads:
+        told, sent, shown = told + 1, (layer, head), (layer, head)
+    st.session_state[_MARK] = (told, sent, shown)
+    return told, sent

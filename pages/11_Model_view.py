@@ -1,0 +1,16 @@
+"""Bench: model view, every head of the model as a thumbnail, and one of them large (after BertViz)."""
+
+from lab.ui.lesson import open_bench, with_tokens
+from lab.ui.model_view import choose_colour, show, take_opened
+from lab.ui.selection import TOY, current
+from lab.ui.toy_steps import toy_trace
+
+page = open_bench("11_Model_view.py")
+trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
+take_opened(trace)
+layer, head = page.head_controls(trace.model)
+query, key = with_tokens(current(), len(trace))
+show(trace, layer, head, query, key, choose_colour())
+
+page.finish()
+page.prove(trace)

@@ -1,0 +1,18 @@
+"""Bench: neuron view, a head's queries, keys and values dimension by dimension (after BertViz, and on through W_O)."""
+
+from lab.ui.lesson import open_bench, with_tokens
+from lab.ui.neuron_view import DECIDING, NEURONS, WALKS, NeuronView, show_deciding, show_neurons, show_walks
+from lab.ui.selection import TOY
+from lab.ui.toy_steps import toy_trace
+
+page = open_bench("12_Neuron_view.py")
+trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
+layer, head = page.head_controls(trace.model)
+
+STEPS = {NEURONS: show_neurons, DECIDING: show_deciding, WALKS: show_walks}
+step = page.step(list(STEPS))
+token, _ = with_tokens(page.selection, len(trace))
+STEPS[step](NeuronView(trace, layer, head, token))
+
+page.finish()
+page.prove(trace)

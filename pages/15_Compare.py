@@ -1,0 +1,19 @@
+"""Bench: two runs side by side, and what is different."""
+
+from lab.ui.compare_choice import choose_comparison, other_run
+from lab.ui.compare_view import asked, choose_figure, show
+from lab.ui.lesson import open_bench
+from lab.ui.selection import TOY
+from lab.ui.toy_steps import toy_trace
+
+page = open_bench("15_Compare.py")
+first = toy_trace(page) if page.selection.mode == TOY else page.trace()
+layer, head = page.head_controls(first.model)
+
+pair = other_run(page, first, choose_comparison(), layer, head)
+figure, at = choose_figure(pair, layer, head)
+pair = asked(pair, figure, at)
+show(pair, figure, at)
+
+page.finish()
+page.prove(pair.a, pair.b, names=("A", "B"))

@@ -81,12 +81,16 @@ class Shown(ABC):
         """The figure on the scale of both; ``name`` ("A") begins its title."""
 
     @abstractmethod
+    def difference(self, other: Self) -> Array:
+        """This, B, minus ``other``, A; 0 where one of the two has nothing. Raises ValueError as :meth:`less` does."""
+
+    @abstractmethod
     def less(self, other: Self) -> Figure:
         """The figure of this, B, minus ``other``, A. Raises ValueError where :meth:`why_not` gives a reason."""
 
     @abstractmethod
     def largest(self, other: Self) -> Largest:
-        """The largest difference between this, B, and ``other``, A. Raises ValueError where :meth:`why_not` gives a reason."""
+        """The largest difference between this, B, and ``other``, A. Raises ValueError as :meth:`less` does."""
 
 
 def _counts_differ(own: tuple[Labels, ...], other: tuple[Labels, ...]) -> str | None:
@@ -125,7 +129,6 @@ class Cells(Shown):
         return np.tril(self.values) if self.causal else self.values
 
     def difference(self, other: Self) -> Array:
-        """(rows, columns), this minus ``other``; 0 where one of the two has nothing."""
         _check(other.why_not(self))
         found = self.values.astype(np.float64) - other.values
         return np.tril(found) if self.causal or other.causal else found
@@ -196,7 +199,6 @@ class Maps(Shown):
         )  # fmt: skip
 
     def difference(self, other: Self) -> Array:
-        """(maps, cells, cells), this minus ``other``."""
         _check(other.why_not(self))
         found = self.values.astype(np.float64) - other.values
         return np.tril(found) if self.causal or other.causal else found
@@ -284,7 +286,6 @@ class Words(Shown):
         )  # fmt: skip
 
     def difference(self, other: Self) -> Array:
-        """(words,), this minus ``other``, of all words."""
         _check(other.why_not(self))
         return np.asarray(self.values - other.values)
 

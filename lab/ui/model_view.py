@@ -23,6 +23,7 @@ from lab.ui.selection import CHOICES, CORRECTED, WEIGHTS
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
+_FEW_HEADS = 8  # in a layer; more of them need more of the page
 _METRICS = {metric.name for metric in METRICS}
 
 
@@ -76,9 +77,9 @@ def choose_colour() -> str:
 def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str) -> None:
     """The figure, and beside it the head that is open (all from 0)."""
     corrected, tau = selection.chosen("version") == CORRECTED, threshold()
-    left, right = st.columns([3, 2])
+    config = trace.model.config
+    left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
     with left:
-        config = trace.model.config
         told, opened = _mark(layer, head, config.layers, config.heads)
         view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told)
         block = "" if view.block == 1 else f" A cell is the largest weight of {view.block} × {view.block} tokens."

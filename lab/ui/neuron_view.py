@@ -239,9 +239,11 @@ def _say_walk(view: NeuronView, walk: Walk) -> None:
     """The head, whether it has the pattern, and what makes it."""
     best, pattern, found = walk.best, walk.best.pattern, walk.decision
     verdict = "passes" if best.passes else "does not pass"
-    aside = f", {best.left_out} near-uniform ones aside," if best.left_out else ""
+    heads = "head" if best.left_out == 1 else "heads"
+    aside = f", {best.left_out} near-uniform {heads} aside," if best.left_out else ""
+    where = f"layer {best.layer + 1}, head {best.head + 1}"
     st.markdown(
-        f"{pattern.reading} The head that shows it best{aside} is **layer {best.layer + 1}, head {best.head + 1}**: score "
+        f"{pattern.reading} The head that shows it best{aside} is **{where}**: score "
         f"**{best.score:.3f}**, which {verdict} the threshold of {pattern.threshold:g}. A uniform head scores "
         f"{best.uniform:.3f} on this text."
     )
@@ -255,11 +257,11 @@ def _say_walk(view: NeuronView, walk: Walk) -> None:
         st.markdown("On average its other keys score as high or higher: no dimension carries the pattern.")
     else:
         first = found.order[: walk.count]
-        inside, outside = (float(part[first].sum()) for part in (found.pattern, found.others))
+        inside, outside = (f"{part[first].sum():+.2f}".replace("-", "−") for part in (found.pattern, found.others))
         names = ", ".join(str(dimension + 1) for dimension in first)
         st.markdown(
-            f"{_carried(found, walk.count)}: {names}. Together they add {inside:+.2f} to the score of a key of the "
-            f"pattern and {outside:+.2f} to that of another key. "
+            f"{_carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the "
+            f"pattern and {outside} to that of another key. "
             f"{_leader(found)} Alone they give the pattern a score of {walk.only:.3f}; without them it is "
             f"{walk.without:.3f}."
         )

@@ -46,7 +46,7 @@ def test_runs_of_other_shapes_have_no_distance(plain: Trace) -> None:
 
 
 def test_tokens_agree_where_they_are_the_same(plain: Trace) -> None:
-    other = lab.trace(plain.model, "the mat sat on the mat")
+    other = lab.trace(plain.model, "the mat sat on the cat")
     assert len(other) == len(plain)
     same = same_tokens(plain, other)
     assert same.tolist() == [one == two for one, two in zip(plain.tokens, other.tokens, strict=True)]

@@ -33,7 +33,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 def open_view(page: Page, lab: Lab, params: Mapping[str, str] | None = None) -> None:
-    page.goto(f"{lab.url}/Head_view?" + urlencode({"text": TEXT, "layer": str(LAYER), **(params or {})}))
+    page.goto(
+        f"{lab.url}/Head_view?" + urlencode({"text": TEXT, "layer": str(LAYER), **(params or {})}), timeout=90_000
+    )
     expect(figure(page)).to_be_visible(timeout=180_000)
     wait_idle(page)
 
@@ -310,7 +312,7 @@ def test_png_and_svg_show_what_is_drawn(alone: Lab, page: Page) -> None:
     assert download.value.suggested_filename == "head-view-layer-1.png"
     width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
     assert height == 2 * (12 * ROW + 56)
-    assert width > 1000
+    assert width == 2 * round(float(tree.getroot().attrib["width"]))  # two pixels a point
 
 
 def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> None:

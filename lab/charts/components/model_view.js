@@ -103,7 +103,7 @@ class ModelView {
   }
 
   name(head) {
-    return `layer ${Math.floor(head / this.heads) + 1}, head ${(head % this.heads) + 1}`;
+    return `Layer ${Math.floor(head / this.heads) + 1}, head ${(head % this.heads) + 1}`;
   }
 
   /** The tokens of a cell's row or column: "cat (5)", or from where to where. */
@@ -155,9 +155,10 @@ class ModelView {
     this.point();
   }
 
-  /** Weights in blue; in grey where the frames are blue, so that a colour means one thing. */
-  stops() {
-    return this.values ? [this.colours.paper, this.colours.ink] : this.colours.sequential;
+  /** The colours of the frames: the warm half of the diverging ones, as the weights are blue. */
+  warm() {
+    const { diverging } = this.colours;
+    return diverging.slice(0, Math.ceil(diverging.length / 2)).reverse();
   }
 
   /** One head's map, a pixel a cell. */
@@ -180,10 +181,9 @@ class ModelView {
 
   /** 256 colours of the weights, made once for each look of the page. */
   ramp() {
-    const key = `${this.look} ${this.values !== null}`;
-    if (this.ramped?.key !== key) {
-      const stops = this.stops();
-      this.ramped = { key, colours: Array.from({ length: 256 }, (_, i) => [...channels(along(stops, i / 255)), 255]) };
+    if (this.ramped?.look !== this.look) {
+      const colours = Array.from({ length: 256 }, (_, i) => [...channels(along(this.colours.sequential, i / 255)), 255]);
+      this.ramped = { look: this.look, colours };
     }
     return this.ramped.colours;
   }
@@ -215,10 +215,10 @@ class ModelView {
       }
     }
     const weights = this.own ? ["0", "the head’s largest"] : ["0", "1"];
-    this.legend(pen, bottom, this.header.block > 1 ? "Weight, largest of a block" : "Weight", this.stops(), weights);
+    this.legend(pen, bottom, this.header.block > 1 ? "Weight, largest of a block" : "Weight", this.colours.sequential, weights);
     if (this.values) {
       const { name, unit } = this.header.frames;
-      this.legend(pen, bottom + LEGEND, `Frame: ${name} (${unit})`, this.colours.sequential, range ? range.map(short) : null);
+      this.legend(pen, bottom + LEGEND, `Frame: ${name} (${unit})`, this.warm(), range ? range.map(short) : null);
     }
   }
 
@@ -226,7 +226,7 @@ class ModelView {
     const value = this.values[head];
     if (Number.isNaN(value)) return this.colours.paper;
     const [least, most] = range;
-    return along(this.colours.sequential, most > least ? (value - least) / (most - least) : 0.5);
+    return along(this.warm(), most > least ? (value - least) / (most - least) : 0.5);
   }
 
   /** A title, and below it a ramp with what stands at its ends; without ends there is no value to show. */
@@ -259,7 +259,7 @@ class ModelView {
   }
 
   alt() {
-    return `${this.layers} layers of ${this.heads} heads of ${this.header.model}, a map of each head’s attention weights. Open: ${this.name(this.opened)}. Arrow keys move over the heads, Enter opens one.`;
+    return `${this.layers} layers of ${this.heads} heads of ${this.header.model}, a map of each head’s attention weights. Open: ${this.name(this.opened).toLowerCase()}. Arrow keys move over the heads, Enter opens one.`;
   }
 
   describe() {
@@ -343,7 +343,9 @@ class ModelView {
     if (this.at === null) return this.tip.hide();
     const { x, y } = this.corner(this.at);
     const { side } = this.place;
-    this.tip.show(this.describe(), this.scroller.offsetLeft + x + side - this.scroller.scrollLeft, this.scroller.offsetTop + y + side / 2);
+    this.tip.show(this.describe(), this.scroller.offsetLeft + x + side / 2 - this.scroller.scrollLeft, 0);
+    // Below the thumbnail, so that it hides neither that nor its row.
+    this.tip.box.style.top = `${this.scroller.offsetTop + y + side + 2 * FRAME}px`;
   }
 
   /** Ask for a head's exact weights, around a cell or around its strongest one. The time makes each click another. */

@@ -16,9 +16,8 @@ function readRow({ header, arrays }) {
   row.products = row.keys.map((value, i) => value * row.query[i % row.wide]);
   row.weighted = row.values.map((value, i) => value * row.weights[Math.floor(i / row.wide)]);
   row.length = Math.hypot(...row.contribution);
-  row.limits = { query: largest(row.query), contribution: largest(row.contribution) };
+  row.limits = { query: largest(row.query), context: largest(row.context), contribution: largest(row.contribution) };
   for (const name of STRIPS) row.limits[name] = largest(row[name]);
-  row.limits.weighted = Math.max(row.limits.weighted, largest(row.context));
   row.longest = Math.max(...row.lengths, 1e-12);
   return row;
 }
@@ -194,11 +193,11 @@ function buildNeurons(root, payload) {
   function foot() {
     const cells = columns().map(([, name]) => {
       if (name === "weights") return make("td", { class: "number" }, "1");
-      if (name === "weighted") return make("td", {}, strip(row.context, row.limits.weighted, "sum", "context"));
+      if (name === "weighted") return make("td", {}, strip(row.context, row.limits.context, "sum", "context"));
       return name === "lengths" ? make("td", { class: "number" }, row.length.toFixed(4)) : make("td", {});
     });
-    const names = row.count < row.total ? `Sum of all ${row.total} keys` : "Sum";
-    return make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, names), ...cells));
+    const label = make("th", { scope: "row" }, `Sum of ${row.total} keys`, make("small", {}, `context, ±${row.limits.context.toPrecision(3)}`));
+    return make("tfoot", {}, make("tr", {}, label, ...cells));
   }
 
   function build() {
@@ -311,11 +310,11 @@ function buildNeurons(root, payload) {
         if (STRIPS.includes(name)) cells(part(row, name, key), row.limits[name], x, at(key + 1));
         else write(number(key, name), x + width - 4, at(key + 1), { align: "end", size: 12 });
       });
-      if (name === "weighted") cells(row.context, row.limits.weighted, x, at(row.count + 1));
+      if (name === "weighted") cells(row.context, row.limits.context, x, at(row.count + 1));
       if (name === "lengths") write(row.length.toFixed(4), x + width - 4, at(row.count + 1), { align: "end", size: 12 });
     }
     row.labels.forEach((label, key) => write(`${row.places[key]} ${label}`, 4, at(key + 1), { most: LABEL - 8, size: 12 }));
-    write(row.count < row.total ? `Sum of ${row.total}` : "Sum", 4, at(row.count + 1), { weight: 600 });
+    write(`Sum of ${row.total} keys`, 4, at(row.count + 1), { weight: 600, most: LABEL - 8 });
     const below = at(row.count + 2) + 8;
     write(`Contribution, ${row.contribution.length} dimensions`, 4, below, { size: 12 });
     cells(row.contribution, row.limits.contribution, 4, below + 20, (size()[0] - 16) / row.contribution.length);

@@ -1,0 +1,203 @@
+"""A learner at the model view: thumbnails hovered and opened, by mouse and keyboard, ordered, exported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from playwright.sync_api import FloatRect, Locator, Page, expect
+
+import lab as python_lab
+from benchmarks.server import Lab, running_lab
+from tests.browser.harness import VIEWS, View, wait_idle
+
+TEXT = "The cat sat on the mat. It slept."
+LEFT, TOP, GAP, FRAME = 44, 38, 5, 4  # pixels, as model_view.js has them
+HEADS = 8
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    script = Path(__file__).parent / "model_view_alone.py"
+    with running_lab(script, tmp_path_factory.mktemp("model_view")) as running:
+        yield running
+
+
+def open_view(page: Page, lab: Lab, **params: str) -> None:
+    page.goto(f"{lab.url}/Model_view?" + urlencode({"text": TEXT, **params}))
+    expect(figure(page)).to_be_visible(timeout=180_000)
+    wait_idle(page)
+
+
+def figure(page: Page) -> Locator:
+    return page.locator(".scroller")
+
+
+def tip(page: Page) -> Locator:
+    return page.locator(".tooltip")
+
+
+def told(page: Page) -> dict[str, str]:
+    """The tooltip's pairs."""
+    expect(tip(page)).to_be_visible()
+    return dict(pair.inner_text().split("\n") for pair in tip(page).locator(".pair").all())
+
+
+def opened(page: Page) -> FloatRect:
+    """Where the thumbnail of the open head is on the canvas; it gives the size of all."""
+    box, canvas = page.locator(".mark.opened").bounding_box(), page.locator(".space canvas").bounding_box()
+    assert box is not None
+    assert canvas is not None
+    return {"x": box["x"] - canvas["x"], "y": box["y"] - canvas["y"], "width": box["width"], "height": box["height"]}
+
+
+def put(
+    page: Page, action: str, head: tuple[int, int], cell: tuple[int, int], cells: int, framed: bool = False
+) -> None:
+    """Hover or click a cell (query, key) of a head (layer, head), all from 0; ordered by layer."""
+    edge = FRAME if framed else 0
+    side = opened(page)["width"] - 2 * edge
+    step = side + GAP + 2 * edge
+    position = {
+        "x": LEFT + head[1] * step + edge + (cell[1] + 0.5) * side / cells,
+        "y": TOP + head[0] * step + edge + (cell[0] + 0.5) * side / cells,
+    }
+    getattr(page.locator(".space canvas"), action)(position=position, force=True)
+
+
+def test_a_hover_says_what_the_trace_has(lab: Lab, page: Page) -> None:
+    trace = python_lab.trace(python_lab.load_model("lab-bert"), TEXT)
+    attention = np.asarray(trace.attention)
+    open_view(page, lab, colour="Previous token")
+    scores = python_patterns(trace)
+    for head, cell in (((0, 0), (3, 2)), ((1, 5), (9, 0)), ((3, 7), (0, 10))):
+        put(page, "hover", head, cell, len(trace), framed=True)
+        expect(tip(page)).to_contain_text(f"Layer {head[0] + 1}, head {head[1] + 1}")
+        assert told(page) == {
+            "Previous token": f"{scores[head]:.4g}",
+            "query": f"{trace.tokens[cell[0]]} ({cell[0] + 1})",
+            "key": f"{trace.tokens[cell[1]]} ({cell[1] + 1})",
+            "weight": f"{attention[(*head, *cell)]:.4f}",
+        }
+    page.mouse.move(1, 1)
+    expect(tip(page)).to_be_hidden()
+
+
+def python_patterns(trace: python_lab.Trace) -> np.ndarray:
+    from lab.analysis.patterns import trace_patterns
+
+    return trace_patterns(trace).previous_token.astype(np.float32)
+
+
+def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
+    """The thumbnails of 32 heads at 128 tokens are 262 kB; a click brings the opened head's numbers, not those again."""
+    received: list[int] = []
+
+    def note(frame: str | bytes) -> None:  # playwright takes no built-in function
+        received.append(len(frame))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", note))
+    open_view(page, lab, text="one two three four five six seven eight " * 16)
+    assert sum(received) > 262_000
+    received.clear()
+    put(page, "click", (2, 4), (10, 3), 64)
+    wait_idle(page)
+    page.wait_for_url(re.compile(r"layer=3.*head=5|head=5.*layer=3"))
+    expect(page.get_by_text("Attention weights, layer 3, head 5").first).to_be_attached()
+    assert sum(received) < 150_000
+    trace = python_lab.trace(python_lab.load_model("lab-bert"), "one two three four five six seven eight " * 16)
+    block = np.asarray(trace.layer(2).attention)[4, 20:22, 6:8]
+    q, k = divmod(int(block.argmax()), 2)
+    expect(page.get_by_text(f"Outlined: query {21 + q}, key {7 + k}, weight {block.max():.4f}.")).to_be_visible()
+    before = opened(page)
+    # The selector moves the mark too, and the mark moves back with a click.
+    page.get_by_role("combobox", name="Layer").click()
+    page.get_by_role("option", name="1", exact=True).click()
+    wait_idle(page)
+    assert opened(page)["y"] < before["y"]
+    put(page, "click", (2, 4), (10, 3), 64)
+    wait_idle(page)
+    assert opened(page) == before
+    page.wait_for_url("**layer=3*")
+
+
+def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -> None:
+    trace = python_lab.trace(python_lab.load_model("lab-gpt2"), TEXT)
+    open_view(page, lab, model="lab-gpt2")
+    figure(page).focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
+        figure(page).press(key)
+    expect(tip(page)).to_contain_text("Layer 2, head 3")
+    weights = np.asarray(trace.layer(1).attention)[2]
+    assert told(page)["its largest weight"] == f"{weights.max():.4f}"
+    expect(figure(page)).to_have_attribute("aria-label", re.compile(rf"Layer 2, head 3; .*{weights.max():.4f}"))
+    figure(page).press("End")
+    expect(tip(page)).to_contain_text("Layer 4, head 8")
+    figure(page).press("Enter")
+    wait_idle(page)
+    page.wait_for_url("**head=8*")
+    expect(page.get_by_text("Attention weights, layer 4, head 8").first).to_be_attached()
+    figure(page).press("Escape")
+    expect(tip(page)).to_be_hidden()
+    # A causal model's future is masked.
+    put(page, "hover", (0, 0), (1, 5), len(trace))
+    assert told(page)["weight"] == "masked: in the future"
+
+
+def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
+    page.goto(f"{alone.url}/?n=14&hostile=1&frames=1")
+    expect(figure(page)).to_be_visible(timeout=60_000)
+    put(page, "hover", (0, 0), (3, 4), 14, framed=True)
+    found = told(page)
+    assert found["query"].startswith("<img src=x onerror")
+    assert found["key"] == "⟨202E⟩override (5)"
+    assert found["<i>Measure</i>"] == "1"
+    put(page, "hover", (3, 7), (2, 11), 14, framed=True)
+    found = told(page)
+    assert found["query"].startswith("</script><script>")
+    assert found["key"] == "=1+1 (12)"
+    assert found["<i>Measure</i>"] == "no value"
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    tree = ElementTree.parse(download.value.path())
+    kinds = [node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in tree.iter()]
+    assert set(kinds) <= {"svg", "rect", "line", "text", "image"}
+    assert kinds.count("image") == 32
+    assert "<b>model</b>, 14 tokens" in [node.text for node in tree.iter()]
+    assert page.locator(".root img, .root script, .root i").count() == 0
+    with page.expect_download() as download:
+        page.get_by_role("button", name="PNG", exact=True).click()
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("view", VIEWS[:2], indirect=True, ids=str)
+def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page, view: View) -> None:
+    page.goto(f"{alone.url}/?n=12&layers=2&heads=4&frames=1")
+    expect(figure(page)).to_be_visible(timeout=60_000)
+    page.get_by_label("Highest value first").check()
+    figure(page).focus()
+    figure(page).press("Home")
+    seen = []
+    for _ in range(8):
+        seen.append(told(page)["<i>Measure</i>"])
+        figure(page).press("ArrowRight")
+    assert seen == ["1", "0.875", "0.75", "0.625", "0.5", "0.375", "0.25", "no value"]
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("view", VIEWS[:2], indirect=True, ids=str)
+def test_384_heads_of_128_tokens_scroll_in_their_box(alone: Lab, page: Page, view: View) -> None:
+    page.goto(f"{alone.url}/?n=128&layers=24&heads=16&frames=1")
+    expect(figure(page)).to_be_visible(timeout=60_000)
+    figure(page).focus()
+    figure(page).press("End")
+    expect(tip(page)).to_contain_text("Layer 24, head 16")
+    expect(page.locator(".mark:not(.opened)")).to_be_in_viewport()
+    figure(page).press("Enter")
+    expect(page.get_by_text(re.compile(r"^opened 24\.16\."))).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -1,0 +1,139 @@
+"""The neuron view in a browser: hover and keys tell the trace's numbers, rows open, text is text, files are saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import lab as library
+from benchmarks.server import Lab
+from tests.browser.harness import View, wait_idle
+
+TEXT = "The sleepy cat sat on the mat."
+ADDRESS = "/Neuron_view?layer=4&head=5&token=5"
+HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
+
+
+def open_bench(lab: Lab, page: Page, address: str = ADDRESS) -> None:
+    page.goto(lab.url + address, timeout=90_000)
+    expect(page.get_by_text("steps proven")).to_be_visible(timeout=90_000)  # a cold server loads a model first
+    wait_idle(page)
+
+
+def keys(page: Page) -> Locator:
+    return page.locator("tr.key button")
+
+
+def six(number: float) -> str:
+    return f"{number:.6f}"
+
+
+def expect_numbers(page: Page, key: int, dimension: int) -> None:
+    """The tip tells what the trace of layer 4, head 5, query 5 has for a key and dimension (from 0)."""
+    layer = library.trace(library.load_model("lab-bert"), TEXT).layer(3)
+    q, k, v = (tensor[4].numpy() for tensor in (layer.query, layer.key, layer.value))
+    weight = layer.attention[4, 4].numpy()[key]
+    tip = page.locator(".tooltip")
+    expect(tip).to_contain_text(f"({key + 1}), dimension {dimension + 1}")
+    d = dimension
+    for number in (q[4, d], k[key, d], q[4, d] * k[key, d], v[key, d], weight * v[key, d]):
+        expect(tip).to_contain_text(six(number))
+
+
+@pytest.mark.parametrize("view", [View(), View("dark", 390)], indirect=True, ids=str)
+def test_hovering_a_cell_tells_the_traces_numbers(lab: Lab, page: Page, view: View) -> None:
+    open_bench(lab, page)
+    strip = page.locator("tr.key").nth(2).locator("[data-strip=products]")
+    strip.scroll_into_view_if_needed()
+    cell = float(strip.evaluate("strip => strip.querySelector('canvas').clientWidth / 32"))
+    assert cell >= 2
+    strip.hover(position={"x": 7.5 * cell, "y": 8})
+    expect_numbers(page, 2, 7)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_numbers_in_the_rows_are_the_traces(lab: Lab, page: Page) -> None:
+    open_bench(lab, page)
+    layer = library.trace(library.load_model("lab-bert"), TEXT).layer(3)
+    rows = [row.locator("td.number").all_inner_texts() for row in page.locator("tr.key").all()]
+    columns = (layer.scores, layer.scaled_scores, layer.attention, layer.head_contribution)
+    for key, row in enumerate(rows):
+        assert row == [f"{float(column[4, 4, key]):.4f}" for column in columns]
+    length = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).norm()
+    expect(page.locator("tfoot")).to_contain_text(f"{float(length):.4f}")
+
+
+def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:
+    open_bench(lab, page)
+    keys(page).first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(keys(page).nth(1)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect_numbers(page, 1, 1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".tooltip")).to_be_hidden()
+    page.keyboard.press("Enter")
+    expect(keys(page).nth(1)).to_have_attribute("aria-expanded", "true")
+    expect(keys(page).nth(1)).to_be_focused()
+    expect(page.locator(".term")).to_have_count(32)
+    row = library.trace(library.load_model("lab-bert"), TEXT).layer(3)
+    written = page.locator(".written")
+    expect(written).to_contain_text(f"q · k = {float(row.scores[4, 4, 1]):.4f}")
+    expect(written).to_contain_text(f"= {float(row.attention[4, 4, 1]):.4f} = α")
+    page.keyboard.press("End")
+    expect(keys(page).last).to_be_focused()
+    page.keyboard.press(" ")
+    expect(page.locator(".written")).to_have_count(2)
+    page.get_by_role("button", name="The code that just ran").or_(page.get_by_text("The code that just ran")).click()
+    page.get_by_role("button", name="Numbers and files").click()
+    wait_idle(page)
+    expect(page.locator(".written")).to_have_count(2)  # a rerun that changes nothing
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Collapse all").click()
+    expect(page.locator(".written")).to_have_count(0)
+
+
+def test_the_contribution_is_read_by_key(lab: Lab, page: Page) -> None:
+    open_bench(lab, page)
+    layer = library.trace(library.load_model("lab-bert"), TEXT).layer(3)
+    added = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).numpy()
+    page.locator(".whole canvas").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tooltip")).to_contain_text("dimension 2")
+    expect(page.locator(".tooltip")).to_contain_text(f"{added[1]:.5f}"[:-1])
+
+
+def test_hostile_tokens_are_text_and_later_ones_are_masked(lab: Lab, page: Page) -> None:
+    open_bench(lab, page, f"/Neuron_view?model=lab-gpt2&token=4&text={HOSTILE}")
+    table = page.locator("table").filter(has=page.locator("tr.key"))
+    expect(table).to_contain_text("<")
+    expect(page.locator(".stMain img[src='x'], .stMain script")).to_have_count(0)
+    assert "\u202e" not in (table.text_content() or "")
+    expect(page.locator("tr.masked").first).to_contain_text("−∞")
+    expect(keys(page).nth(4)).to_be_visible()
+    assert page.locator("tr.key:not(.masked)").count() == 4
+    keys(page).nth(4).click()
+    expect(page.locator(".written")).to_contain_text("Masked")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    tree = ElementTree.parse(download.value.path())
+    kinds = {node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in tree.iter()}
+    assert kinds == {"svg", "rect", "text"}
+    drawn = sum(node.tag.endswith("}rect") for node in tree.iter())
+    assert drawn == 1 + 4 * 32 * page.locator("tr.key").count() + 2 * 32 + 256
+    with page.expect_download() as download:
+        page.get_by_role("button", name="PNG", exact=True).click()
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_walk_leads_to_its_head(lab: Lab, page: Page) -> None:
+    open_bench(lab, page, "/Neuron_view?step=Three+patterns")
+    page.get_by_role("button", name="See its neurons").last.click()
+    expect(keys(page).first).to_be_visible()
+    wait_idle(page)
+    expect(page.locator(".title")).to_have_text("Neurons of layer 1, head 8")
+    assert "head=8" in page.url

@@ -1,0 +1,135 @@
+"""The model view's page: every model and text, toys, frames as measured, and what it sends beside the trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.analysis.metrics import METRICS, trace_metrics
+from lab.analysis.patterns import PATTERNS, name_heads, trace_patterns
+from lab.figures.model_view import head_numbers
+from lab.ui.model_view import opened_place
+from tests.charts.payloads import unpack
+from tests.pages.apptest import visit, words
+from tests.pages.texts import EMPTY, LONG, TEXTS
+
+PAGE = "11_Model_view.py"
+
+
+def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    assert not at.exception, at.exception[0].stack_trace
+    (component,) = at.get("bidi_component")
+    return unpack(component.proto.bytes)
+
+
+@pytest.mark.parametrize(
+    ("model", "weights"), [("lab-bert", "Trained"), ("lab-gpt2", "Trained"), ("lab-bert", "Random")]
+)
+def test_every_text_arrives_as_traced(model: str, weights: str) -> None:
+    at = visit(PAGE, model=model, weights=weights, colour="Focus (entropy)", layer="2", head="3")
+    loaded = lab.load_model(model)
+    for kind, (text, pair) in TEXTS.items():
+        at.session_state["text"], at.session_state["pair"] = text, pair
+        at.run()
+        header, arrays = sent(at)
+        assert not at.error, kind
+        assert ("were cut" in words(at)) == (kind == LONG)
+        assert header["opened"] == [1, 2]
+        assert header["causal"] == (model == "lab-gpt2")
+        assert arrays["maps"].shape[:2] == arrays["values"].shape == (4, 8)
+        assert len(at.get("vega_lite_chart")) == 1
+        if weights == "Random":
+            assert "Random weights" in words(at)
+            continue
+        trace = lab.trace(loaded, text, pair or None)
+        attention, block = np.asarray(trace.attention), header["block"]
+        assert block == (8 if kind == LONG else 1)
+        for q, k in ((0, 0), (arrays["maps"].shape[2] - 1, 0), (arrays["maps"].shape[2] - 1,) * 2):
+            part = attention[:, :, q * block : (q + 1) * block, k * block : (k + 1) * block]
+            assert np.abs(arrays["maps"][:, :, q, k] / header["steps"] - part.max(axis=(2, 3))).max() <= 0.5001e-4
+        np.testing.assert_allclose(arrays["values"], trace_metrics(trace).raw.focus, rtol=1e-6)
+
+
+def test_frames_are_what_is_measured() -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), *TEXTS["a pair"])
+    every, found = trace_metrics(trace), trace_patterns(trace)
+    at = visit(PAGE, text=TEXTS["a pair"][0], pair=TEXTS["a pair"][1])
+    assert sent(at)[0]["frames"] is None
+    for metric in METRICS:
+        for version in ("Raw", "Corrected"):
+            at.session_state["colour"], at.session_state["version"] = metric.name, version
+            header, arrays = sent(at.run())
+            assert header["frames"]["name"].startswith(f"{metric.name}, {version.lower()}")
+            np.testing.assert_allclose(arrays["values"], every.values(metric.id, version == "Corrected"), rtol=1e-6)
+    for pattern in PATTERNS:
+        at.session_state["colour"] = pattern.name
+        header, arrays = sent(at.run())
+        assert header["frames"] == {"name": pattern.name, "unit": "score"}
+        np.testing.assert_allclose(arrays["values"], getattr(found, pattern.id), rtol=1e-6)
+
+
+def test_what_a_text_has_no_case_of_has_no_value() -> None:
+    _, arrays = sent(visit(PAGE, model="lab-gpt2", colour="Next token"))
+    assert np.isnan(arrays["values"]).all()
+
+
+def test_the_table_has_every_head() -> None:
+    trace = lab.trace(lab.load_model("lab-gpt2"), TEXTS["a pair"][0])
+    table = head_numbers(trace, corrected=True)
+    assert table[["layer", "head"]].to_numpy().tolist() == [[i + 1, j + 1] for i in range(4) for j in range(8)]
+    np.testing.assert_array_equal(table["Focus (entropy), corrected"], trace_metrics(trace).corrected.focus.ravel())
+    np.testing.assert_array_equal(table["Delimiter"], trace_patterns(trace).delimiter.ravel())
+    assert table["named"].tolist() == name_heads(trace_patterns(trace)).ravel().tolist()
+
+
+@pytest.mark.parametrize("weights", ["Constructed", "Random", "Trained live"])
+def test_toys(weights: str) -> None:
+    at = visit(PAGE, mode="Toy", toy_weights=weights, colour="Previous token")
+    _, arrays = sent(at)
+    if weights == "Constructed":
+        assert arrays["values"].argmax() == 0
+        assert arrays["values"][0, 0] > 0.99
+
+
+def test_without_a_text_there_is_a_sentence() -> None:
+    at = visit(PAGE)
+    for text in EMPTY:
+        at.text_area(key="text").set_value(text).run()
+        assert at.info[0].value.startswith("There is no text yet.")
+        assert not at.get("bidi_component")
+
+
+def test_the_link_says_what_is_open_and_what_colours() -> None:
+    at = visit(PAGE, layer="3", head="9", colour="Heat")
+    assert sent(at)[0]["opened"] == [2, 7]
+    said = words(at).replace("\\", "")
+    assert "colour must be one of " in said
+    assert "heads run from 1 to 8" in said
+    at.selectbox(key="layer").set_value(1).run()
+    first = sent(at)[0]
+    assert first["opened"] == [0, 7]
+    # What is not changed is not told again.
+    assert sent(at.run())[0]["told"] == first["told"]
+
+
+@pytest.mark.parametrize(
+    ("reported", "place"),
+    [
+        ("2.3.5.1.1760000000000", (1, 2, 4, 0)),
+        ("4.8.9.9.1", (3, 7, 8, 8)),
+        ("5.1.1.1.1", None),
+        ("1.9.1.1.1", None),
+        ("1.1.10.1.1", None),
+        ("1.1.1.0.1", None),
+        ("1.1.1", None),
+        ("", None),
+        ("a.b.c.d", None),
+    ],
+)
+def test_what_the_browser_says_is_checked(reported: str, place: tuple[int, ...] | None) -> None:
+    assert opened_place(reported, 4, 8, 9) == place

@@ -1,0 +1,138 @@
+"""The neuron view, run whole: every screen on every kind of text and model, its sentences, and its links."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.analysis.neuron_view import DECIDED, decide, score_with
+from lab.analysis.patterns import trace_patterns
+from tests.charts.payloads import unpack
+from tests.pages.apptest import go, visit, walk, words
+from tests.pages.texts import EMPTY, TEXTS
+
+PAGE = "12_Neuron_view.py"
+TEXT, PAIR = TEXTS["a pair"]
+STEPS = ("Neurons", "Which neurons decide", "Three patterns")
+LIMIT = 100_000  # bytes of one message to the browser
+
+
+def sent(at: AppTest) -> int:
+    """The bytes of the largest element on the page."""
+    return max(len(element.proto.SerializeToString()) for element in at.main if element.proto is not None)
+
+
+def plain(at: AppTest) -> str:
+    return re.sub(r"\\(.)", r"\1", words(at))
+
+
+@pytest.mark.parametrize("params", [{"model": "lab-bert"}, {"model": "lab-gpt2"}, {"weights": "Random"}])
+def test_every_screen_bears_every_text(params: dict[str, str]) -> None:
+    at = visit(PAGE, layer="2", head="3", **params)
+    for kind in ("a pair", "one token", "more than 512 tokens", "harm"):
+        at.session_state["text"], at.session_state["pair"] = TEXTS[kind]
+        at.run()
+        for step in walk(at, STEPS):
+            assert "<script" not in words(at), (kind, step)
+            assert sent(at) < LIMIT, (kind, step)
+    at.text_area(key="text").set_value(EMPTY[0]).run()
+    assert not at.exception and at.info[-1].value.startswith("There is no text yet.")
+
+
+@pytest.mark.parametrize("weights", ["Constructed", "Random", "Trained live"])
+def test_toys(weights: str) -> None:
+    assert tuple(walk(visit(PAGE, mode="Toy", toy_weights=weights))) == STEPS
+
+
+def test_the_constructed_previous_token_head_is_found_and_taken_apart() -> None:
+    at = visit(PAGE, mode="Toy", step="Which neurons decide", pattern="Previous token", head="1")
+    said = words(at)
+    assert "**" in said and "higher** than those of the other keys" in said
+    share = re.search(r"\*\*(\d+) of \d+\*\* dimensions? ?carr", said.replace("carries", "carry"))
+    assert share is not None and int(share[1]) >= 1
+
+
+def test_what_is_sent_is_the_trace() -> None:
+    at = visit(PAGE, text=TEXT, pair=PAIR, layer="3", head="5", token="4")
+    payload = next(element.proto for element in at.main if element.type == "bidi_component")
+    _, arrays = unpack(payload.bytes)
+    layer = lab.trace(lab.load_model("lab-bert"), TEXT, PAIR).layer(2)
+    assert (arrays["weights"] == layer.attention[4, 3].numpy()).all()
+    assert (arrays["values"] == layer.value[4].numpy()).all()
+    longest = layer.head_contribution[4, 3].numpy()
+    assert np.allclose(arrays["lengths"], longest, atol=1e-5)
+    said = words(at)
+    assert f"**{float(layer.attention[4, 3].max()):.4f}**" in said
+
+
+def test_the_sentences_about_deciding_are_computed() -> None:
+    traced = lab.trace(lab.load_model("lab-bert"), TEXT, PAIR)
+    best = np.unravel_index(int(trace_patterns(traced).delimiter.argmax()), (4, 8))
+    layer, head = int(best[0]), int(best[1])
+    found = decide(traced, layer, head, "delimiter")
+    assert found is not None
+    few = found.needed(0.5)
+    assert few is not None
+    at = visit(
+        PAGE, text=TEXT, pair=PAIR, layer=str(layer + 1), head=str(head + 1), step=STEPS[1], dimensions="2",
+    )  # fmt: skip
+    said = words(at)
+    assert f"**{found.total:.2f} higher**" in said
+    assert f"**{few} of 32**" in said and f"{found.share(few):.0%} of the difference" in said
+    order = found.order.tolist()
+    only, without = (score_with(traced, (layer, head), "delimiter", part) for part in (order[:2], order[2:]))
+    assert (
+        f"With only the 2 strongest dimensions the softmax gives **{only:.3f}**, without them **{without:.3f}**" in said
+    )
+
+
+def test_a_walk_leads_to_its_head() -> None:
+    at = visit(PAGE, text=TEXT, pair=PAIR, step=STEPS[2])
+    traced = lab.trace(lab.load_model("lab-bert"), TEXT, PAIR)
+    scores = trace_patterns(traced).next_token
+    layer, head = (int(place) for place in np.unravel_index(int(scores.argmax()), scores.shape))
+    assert f"**layer {layer + 1}, head {head + 1}**: score **{scores.max():.3f}**, which passes" in words(at)
+    at.button(key=f"_walk.next_token.{STEPS[0]}").click().run()
+    assert not at.exception
+    assert at.segmented_control(key="step").value == STEPS[0]
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer + 1, head + 1)
+    query = traced.layer(layer).attention[head].numpy().diagonal(1).argmax()
+    assert at.selectbox(key="_token").value == query
+    go(at, STEPS[2])
+    at.button(key=f"_walk.next_token.{STEPS[1]}").click().run()
+    assert at.selectbox(key="pattern").value == "Next token"
+    assert at.selectbox(key="layer").value == layer + 1
+
+
+def test_a_model_without_the_head_says_so() -> None:
+    said = plain(visit(PAGE, text=TEXT, pair=PAIR, step=STEPS[2], weights="Random"))
+    assert "which does not pass the threshold of 0.5" in said
+    assert "has this pattern here; this one comes nearest" in said
+
+
+def test_a_causal_model_has_no_next_word() -> None:
+    at = visit(PAGE, model="lab-gpt2", text=TEXT, step=STEPS[2])
+    assert "is causal: no query sees the next word" in words(at)
+    go(at, STEPS[1])
+    at.selectbox(key="pattern").set_value("Next token").run()
+    assert not at.exception and any("cannot see its next token" in info.value for info in at.info)
+
+
+def test_a_score_that_a_uniform_head_has_too_is_called_so() -> None:
+    said = words(visit(PAGE, model="lab-gpt2", text=TEXT, step=STEPS[2]))
+    assert "A uniform head scores 1.000 on this text" in said
+    assert "no more than a uniform head" in said
+
+
+def test_bad_links_are_said() -> None:
+    at = visit(PAGE, pattern="Sideways", dimensions="999", keys="None", step=STEPS[1])
+    said = plain(at)
+    assert "pattern must be one of" in said and "keys must be one of" in said
+    assert "dimensions must be a number from 0 to 256" in said
+    at.number_input(key="dimensions").set_value(200).run()
+    assert "This head has 32 dimensions, so 200 became 32" in plain(at)
+    assert at.selectbox(key="pattern").options == ["Delimiter", *(p.name for p in DECIDED if p.id != "delimiter")]

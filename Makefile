@@ -1,6 +1,6 @@
 # make run            the lab on http://localhost:8501      (PORT=8600, ARGS="--server.headless true")
 # make dev            the same, and a saved file reruns the page
-# make test           lint, types, floors, then every test; needs Chromium, installs it where it may
+# make test           lint, types, floors, then every test; needs Chromium, installs it where it may (WORKERS=2)
 # make lint           the first half of that
 # make bench          the measurements the README quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
@@ -21,6 +21,7 @@ ARGS    ?=
 OUT     ?= .screenshots
 CORPORA ?= ../shared/corpora
 MODEL   ?= bert
+WORKERS ?= 2
 PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 RUNTIME := $(VENV)/runtime.stamp
@@ -43,7 +44,7 @@ dev: $(RUNTIME)
 	$(SERVE) --server.fileWatcherType auto --server.runOnSave true --client.showErrorDetails full $(ARGS)
 
 test: chromium lint
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -171,7 +171,7 @@ def _sublayers(traced: Trace, at: At) -> Shown:
     shown = window(at.token, len(traced), TOKENS)
     rows = tuple(f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS)
     return Cells(
-        "‖Δ‖ / ‖x‖ of each sublayer", Labels("Layer and sublayer", rows, "sublayers", len(rows)),
+        "‖Δ‖ / ‖x‖ of each sublayer", Labels("Sublayer", rows, "sublayers", len(rows)),
         _tokens(traced, shown), values.reshape(-1, len(traced))[:, shown], "‖Δ‖ / ‖x‖",
     )  # fmt: skip
 

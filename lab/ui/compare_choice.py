@@ -62,7 +62,9 @@ def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> 
     if compare == INTERVENTION:
         return _intervened(page, a, layer, head)
     if compare == TWO_MODELS:
-        b = _other_toy(page, a) if toy else _other_model(page, a)
+        if toy:
+            return _other_toy(page, a)
+        b = _other_model(page, a)
         return Pair(a, b, quoted(a.model.id), quoted(b.model.id))
     return _random(page, a, toy)
 
@@ -115,12 +117,12 @@ def _seed() -> int:
 def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
     """A beside the same with nothing learned."""
     seed, chosen = _seed(), page.selection
-    b_is = f"{quoted(a.model.id)} with **random weights**, seed {seed}: nothing is learned"
+    b_is = f"**random weights**, seed {seed}: nothing is learned"
     if not toy:
         b = page.run(twin_id(a.model.id, seed), chosen.text, chosen.pair, whose="")
         return Pair(a, b, f"{quoted(a.model.id)} as trained", b_is)
     b = cached_toys.toy_run(selection.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed, a.text)
-    return Pair(a, b, quoted(a.model.id), f"{quoted(b.model.id)} with **random weights**, seed {seed}")
+    return Pair(a, b, _toy_is(page, page.selection.toy_weights), b_is)
 
 
 def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
@@ -136,7 +138,20 @@ def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
     return cached_toys.number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
 
 
-def _other_toy(page: OpenPage, a: Trace) -> Trace:
+def _toy_is(page: OpenPage, kind: str) -> str:
+    """A toy in a few words: what its weights are."""
+    if kind == selection.RANDOM:
+        return "toy with **random weights**: nothing is learned"
+    if kind == selection.CONSTRUCTED:
+        return "toy with **weights written by hand**"
+    plan = toy_runs.plan(page.selection)
+    run = toy_runs.run_of(plan)
+    if run is None or run.latest.step == 0:
+        return "toy **before training**: random weights, nothing is learned"
+    return f"toy **trained live**, {run.latest.step} steps on “{plan.what.name}”"
+
+
+def _other_toy(page: OpenPage, a: Trace) -> Pair:
     """The same sentence through another toy."""
     kind = str(st.segmented_control(
         "Toy B", list(CHOICES["other_toy"]), default=selection.RANDOM, required=True, key="other_toy",
@@ -144,8 +159,10 @@ def _other_toy(page: OpenPage, a: Trace) -> Trace:
     ))  # fmt: skip
     chosen = page.selection
     if kind == TRAINED:
-        return cached_toys.number_run(toy_runs.toy(toy_runs.plan(chosen)), a.text)
-    return cached_toys.toy_run(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, a.text)
+        b = cached_toys.number_run(toy_runs.toy(toy_runs.plan(chosen)), a.text)
+    else:
+        b = cached_toys.toy_run(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, a.text)
+    return Pair(a, b, _toy_is(page, chosen.toy_weights), _toy_is(page, kind))
 
 
 def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:

@@ -97,7 +97,7 @@ def show(pair: Pair, figure: str, at: At) -> None:
             _no_difference(figure)
     with right:
         _show_streams(pair)
-    _notes(pair, figure, a, b)
+    _notes(pair, figure, at, a, b)
     code(apart)
 
 
@@ -162,14 +162,15 @@ def _show_streams(pair: Pair) -> None:
     draw(partial(compared.streams, a, b), "compare-streams")
     found = apart(a, b)
     cosine = found.cosine[:, same].mean(axis=1)
+    first, last = (f"{value:.3f}".replace("-", "−") for value in (cosine[0], cosine[-1]))
     part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
     st.caption(
-        f"Mean over {part}. The cosine of A’s and B’s vectors is {cosine[0]:.3f} before layer 1 and {cosine[-1]:.3f} "
+        f"Mean over {part}. The cosine of A’s and B’s vectors is {first} before layer 1 and {last} "
         f"after layer {len(cosine) - 1}."
     )
 
 
-def _notes(pair: Pair, figure: str, a: Shown, b: Shown) -> None:
+def _notes(pair: Pair, figure: str, at: At, a: Shown, b: Shown) -> None:
     """What has to be known to read the figures."""
     cut = isinstance(a, Cells) and any(
         axis.first is not None and len(axis.names) < axis.count for each in (a, b) if isinstance(each, Cells)
@@ -180,7 +181,8 @@ def _notes(pair: Pair, figure: str, a: Shown, b: Shown) -> None:
     if isinstance(a, Maps) and any(each.cells.first is None for each in (a, b) if isinstance(each, Maps)):
         st.caption("Of a long text a cell is the largest weight of a block of tokens.")
     if pair.a.model is not pair.b.model and not isinstance(a, Words) and figure != comparable.SENTENCES:
+        st.caption("A head, neuron or dimension of the same number need not do the same in two models.")
+    if figure == comparable.PREDICTIONS and not pair.a.model.config.causal:
         st.caption(
-            f"{quoted(pair.a.model.id)} and {quoted(pair.b.model.id)} share the numbers of their layers, heads and "
-            "dimensions, not what these do."
+            f"Token {at.token + 1} is hidden behind {quoted(pair.a.tokens[at.token])}, in all that is shown here."
         )

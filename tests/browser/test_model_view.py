@@ -17,6 +17,7 @@ from benchmarks.server import Lab, running_lab
 from tests.browser.harness import VIEWS, View, wait_idle
 
 TEXT = "The cat sat on the mat. It slept."
+LONG = " ".join(["one two three four five six seven"] * 18)  # 128 tokens with [CLS] and [SEP]
 LEFT, TOP, GAP, FRAME = 44, 38, 5, 4  # pixels, as model_view.js has them
 HEADS = 8
 
@@ -95,14 +96,14 @@ def python_patterns(trace: python_lab.Trace) -> np.ndarray:
 
 
 def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
-    """The thumbnails of 32 heads at 128 tokens are 262 kB; a click brings the opened head's numbers, not those again."""
+    """32 thumbnails of 128 tokens are 262 kB; a click brings the opened head's numbers, not those again."""
     received: list[int] = []
 
     def note(frame: str | bytes) -> None:  # playwright takes no built-in function
         received.append(len(frame))
 
     page.on("websocket", lambda socket: socket.on("framereceived", note))
-    open_view(page, lab, text="one two three four five six seven eight " * 16)
+    open_view(page, lab, text=LONG)
     assert sum(received) > 262_000
     received.clear()
     put(page, "click", (2, 4), (10, 3), 64)
@@ -110,7 +111,7 @@ def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
     page.wait_for_url(re.compile(r"layer=3.*head=5|head=5.*layer=3"))
     expect(page.get_by_text("Attention weights, layer 3, head 5").first).to_be_attached()
     assert sum(received) < 150_000
-    trace = python_lab.trace(python_lab.load_model("lab-bert"), "one two three four five six seven eight " * 16)
+    trace = python_lab.trace(python_lab.load_model("lab-bert"), LONG)
     block = np.asarray(trace.layer(2).attention)[4, 20:22, 6:8]
     q, k = divmod(int(block.argmax()), 2)
     expect(page.get_by_text(f"Outlined: query {21 + q}, key {7 + k}, weight {block.max():.4f}.")).to_be_visible()

@@ -286,7 +286,7 @@ class ModelView {
       const found = this.under(event);
       if (found) this.open(found.head, found.cell);
     });
-    this.scroller.addEventListener("scroll", () => this.tip.hide());
+    this.scroller.addEventListener("scroll", () => this.showTip());
     onKeys(this.scroller, {
       ArrowRight: () => this.move(1),
       ArrowLeft: () => this.move(-1),
@@ -326,9 +326,9 @@ class ModelView {
     const slot = now === null ? this.slot.get(this.opened) : this.slot.get(now) + by;
     this.at = this.drawn[Math.min(Math.max(slot, 0), this.count - 1)];
     this.cell = null;
+    this.point();
     this.bringIntoView();
     this.showTip();
-    this.point();
   }
 
   bringIntoView() {

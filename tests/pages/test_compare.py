@@ -1,0 +1,176 @@
+"""The bench of comparisons, run whole: every way to compare, every figure, every kind of text, and its numbers."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.models.interventions import Interventions
+from lab.models.twin import random_twin
+from lab.ui.selection import CHOICES, COMPARED, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
+from tests.pages.apptest import visit, words
+from tests.pages.texts import EMPTY, LONG, TEXTS
+
+PAGE = "15_Compare.py"
+A, B = "The cat sat on the mat.", "The dog sat on the mat."
+LIMIT = 1_500_000  # bytes of one message to the browser
+# Those whose numbers depend on how long the text is.
+LARGE = ("Attention of a head", "All heads of a layer", "Sublayer changes")
+
+
+def sent(at: AppTest) -> int:
+    """The bytes of the largest element on the page; figures are among them."""
+    return max(len(element.proto.SerializeToString()) for element in at.main if element.proto is not None)
+
+
+def show(at: AppTest, compare: str, figure: str) -> AppTest:
+    at.session_state["compare"], at.session_state["figure"] = compare, figure
+    at.run()
+    assert not at.exception, (compare, figure, at.exception[0].stack_trace)
+    assert not at.error and "<script" not in re.sub(r"\\.", "", words(at))
+    return at
+
+
+def drawn(at: AppTest) -> int:
+    """How many charts there are."""
+    return sum(hasattr(element.proto, "spec") for element in at.main if element.proto is not None)
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"model": "lab-gpt2"}, {"mode": "Toy"}, {"mode": "Toy", "toy_weights": "Random"}]
+)
+def test_every_way_and_every_figure(params: dict[str, str]) -> None:
+    at = visit(PAGE, layer="2" if "mode" not in params else "1", other_model="lab-bert", **params)
+    for figure in COMPARED:
+        for compare in CHOICES["compare"]:
+            show(at, str(compare), figure)
+            assert drawn(at) >= 2 or at.info or figure == "Specialization"
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_every_text(model: str) -> None:
+    at = visit(PAGE, model=model, layer="2", head="3")
+    for place, (kind, (text, pair)) in enumerate(TEXTS.items()):
+        at.session_state["text"], at.session_state["pair"] = text, pair
+        at.session_state["other_text"], at.session_state["other_pair"] = list(TEXTS.values())[place - 1]
+        for figure in LARGE if kind == LONG else COMPARED[place % 3 :: 3]:
+            show(at, TWO_TEXTS, figure)
+            show(at, INTERVENTION, figure)
+            assert sent(at) < LIMIT, (kind, figure)
+    for text in EMPTY:
+        at.session_state["other_text"] = text
+        show(at, TWO_TEXTS, COMPARED[0])
+        assert at.info[0].value.startswith("Text B: There is no text yet.")
+
+
+def test_the_sentence_above_says_what_the_traces_have() -> None:
+    a, b = (lab.trace(lab.load_model("lab-bert"), text) for text in (A, B))
+    change = (b.layer(3).attention[5] - a.layer(3).attention[5]).abs()
+    query, key = np.unravel_index(int(change.argmax()), change.shape)
+    said = words(visit(PAGE, text=A, other_text=B, layer="4", head="6"))
+    assert f"Largest difference: **{change.max():.3g}**" in said and f"Mean of all: **{change.mean():.3g}**" in said
+    assert f"\\({query + 1}\\)\\, key" in said and f"\\({key + 1}\\)" in said
+    same = [i for i in range(len(a)) if a.tokens[i] == b.tokens[i]]
+    cosine = np.mean([_cosine(a, b, i) for i in same])
+    assert f"{len(same)} of {len(a)} tokens that agree" in said and f"and {cosine:.3f} after layer 4" in said
+
+
+def _cosine(a: lab.Trace, b: lab.Trace, place: int) -> float:
+    one, two = (each.hidden_states[-1, place].double().numpy() for each in (a, b))
+    return float(one @ two / np.sqrt((one @ one) * (two @ two)))
+
+
+def test_an_intervention_is_the_one_chosen() -> None:
+    model = lab.load_model("lab-bert")
+    plain = lab.trace(model, A)
+    at = visit(
+        PAGE, text=A, compare=INTERVENTION, layer="2", head="3", token="3", key_token="4", figure="Sublayer changes"
+    )
+    changes = {
+        "Head set to zero": Interventions(zero_heads=frozenset({(1, 2)})),
+        "Head set to its mean": Interventions(mean_heads=frozenset({(1, 2)})),
+        "Head made uniform": Interventions(uniform_heads=frozenset({(1, 2)})),
+        "No ÷ √d_k": Interventions(no_scaling=True),
+        "No positions": Interventions(no_positions=True),
+        "No segments": Interventions(no_segments=True),
+        "One token pair blocked": Interventions(blocked=frozenset({(2, 3)})),
+    }
+    assert tuple(changes) == CHOICES["change"]
+    for name, change in changes.items():
+        at.selectbox(key="change").set_value(name).run()
+        assert not at.exception
+        changed = lab.trace(model, A, interventions=change).hidden_states[-1].double().numpy()
+        before = plain.hidden_states[-1].double().numpy()
+        cosine = (
+            (changed * before).sum(-1) / np.linalg.norm(changed, axis=-1) / np.linalg.norm(before, axis=-1)
+        ).mean()
+        assert f"and {cosine:.3f} after layer 4" in words(at), name
+        assert "From there on nothing is in the proof" in words(at), name
+
+
+def test_random_weights_are_named_and_seeded() -> None:
+    said = words(visit(PAGE, text=A, compare=TWO_WEIGHTS, twin_seed="7", layer="3"))
+    model = lab.load_model("lab-bert")
+    a, b = lab.trace(model, A), lab.trace(random_twin(model, 7), A)
+    change = (b.layer(2).attention[0] - a.layer(2).attention[0]).abs()
+    assert "**random weights**, seed 7: nothing is learned" in said
+    assert f"Largest difference: **{change.max():.3g}**" in said
+
+
+def test_without_a_difference_there_is_a_reason_and_a_way() -> None:
+    at = visit(PAGE, text=A, other_text="It was tired.")
+    assert "A has 9 tokens\\, B has 6: the two figures have no cells in common" in words(at)
+    assert "No difference map" in at.info[0].value and drawn(at) == 2
+    next(button for button in at.button if button.label == "Compare a metric of every head").click().run()
+    assert at.selectbox(key="figure").value == "Metric of every head"
+    assert "Largest difference" in words(at) and drawn(at) == 3
+
+
+def test_a_beside_itself() -> None:
+    for figure in ("Attention of a head", "Named heads"):
+        assert "**No difference** between A and B" in words(visit(PAGE, text=A, other_text=A, figure=figure))
+
+
+def test_the_asked_word_is_hidden_in_both() -> None:
+    at = visit(PAGE, text=A, other_text=B, figure="Most probable words", token="3")
+    assert "**No difference**" in words(at)  # cat or dog, neither is seen
+    assert "is hidden behind “\u2068\\[MASK\\]\u2069”" in words(at)
+    at = visit(PAGE, text=A, other_text=B, figure="Most probable words", token="1")
+    assert "is no word that could be predicted" in words(at)
+
+
+def test_a_pair_that_cannot_be_blocked_is_explained() -> None:
+    at = visit(
+        PAGE, model="lab-gpt2", text=A, compare=INTERVENTION, change="One token pair blocked", token="1", key_token="1"
+    )
+    assert "it would have nothing left" in words(at)
+    at = visit(PAGE, model="lab-gpt2", text=A, compare=INTERVENTION, change="No segments")
+    assert "has no segments, so nothing changes" in words(at) and "**No difference**" in words(at)
+
+
+def test_links_that_mean_nothing_are_said() -> None:
+    wrong = {
+        "compare": "x",
+        "figure": "<b>",
+        "change": "y",
+        "other_model": "[z](u)",
+        "other_toy": "w",
+        "toy_other": "0",
+    }
+    at = visit(PAGE, **wrong)
+    said = words(at).replace("\\", "")
+    for name in ("compare", "figure", "change", "other_toy", "toy_other"):
+        assert f"{name} must be" in said
+    assert "This server has no model called" in said and "[z](u)" not in words(at)
+    assert at.segmented_control(key="compare").value == TWO_TEXTS
+
+
+def test_two_toys_are_named() -> None:
+    said = words(visit(PAGE, mode="Toy", compare=TWO_MODELS))
+    assert "**weights written by hand**" in said and "**random weights**: nothing is learned" in said
+    said = words(visit(PAGE, mode="Toy", compare=TWO_MODELS, other_toy="Trained live"))
+    assert "**before training**" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -10,10 +11,9 @@ import streamlit as st
 from lab.analysis import flow
 from lab.analysis.flow import Links
 from lab.analysis.heads import Mask, Weights
-from lab.analysis.metric_parts import keep_others
 from lab.analysis.rollout import with_residual
-from lab.charts.sankey import Bands, sankey
 from lab.course.words import named
+from lab.figures import flow as figures
 from lab.models.trace import LayerTrace, Trace
 from lab.ui import cached_flow, selection
 from lab.ui.figures import code, draw_plotly
@@ -47,12 +47,12 @@ class FlowView:
     @property
     def heads(self) -> str:
         """Which heads, for titles."""
-        return "mean over heads" if self.head is None else f"head {self.head + 1}"
+        return figures.heads_in_words(self.head)
 
     @property
     def value(self) -> str:
         """What a number is, for axes and tooltips."""
-        return "Share of the norm" if self.norms else "Weight"
+        return figures.value_name(self.norms)
 
 
 def choose_heads() -> bool:
@@ -88,11 +88,6 @@ def choose_words() -> bool:
     return chosen == WORDS_ONLY
 
 
-def kept(view: FlowView, words_only: bool) -> Mask | None:
-    """Which tokens take part, (n,); None for all."""
-    return keep_others(view.trace) if words_only else None
-
-
 def show_sankey(view: FlowView) -> None:
     """The strongest links of all layers."""
     threshold, most, residual, words_only = _controls()
@@ -100,20 +95,17 @@ def show_sankey(view: FlowView) -> None:
     maps = cached_flow.layer_maps(view.trace, view.head, view.norms)
     if residual:
         maps = with_residual(maps)
-    keep = kept(view, words_only)
+    keep = figures.kept(view.trace, words_only)
     links = flow.strongest_links(maps, threshold, most, keep=keep, source=source)
     if len(links) == 0:
         _say_none(view, maps, threshold, keep, source)
         return
-    what = "Contribution norms" if view.norms else "Attention"
-    draw_plotly(
-        sankey(
-            Bands(links.layer, links.key, links.query, links.weight), view.trace.tokens, len(maps),
-            title=f"{what} from layer to layer, {view.heads}{', with residual' if residual else ''}",
-            value_title="Share with residual" if residual else view.value, chosen=source,
-        ),
-        "flow-sankey",
+    drawn = figures.attention_flow_of(view.trace, links, view.head, view.norms, residual, source)
+    again = partial(
+        figures.attention_flow, view.trace, threshold, most, head=view.head, norms=view.norms, residual=residual,
+        words_only=words_only, source=source,
     )  # fmt: skip
+    draw_plotly(drawn, "flow-sankey", again)
     _say_links(view, links, threshold, source)
     code(flow.strongest_links)
 

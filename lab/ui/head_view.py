@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -9,9 +11,11 @@ from lab.analysis.heads import is_causal
 from lab.analysis.words import reduce_to_words, words_of
 from lab.charts.components.head_view import HeadView, head_view
 from lab.course.words import escaped, quoted
+from lab.figures.head_view import strongest_edges
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
+from lab.ui.figures import show_numbers
 from lab.ui.selection import TOKENS, WORDS
 
 
@@ -38,6 +42,8 @@ def show(trace: Trace, layer: int, units: str) -> None:
         st.session_state["_head_view.reported"] = reported
         if parsed_heads(reported, trace.model.config.heads) is not None or not reported:
             st.session_state["heads"] = reported
+    again = partial(strongest_edges, trace, layer, heads, units == WORDS)
+    show_numbers(again, "strongest-edges", again)
 
 
 def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int, ...] = ()) -> HeadView:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from lab.analysis import lens as measure
 from lab.analysis import predictions as read
 from lab.analysis.lens import Lens
 from lab.analysis.predictions import word_of
-from lab.charts import Heatmap, bars
-from lab.charts.word_grid import word_grid
 from lab.course import likelihood_checks as ask
 from lab.course.words import quoted
+from lab.figures import predictions as figures
+from lab.figures.choices import BEST_WORD, ENTROPY, RANK
 from lab.ui import cached_predictions, masking, selection
 from lab.ui.figures import code, draw
 from lab.ui.prediction_view import LESSON, View
 from lab.ui.quiz import predict
-from lab.ui.selection import BEST_WORD, CHOICES, ENTROPY, RANK
+from lab.ui.selection import CHOICES
 
 _GRID = "lens-grid"
 _CELL, _CLICKED = "_lens_cell", "_lens_clicked"
@@ -37,8 +39,9 @@ def show_lens(view: View) -> None:
         "Cells", [BEST_WORD, RANK, ENTROPY], default=BEST_WORD, required=True, key="lens", bind="query-params"
     )
     layer, column = _cell(found, at)
-    figure = _figure(view, found, str(shown), (layer, column))
-    clicked = figure.clicked(draw(figure, _GRID, clickable=True))
+    figure = figures.lens_grid_of(view.trace, found, str(shown), (layer, column))
+    again = partial(figures.lens_grid, view.trace, found.places, found.truths, str(shown), (layer, column))
+    clicked = figure.clicked(draw(figure, _GRID, clickable=True, call=again))
     if clicked is not None and clicked != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
@@ -128,30 +131,6 @@ def _cell(found: Lens, at: int) -> tuple[int, int]:
     return layers - 1, at
 
 
-def _row_labels(found: Lens) -> list[str]:
-    last = len(found.best) - 1
-    return ["Embeddings", *(f"Layer {layer}" for layer in range(1, last)), f"Layer {last}, output"]
-
-
-def _figure(view: View, found: Lens, shown: str, cell: tuple[int, int]) -> Heatmap:
-    tokenizer = view.model.tokenizer
-    columns = [f"{place + 1} {word_of(tokenizer, view.trace.token_ids[place])}" for place in found.places]
-    words = [[word_of(tokenizer, int(best)) for best in row] for row in found.best]
-    values, texts, value_title, text_title = found.probability, words, "Probability of the best word", "Best word"
-    if shown == RANK:
-        values = (found.rank > 0) / found.rank.clip(min=1)
-        texts = [[f"{rank:,}" if rank else "?" for rank in row] for row in found.rank.tolist()]
-        value_title, text_title = "1 / rank", "Rank of the true one"
-    elif shown == ENTROPY:
-        values, texts = found.entropy, [[f"{share:.2f}" for share in row] for row in found.entropy.tolist()]
-        value_title, text_title = "Entropy / ln(vocabulary)", "Entropy"
-    return word_grid(
-        values, texts, _row_labels(found), columns, title=f"{text_title}, read after each layer", row_title="After",
-        column_title="After token" if view.causal else "At token", value_title=value_title, text_title=text_title,
-        domain=(0.0, 1.0), highlight=cell,
-    )  # fmt: skip
-
-
 def _show_cell(view: View, found: Lens, layer: int, column: int) -> None:
     """One cell in full, chosen by a click or from two lists."""
     names = ["Embeddings", *(f"Layer {i}" for i in range(1, len(found.best)))]
@@ -168,17 +147,7 @@ def _show_cell(view: View, found: Lens, layer: int, column: int) -> None:
     )  # fmt: skip
     place, truth = found.places[column], found.truths[column]
     prediction = measure.lens_prediction(view.trace, layer, place, truth)
-    best = read.candidates(prediction, _TOP, view.model.tokenizer)
-    ids = [each.token_id for each in best]
-    draw(
-        bars(
-            [each.word for each in best], [each.probability for each in best], value_title="Probability",
-            title=f"The {len(best)} most probable {view.noun} {'after' if view.causal else 'at'} token {place + 1}, "
-            f"read after {'the embeddings' if layer == 0 else f'layer {layer}'}",
-            highlight=ids.index(truth) if truth in ids else None,
-        ),
-        "lens-cell",
-    )  # fmt: skip
+    draw(partial(figures.lens_words, view.trace, layer, place, truth, _TOP), "lens-cell")
     true = read.true_word(prediction, view.model.tokenizer)
     if true is not None:
         st.markdown(f"The true one, {quoted(true.word)}, has rank **{true.rank:,}** here.")

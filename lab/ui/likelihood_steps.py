@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from lab.analysis import likelihood as measure
 from lab.analysis.likelihood import Likelihood, TokenScore
 from lab.analysis.predictions import word_of
-from lab.charts import Figure, bars, columns
 from lab.course import likelihood_checks as ask
 from lab.course.prediction_checks import share
 from lab.course.words import quoted
+from lab.figures import predictions as figures
 from lab.models.trace import Trace
 from lab.ui import cached_predictions
 from lab.ui.cached import identity
@@ -145,7 +147,9 @@ def _show_tokens(trace: Trace, found: Likelihood) -> None:
         "Bars", [LOG_PROBABILITY, PROBABILITY], default=LOG_PROBABILITY, required=True, key="score",
         bind="query-params",
     )  # fmt: skip
-    draw(_figure(trace, found, as_probability=shown == PROBABILITY), "token-scores")
+    by_share = shown == PROBABILITY
+    again = partial(figures.token_scores, trace, by_share) if found.finished else None
+    draw(figures.token_scores_of(trace, found, by_share), "token-scores", call=again)
     worst = min(found.scores, key=lambda score: score.log_probability)
     first = word_of(trace.model.tokenizer, worst.best)
     st.markdown(
@@ -154,17 +158,6 @@ def _show_tokens(trace: Trace, found: Likelihood) -> None:
         + ("It is the model’s first choice all the same." if worst.rank == 1 else f"First choice: {quoted(first)}.")
     )
     _table(trace, found)
-
-
-def _figure(trace: Trace, found: Likelihood, *, as_probability: bool) -> Figure:
-    """A bar a token with its name; thin upright ones without names where there are many."""
-    values = [score.probability if as_probability else score.log_probability for score in found.scores]
-    title = f"{'Probability' if as_probability else 'Log probability'} of each token"
-    value_title = "Probability" if as_probability else "ln P (nats)"
-    if len(values) > UNASKED_UP_TO:
-        return columns(values, title=title, value_title=value_title, index_title="Scored token")
-    names = [f"{score.place + 1} {word_of(trace.model.tokenizer, score.token_id)}" for score in found.scores]
-    return bars(names, values, title=title, value_title=value_title, value_format=".3f" if as_probability else ".2f")
 
 
 def _table(trace: Trace, found: Likelihood) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -13,6 +14,7 @@ from lab.analysis.predictions import Candidate, Prediction
 from lab.charts import bars, strips
 from lab.course import prediction_checks as ask
 from lab.course.words import quoted
+from lab.figures import predictions as figures
 from lab.models import forward
 from lab.ui import cached
 from lab.ui.figures import code, draw
@@ -57,13 +59,9 @@ def _top_k() -> int:
 
 def _show_best(view: View, prediction: Prediction) -> None:
     """The most probable words as bars, the true one in full colour."""
-    best = read.candidates(prediction, _top_k(), view.model.tokenizer)
-    ids = [each.token_id for each in best]
     draw(
-        bars(
-            [each.word for each in best], [each.probability for each in best],
-            title=f"The {len(best)} most probable {view.noun} {view.where}", value_title="Probability",
-            highlight=ids.index(prediction.truth) if prediction.truth in ids else None,
+        partial(
+            figures.best_words, view.trace, prediction.place, prediction.truth, _top_k(), prediction.temperature
         ),
         "candidates",
     )  # fmt: skip

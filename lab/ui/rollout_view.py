@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from lab.analysis import rollout
 from lab.analysis.attention import window
-from lab.analysis.heads import Weights, is_causal
-from lab.charts.heatmap import Heatmap, heatmap
-from lab.models.trace import Trace
+from lab.analysis.heads import Weights
+from lab.figures import flow as figures
 from lab.ui import cached_flow
 from lab.ui.attention_steps import choose_token
 from lab.ui.figures import code, draw
 from lab.ui.flow_view import FlowView
 
-# Two maps side by side: more cells than this in each make a browser slow.
-_TOKENS = 72
-
 
 def show_rollout(view: FlowView) -> None:
     """The raw mean of the chosen layer, beside the rollout after it."""
     choose_token(view.trace, "token", "Token: whose row is framed", view.token)
-    depth = view.layer.index + 1
-    raw = cached_flow.layer_maps(view.trace, None, view.norms)[view.layer.index]
-    rolled = cached_flow.rollout(view.trace, depth, view.norms)
+    trace, layer, token, norms = view.trace, view.layer.index, view.token, view.norms
+    raw = cached_flow.layer_maps(trace, None, norms)[layer]
+    rolled = cached_flow.rollout(trace, layer + 1, norms)
     top = float(max(raw.max(), rolled.max()))
-    what = "Contribution norms" if view.norms else "Mean attention"
     left, right = st.columns(2)
     with left:
-        draw(_map(view, raw, f"{what} of layer {depth} alone", view.value, top), "flow-raw")
+        drawn = figures.layer_alone_of(trace, raw, layer, token, top, norms)
+        draw(drawn, "flow-raw", call=partial(figures.layer_alone, trace, layer, token, top, norms))
     with right:
-        title = "Rollout after layer 1" if depth == 1 else f"Rollout after layers 1 to {depth}"
-        draw(_map(view, rolled, title, "Rollout", top), "flow-rollout")
-    n = len(view.trace)
-    shown = window(view.token, n, _TOKENS)
-    if n > _TOKENS:
+        drawn = figures.rolled_out_of(trace, rolled, layer, token, top)
+        draw(drawn, "flow-rollout", call=partial(figures.rolled_out, trace, layer, token, top, norms))
+    n = len(trace)
+    shown = window(token, n, figures.TOKENS)
+    if n > figures.TOKENS:
         st.caption(
             f"The maps are {n} × {n}. Drawn are tokens {shown.start + 1} to {shown.stop}, around the chosen one."
         )
@@ -44,17 +42,6 @@ def show_rollout(view: FlowView) -> None:
     st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
     _say_limits(view.norms)
     code(rollout.with_residual, rollout.rollout)
-
-
-def _map(view: FlowView, values: Weights, title: str, value_title: str, top: float) -> Heatmap:
-    """One of the two maps, or its part around the chosen token; both on one scale of colours."""
-    trace: Trace = view.trace
-    shown = window(view.token, len(trace), _TOKENS)
-    return heatmap(
-        values[shown, shown], trace.tokens[shown], trace.tokens[shown], title=title, row_title="Receives",
-        column_title="Comes from", value_title=value_title, domain=(0.0, top),
-        highlight=(view.token - shown.start, None), causal=is_causal(trace), numbered=len(trace) <= _TOKENS,
-    )  # fmt: skip
 
 
 def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:

@@ -15,6 +15,7 @@ from lab.analysis.patterns import PATTERNS
 from lab.analysis.sentences import MASS, MAXIMUM, RELATIVE
 from lab.analysis.variants import REDUCED, VARIANTS
 from lab.course.words import escaped, quoted
+from lab.figures.choices import BEST_WORD, ENTROPY, RANK
 from lab.models.cards import DEFAULT_MODEL
 from lab.models.encoding import clean
 from lab.toy.tasks import TASKS
@@ -35,9 +36,8 @@ EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
 HEAVIEST, AROUND = "Heaviest", "Around the query"
 # The head view: between what the lines run.
 TOKENS, WORDS = "Tokens", "Words"
-# The prediction lesson: the bars of a likelihood, the cells of the lens, and what top-k leaves out.
+# The prediction lesson: the bars of a likelihood, and what top-k leaves out.
 LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"
-BEST_WORD, RANK, ENTROPY = "Best word", "Rank of the true one", "Entropy"
 EVERY_WORD = "all"
 # The bench of comparisons: what differs between A and B, and what is done to B. Its figures are named as in
 # lab/figures/comparable.py, which brings torch; a test holds the two lists together.

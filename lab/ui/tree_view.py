@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from lab.analysis import influence
@@ -9,11 +11,12 @@ from lab.analysis.flow import layer_map
 from lab.analysis.heads import Weights
 from lab.analysis.influence import MAX_NODES, Tree, bounded_depth, influence_tree, most_nodes
 from lab.charts.components.influence_tree import tree_chart
+from lab.figures import flow as figures
 from lab.ui import selection
 from lab.ui.attention_steps import choose_token
 from lab.ui.components import mount
 from lab.ui.figures import code, show_numbers
-from lab.ui.flow_view import FlowView, choose_words, kept
+from lab.ui.flow_view import FlowView, choose_words
 
 
 def show_tree(view: FlowView) -> None:
@@ -28,14 +31,18 @@ def show_tree(view: FlowView) -> None:
             icon=":material/content_cut:",
         )
     weights = layer_map(view.layer, view.head, norms=view.norms)
-    tree = influence_tree(weights, view.token, k, depth, keep=kept(view, words_only))
+    tree = influence_tree(weights, view.token, k, depth, keep=figures.kept(view.trace, words_only))
     if len(tree) == 1:
         st.info(f"{view.name(view.token)} has no other token to attend to here.", icon=":material/info:")
         return
     title = f"Influence tree of {view.trace.tokens[view.token]}, layer {view.layer.index + 1}, {view.heads}"
     chart = tree_chart(tree, view.trace.tokens, title=title, value_title=view.value)
     mount("influence_tree", chart.payload, "influence-tree")
-    show_numbers(chart.table, "influence-tree")
+    again = partial(
+        figures.influence, view.trace, view.layer.index, view.head, token=view.token, k=k, depth=depth,
+        norms=view.norms, words_only=words_only,
+    )  # fmt: skip
+    show_numbers(chart.table, "influence-tree", again)
     _say_tree(view, tree, weights)
     code(influence.influence_tree)
 

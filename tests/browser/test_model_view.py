@@ -109,7 +109,6 @@ def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
     put(page, "click", (2, 4), (10, 3), 64)
     wait_idle(page)
     page.wait_for_url(re.compile(r"layer=3.*head=5|head=5.*layer=3"))
-    expect(page.get_by_text("Attention weights, layer 3, head 5").first).to_be_attached()
     assert sum(received) < 150_000
     trace = python_lab.trace(python_lab.load_model("lab-bert"), LONG)
     block = np.asarray(trace.layer(2).attention)[4, 20:22, 6:8]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import pkgutil
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -10,12 +13,17 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import lab.ui
 from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS
 from lab.figures.notebook import python_of
 from lab.models import catalogue
 from lab.ui import figures
 from tests.pages.apptest import reveal, visit
+
+# All screens are there before a function of theirs is replaced for a while.
+for found in pkgutil.iter_modules(lab.ui.__path__):
+    importlib.import_module(f"lab.ui.{found.name}")
 
 # The first lesson looks at no tensor.
 PAGES = (
@@ -46,7 +54,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Taken]]:
             found[key] = (call, table)
         show(table, key, call, figure)
 
-    monkeypatch.setattr(figures, "show_numbers", remember)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("lab.ui") and getattr(module, "show_numbers", None) is show:
+            monkeypatch.setattr(module, "show_numbers", remember)
     monkeypatch.setattr(catalogue, "_load_folder", functools.cache(catalogue._load_folder))
     yield found
 

@@ -283,7 +283,8 @@ class ModelView {
     this.space.addEventListener("pointermove", (event) => event.pointerType === "mouse" && this.lookAt(this.under(event)));
     this.space.addEventListener("pointerleave", () => this.lookAt(null));
     this.space.addEventListener("click", (event) => {
-      const found = this.under(event);
+      // What the tooltip says is what opens: a click's place is rounded to pixels, and several cells share one.
+      const found = this.cell ? { head: this.at, cell: this.cell } : this.under(event);
       if (found) this.open(found.head, found.cell);
     });
     this.scroller.addEventListener("scroll", () => this.showTip());

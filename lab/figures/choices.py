@@ -1,0 +1,4 @@
+"""What some figures can be asked to show. Imports nothing heavy: the sidebar offers these words too."""
+
+# The cells of the logit lens.
+BEST_WORD, RANK, ENTROPY = "Best word", "Rank of the true one", "Entropy"

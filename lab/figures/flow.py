@@ -1,0 +1,118 @@
+"""The flow bench: attention from layer to layer, rollout, and the influence tree."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from lab.analysis import flow, rollout
+from lab.analysis.attention import window
+from lab.analysis.flow import Links, layer_map, layer_maps
+from lab.analysis.heads import Mask, Weights, is_causal
+from lab.analysis.influence import influence_tree
+from lab.analysis.metric_parts import keep_others
+from lab.charts.components.influence_tree import TreeChart, tree_chart
+from lab.charts.heatmap import Heatmap, heatmap
+from lab.charts.plotted import Plotted
+from lab.charts.sankey import Bands, sankey
+from lab.models.trace import Trace
+
+# Two maps side by side: more cells than this in each make a browser slow.
+TOKENS = 72
+
+
+def heads_in_words(head: int | None) -> str:
+    """Which heads, for titles: one (from 0), or the mean over all."""
+    return "mean over heads" if head is None else f"head {head + 1}"
+
+
+def value_name(norms: bool) -> str:
+    """What a number is: a weight, or the share of ‖α·f(x)‖ in its row."""
+    return "Share of the norm" if norms else "Weight"
+
+
+def kept(traced: Trace, words_only: bool) -> Mask | None:
+    """Which tokens take part, (n,); None for all."""
+    return keep_others(traced) if words_only else None
+
+
+def attention_flow(  # noqa: PLR0913 - what the bench lets choose, each by name
+    traced: Trace,
+    threshold: float,
+    most: int,
+    *,
+    head: int | None = None,
+    norms: bool = False,
+    residual: bool = False,
+    words_only: bool = False,
+    source: int | None = None,
+) -> Plotted:
+    """The strongest links of all layers as a Sankey diagram; ``source`` follows the paths of one token."""
+    maps = layer_maps(traced, head, norms=norms)
+    if residual:
+        maps = rollout.with_residual(maps)
+    links = flow.strongest_links(maps, threshold, most, keep=kept(traced, words_only), source=source)
+    return attention_flow_of(traced, links, head, norms, residual, source)
+
+
+def attention_flow_of(
+    traced: Trace, links: Links, head: int | None, norms: bool, residual: bool, source: int | None
+) -> Plotted:
+    """The same from links at hand."""
+    what = "Contribution norms" if norms else "Attention"
+    return sankey(
+        Bands(links.layer, links.key, links.query, links.weight), traced.tokens, traced.model.config.layers,
+        title=f"{what} from layer to layer, {heads_in_words(head)}{', with residual' if residual else ''}",
+        value_title="Share with residual" if residual else value_name(norms), chosen=source,
+    )  # fmt: skip
+
+
+def layer_alone(traced: Trace, layer: int, token: int, top: float, norms: bool = False) -> Heatmap:
+    """The mean over heads of one layer; colours reach to ``top``."""
+    return layer_alone_of(traced, layer_map(traced.layer(layer), None, norms=norms), layer, token, top, norms)
+
+
+def layer_alone_of(traced: Trace, values: Weights, layer: int, token: int, top: float, norms: bool) -> Heatmap:
+    """The same from the map at hand."""
+    what = "Contribution norms" if norms else "Mean attention"
+    return _map(traced, values, f"{what} of layer {layer + 1} alone", value_name(norms), top, token)
+
+
+def rolled_out(traced: Trace, layer: int, token: int, top: float, norms: bool = False) -> Heatmap:
+    """The rollout after ``layer`` (from 0) and all before it."""
+    maps = layer_maps(traced, None, norms=norms)
+    return rolled_out_of(traced, rollout.rollout(maps[: layer + 1]), layer, token, top)
+
+
+def rolled_out_of(traced: Trace, values: Weights, layer: int, token: int, top: float) -> Heatmap:
+    """The same from the rollout at hand."""
+    title = "Rollout after layer 1" if layer == 0 else f"Rollout after layers 1 to {layer + 1}"
+    return _map(traced, values, title, "Rollout", top, token)
+
+
+def _map(traced: Trace, values: Weights, title: str, value_title: str, top: float, token: int) -> Heatmap:
+    """A map, or its part around the chosen token."""
+    shown = window(token, len(traced), TOKENS)
+    return heatmap(
+        values[shown, shown], traced.tokens[shown], traced.tokens[shown], title=title, row_title="Receives",
+        column_title="Comes from", value_title=value_title, domain=(0.0, top),
+        highlight=(token - shown.start, None), causal=is_causal(traced), numbered=len(traced) <= TOKENS,
+    )  # fmt: skip
+
+
+def influence(  # noqa: PLR0913 - what the bench lets choose, each by name
+    traced: Trace,
+    layer: int,
+    head: int | None,
+    *,
+    token: int,
+    k: int,
+    depth: int,
+    norms: bool = False,
+    words_only: bool = False,
+) -> pd.DataFrame:
+    """The edges of the influence tree, one row an edge."""
+    weights = layer_map(traced.layer(layer), head, norms=norms)
+    tree = influence_tree(weights, token, k, depth, keep=kept(traced, words_only))
+    title = f"Influence tree of {traced.tokens[token]}, layer {layer + 1}, {heads_in_words(head)}"
+    chart: TreeChart = tree_chart(tree, traced.tokens, title=title, value_title=value_name(norms))
+    return chart.table()

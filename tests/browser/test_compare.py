@@ -1,0 +1,33 @@
+"""The bench of comparisons in a browser: by click to another way and figure; on a telephone one below the other."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.server import Lab
+from tests.browser.harness import View, wait_idle
+
+
+@pytest.mark.parametrize("view", [View(), View("dark", 390)], indirect=True, ids=str)
+def test_two_runs_are_compared_by_click(lab: Lab, page: Page, view: View) -> None:
+    page.goto(f"{lab.url}/Compare?layer=4&head=6", timeout=90_000)
+    expect(page.get_by_text("steps proven")).to_have_count(2, timeout=90_000)  # a cold server loads a model first
+    wait_idle(page)
+    expect(page.get_by_text("Largest difference:")).to_be_visible()
+    page.get_by_role("radio", name="An intervention").click()
+    wait_idle(page)
+    expect(page.get_by_text("set to zero")).to_be_visible()
+    expect(page.get_by_text("changed from context_concat, layer 4 on")).to_be_visible()
+    page.get_by_role("combobox", name="Figure").click()
+    page.get_by_role("option", name="Metric of every head").click()
+    wait_idle(page)
+    charts = page.get_by_test_id("stVegaLiteChart")
+    expect(charts).to_have_count(4)
+    boxes = [charts.nth(place).bounding_box() for place in range(2)]
+    assert boxes[0] and boxes[1]
+    if view.width > 1000:
+        assert boxes[1]["x"] >= boxes[0]["x"] + boxes[0]["width"]
+    else:
+        assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]
+    assert "compare=An+intervention" in page.url and "figure=Metric+of+every+head" in page.url

@@ -72,7 +72,7 @@ PATTERNS = (
     ),
     Pattern(
         "delimiter", "Delimiter", r"\operatorname{mean}_{i\notin D}\ \sum_{j\in D} A_{ij}", 0.6,
-        "Attends to special tokens, or to the first token of a causal model: often a way to do nothing.",
+        "Attends to special tokens, or to the first token of a causal model (a no-op to Clark et al. 2019).",
     ),
     Pattern(
         "bag_of_words", "Bag of words in the sentence",

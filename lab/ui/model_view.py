@@ -53,12 +53,9 @@ def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, i
 
     The last part is the time of the click, which tells two clicks on one place apart.
     """
-    parts = reported.split(".")[:4]
-    found = [selection.whole_number(*each) for each in zip(parts, (1,) * 4, (layers, heads, n, n), strict=False)]
-    layer, head, query, key = [*found, *[None] * (4 - len(found))]
-    if layer is None or head is None or query is None or key is None:
-        return None
-    return layer - 1, head - 1, query - 1, key - 1
+    asked = zip(reported.split("."), (layers, heads, n, n), strict=False)
+    found = [number - 1 for part, most in asked if (number := selection.whole_number(part, 1, most)) is not None]
+    return (found[0], found[1], found[2], found[3]) if len(found) == 4 else None
 
 
 def choose_colour() -> str:

@@ -13,6 +13,7 @@ from lab.text.pieces import Span
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
+
 class SentencesUnavailable(RuntimeError):
     """Texts cannot be cut into sentences; the message says why and what to do."""
 

@@ -222,7 +222,10 @@ def _snapshot(plan: Plan, step: int, start: LoadedModel, tensors: Mapping[str, T
         loss=functional.cross_entropy(scores, test.answers).item(),
         accuracy=(scores.argmax(-1) == test.answers).float().mean().item(),
         model=LoadedModel(
-            _name(plan, step), read_weights(config, frozen), start.tokenizer, Checkpoint(config, frozen),
+            _name(plan, step),
+            read_weights(config, frozen),
+            start.tokenizer,
+            Checkpoint(config, frozen),
             partial(toy_after, plan, step),
         ),
     )

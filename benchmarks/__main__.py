@@ -1,7 +1,8 @@
 """Print every measurement beside its target; fail only where something is broken, not where it is slow.
 
-python -m benchmarks            the engine and the analyses beside others, then the pages
+python -m benchmarks            the engine and the analyses beside others, then the pages, then the views
 python -m benchmarks --pages    the pages alone
+python -m benchmarks --views    the hand-written views alone
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import analysis, engine, pages
+from benchmarks import analysis, engine, pages, views
 
 SUITES = (engine, analysis)
 
@@ -30,10 +31,14 @@ def ratios() -> int:
 def main() -> int:
     """Run what was asked for and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the lab.")
-    parser.add_argument("--pages", action="store_true", help="the pages only")
-    only_pages = parser.parse_args().pages
-    compared = 0 if only_pages else ratios()
-    return pages.main() or compared
+    parser.add_argument("--pages", action="store_true", help="the pages")
+    parser.add_argument("--views", action="store_true", help="the views")
+    asked = parser.parse_args()
+    everything = not (asked.pages or asked.views)
+    failed = [ratios()] if everything else []
+    failed += [pages.main()] if asked.pages or everything else []
+    failed += [views.main()] if asked.views or everything else []
+    return max(failed)
 
 
 if __name__ == "__main__":

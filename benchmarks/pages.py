@@ -1,4 +1,4 @@
-"""What a rerun of a warm page costs the server, and what it sends to the browser: every lesson, every step.
+"""What a rerun of a warm page costs the server, and what it sends to the browser: every page, every step.
 
 The app runs whole, without a browser; what counts is the processor time of the thread that runs the script,
 and the bytes of each message it hands to the network. Pictures go by address and are fetched apart.
@@ -19,6 +19,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest, app_test
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+from lab.course.benches import BENCHES, Bench
 from lab.course.lessons import LESSONS, Lesson
 from lab.ui import cached
 from lab.ui.selection import SENTENCE, TOY
@@ -57,7 +58,7 @@ class MeteredRunner(LocalScriptRunner):
 
 @dataclass(frozen=True)
 class Rerun:
-    """One step of one lesson, run again: the same selection, and another layer and head."""
+    """One step of one page, run again: the same selection, and another layer and head."""
 
     where: str
     step: str
@@ -85,20 +86,21 @@ class Rerun:
 
 
 HEADER = (
-    f"{'lesson':<38} {'step':<20} {'tokens':>6} {'same':>6} {'moved':>6} {'best':>6} {'largest':>9} {'all':>9}\n"
+    f"{'page':<38} {'step':<20} {'tokens':>6} {'same':>6} {'moved':>6} {'best':>6} {'largest':>9} {'all':>9}\n"
     f"{'':<38} {'':<20} {'':>6} {'ms':>6} {'ms':>6} {'ms':>6} {'kB':>9} {'kB':>9}"
 )
 
 
 def reruns() -> Iterator[Rerun]:
-    """Every lesson and step, for the models that ship at 32 and 512 tokens, and for the toys as they are."""
-    for lesson in LESSONS:
+    """Every page and step, for the models that ship at 32 and 512 tokens, and for the toys as they are."""
+    every: tuple[Lesson | Bench, ...] = (*LESSONS, *BENCHES)
+    for page in every:
         for model in MODELS:
             for tokens in LENGTHS:
-                at = _open(lesson, mode=SENTENCE, model=model, text=text_of(model, tokens))
-                yield from _steps(at, f"{lesson.id}, {model}", tokens)
-        if lesson.toy:
-            yield from _steps(_open(lesson, mode=TOY), f"{lesson.id}, toy", LENGTHS[0])
+                at = _open(page, mode=SENTENCE, model=model, text=text_of(model, tokens))
+                yield from _steps(at, f"{page.title}, {model}", tokens)
+        if page.toy:
+            yield from _steps(_open(page, mode=TOY), f"{page.title}, toy", LENGTHS[0])
 
 
 def text_of(model: str, tokens: int) -> str:
@@ -109,17 +111,19 @@ def text_of(model: str, tokens: int) -> str:
     return longest
 
 
-def _open(lesson: Lesson, **params: str) -> AppTest:
+def _open(page: Lesson | Bench, **params: str) -> AppTest:
     at = AppTest.from_file(str(HOME), default_timeout=300)
     for name, value in params.items():
         at.query_params[name] = value
-    at.switch_page(lesson.page)
+    at.switch_page(page.page)
     return _run(at)
 
 
 def _steps(at: AppTest, where: str, tokens: int) -> Iterator[Rerun]:
-    for step in list(at.segmented_control(key="step").options):
-        at.segmented_control(key="step").set_value(step)
+    steps = [control.options for control in at.segmented_control if control.key == "step"]
+    for step in steps[0] if steps else [""]:
+        if step:
+            at.segmented_control(key="step").set_value(step)
         _run(at)
         for skip in [button for button in at.button if button.label == "Skip"]:
             skip.click()

@@ -1,0 +1,137 @@
+"""What the hand-written views cost: bytes and server time beside BertViz's, and the wait in a browser.
+
+BertViz 1.4 writes 44.5 bytes for each attention weight (design §6; head and model view, measured on a model of
+6 layers and 12 heads). Ours are measured on lab-bert; the time is the processor's, the forward pass not counted.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from benchmarks.measure import seconds
+from benchmarks.pages import text_of
+from benchmarks.server import running_lab
+from lab.analysis.flow import layer_map
+from lab.analysis.influence import influence_tree
+from lab.analysis.neuron_view import neuron_row
+from lab.charts.components.influence_tree import tree_chart
+from lab.figures.neurons import KEYS, neurons_drawn
+from lab.models.trace import Trace, trace
+from lab.ui import cached
+from lab.ui.head_view import head_view_of
+from lab.ui.model_view import view_of
+
+MODEL = "lab-bert"
+LENGTHS = (128, 512)
+BERTVIZ_BYTES = 44.5
+ROUNDS = 3
+# page, what is on screen once the view can be used, what else stands in the link
+VIEWS = (
+    ("Head_view", ".scroller canvas", ""),
+    ("Model_view", ".space canvas", ""),
+    ("Neuron_view", "table", ""),
+    ("Flow", '[role="treeitem"]', "&step=Influence+tree"),
+)
+# Seconds until a warm visitor can use a view.
+WAIT = {128: 1.5, 512: 4.0}
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One view: the bytes it sends, the numbers these show, the time to make them."""
+
+    view: str
+    tokens: int
+    bytes: int
+    numbers: int
+    ms: float
+
+    def __str__(self) -> str:
+        each = self.bytes / self.numbers
+        return (
+            f"{self.view:<28} {self.tokens:>6} {self.bytes / 1000:>9.0f} {each:>12.3f} "
+            f"{BERTVIZ_BYTES / each:>10.0f} {self.ms:>8.1f}"
+        )
+
+
+def sent() -> Iterator[Sent]:
+    """Each view of one text at each length."""
+    for tokens in LENGTHS:
+        traced = trace(cached.model(MODEL), text_of(MODEL, tokens))
+        n, config = len(traced), traced.model.config
+        for view, numbers, payload in (
+            ("head view, one layer", config.heads * n * n, lambda t: head_view_of(t, 1).payload()),
+            ("model view, all heads", config.layers * config.heads * n * n, lambda t: view_of(t).payload()),
+            (
+                "neuron view, one query",
+                min(n, KEYS) * (2 * config.head_width + 4),
+                lambda t: neurons_drawn(t, neuron_row(t, 1, 0, 4), (1, 0), 4, False).payload,
+            ),
+            ("influence tree, one matrix", n * n, _tree),
+        ):
+            yield Sent(view, tokens, len(payload(traced)), numbers, _best_ms(payload, traced))
+
+
+def _tree(traced: Trace) -> bytes:
+    tree = influence_tree(layer_map(traced.layer(1), None, norms=False), 4, 3, 3)
+    return tree_chart(tree, traced.tokens, title="", value_title="Weight").payload
+
+
+def _best_ms(payload: Callable[[Trace], bytes], traced: Trace) -> float:
+    return 1000 * min(seconds(lambda: payload(traced)) for _ in range(ROUNDS))
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Seconds from a link to a view that can be used, server and browser warm."""
+
+    page: str
+    tokens: int
+    seconds: float
+
+    def __str__(self) -> str:
+        late = "  above" if self.seconds > WAIT[self.tokens] else ""
+        return f"{self.page:<28} {self.tokens:>6} {self.seconds:>8.2f} {WAIT[self.tokens]:>8.1f}{late}"
+
+
+def waits() -> Iterator[Wait]:
+    """Each view opened in Chromium again and again; the best time, as a busy machine only adds to it."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.chromium import LAUNCH_ARGUMENTS, chromium_path
+
+    path = chromium_path()
+    if path is None:
+        raise FileNotFoundError("no Chromium here")
+    with running_lab() as lab, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(LAUNCH_ARGUMENTS))
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        for tokens in LENGTHS:
+            text = urlencode({"text": text_of(MODEL, tokens)})
+            for name, ready, more in VIEWS:
+                best = math.inf
+                for _ in range(ROUNDS + 1):  # the first loads the model, the libraries and the browser's cache
+                    start = time.perf_counter()
+                    page.goto(f"{lab.url}/{name}?{text}{more}")
+                    page.locator(ready).first.wait_for(timeout=120_000)
+                    best = min(best, time.perf_counter() - start)
+                yield Wait(name, tokens, best)
+        browser.close()
+
+
+def main() -> int:
+    """Print what is sent and how long it takes; where there is no Chromium, say so. Slowness fails nothing."""
+    print(f"{'view':<28} {'tokens':>6} {'kB':>9} {'bytes/number':>12} {'÷ BertViz':>10} {'server ms':>8}")
+    for row in sent():
+        print(row, flush=True)
+    print(f"\n{'page in Chromium':<28} {'tokens':>6} {'seconds':>8} {'target':>8}")
+    try:
+        for wait in waits():
+            print(wait, flush=True)
+    except (ImportError, FileNotFoundError) as missing:
+        print(f"not measured: {missing}. `make test` brings what it takes.")
+    return 0

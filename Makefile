@@ -43,8 +43,14 @@ run: $(RUNTIME)
 dev: $(RUNTIME)
 	$(SERVE) --server.fileWatcherType auto --server.runOnSave true --client.showErrorDetails full $(ARGS)
 
+# Chromium and a server share the cores already: the browser tests run one after the other.
 test: chromium lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+ifeq ($(ARGS),)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --ignore tests/browser --ignore tests/load
+	$(BIN)/python -m pytest tests/browser tests/load
+else
+	$(BIN)/python -m pytest $(ARGS)
+endif
 
 lint: $(DEV)
 	$(BIN)/ruff check .

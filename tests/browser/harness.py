@@ -117,3 +117,11 @@ def wait_idle(page: Page, timeout_ms: int = IDLE_MS) -> None:
     """Wait until Streamlit has finished what the last action started, and has drawn it."""
     page.wait_for_timeout(SETTLE_MS)
     page.wait_for_function(_IDLE, timeout=timeout_ms)
+
+
+def pick(page: Page, box: str, option: str) -> None:
+    """Choose ``option`` in the selectbox called ``box``; a page that still draws would close its list again."""
+    wait_idle(page)
+    page.get_by_role("combobox", name=box).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    wait_idle(page)

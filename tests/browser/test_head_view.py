@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import lab as python_lab
 from benchmarks.server import Lab, running_lab
-from tests.browser.harness import VIEWS, View, wait_idle
+from tests.browser.harness import VIEWS, View, pick, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."
 PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
@@ -266,9 +266,7 @@ def test_the_chosen_heads_go_into_the_link_when_asked(lab: Lab, page: Page) -> N
     page.reload()
     expect(figure(page)).to_be_visible(timeout=60_000)
     assert pressed(page) == [2, 5]
-    page.get_by_role("combobox", name="Layer").click()
-    page.get_by_role("option", name="3", exact=True).click()
-    wait_idle(page)
+    pick(page, "Layer", "3")
     assert pressed(page) == [2, 5]
     assert {row[0] for row in numbers(page)} == {"3"}
 

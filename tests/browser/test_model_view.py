@@ -14,7 +14,7 @@ from playwright.sync_api import FloatRect, Locator, Page, expect
 
 import lab as python_lab
 from benchmarks.server import Lab, running_lab
-from tests.browser.harness import VIEWS, View, wait_idle
+from tests.browser.harness import VIEWS, View, pick, wait_idle
 
 TEXT = "The cat sat on the mat. It slept."
 LONG = " ".join(["one two three four five six seven"] * 18)  # 128 tokens with [CLS] and [SEP]
@@ -116,9 +116,7 @@ def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
     expect(page.get_by_text(f"Outlined: query {21 + q}, key {7 + k}, weight {block.max():.4f}.")).to_be_visible()
     before = opened(page)
     # The selector moves the mark too, and the mark moves back with a click.
-    page.get_by_role("combobox", name="Layer").click()
-    page.get_by_role("option", name="1", exact=True).click()
-    wait_idle(page)
+    pick(page, "Layer", "1")
     assert opened(page)["y"] < before["y"]
     put(page, "click", (2, 4), (10, 3), 64)
     wait_idle(page)

@@ -47,7 +47,6 @@ def expect_numbers(page: Page, key: int, dimension: int) -> None:
 def test_hovering_a_cell_tells_the_traces_numbers(lab: Lab, page: Page, view: View) -> None:
     open_bench(lab, page)
     strip = page.locator("tr.key").nth(2).locator("[data-strip=products]")
-    strip.scroll_into_view_if_needed()
     cell = float(strip.evaluate("strip => strip.querySelector('canvas').clientWidth / 32"))
     assert cell >= 2
     strip.hover(position={"x": 7.5 * cell, "y": 8})

@@ -9,7 +9,8 @@ from playwright.sync_api import Page, expect
 from benchmarks.server import Lab
 from tests.browser.harness import wait_idle
 
-STEP = "/Self-attention?mode=Toy&toy_weights=Trained+live&step=Train+a+toy&toy_task=Does+it+occur+again%3F&toy_seed="
+STEP = "/Self-attention?mode=Toy&toy_weights=Trained+live&step=Train+a+toy&toy_task=Does+it+occur+again%3F"
+STEP += "&toy_layers=2&toy_length=32&toy_seed="  # a long training: the click must come before its end
 PATIENCE_MS = 120_000
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -16,6 +18,14 @@ from benchmarks.server import Lab, Usage, running_lab, usage
 from benchmarks.visitor import Answer, visiting
 
 QUIET = Usage(0.0, 400.0)
+T = TypeVar("T")
+
+
+def run(job: Coroutine[Any, Any, T]) -> T:
+    """In a thread of its own: Playwright leaves a loop running in the thread of the tests."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, job).result()
+
 
 # Two pages: one that counts and waits, one that breaks.
 APP = """
@@ -57,7 +67,7 @@ def test_a_visitor_sees_the_page_and_what_breaks(small: Lab) -> None:
             answers.append(await visitor.open("broken"))
             return answers, layers, steps
 
-    answers, layers, steps = asyncio.run(look())
+    answers, layers, steps = run(look())
     assert (layers, steps) == (["1", "2", "3"], ["a", "b"])
     assert [bool(answer.errors) for answer in answers] == [False] * 4 + [True]
     assert "ZeroDivisionError" in answers[-1].errors[0]
@@ -78,10 +88,10 @@ def test_a_server_that_dies_is_an_error(tmp_path: Path) -> None:
             return await waiting
 
     with running_lab(script) as running:
-        answer = asyncio.run(look(running))
+        answer = run(look(running))
         assert answer.lost and "ConnectionClosed" in answer.errors[0]
     # Nobody listens any more: no connection at all is an error too, and not the end of the others.
-    (refused,) = asyncio.run(load.learner(running, Scenario("gone", 1, None, seconds=1.0), 0))
+    (refused,) = run(load.learner(running, Scenario("gone", 1, None, seconds=1.0), 0))
     assert refused.lost and refused.errors
 
 
@@ -126,7 +136,7 @@ def real() -> Iterator[Lab]:
 
 def test_learners_look_around_the_real_lessons(real: Lab) -> None:
     """Few of them for a moment, on a server that nobody has visited: no error, and every column has a figure."""
-    found = asyncio.run(load.play([real], Scenario("class", 3, None, seconds=3.0)))
+    found = run(load.play([real], Scenario("class", 3, None, seconds=3.0)))
     assert found.broken == () and len(found.answers) >= 3
     assert all(answer.seconds > 0 and answer.kilobytes > 1 for answer in found.answers)
     name, users, reruns, *figures = found.row().split()
@@ -136,7 +146,7 @@ def test_learners_look_around_the_real_lessons(real: Lab) -> None:
 
 def test_the_soak_tells_growth(real: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "SOAKING", 2)
-    grown = asyncio.run(load.soak(real, 0.0, sentences=4, warm=2))
+    grown = run(load.soak(real, 0.0, sentences=4, warm=2))
     assert len(grown.answers) >= 4 and not any(answer.errors for answer in grown.answers)
     monkeypatch.setattr(load, "GROWTH", 0.1)
-    assert any("after 2" in each for each in asyncio.run(load.soak(real, 0.0, sentences=3, warm=2)).broken)
+    assert any("after 2" in each for each in run(load.soak(real, 0.0, sentences=3, warm=2)).broken)

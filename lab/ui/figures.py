@@ -64,7 +64,7 @@ def show_numbers(
                     _file("PNG", key, "png", partial(_drawn, png, figure))
                     _file("SVG", key, "svg", partial(_drawn, svg, figure))
                 if call is not None:
-                    _file("Notebook", key, "ipynb", partial(_notebook, call, key))
+                    take_notebook(call, key)
 
 
 def _file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
@@ -73,6 +73,11 @@ def _file(label: str, key: str, kind: str, data: bytes | Callable[[], str | byte
         label, data, file_name=f"{key}.{kind}", mime=_MIME[kind], key=f"{key}.{kind}", on_click="ignore",
         icon=":material/download:", type="tertiary",
     )  # fmt: skip
+
+
+def take_notebook(call: partial[Any], key: str) -> None:
+    """A download of the notebook that makes ``call``."""
+    _file("Notebook", key, "ipynb", partial(_notebook, call, key))
 
 
 def _drawn(draw_it: Callable[[Figure], str | bytes], figure: Figure) -> str | bytes:

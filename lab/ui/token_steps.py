@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from lab.course.reading import count
 from lab.course.token_words import STAGES, special_tokens
 from lab.course.tokenization_checks import all_checks
 from lab.course.words import quoted
+from lab.figures.tokens import token_table
 from lab.text.bpe import BpeSteps
 from lab.text.steps import TokenizationSteps
 from lab.text.wordpiece import WordPieceSteps
@@ -36,7 +38,8 @@ def show_tokens(view: View) -> None:
     )
     draw_chips(encoding_chips(encoding))
     st.caption("Above each chip stands its position; below it the token, where the two differ." + _dashed(view))
-    table(tables.token_table(encoding), "tokens")
+    rows = partial(token_table, view.trace)
+    table(rows(), "tokens", rows)
 
 
 def _dashed(view: View) -> str:

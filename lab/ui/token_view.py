@@ -18,6 +18,7 @@ from lab.course.words import escaped
 from lab.models.trace import Trace
 from lab.text.agreement import compare
 from lab.ui import cached
+from lab.ui.figures import take_notebook
 from lab.ui.lesson import LessonPage
 
 LESSON = "tokenization"
@@ -83,13 +84,16 @@ def plain(text: str) -> None:
     st.code(visible(text, limit=None), language=None, wrap_lines=True, height=_BOX if len(text) > _LONG else "content")
 
 
-def table(frame: pd.DataFrame, name: str) -> None:
-    """A table that scrolls when it is long, and its CSV."""
+def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = None) -> None:
+    """A table that scrolls when it is long, its CSV, and the notebook that makes the ``call`` for it."""
     st.dataframe(frame, height="content" if len(frame) < 20 else _BOX)
-    st.download_button(
-        "CSV", partial(to_csv, frame), file_name=f"{name}.csv", mime="text/csv", icon=":material/download:",
-        key=f"{name}.csv", on_click="ignore", type="tertiary",
-    )  # fmt: skip
+    with st.container(horizontal=True):
+        st.download_button(
+            "CSV", partial(to_csv, frame), file_name=f"{name}.csv", mime="text/csv", icon=":material/download:",
+            key=f"{name}.csv", on_click="ignore", type="tertiary",
+        )  # fmt: skip
+        if call is not None:
+            take_notebook(call, name)
 
 
 def show_agreement(page: LessonPage, view: View) -> None:

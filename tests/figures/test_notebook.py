@@ -10,12 +10,15 @@ from typing import Any
 import nbclient
 import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 
 import lab
 from lab.analysis.masking import hide, mask_of
+from lab.charts import token_tables as tables
 from lab.figures import attention
 from lab.figures.notebook import notebook, python_of
+from lab.figures.tokens import token_table
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy
@@ -80,6 +83,12 @@ def test_a_folder_is_named_without_its_place_on_the_server(tmp_path: Path, monke
     assert str(tmp_path) not in notebook(call, "x")
     monkeypatch.chdir(tmp_path)
     assert isinstance(rebuilt(call), attention.Heatmap)
+
+
+def test_the_table_of_tokens_is_made_again(plain: Trace) -> None:
+    again = rebuilt(partial(token_table, plain))
+    assert isinstance(again, pd.DataFrame)
+    pd.testing.assert_frame_equal(again, tables.token_table(plain.encoding))
 
 
 def test_what_no_line_can_make_is_refused(plain: Trace) -> None:

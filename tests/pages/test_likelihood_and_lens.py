@@ -184,7 +184,7 @@ def test_both_orders_of_a_pair_are_their_probabilities() -> None:
     (table,) = tables(at)
     assert table["P(follows)"].tolist() == pytest.approx(expected, abs=1e-5)
     assert table.iloc[:, 1:3].to_numpy() == pytest.approx(np.array(logits), abs=1e-4)
-    assert f"{logits[0][1]:.2f}" in at.latex[0].value
+    assert f"{logits[0][1]:.3f}" in at.latex[0].value
     at.button(key="_pair.swap").click().run()
     assert not at.exception
     assert (at.text_area(key="text").value, at.text_input(key="pair").value) == PAIR[::-1]

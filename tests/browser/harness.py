@@ -122,6 +122,9 @@ def wait_idle(page: Page, timeout_ms: int = IDLE_MS) -> None:
 def pick(page: Page, box: str, option: str) -> None:
     """Choose ``option`` in the selectbox called ``box``; a page that still draws would close its list again."""
     wait_idle(page)
-    page.get_by_role("combobox", name=box).click()
+    found = page.get_by_role("combobox", name=box)
+    found.scroll_into_view_if_needed()
+    page.wait_for_timeout(SETTLE_MS)  # scrolling closes a list that is open
+    found.click()
     page.get_by_role("option", name=option, exact=True).click()
     wait_idle(page)

@@ -47,6 +47,8 @@ def expect_numbers(page: Page, key: int, dimension: int) -> None:
 def test_hovering_a_cell_tells_the_traces_numbers(lab: Lab, page: Page, view: View) -> None:
     open_bench(lab, page)
     strip = page.locator("tr.key").nth(2).locator("[data-strip=products]")
+    strip.hover()  # the strips of rows out of sight are drawn when they come into it
+    expect(strip.locator("canvas")).not_to_have_js_property("clientWidth", 0)
     cell = float(strip.evaluate("strip => strip.querySelector('canvas').clientWidth / 32"))
     assert cell >= 2
     strip.hover(position={"x": 7.5 * cell, "y": 8})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,54 @@ def test_a_page_imports_streamlit_and_the_lab_only(path: Path) -> None:
 def test_imports_are_found_wherever_they_stand() -> None:
     source = "import os.path, numpy as np\nfrom lab.ui import shell\ndef f():\n    import altair.vegalite\n"
     assert imported(source + "from . import here") == {"os", "numpy", "lab", "altair"}
+
+
+def _at_import(source: str) -> Iterator[str]:
+    """The modules of the lab that ``source`` imports as it is itself imported, each after the packages it is in."""
+    pending: list[ast.AST] = [ast.parse(source)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending += node.orelse
+            continue
+        pending += ast.iter_child_nodes(node)
+        found = []
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found = [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for module in found:
+            parts = module.split(".")
+            yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _waits_for_itself(graph: Mapping[str, Set[str]]) -> list[str]:
+    """Modules on a circle of imports, or behind one: what is left when those that wait for nobody are taken away."""
+    left = dict(graph)
+    while ready := [module for module, needs in left.items() if not needs & left.keys() - {module}]:
+        for module in ready:
+            del left[module]
+    return sorted(left)
+
+
+def test_two_visitors_may_import_the_lab_at_once() -> None:
+    """On a circle of imports two threads that come from two sides each see the other's half-made module.
+
+    A package that imports what is inside it is such a circle: whoever comes by the inner module needs the package.
+    """
+    sources = {".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text("utf-8") for path in LAB}
+    sources = {module.removesuffix(".__init__"): source for module, source in sources.items()}
+    inner = {module: set(_at_import(source)) & sources.keys() for module, source in sources.items()}
+    outer = {module: {module.rpartition(".")[0]} & sources.keys() for module in sources}
+    assert not _waits_for_itself({module: inner[module] | outer[module] for module in sources})
+
+
+def test_circles_are_found() -> None:
+    assert _waits_for_itself({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert _waits_for_itself({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["a", "b", "c"]
+    assert set(_at_import("import lab.a\nif TYPE_CHECKING:\n    import lab.b\ndef f():\n    import lab.c\n")) == {
+        "lab",
+        "lab.a",
+    }

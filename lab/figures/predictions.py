@@ -6,7 +6,9 @@ from lab.analysis import lens as measure
 from lab.analysis.lens import Lens
 from lab.analysis.likelihood import Likelihood, likelihood
 from lab.analysis.predictions import Prediction, candidates, predictions, word_of
-from lab.charts import Figure, Heatmap, bars, columns
+from lab.charts.bars import bars, columns
+from lab.charts.figure import Figure
+from lab.charts.heatmap import Heatmap
 from lab.charts.word_grid import word_grid
 from lab.figures.choices import ENTROPY, RANK
 from lab.models.trace import Trace

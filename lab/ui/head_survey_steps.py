@@ -16,8 +16,8 @@ from lab.analysis.heads import Values
 from lab.analysis.metrics import METRICS
 from lab.analysis.patterns import PATTERNS, name_heads, name_scores
 from lab.analysis.specialization import SPECIALIZATIONS
-from lab.charts import heatmap
 from lab.charts.categories import Category, category_map
+from lab.charts.heatmap import heatmap
 from lab.course import specialization_checks as ask
 from lab.figures.specialization import axis_name
 from lab.text.bundled import bundled_sentences

@@ -11,7 +11,8 @@ import streamlit as st
 from lab.analysis import predictions as read
 from lab.analysis.masking import unknown_of
 from lab.analysis.predictions import Candidate, Prediction
-from lab.charts import bars, strips
+from lab.charts.bars import bars
+from lab.charts.strips import strips
 from lab.course import prediction_checks as ask
 from lab.course.words import quoted
 from lab.figures import predictions as figures

@@ -13,7 +13,7 @@ from lab.analysis import predictions as read
 from lab.analysis import sampling as draws
 from lab.analysis.predictions import Prediction, word_of
 from lab.analysis.sampling import Sampling, SamplingSettings
-from lab.charts import bars
+from lab.charts.bars import bars
 from lab.course import likelihood_checks as ask
 from lab.course.prediction_checks import share
 from lab.course.words import escaped, quoted

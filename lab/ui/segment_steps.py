@@ -9,8 +9,8 @@ from typing import get_args
 import streamlit as st
 
 from lab.analysis.embeddings import Movement, SegmentChange, segment_movement
-from lab.charts import token_chips
 from lab.charts.encoding_chips import encoding_chips
+from lab.charts.tokens import token_chips
 from lab.course import embedding_checks as ask
 from lab.figures import inputs_changed as figures
 from lab.models.encoding import Encoding

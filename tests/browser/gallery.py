@@ -10,7 +10,8 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from lab.charts import Heatmap, heatmap, token_chips
+from lab.charts.heatmap import Heatmap, heatmap
+from lab.charts.tokens import token_chips
 from tests.charts.samples import HOSTILE, every_figure, matrix, words
 
 count = int(st.query_params.get("n", "6"))

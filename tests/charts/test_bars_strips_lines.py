@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.charts import bars, columns, lines, strips
+from lab.charts.bars import bars, columns
 from lab.charts.figure import ticks
+from lab.charts.lines import lines
+from lab.charts.strips import strips
 
 
 def test_equal_labels_stay_bars_of_their_own() -> None:

@@ -7,7 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from lab.charts import Figure, bars, columns, lines, strips, to_csv
+from lab.charts.bars import bars, columns
+from lab.charts.figure import Figure
+from lab.charts.lines import lines
+from lab.charts.strips import strips
+from lab.charts.tables import to_csv
 from tests.charts.samples import HOSTILE, a_heatmap, every_figure, expressions, vega_lite, words
 
 KINDS = sorted(every_figure(words(4)))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.charts import bars
+from lab.charts.bars import bars
 from lab.charts.marked import marked_lines
 from tests.charts.samples import HOSTILE, expressions, vega_lite
 

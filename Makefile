@@ -4,6 +4,7 @@
 # make lint           the first half of that
 # make bench          the measurements the README quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
+# make audit          ask for known vulnerabilities of what is installed, where there is a network
 # make evaluate       every figure of the embedded models' cards, measured on the files that ship
 # make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|en_lab|punkt CORPORA=folder)
 # make screenshots    every page, light and dark, wide and narrow, into .screenshots/ (OUT=folder)
@@ -35,7 +36,7 @@ run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev test lint bench load evaluate train screenshots chromium clean
+.PHONY: run dev test lint bench load audit evaluate train screenshots chromium clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -63,6 +64,14 @@ bench: $(RUNTIME)
 
 load: $(DEV)
 	$(BIN)/python -m benchmarks.load $(ARGS)
+
+# pip-audit, PyPA's own, brings two dozen packages along: it gets an environment of its own.
+audit: $(DEV)
+	@test -x $(VENV)/audit/bin/pip-audit || { $(BIN)/python -m venv $(VENV)/audit && \
+		$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1; } || \
+		echo "pip-audit could not be installed."
+	@$(VENV)/audit/bin/pip-audit --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+		--format json --progress-spinner off 2>/dev/null | $(BIN)/python -m tests.audit
 
 evaluate: $(RUNTIME)
 	$(BIN)/python -m training.evaluation $(ARGS)

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertModel
 
 import lab
-from benchmarks.measure import Measurement, kept_bytes, seconds, time_ratio
+from benchmarks.measure import Comparison, kept_bytes, seconds, time_ratio
 from lab.models.ablation import ablate_each_head
 from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.interventions import Interventions
@@ -57,7 +57,7 @@ def random_bert_base() -> Pair:
     return Pair(theirs, LoadedModel("bert-base, random", weights, _tokenizer(config.vocab_size), checkpoint))
 
 
-def _passes(pair: Pair, tokens: int) -> Iterator[Measurement]:
+def _passes(pair: Pair, tokens: int) -> Iterator[Comparison]:
     """A whole pass, one layer, and what a trace keeps, at one length."""
     text, rounds = pair.text(tokens), ROUNDS[tokens]
     run = lab.trace(pair.ours, text)
@@ -73,14 +73,18 @@ def _passes(pair: Pair, tokens: int) -> Iterator[Measurement]:
     memory = kept_bytes(run, apart_from=pair.ours).total / stream
     # Every fifth layer: never one of the two a trace still holds.
     numbers = cycle(range(0, 5 * pair.ours.config.layers, 5))
-    whole = time_ratio(lambda: lab.trace(pair.ours, text), forward, rounds)
-    layer = time_ratio(lambda: run.layer(next(numbers) % pair.ours.config.layers), forward, rounds)
-    yield Measurement("lab.trace / eager Hugging Face forward, time", tokens, whole, 1.0, 1.5)
-    yield Measurement("trace.layer(l) / the same forward, time", tokens, layer, 0.1, 0.2)
-    yield Measurement("kept by a Trace / residual stream, bytes", tokens, memory, 1.05, 1.25)
+    yield Comparison(
+        "lab.trace / eager Hugging Face forward, time", tokens, 1.0,
+        lambda: time_ratio(lambda: lab.trace(pair.ours, text), forward, rounds),
+    )  # fmt: skip
+    yield Comparison(
+        "trace.layer(l) / the same forward, time", tokens, 0.1,
+        lambda: time_ratio(lambda: run.layer(next(numbers) % pair.ours.config.layers), forward, rounds),
+    )  # fmt: skip
+    yield Comparison("kept by a Trace / residual stream, bytes", tokens, 1.05, lambda: memory)
 
 
-def _ablations(pair: Pair, tokens: int) -> Measurement:
+def _ablations(pair: Pair, tokens: int) -> Comparison:
     """All 144 heads switched off one at a time: in one batch, and by 144 passes."""
     text, config = pair.text(tokens), pair.ours.config
     run = lab.trace(pair.ours, text)
@@ -91,12 +95,14 @@ def _ablations(pair: Pair, tokens: int) -> Measurement:
                 lab.trace(pair.ours, text, interventions=Interventions(zero_heads=frozenset({(layer, head)})))
 
     # No warm-up: the passes before have done that, and one by one takes its time.
-    ratio = seconds(lambda: ablate_each_head(run)) / seconds(one_by_one)
-    return Measurement("144 ablations, batched / one by one, time", tokens, ratio, 0.6, 1.0)
+    return Comparison(
+        "144 ablations, batched / one by one, time", tokens, 0.6,
+        lambda: seconds(lambda: ablate_each_head(run)) / seconds(one_by_one),
+    )  # fmt: skip
 
 
-def measurements() -> Iterator[Measurement]:
-    """All figures of the engine, as they come."""
+def comparisons() -> Iterator[Comparison]:
+    """All comparisons of the engine."""
     torch.set_num_threads(1)
     pair = random_bert_base()
     for tokens in LENGTHS:

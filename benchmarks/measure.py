@@ -6,6 +6,7 @@ import gc
 import statistics
 import sys
 import time
+import tracemalloc
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,22 +16,18 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """One ratio against its target; above ``limit`` something is broken, and the run fails."""
+class Comparison:
+    """Something of ours beside something else that gives the same, over a text of so many tokens.
+
+    ``measure()`` returns ours / theirs, measured anew each time; ``megabytes`` is the most memory (10⁶ bytes) that
+    numpy held for ours at once, where that is of interest.
+    """
 
     work: str
     tokens: int
-    ratio: float
     target: float
-    limit: float
-
-    @property
-    def met(self) -> bool:
-        return self.ratio <= self.target
-
-    @property
-    def failed(self) -> bool:
-        return self.ratio > self.limit
+    measure: Callable[[], float]
+    megabytes: float | None = None
 
 
 def seconds(job: Callable[[], object]) -> float:
@@ -57,6 +54,17 @@ def time_ratio(ours: Callable[[], object], theirs: Callable[[], object], rounds:
             ours_took = seconds(ours)
         ratios.append(ours_took / theirs_took)
     return statistics.median(ratios)
+
+
+def peak_megabytes(job: Callable[[], object]) -> float:
+    """The most that Python and numpy held at once during one call, in 10⁶ bytes, above what they held before it."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        job()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
 
 
 def _reachable(start: object, stop: object) -> list[Any]:

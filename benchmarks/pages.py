@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, cycle, islice, takewhile
 from pathlib import Path
@@ -19,6 +19,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest, app_test
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+from benchmarks.results import table
 from lab.course.benches import BENCHES, Bench
 from lab.course.lessons import LESSONS, Lesson
 from lab.ui import cached
@@ -26,8 +27,8 @@ from lab.ui.selection import SENTENCE, TOY
 
 HOME = Path(__file__).parents[1] / "Home.py"
 MODELS = ("lab-bert", "lab-gpt2")
-LENGTHS = (32, 512)
-LIMIT_MS = {32: 150.0, 512: 500.0}
+LENGTHS = (32, 128, 512)
+LIMIT_MS = {32: 150.0, 128: 500.0, 512: 500.0}
 LIMIT_BYTES = 1_500_000
 ROUNDS = 3
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired."]
@@ -60,7 +61,8 @@ class MeteredRunner(LocalScriptRunner):
 class Rerun:
     """One step of one page, run again: the same selection, and another layer and head."""
 
-    where: str
+    page: str
+    model: str
     step: str
     tokens: int
     same_ms: tuple[float, ...]
@@ -79,8 +81,9 @@ class Rerun:
 
     def __str__(self) -> str:
         same, moved = statistics.median(self.same_ms), statistics.median(self.moved_ms)
+        where = f"{self.page}, {self.model}"
         return (
-            f"{self.where:<38} {self.step:<20} {self.tokens:>6} {same:>6.0f} {moved:>6.0f} {self.best:>6.0f} "
+            f"{where:<38} {self.step:<20} {self.tokens:>6} {same:>6.0f} {moved:>6.0f} {self.best:>6.0f} "
             f"{self.largest / 1000:>9.0f} {self.total / 1000:>9.0f}{'  BROKEN' if self.failed else ''}"
         )
 
@@ -92,15 +95,15 @@ HEADER = (
 
 
 def reruns() -> Iterator[Rerun]:
-    """Every page and step, for the models that ship at 32 and 512 tokens, and for the toys as they are."""
+    """Every page and step, for the models that ship at each of LENGTHS, and for the toys as they are."""
     every: tuple[Lesson | Bench, ...] = (*LESSONS, *BENCHES)
     for page in every:
         for model in MODELS:
             for tokens in LENGTHS:
                 at = _open(page, mode=SENTENCE, model=model, text=text_of(model, tokens))
-                yield from _steps(at, f"{page.title}, {model}", tokens)
+                yield from _steps(at, page.title, model, tokens)
         if page.toy:
-            yield from _steps(_open(page, mode=TOY), f"{page.title}, toy", LENGTHS[0])
+            yield from _steps(_open(page, mode=TOY), page.title, "toy", LENGTHS[0])
 
 
 def text_of(model: str, tokens: int) -> str:
@@ -119,7 +122,7 @@ def _open(page: Lesson | Bench, **params: str) -> AppTest:
     return _run(at)
 
 
-def _steps(at: AppTest, where: str, tokens: int) -> Iterator[Rerun]:
+def _steps(at: AppTest, page: str, model: str, tokens: int) -> Iterator[Rerun]:
     steps = [control.options for control in at.segmented_control if control.key == "step"]
     for step in steps[0] if steps else [""]:
         if step:
@@ -128,10 +131,10 @@ def _steps(at: AppTest, where: str, tokens: int) -> Iterator[Rerun]:
         for skip in [button for button in at.button if button.label == "Skip"]:
             skip.click()
             _run(at)
-        yield _measure(at, where, step, tokens)
+        yield _measure(at, page, model, step, tokens)
 
 
-def _measure(at: AppTest, where: str, step: str, tokens: int) -> Rerun:
+def _measure(at: AppTest, page: str, model: str, step: str, tokens: int) -> Rerun:
     same: list[float] = []
     moved: list[float] = []
     messages: list[list[int]] = []
@@ -143,7 +146,7 @@ def _measure(at: AppTest, where: str, step: str, tokens: int) -> Rerun:
             times.append(1000 * METER.seconds)
             messages.append(list(METER.sent))
     largest, total = max(map(max, messages)), max(map(sum, messages))
-    return Rerun(where, step, tokens, tuple(same), tuple(moved), largest, total)
+    return Rerun(page, model, step, tokens, tuple(same), tuple(moved), largest, total)
 
 
 def _another_head(at: AppTest, number: int) -> None:
@@ -160,13 +163,13 @@ def _run(at: AppTest) -> AppTest:
     return at
 
 
-def main() -> int:
-    """Print every rerun and the worst of each kind; 1 if one of them is above its bound."""
+def run() -> tuple[list[tuple[str, str]], bool]:
+    """Print every rerun; the worst of each page is a section of RESULTS.md. Failed if one is above its bound."""
     set_log_level("ERROR")
     ForwardMsgQueue.on_before_enqueue_msg(METER.message)
     app_test.LocalScriptRunner = MeteredRunner  # type: ignore[misc]
     print(
-        f"Reruns of warm pages, {ROUNDS} with the same selection and {ROUNDS} with another layer and head each time.\n"
+        f"\nReruns of warm pages, {ROUNDS} with the same selection, {ROUNDS} with another layer and head each time.\n"
         "ms: the script’s thread, medians and the best of the slower kind. kB: the largest message, all of a run.\n"
     )
     print(HEADER)
@@ -174,10 +177,16 @@ def main() -> int:
     for each in reruns():
         print(each, flush=True)
         found.append(each)
-    print()
-    for tokens in LENGTHS:
-        slowest = max((each for each in found if each.tokens == tokens), key=lambda each: each.best)
-        print(f"{slowest.best:.0f} of {LIMIT_MS[tokens]:.0f} ms at {tokens} tokens: {slowest.where}, {slowest.step}")
-    widest = max(found, key=lambda each: each.largest)
-    print(f"{widest.largest / 1000:.0f} of {LIMIT_BYTES / 1000:.0f} kB in a message: {widest.where}, {widest.step}")
-    return 1 if any(each.failed for each in found) else 0
+    return [("Reruns of warm pages", _worst(found))], any(each.failed for each in found)
+
+
+def _worst(found: Sequence[Rerun]) -> str:
+    """For each page and length the slowest rerun and the largest message, over its steps and models."""
+    header = ["page", *(f"{n} tokens, ms" for n in LENGTHS), *(f"{n} tokens, largest message, kB" for n in LENGTHS)]
+    rows = [["bound", *(f"{LIMIT_MS[n]:.0f}" for n in LENGTHS), *(f"{LIMIT_BYTES / 1000:.0f}" for _ in LENGTHS)]]
+    for page in dict.fromkeys(each.page for each in found):
+        of = {n: [each for each in found if (each.page, each.tokens) == (page, n)] for n in LENGTHS}
+        slowest = [f"{max(each.best for each in of[n]):.0f}" for n in LENGTHS]
+        widest = [f"{max(each.largest for each in of[n]) / 1000:.0f}" for n in LENGTHS]
+        rows.append([page, *slowest, *widest])
+    return table(header, rows)

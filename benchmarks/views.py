@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from benchmarks.measure import seconds
 from benchmarks.pages import text_of
+from benchmarks.results import table
 from benchmarks.server import running_lab
 from lab.analysis.flow import layer_map
 from lab.analysis.influence import influence_tree
@@ -51,11 +52,15 @@ class Sent:
     ms: float
 
     def __str__(self) -> str:
-        each = self.bytes / self.numbers
         return (
-            f"{self.view:<28} {self.tokens:>6} {self.bytes / 1000:>9.0f} {each:>12.3f} "
-            f"{BERTVIZ_BYTES / each:>10.0f} {self.ms:>8.1f}"
+            f"{self.view:<28} {self.tokens:>6} {self.bytes / 1000:>9.0f} {self.each:>12.3f} "
+            f"{BERTVIZ_BYTES / self.each:>10.0f} {self.ms:>8.1f}"
         )
+
+    @property
+    def each(self) -> float:
+        """Bytes a number."""
+        return self.bytes / self.numbers
 
 
 def sent() -> Iterator[Sent]:
@@ -123,15 +128,22 @@ def waits() -> Iterator[Wait]:
         browser.close()
 
 
-def main() -> int:
+def run() -> tuple[list[tuple[str, str]], bool]:
     """Print what is sent and how long it takes; where there is no Chromium, say so. Slowness fails nothing."""
-    print(f"{'view':<28} {'tokens':>6} {'kB':>9} {'bytes/number':>12} {'÷ BertViz':>10} {'server ms':>8}")
+    print(f"\n{'view':<28} {'tokens':>6} {'kB':>9} {'bytes/number':>12} {'÷ BertViz':>10} {'server ms':>8}")
+    views = []
     for row in sent():
         print(row, flush=True)
+        views.append((row.view, row.tokens, f"{row.bytes / 1000:.0f}", f"{row.each:.3f}", f"{row.ms:.1f}"))
+    header = ("view", "tokens", "kB", f"bytes a number (BertViz {BERTVIZ_BYTES})", "server, ms")
+    sections = [("What the views send", table(header, views))]
     print(f"\n{'page in Chromium':<28} {'tokens':>6} {'seconds':>8} {'target':>8}")
+    opened = []
     try:
         for wait in waits():
             print(wait, flush=True)
+            opened.append((wait.page, wait.tokens, f"{wait.seconds:.2f}", WAIT[wait.tokens]))
     except (ImportError, FileNotFoundError) as missing:
         print(f"not measured: {missing}. `make test` brings what it takes.")
-    return 0
+    sections.append(("Views in Chromium, warm", table(("page", "tokens", "seconds", "target"), opened)))
+    return sections, False

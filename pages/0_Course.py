@@ -9,7 +9,7 @@ from lab.ui import progress_view, shell, teaching
 shell.route()
 
 st.title("Inside BERT")
-st.markdown("#### Take a sentence of your own through a real transformer, and check every number you see.")
+st.markdown("**Take a sentence of your own through a real transformer, and check every number you see.**")
 st.markdown(
     "Type a sentence in the sidebar. Each lesson runs it through a trained model on this machine, one step of the "
     "paper at a time. The badge at the top of a lesson compares every step with Hugging Face's own code."
@@ -22,7 +22,7 @@ for lesson in LESSONS:
             st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
             progress_view.steps_badge(lesson)
             progress_view.checks_badge(lesson)
-st.subheader("Benches")
+st.header("Benches")
 st.markdown("No lessons here: the same runs with every control, for looking around.")
 for bench in BENCHES:
     with st.container(border=True):

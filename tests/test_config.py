@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 CONFIG = tomllib.loads((Path(__file__).parents[1] / ".streamlit/config.toml").read_text("utf-8"))
 THEMES = ("light", "dark")
+# Streamlit draws st.caption with so much of the colour of the text.
+CAPTION = 0.6
 
 # Machado, Oliveira & Fernandes 2009, severity 1.0, on linear RGB.
 DEFICIENCIES = {
@@ -50,6 +52,12 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
+def mixed(colour: str, ground: str, share: float) -> str:
+    """The colour that ``share`` of one on top of the other gives."""
+    pairs = ((int(colour[i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(share * above + (1 - share) * below):02x}" for above, below in pairs)
+
+
 def seen(colour: str, deficiency: str) -> NDArray[np.float64]:
     """The colour in OKLab, as an eye with the deficiency sees it."""
     light = np.clip(np.array(DEFICIENCIES[deficiency]) @ linear(colour), 0, 1)
@@ -76,6 +84,7 @@ def test_text_can_be_read_on_every_ground(theme: str) -> None:
     for place in (page, {**page, **page["sidebar"]}):
         for ground in (place["backgroundColor"], place["secondaryBackgroundColor"]):
             assert contrast(place["textColor"], ground) >= 7
+            assert contrast(mixed(place["textColor"], ground, CAPTION), ground) >= 4.5, "a caption"
             assert contrast(place["linkColor"], ground) >= 4.5
         assert contrast(place["primaryColor"], place["backgroundColor"]) >= 4.5
         assert contrast(place["primaryColor"], "#ffffff") >= 3

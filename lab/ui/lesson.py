@@ -188,7 +188,7 @@ def open_lesson(page_file: str) -> LessonPage:
     """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
     lesson = shell.current_lesson(page_file)
     st.title(lesson.title)
-    st.markdown(f"#### {lesson.question}")
+    st.markdown(f"**{lesson.question}**")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
         progress_view.checks_badge(lesson)
@@ -202,7 +202,7 @@ def open_page(title: str, question: str) -> OpenPage:
     """The same for a page that is neither lesson nor bench."""
     shell.route()
     st.title(title)
-    st.markdown(f"#### {question}")
+    st.markdown(f"**{question}**")
     return OpenPage(selection.current(), st.empty(), st.empty(), weights=False)
 
 
@@ -222,7 +222,7 @@ def open_bench(page_file: str) -> BenchPage:
     """The same for a bench: guard the page, draw its header, and return the page to fill."""
     bench = shell.current_bench(page_file)
     st.title(bench.title)
-    st.markdown(f"#### {bench.question}")
+    st.markdown(f"**{bench.question}**")
     return BenchPage(selection.current(), st.empty(), st.empty(), bench.weights, bench)
 
 

@@ -41,7 +41,7 @@ def show_all(view: View) -> None:
     if question is not None and not predict(LESSON, question):
         return
     draw_all(view)
-    st.subheader(f"Head {view.head + 1}, enlarged")
+    st.header(f"Head {view.head + 1}, enlarged")
     show_map(view, question_first=False)
     code(forward.split_heads, forward.project_qkv)
 

@@ -209,7 +209,7 @@ def show_walks(view: NeuronView) -> None:
     next_word = "previous_token" if view.trace.model.config.causal else "next_token"
     for title, id in (("Delimiter", "delimiter"), ("Bag of words", "bag_of_words"), ("Next word", next_word)):
         with st.container(border=True):
-            st.markdown(f"##### {title}")
+            st.markdown(f"### {title}")
             if id == "previous_token":
                 st.markdown(
                     f"{escaped(view.trace.model.id)} is causal: no query sees the next word. Its mirror image is "

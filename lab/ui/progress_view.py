@@ -43,7 +43,7 @@ def review() -> None:
     # There even when empty: if what stands below moved, an open expander would close.
     with st.container():
         if missed:
-            st.subheader("Missed at first try")
+            st.header("Missed at first try")
         for index, (lesson, answer) in enumerate(missed):
             _missed(lessons[lesson], answer, index)
 

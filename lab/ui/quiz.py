@@ -90,7 +90,7 @@ def checks(lesson: str, questions: Sequence[Question | None], most: int = 3) -> 
     """
     chosen = selection.current()
     asked = selected(questions, most, chosen.seed)
-    st.subheader("Check yourself")
+    st.header("Check yourself")
     if not asked:
         st.markdown("This sentence decides none of the questions clearly. Try a longer one.")
         return

@@ -96,7 +96,7 @@ def _show_block(view: View) -> None:
     """The tokens of one cell, in the head that has its largest weight."""
     layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
     tokens = view.trace.tokens
-    st.subheader(f"Where the maximum is: layer {layer + 1}, head {head + 1}")
+    st.header(f"Where the maximum is: layer {layer + 1}, head {head + 1}")
     draw(
         figures.drawn_block(view.between, view.a, view.b), "block",
         call=partial(figures.block, view.trace, view.a, view.b),

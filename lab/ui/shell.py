@@ -11,6 +11,7 @@ from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import LESSONS, Lesson, lesson_of, number
 from lab.ui import cached, selection, teaching
 from lab.ui.sidebar import shared_input
+from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
 _AT = "_page"
@@ -32,6 +33,11 @@ def pages() -> list[StreamlitPage]:
 
 def run() -> None:
     """Route, draw the shared sidebar, run the page. ``Home.py`` calls this and nothing else."""
+    with PAGES.turn():
+        _run()
+
+
+def _run() -> None:
     page = _navigation()
     st.set_page_config(page_title=f"{page.title} — Inside BERT")
     selection.start(cached.model_ids())

@@ -63,7 +63,7 @@ def show_normalization(view: View) -> None:
         return
     for name, steps in _named(view.reading.texts):
         if name:
-            st.markdown(f"##### {name}")
+            st.markdown(f"### {name}")
         if isinstance(steps, WordPieceSteps):
             _stages(steps)
         else:
@@ -111,7 +111,7 @@ def show_pre_tokens(view: View) -> None:
         return
     for place, (name, steps) in enumerate(_named(view.reading.texts)):
         if name:
-            st.markdown(f"##### {name}")
+            st.markdown(f"### {name}")
         st.markdown(_pre_token_rule(steps))
         draw_chips(pre_token_chips(steps))
         table(tables.pre_token_table(steps), f"pre-tokens-{place + 1}")

@@ -106,7 +106,7 @@ def test_a_downloaded_file_brings_the_progress_to_another_visit() -> None:
     assert "Added from the file: checks answered 1, steps seen 1." in said
     assert other.session_state["progress"] == kept
     assert f"1 of {len(asked(at))} checks answered, 0 right at first try" in badges(other)
-    assert "Missed at first try" in [heading.value for heading in other.subheader]
+    assert "Missed at first try" in [heading.value for heading in other.header]
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"\xff", b'{"lab": "Inside BERT", "version": 1, "lessons": 3}'])

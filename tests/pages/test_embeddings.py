@@ -30,7 +30,7 @@ def test_every_step_draws_and_is_proven() -> None:
     at = visit(PAGE)
     assert tuple(walk(at)) == STEPS
     assert at.title[0].value == "Embeddings"
-    assert "Check yourself" in at.subheader[0].value
+    assert "Check yourself" in at.header[0].value
     assert len([r for r in at.radio if r.key and r.key.startswith("_check.")]) >= 3
 
 

@@ -1,0 +1,57 @@
+"""Each token hidden in turn beside one batch of all masks with the whole vocabulary for every place.
+
+The second is what one writes first: n copies of the text, each with one mask, through Hugging Face's own model. It
+holds n × n × vocabulary logits: for 512 tokens 8.6 GB, and that is lab-bert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import torch
+from transformers import AutoModelForMaskedLM, PreTrainedModel
+
+from benchmarks.measure import Comparison, time_ratio
+from lab.analysis.likelihood import likelihood, scored_places
+from lab.analysis.masking import mask_of
+from lab.models.cards import EMBEDDED
+from lab.models.catalogue import LoadedModel, load_model
+from lab.models.encoding import Encoding, encode
+
+MODEL = "lab-bert"
+LENGTHS = (32, 128)
+ROUNDS = {32: 5, 128: 1}
+
+
+def one_by_one(model: LoadedModel, encoding: Encoding) -> float:
+    """The pseudo-log-likelihood in nats, as the lab computes it."""
+    *_, found = likelihood(model, encoding)
+    return found.total
+
+
+def all_at_once(theirs: PreTrainedModel, mask: int, encoding: Encoding, places: list[int]) -> float:
+    """The same from one batch of as many copies as there are places."""
+    ids = torch.tensor([encoding.token_ids])
+    copies, rows = ids.repeat(len(places), 1), torch.arange(len(places))
+    copies[rows, places] = mask
+    with torch.inference_mode():
+        scores = theirs(copies).logits.log_softmax(-1)
+    return float(scores[rows, places, ids[0, places]].sum())
+
+
+def comparisons() -> Iterator[Comparison]:
+    """The comparison at each length. Raises AssertionError where the two log-likelihoods differ."""
+    torch.set_num_threads(1)
+    model = load_model(MODEL)
+    theirs = AutoModelForMaskedLM.from_pretrained(EMBEDDED / MODEL).eval()
+    mask = mask_of(model.tokenizer)
+    assert mask is not None
+    for tokens in LENGTHS:
+        encoding = encode(model.tokenizer, model.config, "the " * (tokens - 2))
+        places = list(scored_places(model, encoding))
+        jobs = partial(one_by_one, model, encoding), partial(all_at_once, theirs, mask[1], encoding, places)
+        np.testing.assert_allclose(jobs[0](), jobs[1](), rtol=1e-3)
+        measure = partial(time_ratio, *jobs, ROUNDS[tokens])
+        yield Comparison("pseudo-log-likelihood / all masks at once, time", tokens, 1.0, measure)

@@ -1,0 +1,76 @@
+"""First come, first served: whose page the server makes next.
+
+Python runs one thread at a time and changes between them two hundred times a second. Fifty pages at once would all
+be ready when the last one is, and their readers would go on in step from then on; in turn, the first is ready fifty
+times earlier, and nobody later than before.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Turns:
+    """A queue for pages, ``at_once`` of them being made at a time.
+
+    A page that takes longer than ``patience`` seconds (a model is loaded, a toy is trained) goes on, and the
+    next one begins beside it: what is slow delays the quick ones by that much and no more.
+    """
+
+    def __init__(self, at_once: int, patience: float) -> None:
+        self._at_once = at_once
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
+        self._since: dict[threading.Event, float] = {}
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn, keep it for the block."""
+        mine = threading.Event()
+        with self._lock:
+            self._waiting.append(mine)
+        while not self._begins(mine):
+            mine.wait(self._until_a_look(mine))
+            mine.clear()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._since[mine]
+                self._wake_first()
+
+    def _begins(self, mine: threading.Event) -> bool:
+        """Whether it is this one's turn; then it has it."""
+        with self._lock:
+            now = time.monotonic()
+            if self._waiting[0] is not mine or len(self._quick(now)) >= self._at_once:
+                return False
+            self._waiting.popleft()
+            self._since[mine] = now
+            self._wake_first()
+            return True
+
+    def _until_a_look(self, mine: threading.Event) -> float | None:
+        """Seconds until a turn becomes free by itself; None for whoever is not the first and will be told."""
+        with self._lock:
+            now = time.monotonic()
+            if self._waiting[0] is not mine:
+                return None
+            return min((since + self._patience - now for since in self._quick(now)), default=0.0)
+
+    def _quick(self, now: float) -> list[float]:
+        """When the turns began that still count."""
+        return [since for since in self._since.values() if now - since < self._patience]
+
+    def _wake_first(self) -> None:
+        if self._waiting:
+            self._waiting[0].set()
+
+
+# Two: while one page waits for the network or computes outside Python, the other goes on.
+PAGES = Turns(2, 0.5)

@@ -1,0 +1,117 @@
+"""What anybody may send: strategies for texts, for a link's parameters, and for files that claim to be progress."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lab.course.lessons import LESSONS
+from lab.course.progress import LAB, VERSION
+from lab.ui.selection import CHOICES, DEFAULTS, NUMBERS
+
+# Each has broken some program once: what combines, joins, reverses, ends a string, ends a tag, means markup.
+STRANGE = (
+    "\x00", "\x1b[31m", "\x7f", "\x85", "\u200b", "\u200d", "\u202e", "\u2066", "\u2028", "\ufeff", "\ufffd", "\ufffe",
+    "e\u0301\u0323\u0308", "\u0301", "가", "ﷺ", "ﬀ", "İ", "ß", "Ǆ", "１２", "①", "𝔹", "\U000e0041", "\U0010ffff",
+    "👩‍👩‍👧", "🏳️‍🌈", "🇩🇪", "👍🏽", "مرحبا", "नमस्ते", "漢字", "ไทย", "\u1100\u1161\u11a8", "\ue000", "\xad", "\u0378",
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "</textarea>", "&lt;", "javascript:alert(1)",
+    "$x$", "$$", ":red[a]", ":material/home:", "[a](b)", "`", "```", "~~", "**", "| a |", "\\", "# ", "---", "{0}",
+    "[MASK]", "[CLS]", "[SEP]", "[PAD]", "[UNK]", "##ing", "<|endoftext|>", "Ġ", "Ċ", "=1+1", "\r\n", "\t", "'", '"',
+    "Dr. U.S. e.g.", "...", "a" * 300, "1e999", "-0", "NaN", "None", "../../etc/passwd", "%s%n", "%00", "'; --",
+)  # fmt: skip
+
+_words = st.one_of(
+    st.sampled_from(STRANGE), st.text(max_size=12), st.sampled_from(["The", "cat", "sat", "it", ".", "Anna", "Berlin"])
+)
+texts = st.one_of(
+    st.lists(_words, max_size=24).map(" ".join),
+    st.lists(_words, max_size=12).map("".join),
+    st.builds(lambda word, times: word * times, _words, st.integers(1, 400)),
+)
+
+_numbers = st.one_of(
+    st.integers(-3, 40),
+    st.integers(-(10**12), 10**12),
+    st.floats(),
+    st.sampled_from(["", "٣", "０", "1_0", " 1", "1e3"]),
+)
+_named = st.sampled_from(sorted({str(each) for offered in CHOICES.values() for each in offered}))
+_lists = st.lists(st.integers(-1, 600), max_size=5).map(lambda places: ".".join(map(str, places)))
+_spans = st.builds(lambda start, end: f"{start}:{end}", _numbers, _numbers)
+_tensors = st.sampled_from(["layer.attention", "layer.ffn_pre", "embeddings", "logits", "layer", "../x"])
+
+
+def _value(name: str) -> st.SearchStrategy[str]:
+    """Something for a parameter: what it may be, what another may be, or anything at all."""
+    own: st.SearchStrategy[Any]
+    if name in CHOICES:
+        own = st.sampled_from(CHOICES[name])
+    elif name in NUMBERS:
+        own = st.integers(NUMBERS[name][1], NUMBERS[name][2])
+    elif isinstance(getattr(DEFAULTS, name, None), int):
+        own = st.integers(1, 16)
+    else:
+        own = st.one_of(st.just(str(getattr(DEFAULTS, name, "x"))), texts)
+    return st.one_of(own, own, _numbers, _named, _lists, _spans, _tensors, texts).map(str)
+
+
+_KNOWN = tuple(name for name in vars(DEFAULTS) if name != "model")
+# A parameter no widget has, one of Streamlit's own, one with markup for a name.
+_UNKNOWN = ("utm_source", "embed", "<b>", "_started", "", "a.b")
+
+
+@st.composite
+def links(draw: st.DrawFn) -> dict[str, str]:
+    """Parameters of a link: up to eight of the lab's, now and then a model that is not there or a name nobody knows."""
+    names = draw(st.lists(st.sampled_from((*_KNOWN, "step")), max_size=8, unique=True))
+    found = {name: draw(_value(name)) for name in names}
+    if draw(st.integers(0, 3)) == 0:
+        found["model"] = draw(st.one_of(st.sampled_from(["lab-bert", "lab-gpt2", "../secret", "a/b", ""]), texts))
+    if draw(st.integers(0, 5)) == 0:
+        found[draw(st.sampled_from(_UNKNOWN))] = draw(texts)
+    return found
+
+
+_lone = st.sampled_from(["\ud800", "a\udfffb", "\udc80"])
+_leaves = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=20), _lone, texts
+)
+_json = st.recursive(
+    _leaves,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10) | _lone, inner, max_size=4),
+    max_leaves=12,
+)
+_answer = st.fixed_dictionaries(
+    {
+        **dict.fromkeys(("question", "chosen", "why_chosen", "right", "why_right"), texts | _lone),
+        "correct": st.booleans(),
+    },
+    optional={
+        "link": st.none() | links() | st.dictionaries(st.sampled_from(_KNOWN), _lone, max_size=2),
+        "extra": _json,
+    },
+)
+_lesson = st.fixed_dictionaries(
+    {},
+    optional={
+        "steps": st.dictionaries(texts | _lone, st.booleans(), max_size=3) | _json,
+        "checks": st.dictionaries(texts, st.none() | _answer | _json, max_size=3) | _json,
+    },
+)
+_progress = st.fixed_dictionaries(
+    {
+        "lab": st.just(LAB),
+        "version": st.just(VERSION),
+        "lessons": st.dictionaries(st.sampled_from([lesson.id for lesson in LESSONS]) | texts, _lesson, max_size=3),
+    },
+    optional={"more": _json},
+)
+files = st.one_of(
+    st.binary(max_size=200),
+    _json.map(lambda content: json.dumps(content).encode()),
+    _progress.map(lambda content: json.dumps(content).encode()),
+    _progress.map(lambda content: json.dumps(content).encode()[:-7]),
+    st.integers(1, 5000).map(lambda depth: b"[" * depth),
+)

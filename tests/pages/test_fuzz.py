@@ -1,0 +1,94 @@
+"""Anything in the text boxes, in the link, in an uploaded file: a page, never an exception.
+
+The examples are the same for the same commit; CASES says how many there are in all. A failure prints what was sent.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.apptest import ROOT, visit
+from tests.pages.hostile import STRANGE, files, links, texts
+
+PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
+WITH_TEXT = [page for page in PAGES if page not in ("0_Course.py", "20_Models.py")]
+# For each page.
+LINKS, TEXTS, FILES = 70, 60, 120
+CASES = LINKS * len(PAGES) + TEXTS * len(WITH_TEXT) + FILES
+MEGABYTE = "".join(STRANGE) * (1_000_000 // sum(map(len, STRANGE)) + 1)
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)
+every_reader = pytest.mark.parametrize("page", WITH_TEXT, ids=lambda page: Path(page).stem)
+
+
+def cases(number: int) -> settings:
+    """Examples that are not made smaller when one fails: each is a whole page."""
+    return settings(max_examples=number, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+
+
+def stands(at: AppTest) -> None:
+    """The page is there, with something to read and no exception."""
+    assert not at.exception, at.exception[0].stack_trace
+    assert at.title or at.markdown
+
+
+def test_there_are_enough() -> None:
+    assert CASES >= 2000
+
+
+@every_page
+def test_anything_in_the_link(page: str) -> None:
+    @cases(LINKS)
+    @given(links())
+    def holds(parameters: dict[str, str]) -> None:
+        stands(visit(page, **parameters))
+
+    holds()
+
+
+@every_reader
+def test_anything_in_the_boxes(page: str) -> None:
+    at = visit(page, layer="2", head="3")
+    steps = list(at.segmented_control(key="step").options) if "step" in {c.key for c in at.segmented_control} else []
+
+    @cases(TEXTS)
+    @given(texts, st.just("") | texts, st.integers(0, 1000))
+    def holds(text: str, pair: str, at_step: int) -> None:
+        at.session_state["text"], at.session_state["pair"] = text, pair
+        if steps:
+            at.session_state["step"] = steps[at_step % len(steps)]
+        stands(at.run())
+        for button in at.button:
+            if button.label == "Skip":
+                stands(button.click().run())
+                break
+
+    holds()
+
+
+@every_reader
+def test_a_megabyte_in_the_box(page: str) -> None:
+    """A browser stops at 4,000 characters; who speaks to the server without one does not."""
+    at = visit(page)
+    stands(at.text_area(key="text").set_value(MEGABYTE).run())
+    stands(at.text_input(key="pair").set_value(MEGABYTE).run())
+
+
+def test_any_file_as_progress() -> None:
+    at = visit()
+
+    @cases(FILES)
+    @given(files)
+    def holds(content: bytes) -> None:
+        at.file_uploader[0].set_value(("progress.json", content, "application/json"))
+        stands(at.run())
+        assert len(at.error) + len(at.success) == 1, "it is taken, or there is a sentence that says why not"
+        at.file_uploader[0].clear()
+        stands(at.run())
+
+    holds()

@@ -19,17 +19,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import spacy
 from spacy.cli.train import train
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 from thinc.api import Model
 
 from lab.text.pipeline import EMBEDDED, SHIPPED
 from training.curve import curve
 from training.en_lab_card import card
 from training.en_lab_corpora import names_of
-from training.en_lab_data import LABELS, Sentence, conllu, documents
+from training.en_lab_data import LABELS, Sentence, conllu, documents, without_adjectives
 from training.en_lab_gazetteer import read_gazetteer
 from training.en_lab_silver import treebank, wikipedia
 from training.evaluation.en_lab import evaluate
@@ -39,31 +40,48 @@ FOLDER = EMBEDDED / SHIPPED
 STAGES = ("parse", "names")
 _CONFIGS = Path(__file__).parent
 _SILVER_WORDS = 160_000
+_POS_COLUMN = 4  # among the attributes of the names' embedding
+_NEW_SCALE = 0.3
 _SELECTION_SHARE = 25  # one EWT training document in so many is kept to choose the best step by
 
 
-def prepare(corpora: Path, work: Path) -> None:
-    """Write ``parse-train``, ``parse-dev``, ``names-train``, ``names-dev`` (.spacy) and ``data.json``, the counts."""
+def prepare_parse(corpora: Path, work: Path) -> None:
+    """Write ``parse-train`` and ``parse-dev`` (.spacy) and the counts in ``parse-data.json``."""
     annotated = corpora / "annotated"
-    ewt = list(conllu(annotated / "ud_ewt" / "en_ewt-ud-train.conllu.xz"))
+    ewt = treebank_of(corpora)
     gum = [list(conllu(annotated / "ud_gum_open" / f"en_gum_open-ud-{part}.conllu.xz")) for part in ("train", "dev")]
     chosen = set(sorted({s.document for s in ewt})[::_SELECTION_SHARE])
     kept = [s for s in ewt if s.document not in chosen]
     _write(work / "parse-train.spacy", kept + gum[0])
     _write(work / "parse-dev.spacy", [s for s in ewt if s.document in chosen] + gum[1])
+    (work / "parse-data.json").write_text(json.dumps({"EWT": _counts(kept), "GUM": _counts(gum[0])}))
 
-    corpus = names_of(annotated / "ner")
+
+def prepare_names(corpora: Path, work: Path) -> None:
+    """The same for the names, once the first stage is there to tell adjectives."""
+    corpus = names_of(corpora / "annotated" / "ner")
     selection = corpus.pop("held out")
     gazetteer = read_gazetteer(corpora, [s for sentences in corpus.values() for s in sentences])
     leads = list(wikipedia(corpora, gazetteer, tokenizer()))
     corpus["Wikipedia"] = _draw(leads, _SILVER_WORDS)
-    corpus["EWT"] = list(treebank(ewt, gazetteer))
+    corpus["EWT"] = list(treebank(treebank_of(corpora), gazetteer))
+    tagger = spacy.load(work / "parse" / "model-best", exclude=["parser"])
+    corpus = {name: _proper(sentences, tagger) for name, sentences in corpus.items()}
     _write(work / "names-train.spacy", *corpus.values())
-    _write(work / "names-dev.spacy", selection)
-    counts = {"parse": {"EWT": _counts(kept), "GUM": _counts(gum[0])}} | {
-        "names": {name: _counts(sentences) for name, sentences in corpus.items()}
-    }
-    (work / "data.json").write_text(json.dumps(counts))
+    _write(work / "names-dev.spacy", _proper(selection, tagger))
+    counts = {name: _counts(sentences) for name, sentences in corpus.items()}
+    (work / "names-data.json").write_text(json.dumps(counts))
+
+
+def treebank_of(corpora: Path) -> list[Sentence]:
+    """The sentences of UD English EWT's training part."""
+    return list(conllu(corpora / "annotated" / "ud_ewt" / "en_ewt-ud-train.conllu.xz"))
+
+
+def _proper(sentences: list[Sentence], tagger: Language) -> list[Sentence]:
+    """No names on adjectives alone."""
+    docs = tagger.pipe(Doc(tagger.vocab, words=s.words, spaces=s.spaces) for s in sentences)
+    return [without_adjectives(s, [t.pos_ for t in doc]) for s, doc in zip(sentences, docs, strict=True)]
 
 
 def _draw(sentences: list[Sentence], words: int) -> list[Sentence]:
@@ -92,15 +110,23 @@ def _counts(sentences: list[Sentence]) -> dict[str, int]:
 
 @spacy.registry.callbacks("training.en_lab.start_from")
 def start_from(pipeline: str) -> Callable[[Language], Language]:
-    """Give the names the embeddings and lower layers of the parser's trained tok2vec, instead of random ones."""
+    """Give the names the embeddings and lower layers of the parser's trained tok2vec, instead of random ones.
+
+    The names' tok2vec also embeds the part of speech. That table stays as it is, and where the layer above reads it,
+    small random weights stay too.
+    """
 
     def copy(nlp: Language) -> Language:
         ours: Any = nlp.get_pipe("ner")
         theirs: Any = spacy.load(pipeline).get_pipe("tok2vec")
-        pairs = zip(_filled(ours.model.get_ref("tok2vec").layers[0]), _filled(theirs.model), strict=False)
-        for node, source in pairs:
+        tok2vec = ours.model.get_ref("tok2vec").layers[0]
+        nodes = [node for node in _filled(tok2vec) if node.attrs.get("column") != _POS_COLUMN]
+        for node, source in zip(nodes, _filled(theirs.model), strict=False):
             for name in node.param_names:
-                node.set_param(name, source.get_param(name))
+                own, given = np.asarray(node.get_param(name)), np.asarray(source.get_param(name))
+                wider: Any = own * _NEW_SCALE
+                wider[..., : given.shape[-1]] = given
+                node.set_param(name, wider)
         return nlp
 
     return copy
@@ -129,7 +155,7 @@ def train_stage(stage: str, work: Path) -> None:
 
 def write_log(work: Path) -> dict[str, Any]:
     """Gather both stages' curves, seconds and the counts of the data in ``log.json``."""
-    log: dict[str, Any] = {"data": json.loads((work / "data.json").read_text())}
+    log: dict[str, Any] = {"data": {stage: json.loads((work / f"{stage}-data.json").read_text()) for stage in STAGES}}
     for stage in STAGES:
         rows = [json.loads(line) for line in (work / f"{stage}.jsonl").read_text().splitlines()]
         log[stage] = {"seconds": int((work / f"{stage}.seconds").read_text()), "log": rows}
@@ -197,9 +223,10 @@ def main() -> None:
         if options.corpora is None:
             parser.error("--corpora is needed for training")
         WORK.mkdir(parents=True, exist_ok=True)
-        prepare(options.corpora, WORK)
-        for stage in STAGES:
-            train_stage(stage, WORK)
+        prepare_parse(options.corpora, WORK)
+        train_stage("parse", WORK)
+        prepare_names(options.corpora, WORK)
+        train_stage("names", WORK)
     log = write_log(WORK)
     export(join_stages(WORK), FOLDER)
     (FOLDER / "curve.svg").write_text(learning_curve(log))

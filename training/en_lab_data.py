@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -152,6 +152,25 @@ def join(group: list[Sentence], vocab: Vocab) -> Doc:
         sent_starts=[k in first for k in range(len(words))] if parsed else None,
         ents=_spacy_tags([tag for s in group for tag in s.entities]) if group[0].entities else None,
     )  # fmt: skip
+
+
+def without_adjectives(sentence: Sentence, pos: Sequence[str]) -> Sentence:
+    """The sentence without PERSON, ORG and LOC on nothing but adjectives: "Iraqi" tells of a place and names none.
+
+    Some corpora tag them, Universal NER does not; ``pos`` has a part of speech for each word.
+    """
+    tags = list(sentence.entities)
+    for first, last, label in biluo_to_spans(tags):
+        if label in ("PERSON", "ORG", "LOC") and set(pos[first : last + 1]) == {"ADJ"}:
+            tags[first : last + 1] = ["O"] * (last - first + 1)
+    return replace(sentence, entities=tags)
+
+
+def biluo_to_spans(tags: Sequence[str]) -> list[tuple[int, int, str]]:
+    """The spans ``(first, last, label)`` of BILUO tags, both ends included."""
+    starts = [i for i, tag in enumerate(tags) if tag[0] in "BU"]
+    ends = [i for i, tag in enumerate(tags) if tag[0] in "LU"]
+    return [(first, last, tags[first][2:]) for first, last in zip(starts, ends, strict=True)]
 
 
 def _spacy_tags(tags: list[str]) -> list[str]:

@@ -15,6 +15,14 @@ from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
 _AT = "_page"
+# A formula's last letter leans out of its box, which would make a place to scroll of it that no key can reach;
+# and whoever has asked their system for less motion gets none.
+_STYLE = """<style>
+.katex-display { padding-inline: 3px; }
+@media (prefers-reduced-motion: reduce) {
+  *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; }
+}
+</style>"""
 
 
 def pages() -> list[StreamlitPage]:
@@ -40,6 +48,7 @@ def run() -> None:
 def _run() -> None:
     page = _navigation()
     st.set_page_config(page_title=f"{page.title} — Inside BERT")
+    st.html(_STYLE)
     selection.start(cached.model_ids())
     _arrive(page)
     with st.sidebar:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -35,15 +33,6 @@ def test_which_map_was_trained(lab: Lab, page: Page, view: View) -> None:
     for name in ("lab-bert", "random weights (seed 0)"):
         expect(page.locator(".stVegaLiteChart").get_by_text(name)).to_have_count(1)
     expect(page.get_by_role("button", name="steps proven")).to_have_count(2, timeout=30_000)
-
-
-def test_the_first_visit_to_a_cold_server_may_be_a_deep_link(fresh_server: Callable[[], Lab], page: Page) -> None:
-    page.goto(fresh_server().url + "/Models?step=All+heads&twin_seed=7&text=Birds+fly+south.")
-    wait_idle(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
-    expect(page.get_by_role("heading", level=2)).to_have_text("What did training change?")
-    expect(page.get_by_role("spinbutton", name="Seed of the random weights")).to_have_value("7")
-    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value("Birds fly south.")
 
 
 def test_the_course_leads_here_and_the_card_is_in_the_link(lab: Lab, page: Page) -> None:

@@ -16,7 +16,7 @@ from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS
 from tests.browser.harness import View, visit, wait_idle
 
-TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
+TITLES = {each.page: each.title for each in (*LESSONS, *BENCHES)} | {"pages/20_Models.py": "Models"}
 TEXT, PAIR = "Birds fly south.", "It is cold."
 STATE = "text=Birds+fly+south.&pair=It+is+cold.&model=lab-gpt2&layer=3&head=2"
 PATIENCE_MS = 90_000
@@ -71,20 +71,13 @@ def test_open_pages_come_back_after_a_restart(browser: Browser, tmp_path: Path) 
             assert "Traceback" not in lab.log
 
 
-# A server that has just started costs four seconds and more, so only a lesson and a bench are visited first
-# here; tests of Tokenization, Self-attention and Models visit theirs first on servers of their own.
-@pytest.mark.parametrize("page_file", [LESSONS[-1].page, BENCHES[-1].page])
-def test_the_first_visit_may_be_to_any_page(page_file: str, fresh_server: Callable[[], Lab], page: Page) -> None:
-    page.goto(f"{fresh_server().url}{address(page_file)}?text=Birds+fly+south.")
-    wait_idle(page, PATIENCE_MS)
-    expect(page.get_by_role("heading", level=1)).to_have_text(TITLES[page_file])
-    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(TEXT)
-
-
 @pytest.mark.parametrize("page_file", list(TITLES), ids=address)
-def test_a_link_leads_a_newcomer_to_every_page(page_file: str, lab: Lab, page: Page) -> None:
-    """A session of its own on a server that has been visited."""
-    page.goto(f"{lab.url}{address(page_file)}?text=Birds+fly+south.")
+def test_the_first_visit_to_a_server_may_be_to_any_page(
+    page_file: str, fresh_server: Callable[[], Lab], page: Page
+) -> None:
+    """Nobody has been there before: Streamlit knows neither the router nor the addresses yet."""
+    page.goto(f"{fresh_server().url}{address(page_file)}?text=Birds+fly+south.")
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(TEXT, timeout=PATIENCE_MS)
     wait_idle(page, PATIENCE_MS)
     expect(page.get_by_role("heading", level=1)).to_have_text(TITLES[page_file])
     expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(TEXT)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -38,15 +36,6 @@ def test_a_click_on_a_cell_chooses_the_pair_and_goes_into_the_link(lab: Lab, pag
     wait_idle(page)
     assert "token=4" in page.url
     assert "layer=2" in page.url
-
-
-def test_the_first_visit_to_a_cold_server_may_be_a_deep_link(fresh_server: Callable[[], Lab], page: Page) -> None:
-    page.goto(fresh_server().url + "/Self-attention?layer=3&head=2&text=Birds+fly+south.&step=Softmax")
-    wait_idle(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
-    expect(sentence(page)).to_have_value("Birds fly south.")
-    expect(page.get_by_text("The softmax turns")).to_be_visible()
-    expect(page.get_by_role("button", name="steps proven")).to_be_visible(timeout=30_000)
 
 
 def test_the_selection_survives_a_walk_through_the_course(lab: Lab, page: Page) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
@@ -74,12 +73,6 @@ def test_the_badge_opens_the_comparison(lab: Lab, page: Page) -> None:
     open_page(page, lab, step="Special tokens")
     press(page, "Equals the library")
     expect(page.get_by_text("Tokens, ids and characters are the same.")).to_be_visible()
-
-
-def test_the_first_visit_to_a_cold_server_may_be_a_deep_link(fresh_server: Callable[[], Lab], page: Page) -> None:
-    open_page(page, fresh_server(), text="Birds fly south.", step="Pre-tokens")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Tokenization")
-    expect(page.locator(".tokens .token")).to_have_count(4)
 
 
 def test_the_steps_lead_on(lab: Lab, page: Page) -> None:

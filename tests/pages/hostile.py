@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 
 from lab.course.lessons import LESSONS
 from lab.course.progress import LAB, VERSION
-from lab.ui.selection import CHOICES, DEFAULTS, NUMBERS
+from lab.ui.selection import CHOICES, CONSTRUCTED, DEFAULTS, LEARNED, NUMBERS, RANDOM, SENTENCE, TOY, TRAINED
 
 # Each has broken some program once: what combines, joins, reverses, ends a string, ends a tag, means markup.
 STRANGE = (
@@ -43,11 +44,15 @@ _spans = st.builds(lambda start, end: f"{start}:{end}", _numbers, _numbers)
 _tensors = st.sampled_from(["layer.attention", "layer.ffn_pre", "embeddings", "logits", "layer", "../x"])
 
 
+# Of these a bad value leaves the control as it is.
+_CONTROLS = {"mode": (SENTENCE, TOY), "weights": (LEARNED, RANDOM), "toy_weights": (CONSTRUCTED, RANDOM, TRAINED)}
+
+
 def _value(name: str) -> st.SearchStrategy[str]:
     """Something for a parameter: what it may be, what another may be, or anything at all."""
     own: st.SearchStrategy[Any]
-    if name in CHOICES:
-        own = st.sampled_from(CHOICES[name])
+    if offered := CHOICES.get(name) or _CONTROLS.get(name):
+        own = st.sampled_from(offered)
     elif name in NUMBERS:
         own = st.integers(NUMBERS[name][1], NUMBERS[name][2])
     elif isinstance(getattr(DEFAULTS, name, None), int):
@@ -63,10 +68,12 @@ _UNKNOWN = ("utm_source", "embed", "<b>", "_started", "", "a.b")
 
 
 @st.composite
-def links(draw: st.DrawFn) -> dict[str, str]:
+def links(draw: st.DrawFn, steps: Sequence[str] = ()) -> dict[str, str]:
     """Parameters of a link: up to eight of the lab's, now and then a model that is not there or a name nobody knows."""
-    names = draw(st.lists(st.sampled_from((*_KNOWN, "step")), max_size=8, unique=True))
+    names = draw(st.lists(st.sampled_from(_KNOWN), max_size=8, unique=True))
     found = {name: draw(_value(name)) for name in names}
+    if draw(st.integers(0, 4)):
+        found["step"] = draw(st.sampled_from(steps) if steps else texts)
     if draw(st.integers(0, 3)) == 0:
         found["model"] = draw(st.one_of(st.sampled_from(["lab-bert", "lab-gpt2", "../secret", "a/b", ""]), texts))
     if draw(st.integers(0, 5)) == 0:

@@ -18,7 +18,7 @@ from tests.pages.hostile import STRANGE, files, links, texts
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 WITH_TEXT = [page for page in PAGES if page not in ("0_Course.py", "20_Models.py")]
 # For each page.
-LINKS, TEXTS, FILES = 70, 60, 120
+LINKS, TEXTS, FILES = 40, 80, 200
 CASES = LINKS * len(PAGES) + TEXTS * len(WITH_TEXT) + FILES
 MEGABYTE = "".join(STRANGE) * (1_000_000 // sum(map(len, STRANGE)) + 1)
 
@@ -37,6 +37,11 @@ def stands(at: AppTest) -> None:
     assert at.title or at.markdown
 
 
+def steps_of(at: AppTest) -> list[str]:
+    """The steps of a page; none where it has none."""
+    return [step for control in at.segmented_control if control.key == "step" for step in control.options]
+
+
 def test_there_are_enough() -> None:
     assert CASES >= 2000
 
@@ -44,7 +49,7 @@ def test_there_are_enough() -> None:
 @every_page
 def test_anything_in_the_link(page: str) -> None:
     @cases(LINKS)
-    @given(links())
+    @given(links(steps_of(visit(page))))
     def holds(parameters: dict[str, str]) -> None:
         stands(visit(page, **parameters))
 
@@ -54,7 +59,7 @@ def test_anything_in_the_link(page: str) -> None:
 @every_reader
 def test_anything_in_the_boxes(page: str) -> None:
     at = visit(page, layer="2", head="3")
-    steps = list(at.segmented_control(key="step").options) if "step" in {c.key for c in at.segmented_control} else []
+    steps = steps_of(at)
 
     @cases(TEXTS)
     @given(texts, st.just("") | texts, st.integers(0, 1000))

@@ -1,0 +1,77 @@
+"""Every page for those who see little, use no mouse, or cannot bear motion.
+
+``python -m tests.browser.accessibility`` looks at every step of them.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.server import Lab
+from tests.browser.accessibility import each_scheme, violations
+from tests.browser.harness import wait_idle
+from tests.browser.screenshots import addresses
+
+# What the Tab key must reach: everything that can be pressed, filled in or turned, unless it says that it cannot.
+_MARK_TABBABLE = """() => {
+    const able = element => element.tabIndex >= 0 && !element.disabled && element.checkVisibility()
+        && element.getClientRects().length > 0 && !element.closest('[inert], [aria-hidden="true"]')
+        && getComputedStyle(element).visibility === 'visible';
+    const all = [...document.querySelectorAll('a[href], button, input, textarea, summary, [tabindex]')].filter(able);
+    all.forEach(element => element.setAttribute('data-unreached', ''));
+    return all.length;
+}"""
+_REACH = """() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    element?.removeAttribute('data-unreached');
+    // Inside a group the arrow keys go on.
+    const group = element?.closest('[role="radiogroup"], [role="toolbar"], [role="tablist"]');
+    group?.querySelectorAll('[data-unreached]').forEach(each => each.removeAttribute('data-unreached'));
+    return element === document.body || element === null;
+}"""
+_UNREACHED = "() => [...document.querySelectorAll('[data-unreached]')].map(e => e.outerHTML.slice(0, 160))"
+
+
+def unreached(page: Page) -> list[str]:
+    """What the Tab key does not come to, going round once."""
+    wanted = page.evaluate(_MARK_TABBABLE)
+    assert wanted > 10
+    for _ in range(3 * wanted):
+        page.keyboard.press("Tab")
+        page.evaluate(_REACH)
+        if not page.locator("[data-unreached]").count():
+            return []
+    return list(page.evaluate(_UNREACHED))
+
+
+@pytest.mark.parametrize("path", addresses().values())
+def test_every_page_is_for_everybody(path: str, lab: Lab, page: Page) -> None:
+    page.goto(lab.url + path)
+    wait_idle(page)
+    for scheme in each_scheme(page):
+        found = violations(page)
+        assert not [str(each) for each in found if each.grave], scheme
+    skip = page.get_by_role("button", name="Skip", exact=True)
+    if skip.count():
+        skip.click()
+        wait_idle(page)
+        assert not [str(each) for each in violations(page) if each.grave]
+    assert not unreached(page)
+
+
+def test_axe_finds_what_is_wrong(page: Page) -> None:
+    page.set_content("<title>a</title><main><h1>A</h1><p style='color:#aaa'>grey</p><button></button></main>")
+    assert {each.rule for each in violations(page) if each.grave} >= {"color-contrast", "button-name"}
+
+
+def test_less_motion_is_no_motion(lab: Lab, page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(lab.url)
+    wait_idle(page)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    moving = "[...document.querySelectorAll('*')].filter(e => getComputedStyle(e).animationName !== 'none')"
+    assert page.evaluate(f"{moving}.length") == 0
+    page.emulate_media(reduced_motion="no-preference")
+    assert page.evaluate("getComputedStyle(document.querySelector('.stAppViewContainer button')).transitionProperty")

@@ -1,0 +1,98 @@
+"""The learner's way: from the first page through all nine lessons, with both models and the toy; back and forward."""
+
+from __future__ import annotations
+
+import re
+from itertools import cycle
+
+from playwright.sync_api import Page, expect
+
+from benchmarks.server import Lab
+from lab.course.lessons import LESSONS
+from tests.browser.harness import pick, wait_idle
+
+NEXT_STEP = re.compile("^Next: ")
+
+
+def follow(page: Page, name: str) -> None:
+    """The last link of this name on the page itself: the one below the lesson."""
+    page.get_by_test_id("stMain").get_by_role("link", name=name).last.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Inside BERT" if name == "Course" else name)
+    wait_idle(page)
+
+
+def choose(page: Page, kind: str) -> None:
+    """A model, or the toy, by the controls of the sidebar; back from the toy first."""
+    inputs = page.get_by_test_id("stSidebar").get_by_role("radiogroup", name="Input")
+    if inputs.count():
+        inputs.get_by_role("radio", name="Toy" if kind == "Toy" else "Sentence").click()
+        wait_idle(page)
+    if kind != "Toy":
+        pick(page, "Model", kind)
+
+
+def answer(page: Page) -> None:
+    """The first option of every question on screen that can still be answered."""
+    questions = page.get_by_test_id("stMain").get_by_test_id("stRadio")
+    for number in range(questions.count()):
+        option = questions.nth(number).get_by_test_id("stRadioOption").first
+        if questions.nth(number).get_by_role("radio").first.is_enabled():
+            option.click()
+            wait_idle(page)
+
+
+def walk(page: Page) -> int:
+    """Through the lesson by its own buttons, answering; returns how many steps it has."""
+    # What the lesson on sentences offers to whoever comes with one.
+    three = page.get_by_role("button", name="Take three sentences")
+    if three.count():
+        three.click()
+        wait_idle(page)
+    forward = page.get_by_test_id("stMain").get_by_role("button", name=NEXT_STEP)
+    for number in range(1, 20):
+        answer(page)
+        assert page.get_by_test_id("stException").count() == 0, page.url
+        if not forward.count():
+            return number
+        forward.click()
+        wait_idle(page)
+    raise AssertionError("the lesson does not end")
+
+
+def test_the_whole_course(lab: Lab, page: Page) -> None:
+    """Each lesson with one of the three; every combination is in tests/pages/test_matrix.py."""
+    page.goto(lab.url)
+    wait_idle(page)
+    follow(page, LESSONS[0].title)
+    steps = []
+    for number, kind in zip(range(len(LESSONS)), cycle(("lab-gpt2", "Toy", "lab-bert")), strict=False):
+        choose(page, kind)
+        steps.append(walk(page))
+        expect(page.get_by_text(re.compile(r"[1-9] of \d checks answered"))).to_be_visible()
+        follow(page, LESSONS[number + 1].title if number + 1 < len(LESSONS) else "Course")
+    assert min(steps) >= 4
+    # The toy has steps of its own: a lesson that was opened with it counts more than those walked with a model.
+    seen = page.get_by_text(re.compile(r"\d+ of \d+ steps"))
+    expect(seen).to_have_count(len(LESSONS))
+    for text, walked in zip(seen.all_inner_texts(), steps, strict=True):
+        count, of = map(int, re.findall(r"\d+", text))
+        assert walked <= count <= of
+
+
+def test_back_and_forward(lab: Lab, page: Page) -> None:
+    """The browser's own buttons. (Streamlit leaves a second entry behind, without what only the left page controls.)"""
+    page.goto(lab.url + "/Self-attention?layer=2&text=Birds+fly+south.")
+    at_page(page, "Self-attention")
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Embeddings").click()
+    at_page(page, "Embeddings")
+    page.go_back()
+    at_page(page, "Self-attention")
+    page.go_forward()
+    at_page(page, "Embeddings")
+
+
+def at_page(page: Page, title: str) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(title)
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value("Birds fly south.")
+    wait_idle(page)
+    expect(page).to_have_url(re.compile(f"/{title}.*text=Birds"))

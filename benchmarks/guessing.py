@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import torch
 from transformers import AutoModelForMaskedLM, PreTrainedModel
+from transformers.utils import logging
 
 from benchmarks.measure import Comparison, time_ratio
 from lab.analysis.likelihood import likelihood, scored_places
@@ -44,6 +45,8 @@ def all_at_once(theirs: PreTrainedModel, mask: int, encoding: Encoding, places: 
 def comparisons() -> Iterator[Comparison]:
     """The comparison at each length. Raises AssertionError where the two log-likelihoods differ."""
     torch.set_num_threads(1)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     model = load_model(MODEL)
     theirs = AutoModelForMaskedLM.from_pretrained(EMBEDDED / MODEL).eval()
     mask = mask_of(model.tokenizer)

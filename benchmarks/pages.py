@@ -30,6 +30,8 @@ MODELS = ("lab-bert", "lab-gpt2")
 LENGTHS = (32, 128, 512)
 LIMIT_MS = {32: 150.0, 128: 500.0, 512: 500.0}
 LIMIT_BYTES = 1_500_000
+# A bench may show all weights of a layer at once, and does so in so many bytes a weight.
+WEIGHT_BYTES = 4
 ROUNDS = 3
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired."]
 
@@ -69,6 +71,7 @@ class Rerun:
     moved_ms: tuple[float, ...]
     largest: int
     total: int
+    most: int  # bytes of a message
 
     @property
     def best(self) -> float:
@@ -77,7 +80,7 @@ class Rerun:
 
     @property
     def failed(self) -> bool:
-        return self.best > LIMIT_MS[self.tokens] or self.largest > LIMIT_BYTES
+        return self.best > LIMIT_MS[self.tokens] or self.largest > self.most
 
     def __str__(self) -> str:
         same, moved = statistics.median(self.same_ms), statistics.median(self.moved_ms)
@@ -101,9 +104,9 @@ def reruns() -> Iterator[Rerun]:
         for model in MODELS:
             for tokens in LENGTHS:
                 at = _open(page, mode=SENTENCE, model=model, text=text_of(model, tokens))
-                yield from _steps(at, page.title, model, tokens)
+                yield from _steps(at, page, model, tokens)
         if page.toy:
-            yield from _steps(_open(page, mode=TOY), page.title, "toy", LENGTHS[0])
+            yield from _steps(_open(page, mode=TOY), page, "toy", LENGTHS[0])
 
 
 def text_of(model: str, tokens: int) -> str:
@@ -122,7 +125,7 @@ def _open(page: Lesson | Bench, **params: str) -> AppTest:
     return _run(at)
 
 
-def _steps(at: AppTest, page: str, model: str, tokens: int) -> Iterator[Rerun]:
+def _steps(at: AppTest, page: Lesson | Bench, model: str, tokens: int) -> Iterator[Rerun]:
     steps = [control.options for control in at.segmented_control if control.key == "step"]
     for step in steps[0] if steps else [""]:
         if step:
@@ -134,7 +137,7 @@ def _steps(at: AppTest, page: str, model: str, tokens: int) -> Iterator[Rerun]:
         yield _measure(at, page, model, step, tokens)
 
 
-def _measure(at: AppTest, page: str, model: str, step: str, tokens: int) -> Rerun:
+def _measure(at: AppTest, page: Lesson | Bench, model: str, step: str, tokens: int) -> Rerun:
     same: list[float] = []
     moved: list[float] = []
     messages: list[list[int]] = []
@@ -146,7 +149,13 @@ def _measure(at: AppTest, page: str, model: str, step: str, tokens: int) -> Reru
             times.append(1000 * METER.seconds)
             messages.append(list(METER.sent))
     largest, total = max(map(max, messages)), max(map(sum, messages))
-    return Rerun(page, model, step, tokens, tuple(same), tuple(moved), largest, total)
+    return Rerun(page.title, model, step, tokens, tuple(same), tuple(moved), largest, total, _most(page, model, tokens))
+
+
+def _most(page: Lesson | Bench, model: str, tokens: int) -> int:
+    if isinstance(page, Lesson) or model not in MODELS:
+        return LIMIT_BYTES
+    return max(LIMIT_BYTES, WEIGHT_BYTES * cached.model(model).config.heads * tokens**2)
 
 
 def _another_head(at: AppTest, number: int) -> None:
@@ -177,7 +186,9 @@ def run() -> tuple[list[tuple[str, str]], bool]:
     for each in reruns():
         print(each, flush=True)
         found.append(each)
-    return [("Reruns of warm pages", _worst(found))], any(each.failed for each in found)
+    return [
+        ("Reruns of warm pages", f"A bench may send {WEIGHT_BYTES} bytes a weight of a layer.\n\n{_worst(found)}")
+    ], any(each.failed for each in found)
 
 
 def _worst(found: Sequence[Rerun]) -> str:

@@ -87,7 +87,7 @@ def machine() -> str:
 def page(sections: Iterable[tuple[str, str]]) -> str:
     """The whole file, from headings and their contents."""
     top = (
-        "# Results\n\nWritten by `python -m benchmarks --write` (a quarter of an hour); `make bench` measures the "
+        "# Results\n\nWritten by `python -m benchmarks --write` (seven minutes); `make bench` measures the "
         "ratios again and fails where one has grown by more than a fifth. Ratios travel from machine to machine, "
         f"seconds do not.\n\n{machine()}.\n"
     )

@@ -33,3 +33,9 @@ def quoted(token: str) -> str:
 def named(trace: Trace, position: int) -> str:
     """A token by what it is and where it stands, counted from 1; equal tokens stay apart."""
     return f"{quoted(trace.tokens[position])} ({position + 1})"
+
+
+def in_tex(value: float, digits: int = 5) -> str:
+    """A number in LaTeX, small and large ones with powers of ten."""
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

@@ -14,7 +14,7 @@ from lab.analysis.attention import AttentionRow, attention_map, attention_row
 from lab.charts.figure import Figure
 from lab.charts.heatmap import heatmap
 from lab.course import attention_checks as ask
-from lab.course.words import quoted
+from lab.course.words import in_tex, quoted
 from lab.figures import attention as figures
 from lab.models import forward
 from lab.models.trace import LayerTrace, Trace
@@ -192,7 +192,7 @@ def show_softmax(view: View) -> None:
     st.markdown(f"The softmax turns the scaled scores of {view.token(view.query)} into shares of 1.")
     st.latex(
         rf"\text{{weight}} = \frac{{e^{{{row.scaled[key]:.3f}}}}}{{\sum_j e^{{s_j}}}} = "
-        rf"\frac{{{row.exponentials[key]:.4g}}}{{{row.total:.4g}}} = {row.weights[key]:.4f}"
+        rf"\frac{{{in_tex(row.exponentials[key], 4)}}}{{{in_tex(row.total, 4)}}} = {row.weights[key]:.4f}"
     )
     st.dataframe(table, column_config={c: st.column_config.NumberColumn(format="%.4f") for c in table.columns[1:]})
     st.markdown(

@@ -12,14 +12,14 @@ from lab.analysis.likelihood import Likelihood, TokenScore
 from lab.analysis.predictions import word_of
 from lab.course import likelihood_checks as ask
 from lab.course.prediction_checks import share
-from lab.course.words import quoted
+from lab.course.words import in_tex, quoted
 from lab.figures import predictions as figures
 from lab.models.trace import Trace
 from lab.ui import cached_predictions
 from lab.ui.cached import identity
 from lab.ui.cached_predictions import Scoring
 from lab.ui.figures import code, draw
-from lab.ui.prediction_view import LESSON, in_tex
+from lab.ui.prediction_view import LESSON
 from lab.ui.quiz import predict
 from lab.ui.selection import LOG_PROBABILITY, PROBABILITY
 

@@ -9,13 +9,13 @@ from lab.analysis.next_sentence import NextSentence, why_not
 from lab.analysis.predictions import follows
 from lab.course import likelihood_checks as ask
 from lab.course.prediction_checks import share
-from lab.course.words import quoted
+from lab.course.words import in_tex, quoted
 from lab.models import forward
 from lab.models.cards import twin_of
 from lab.models.trace import Trace
 from lab.ui import cached_predictions
 from lab.ui.figures import code
-from lab.ui.prediction_view import LESSON, in_tex, numbers_table
+from lab.ui.prediction_view import LESSON, numbers_table
 from lab.ui.quiz import predict
 from lab.ui.sentence_view import take
 

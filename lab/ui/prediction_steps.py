@@ -14,12 +14,12 @@ from lab.analysis.predictions import Candidate, Prediction
 from lab.charts.bars import bars
 from lab.charts.strips import strips
 from lab.course import prediction_checks as ask
-from lab.course.words import quoted
+from lab.course.words import in_tex, quoted
 from lab.figures import predictions as figures
 from lab.models import forward
 from lab.ui import cached
 from lab.ui.figures import code, draw
-from lab.ui.prediction_view import LESSON, View, in_tex, numbers_table, temperature
+from lab.ui.prediction_view import LESSON, View, numbers_table, temperature
 from lab.ui.quiz import predict
 
 _TOP = (5, 10, 20)

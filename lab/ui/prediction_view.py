@@ -121,9 +121,3 @@ def numbers_table(table: pd.DataFrame, **formats: str) -> None:
     columns = table.select_dtypes("number").columns
     numbers = {name: st.column_config.NumberColumn(format=formats.get(name, "%.4f")) for name in columns}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
-
-
-def in_tex(value: float, digits: int = 5) -> str:
-    """A number in LaTeX, small and large ones with powers of ten."""
-    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

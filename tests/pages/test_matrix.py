@@ -37,6 +37,8 @@ def look(at: AppTest, where: str) -> int:
     """Walk all steps; each must come up without an exception or an error. Returns how many there are."""
     seen = []
     for step in walk(at):
+        for formula in at.latex:
+            assert not re.search(r"\de[+-]\d", formula.value), "LaTeX reads 2e+05 as 2 times e, plus 5"
         assert "<script" not in re.sub(r"\\.", "", words(at)), f"{where}, {step}"
         seen.append(step)
     return len(seen)

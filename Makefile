@@ -44,11 +44,11 @@ run: $(RUNTIME)
 dev: $(RUNTIME)
 	$(SERVE) --server.fileWatcherType auto --server.runOnSave true --client.showErrorDetails full $(ARGS)
 
-# Chromium and a server share the cores already: the browser tests run one after the other.
+# The browser tests come last: what a unit test can tell, it tells first.
 test: chromium lint
 ifeq ($(ARGS),)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --ignore tests/browser --ignore tests/load
-	$(BIN)/python -m pytest tests/browser tests/load
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/browser tests/load
 else
 	$(BIN)/python -m pytest $(ARGS)
 endif

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 
 from lab.models.cards import CATALOGUE, ModelUnavailable, card, ships, twin_of
+from lab.ui import memory
 
 if TYPE_CHECKING:
     from lab.analysis.predictions import Restored
@@ -86,6 +87,7 @@ def trained(model_id: str) -> LoadedModel:
     if model_id not in model_ids():
         raise ModelUnavailable(f"This server offers no model called {model_id!r}.")
     torch.set_num_threads(1)
+    memory.give_back()
     loaded = load_model(local_models().get(model_id, model_id))
     settle()
     return loaded

@@ -16,7 +16,8 @@ from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS
 from tests.browser.harness import View, visit, wait_idle
 
-TITLES = {each.page: each.title for each in (*LESSONS, *BENCHES)} | {"pages/20_Models.py": "Models"}
+TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
+TITLES["pages/20_Models.py"] = "Models"
 TEXT, PAIR = "Birds fly south.", "It is cold."
 STATE = "text=Birds+fly+south.&pair=It+is+cold.&model=lab-gpt2&layer=3&head=2"
 PATIENCE_MS = 90_000

@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from lab.models.interventions import Interventions, Patch
-from lab.models.proof import prove
+from lab.models.proof import _compare, prove
 from lab.models.trace import trace
 from tests.checkpoints import HEADS, LAYERS, WIDTH, Family
 from tests.conftest import TinyCheckpoint
@@ -164,3 +164,23 @@ def test_a_causal_token_may_not_lose_all_it_sees(lab_model: LabModel) -> None:
     assert torch.equal(trace(model, SENTENCE, None, later).hidden_states, trace(model, SENTENCE).hidden_states), (
         "the causal mask hides these already"
     )
+
+
+@pytest.mark.parametrize("place", [(0, 0), (2, 1)])
+def test_a_number_that_is_none_is_a_difference(place: tuple[int, int]) -> None:
+    """nan in one row of ours, wherever it stands; a masked score, -inf on both sides, is no difference."""
+    theirs = torch.tensor([[1.0, -torch.inf], [3.0, -4.0], [5.0, 2.0]])
+    same = _compare("scores", 0, theirs.clone(), theirs)
+    assert (same.difference, same.largest, same.passed) == (0.0, 5.0, True)
+    ours = theirs.clone()
+    ours[place] = torch.nan
+    assert not _compare("scores", 0, ours, theirs).passed
+
+
+def test_the_largest_difference_of_all_rows_counts() -> None:
+    theirs = torch.zeros(3, 2, 2)
+    ours = theirs.clone()
+    ours[1, 0, 1], ours[2, 1, 0] = -0.25, 0.125
+    found = _compare("attention", 1, ours, theirs)
+    assert (found.difference, found.shape, found.largest) == (0.25, (3, 2, 2), 0.0)
+    assert _compare("pair_logits", None, torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5])).difference == 0.5

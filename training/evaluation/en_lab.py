@@ -37,8 +37,9 @@ def evaluate() -> dict[str, Any]:
     Returns:
         Shares between 0 and 1: ``upos``, ``uas``, ``las`` with gold tokens; ``raw`` the same with spaCy's
         tokens, and how well those and the sentences fit (F1); ``names`` precision, recall and F1 over exact
-        spans, per label and over all (``micro``), sentence by sentence, and ``names_in_runs`` in the runs. ``load_seconds`` is the best of three, spaCy already
-        imported; ``folder_bytes`` sums all files; ``words_per_second`` includes everything.
+        spans, per label and over all (``micro``), sentence by sentence, and ``names_in_runs`` in the runs.
+        ``load_seconds`` is the best of three, spaCy already imported; ``folder_bytes`` sums all files;
+        ``words_per_second`` includes everything.
     """
     load_seconds, nlp = _load()
     treebank = list(documents(conllu(_HELD_OUT / "en_ewt-ud-dev.conllu.xz"), nlp.vocab))

@@ -10,6 +10,7 @@ README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 
 
 def test_the_outline_is_the_course() -> None:
-    rows = [line for line in README.splitlines() if line.startswith("| ") and line[2].isdigit()]
+    outline = README.partition("## A course outline")[2].partition("\n## ")[0]
+    rows = [line for line in outline.splitlines() if line.startswith("| ") and line[2].isdigit()]
     assert rows == [f"| {number(each)} | {each.title} | {each.minutes} | {each.question} |" for each in LESSONS]
     assert f"\n{sum(each.minutes for each in LESSONS)} minutes in all" in README

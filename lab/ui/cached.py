@@ -225,7 +225,8 @@ def _proof(_traced: Trace, run_id: str) -> Proof:
 def settle() -> None:
     """Take what has been imported out of the garbage collector's sight.
 
-    Streamlit collects garbage after every run; frozen, the libraries' half a million objects cost nothing.
+    Python looks through all it can see every now and then, and everybody waits; the libraries' half a million
+    objects are not worth that look.
     To be called when something large has been imported, not more often: cycles frozen with it stay for ever.
     """
     gc.collect()

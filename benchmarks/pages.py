@@ -23,7 +23,7 @@ from benchmarks.results import table
 from lab.course.benches import BENCHES, Bench
 from lab.course.lessons import LESSONS, Lesson
 from lab.ui import cached
-from lab.ui.selection import SENTENCE, TOY
+from lab.ui.parameters import SENTENCE, TOY
 
 HOME = Path(__file__).parents[1] / "Home.py"
 MODELS = ("lab-bert", "lab-gpt2")

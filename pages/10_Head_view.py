@@ -2,7 +2,7 @@
 
 from lab.ui.head_view import choose_units, show
 from lab.ui.lesson import open_bench
-from lab.ui.selection import TOY
+from lab.ui.parameters import TOY
 from lab.ui.toy_steps import toy_trace
 
 page = open_bench("10_Head_view.py")

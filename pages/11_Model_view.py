@@ -2,7 +2,8 @@
 
 from lab.ui.lesson import open_bench, with_tokens
 from lab.ui.model_view import choose_colour, show, take_opened
-from lab.ui.selection import TOY, current
+from lab.ui.parameters import TOY
+from lab.ui.selection import current
 from lab.ui.toy_steps import toy_trace
 
 page = open_bench("11_Model_view.py")

@@ -2,7 +2,7 @@
 
 from lab.ui.lesson import open_bench, with_tokens
 from lab.ui.neuron_view import DECIDING, NEURONS, WALKS, NeuronView, show_deciding, show_neurons, show_walks
-from lab.ui.selection import TOY
+from lab.ui.parameters import TOY
 from lab.ui.toy_steps import toy_trace
 
 page = open_bench("12_Neuron_view.py")

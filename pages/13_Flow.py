@@ -2,8 +2,8 @@
 
 from lab.ui.flow_view import FlowView, choose_heads, choose_reading, show_sankey
 from lab.ui.lesson import open_bench, with_tokens
+from lab.ui.parameters import TOY
 from lab.ui.rollout_view import show_rollout
-from lab.ui.selection import TOY
 from lab.ui.toy_steps import toy_trace
 from lab.ui.tree_view import show_tree
 

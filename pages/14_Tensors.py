@@ -1,7 +1,7 @@
 """Bench: every tensor of a run, and attention in the variants of bertplus."""
 
 from lab.ui.lesson import open_bench
-from lab.ui.selection import TOY
+from lab.ui.parameters import TOY
 from lab.ui.tensor_view import show_difference, show_tensor
 from lab.ui.toy_steps import toy_trace
 from lab.ui.variant_view import show_variants

@@ -3,7 +3,7 @@
 from lab.ui.compare_choice import choose_comparison, other_run
 from lab.ui.compare_view import asked, choose_figure, show
 from lab.ui.lesson import open_bench
-from lab.ui.selection import TOY
+from lab.ui.parameters import TOY
 from lab.ui.toy_steps import toy_trace
 
 page = open_bench("15_Compare.py")

@@ -6,9 +6,9 @@ from lab.ui import sinusoid_steps as sinusoids
 from lab.ui.attention_steps import choose_token
 from lab.ui.embedding_quiz import show_checks
 from lab.ui.lesson import open_lesson, with_tokens
+from lab.ui.parameters import TOY
 from lab.ui.position_lab import show_position_lab
 from lab.ui.segment_steps import show_segments
-from lab.ui.selection import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
 page = open_lesson("2_Embeddings.py")

@@ -3,7 +3,7 @@
 from lab.ui import attention_extras as extras
 from lab.ui import attention_steps as steps
 from lab.ui.lesson import open_lesson, with_tokens
-from lab.ui.selection import TOY
+from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
 page = open_lesson("3_Self-attention.py")

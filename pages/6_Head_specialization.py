@@ -6,7 +6,7 @@ from lab.ui import specialization_steps as steps
 from lab.ui.attention_steps import View
 from lab.ui.head_choice import take_click
 from lab.ui.lesson import open_lesson, with_tokens
-from lab.ui.selection import TOY
+from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
 page = open_lesson("6_Head_specialization.py")

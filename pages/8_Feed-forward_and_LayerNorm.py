@@ -6,7 +6,7 @@ from lab.ui import residual_steps as stream
 from lab.ui.feed_forward_hand import by_hand
 from lab.ui.feed_forward_view import look
 from lab.ui.lesson import open_lesson
-from lab.ui.selection import TOY
+from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
 page = open_lesson("8_Feed-forward_and_LayerNorm.py")

@@ -11,10 +11,10 @@ from lab.models.cards import twin_id
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.toy.data import as_text
-from lab.ui import cached, cached_compared, cached_toys, selection, toy_runs
+from lab.ui import cached, cached_compared, cached_toys, parameters, selection, toy_runs
 from lab.ui.attention_steps import choose_tokens
 from lab.ui.lesson import OpenPage, with_tokens
-from lab.ui.selection import (
+from lab.ui.parameters import (
     BLOCKED,
     CHOICES,
     INTERVENTION,
@@ -78,13 +78,13 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
     left, right = st.columns(2)
     with left:
         st.text_input(
-            "Text B", value=selection.DEFAULTS.other_text, key="other_text", bind="query-params",
-            persist_state="session", max_chars=selection.MAX_CHARACTERS,
+            "Text B", value=parameters.DEFAULTS.other_text, key="other_text", bind="query-params",
+            persist_state="session", max_chars=parameters.MAX_CHARACTERS,
         )  # fmt: skip
     with right:
         st.text_input(
             "Second sentence of B (optional)", key="other_pair", bind="query-params", persist_state="session",
-            max_chars=selection.MAX_CHARACTERS,
+            max_chars=parameters.MAX_CHARACTERS,
         )  # fmt: skip
     chosen = selection.current()
     return page.run(a.model.id, chosen.other_text, chosen.other_pair, whose="Text B: ")
@@ -102,12 +102,12 @@ def _other_model(page: OpenPage, a: Trace) -> Trace:
 def _place_of_other() -> int:
     """Where the default of model B stands in the list; the last, where this server lacks it."""
     ids = cached.model_ids()
-    default = selection.DEFAULTS.other_model
+    default = parameters.DEFAULTS.other_model
     return ids.index(default) if default in ids else len(ids) - 1
 
 
 def _seed() -> int:
-    default, least, most = selection.NUMBERS["twin_seed"]
+    default, least, most = parameters.NUMBERS["twin_seed"]
     st.number_input(
         "Seed of the random weights", least, most, default, key="twin_seed", bind="query-params", width=240
     )  # fmt: skip
@@ -121,13 +121,13 @@ def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
     if not toy:
         b = page.run(twin_id(a.model.id, seed), chosen.text, chosen.pair, whose="")
         return Pair(a, b, f"{quoted(a.model.id)} as trained", b_is)
-    b = cached_toys.toy_run(selection.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed, a.text)
+    b = cached_toys.toy_run(parameters.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed, a.text)
     return Pair(a, b, _toy_is(page, page.selection.toy_weights), b_is)
 
 
 def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
     """Another of the toy's sentences."""
-    default, least, most = selection.NUMBERS["toy_other"]
+    default, least, most = parameters.NUMBERS["toy_other"]
     st.number_input(
         "Sentence B", least, most, default, key="toy_other", bind="query-params", persist_state="session", width=160
     )  # fmt: skip
@@ -140,9 +140,9 @@ def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
 
 def _toy_is(page: OpenPage, kind: str) -> str:
     """A toy in a few words: what its weights are."""
-    if kind == selection.RANDOM:
+    if kind == parameters.RANDOM:
         return "toy with **random weights**: nothing is learned"
-    if kind == selection.CONSTRUCTED:
+    if kind == parameters.CONSTRUCTED:
         return "toy with **weights written by hand**"
     plan = toy_runs.plan(page.selection)
     run = toy_runs.run_of(plan)
@@ -154,7 +154,7 @@ def _toy_is(page: OpenPage, kind: str) -> str:
 def _other_toy(page: OpenPage, a: Trace) -> Pair:
     """The same sentence through another toy."""
     kind = str(st.segmented_control(
-        "Toy B", list(CHOICES["other_toy"]), default=selection.RANDOM, required=True, key="other_toy",
+        "Toy B", list(CHOICES["other_toy"]), default=parameters.RANDOM, required=True, key="other_toy",
         bind="query-params", persist_state="session",
     ))  # fmt: skip
     chosen = page.selection

@@ -20,7 +20,7 @@ from lab.ui.attention_steps import choose_token
 from lab.ui.compare_choice import Pair
 from lab.ui.figures import code, draw
 from lab.ui.lesson import with_tokens
-from lab.ui.selection import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW
+from lab.ui.parameters import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:

@@ -7,8 +7,8 @@ import numpy as np
 from lab.analysis.embeddings import position_rows, worked_dimension
 from lab.course import embedding_checks as ask
 from lab.ui.embedding_steps import LESSON, View
+from lab.ui.parameters import DEFAULTS
 from lab.ui.quiz import checks
-from lab.ui.selection import DEFAULTS
 
 _POSITIONS = 16  # as many as a learner can look up on the similarity map
 

@@ -17,7 +17,7 @@ from lab.figures import flow as figures
 from lab.models.trace import LayerTrace, Trace
 from lab.ui import cached_flow, selection
 from lab.ui.figures import code, draw_plotly
-from lab.ui.selection import (
+from lab.ui.parameters import (
     CHOICES,
     EVERY_TOKEN,
     HEADS_ONLY,

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 import streamlit as st
 
 from lab.analysis.multi_head import divisors
-from lab.ui import selection
+from lab.ui import parameters, selection
 from lab.ui.heads_off_steps import EFFECTS
 from lab.ui.lesson import LessonPage
 from lab.ui.multi_head_steps import MAPS
-from lab.ui.selection import RANDOM
+from lab.ui.parameters import RANDOM
 
 
 def number_of_heads(page: LessonPage) -> int | None:
     """Sidebar: into how many heads the random toy is cut; None for the constructed one."""
     if page.selection.toy_weights != RANDOM:
         return None
-    default, least, width = selection.NUMBERS["toy_heads"]  # at most one head for each dimension
+    default, least, width = parameters.NUMBERS["toy_heads"]  # at most one head for each dimension
     with st.sidebar:
         st.number_input("Number of heads", least, width, default, key="toy_heads", bind="query-params")
     asked, cuts = selection.current().toy_heads, divisors(width)

@@ -26,8 +26,8 @@ from lab.toy.data import as_text
 from lab.ui import cached_tags, toy_runs
 from lab.ui.attention_steps import View
 from lab.ui.figures import code, draw
+from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, OWN, TOY
 from lab.ui.quiz import predict
-from lab.ui.selection import BUNDLED, MAX_CHARACTERS, OWN, TOY
 from lab.ui.specialization_view import LESSON, draw_names, name_of
 
 AVERAGED, CLUSTERED = "named-on-average", "clusters-of-heads"

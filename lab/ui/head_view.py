@@ -16,7 +16,7 @@ from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.figures import show_numbers
-from lab.ui.selection import TOKENS, WORDS
+from lab.ui.parameters import TOKENS, WORDS
 
 
 def choose_units() -> str:

@@ -20,8 +20,8 @@ from lab.ui import cached_heads, selection
 from lab.ui.attention_steps import View, draw_map
 from lab.ui.figures import code, draw
 from lab.ui.multi_head_steps import LESSON, choose, draw_all
+from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY
 from lab.ui.quiz import predict
-from lab.ui.selection import CONSTRUCTED, RANDOM, TOY
 
 _ONE_HEAD = "This model has one head in a layer, so there is no other to compare it with."
 _CUTS = 9  # rows of the table

@@ -29,9 +29,9 @@ from lab.ui import cached_heads
 from lab.ui.figures import code, draw
 from lab.ui.lesson import LessonPage
 from lab.ui.multi_head_steps import LESSON
+from lab.ui.parameters import TOY
 from lab.ui.prediction_view import View, cannot_predict, look
 from lab.ui.quiz import predict
-from lab.ui.selection import TOY
 
 EFFECTS = "head-effects"
 _WAYS = ("Zero", "Mean")

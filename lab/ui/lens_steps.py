@@ -16,9 +16,9 @@ from lab.figures import predictions as figures
 from lab.figures.choices import BEST_WORD, ENTROPY, RANK
 from lab.ui import cached_predictions, masking, selection
 from lab.ui.figures import code, draw
+from lab.ui.parameters import CHOICES
 from lab.ui.prediction_view import LESSON, View
 from lab.ui.quiz import predict
-from lab.ui.selection import CHOICES
 
 _GRID = "lens-grid"
 _CELL, _CLICKED = "_lens_cell", "_lens_clicked"

@@ -20,7 +20,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.proof import Proof
 from lab.models.trace import Trace
-from lab.ui import cached, progress_view, selection, shell, teaching
+from lab.ui import cached, parameters, progress_view, selection, shell, teaching
 from lab.ui.quiz import progress, remember
 
 _PLAIN = Interventions()
@@ -30,7 +30,7 @@ _PLAIN = Interventions()
 class OpenPage:
     """One run of a page: what is selected, where the proof badge and the notes go."""
 
-    selection: selection.Selection
+    selection: parameters.Selection
     badge: DeltaGenerator
     notes: DeltaGenerator
     weights: bool  # whether its model may be the one before training: the same with random weights
@@ -89,7 +89,7 @@ class OpenPage:
     def _model_id(self) -> str:
         """The model to run: the selected one, or its twin with random weights where the page offers them."""
         wanted = self.available(self.selection.model)
-        if self.selection.weights != selection.RANDOM or not self.weights:
+        if self.selection.weights != parameters.RANDOM or not self.weights:
             return wanted
         seed = self.selection.twin_seed
         st.info(
@@ -108,14 +108,14 @@ class OpenPage:
                         f"**{escaped(wanted)}** is not on this machine yet: {size} MB from the Hugging Face Hub."
                     )
                     st.button(f"Download {size} MB", key=f"_download.{wanted}", icon=":material/download:")
-                st.caption(f"Until then you see {selection.DEFAULTS.model}.")
-                return selection.DEFAULTS.model
+                st.caption(f"Until then you see {parameters.DEFAULTS.model}.")
+                return parameters.DEFAULTS.model
             cached.model(wanted)
         except (ModelUnavailable, CheckpointError) as error:
             st.warning(
-                f"{escaped(str(error))} You see {selection.DEFAULTS.model} instead.", icon=":material/cloud_off:"
+                f"{escaped(str(error))} You see {parameters.DEFAULTS.model} instead.", icon=":material/cloud_off:"
             )
-            return selection.DEFAULTS.model
+            return parameters.DEFAULTS.model
         return wanted
 
     def head_controls(self, model: LoadedModel) -> tuple[int, int]:
@@ -298,7 +298,7 @@ def _proof_table(proof: Proof) -> pa.Table:
     )
 
 
-def with_tokens(chosen: selection.Selection, n: int) -> tuple[int, int]:
+def with_tokens(chosen: parameters.Selection, n: int) -> tuple[int, int]:
     """The chosen query and key, from 0, brought inside the ``n`` tokens."""
     fitted = replace(chosen, token=min(chosen.token, n), key_token=min(chosen.key_token, n))
     return fitted.token - 1, fitted.key_token - 1

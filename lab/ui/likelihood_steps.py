@@ -19,9 +19,9 @@ from lab.ui import cached_predictions
 from lab.ui.cached import identity
 from lab.ui.cached_predictions import Scoring
 from lab.ui.figures import code, draw
+from lab.ui.parameters import LOG_PROBABILITY, PROBABILITY
 from lab.ui.prediction_view import LESSON
 from lab.ui.quiz import predict
-from lab.ui.selection import LOG_PROBABILITY, PROBABILITY
 
 UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
 _SCORING = "_scoring"

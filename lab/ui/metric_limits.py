@@ -15,7 +15,7 @@ from lab.course import metric_checks as ask
 from lab.course.words import quoted
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
-from lab.ui import cached_heads, selection
+from lab.ui import cached_heads, parameters
 from lab.ui.attention_steps import View
 from lab.ui.figures import code, draw
 from lab.ui.metric_view import (
@@ -83,7 +83,7 @@ def show_threshold(view: View) -> None:
     """Sparsity counts the cells below τ, and τ is a choice."""
     n, causal, trace = len(view.trace), is_causal(view.trace), view.trace
     st.segmented_control(
-        "Threshold τ", sorted(map(str, selection.CHOICES["tau"]), key=float), default="0.01", required=True, key="tau",
+        "Threshold τ", sorted(map(str, parameters.CHOICES["tau"]), key=float), default="0.01", required=True, key="tau",
         bind="query-params", persist_state="session",
     )  # fmt: skip
     tau = threshold()

@@ -7,9 +7,9 @@ import streamlit as st
 
 from lab.analysis.heads import Values, is_causal
 from lab.analysis.metrics import METRICS, Metric, Metrics
-from lab.ui import cached_heads, selection
+from lab.ui import cached_heads, parameters
 from lab.ui.attention_steps import View
-from lab.ui.selection import CORRECTED, RAW
+from lab.ui.parameters import CORRECTED, RAW
 
 LESSON = "attention-metrics"
 
@@ -27,7 +27,7 @@ def uniform(view: View) -> Metrics:
 def threshold() -> float:
     """τ, as chosen in the step about it, or asked for in the link before that step was ever drawn."""
     chosen = st.session_state.get("tau", st.query_params.get("tau"))
-    return float(chosen if chosen in selection.CHOICES["tau"] else selection.DEFAULTS.tau)
+    return float(chosen if chosen in parameters.CHOICES["tau"] else parameters.DEFAULTS.tau)
 
 
 def choose_version() -> bool:
@@ -43,7 +43,7 @@ def choose_metric() -> Metric:
     """The metric of a step; below it what it says."""
     names = [metric.name for metric in METRICS]
     name = st.selectbox(
-        "Metric", names, names.index(selection.DEFAULTS.metric), key="metric", bind="query-params",
+        "Metric", names, names.index(parameters.DEFAULTS.metric), key="metric", bind="query-params",
         persist_state="session",
     )  # fmt: skip
     metric = METRICS[names.index(str(name))]

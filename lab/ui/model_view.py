@@ -19,7 +19,7 @@ from lab.ui import cached_heads, cached_tags, selection
 from lab.ui.components import mount
 from lab.ui.figures import draw, show_numbers
 from lab.ui.metric_view import choose_version, threshold
-from lab.ui.selection import CHOICES, CORRECTED, WEIGHTS
+from lab.ui.parameters import CHOICES, CORRECTED, WEIGHTS
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"

@@ -18,8 +18,8 @@ from lab.toy.data import as_text
 from lab.ui import cached_layers, toy_runs
 from lab.ui.feed_forward_view import LESSON, View, choose
 from lab.ui.figures import code, draw
+from lab.ui.parameters import TOY, Selection
 from lab.ui.quiz import predict
-from lab.ui.selection import TOY, Selection
 
 _CONTEXT = 60  # characters of a text on either side of a token
 

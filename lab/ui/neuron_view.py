@@ -14,11 +14,11 @@ from lab.analysis.patterns import Pattern
 from lab.course.words import escaped, named
 from lab.figures import neurons as figures
 from lab.models.trace import Trace
-from lab.ui import cached_neurons, selection
+from lab.ui import cached_neurons, parameters, selection
 from lab.ui.attention_steps import choose_token
 from lab.ui.components import mount
 from lab.ui.figures import code, draw, show_numbers
-from lab.ui.selection import AROUND, HEAVIEST
+from lab.ui.parameters import AROUND, HEAVIEST
 
 NEURONS, DECIDING, WALKS = "Neurons", "Which neurons decide", "Three patterns"
 
@@ -120,8 +120,8 @@ def show_deciding(view: NeuronView) -> None:
 
 def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:
     """The pattern, and how many dimensions are kept or left out."""
-    offered = selection.CHOICES["pattern"]
-    default, least, most = selection.NUMBERS["dimensions"]
+    offered = parameters.CHOICES["pattern"]
+    default, least, most = parameters.NUMBERS["dimensions"]
     with st.container(horizontal=True):
         name = st.selectbox(
             "Pattern", offered, key="pattern", bind="query-params", persist_state="session", width=280,

@@ -20,8 +20,8 @@ from lab.text.tags import Tags
 from lab.ui import cached_tags
 from lab.ui.attention_steps import View
 from lab.ui.figures import code
+from lab.ui.parameters import TOY
 from lab.ui.quiz import checks, predict
-from lab.ui.selection import TOY
 from lab.ui.specialization_view import LESSON, dimension, draw_names, tags_or_reason
 
 NAMED = "named-heads"

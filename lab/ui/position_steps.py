@@ -14,7 +14,7 @@ from lab.analysis.positions import Measure, by_distance, frequencies, similarity
 from lab.course import embedding_checks as ask
 from lab.figures import positions as figures
 from lab.figures.positions import Spread
-from lab.ui import selection
+from lab.ui import parameters, selection
 from lab.ui.embedding_steps import LESSON, View, choose_dimensions
 from lab.ui.figures import code, draw
 from lab.ui.quiz import predict
@@ -29,19 +29,19 @@ def settings() -> tuple[int, int, float]:
         slider("pe_width", "Dimensions d of the sinusoids", 4)
     with right:
         st.select_slider(
-            "Base of the sinusoids", sorted(selection.CHOICES["pe_base"]), selection.CHOICES["pe_base"][0],
+            "Base of the sinusoids", sorted(parameters.CHOICES["pe_base"]), parameters.CHOICES["pe_base"][0],
             key="pe_base", bind="query-params",
         )  # fmt: skip
     chosen = selection.current()
-    _, least, most = selection.NUMBERS["pe_width"]
+    _, least, most = parameters.NUMBERS["pe_width"]
     width = min(max(chosen.pe_width, least), most)
-    length = min(max(chosen.pe_length, selection.NUMBERS["pe_length"][1]), selection.NUMBERS["pe_length"][2])
-    base = chosen.pe_base if chosen.pe_base in selection.CHOICES["pe_base"] else selection.CHOICES["pe_base"][0]
+    length = min(max(chosen.pe_length, parameters.NUMBERS["pe_length"][1]), parameters.NUMBERS["pe_length"][2])
+    base = chosen.pe_base if chosen.pe_base in parameters.CHOICES["pe_base"] else parameters.CHOICES["pe_base"][0]
     return length, width - width % 2, float(base)
 
 
 def slider(name: str, label: str, step: int) -> None:
-    default, least, most = selection.NUMBERS[name]
+    default, least, most = parameters.NUMBERS[name]
     st.slider(label, least, most, default, step, key=name, bind="query-params")
 
 

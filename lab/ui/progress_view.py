@@ -10,7 +10,7 @@ from lab.course.lessons import LESSONS, Lesson, number
 from lab.course.progress import MAX_BYTES, Answer
 from lab.course.progress_file import ProgressFileError, read
 from lab.course.words import escaped, quoted
-from lab.ui import cached, selection
+from lab.ui import cached, parameters, selection
 from lab.ui.quiz import progress, remember
 
 _FILE = "_progress_file"
@@ -70,9 +70,9 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
 
 def _where(link: Mapping[str, str]) -> str:
     """What the check was asked about; a link that names no sentence means the one every visit begins with."""
-    if link.get("mode") == selection.TOY:
+    if link.get("mode") == parameters.TOY:
         return "Asked about a toy"
-    texts = [link.get("text", selection.DEFAULT_TEXT), link.get("pair", "")]
+    texts = [link.get("text", parameters.DEFAULT_TEXT), link.get("pair", "")]
     return f"Asked about {' and '.join(quoted(text) for text in texts if text)}"
 
 

@@ -21,9 +21,9 @@ from lab.models.trace import Trace
 from lab.ui import cached_predictions, masking
 from lab.ui.cached import identity
 from lab.ui.figures import code, draw
+from lab.ui.parameters import CHOICES, EVERY_WORD, NUMBERS
 from lab.ui.prediction_view import LESSON, numbers_table, temperature
 from lab.ui.quiz import predict
-from lab.ui.selection import CHOICES, EVERY_WORD, NUMBERS
 
 _BARS = 12
 _FIRST = 6  # ranks that the table always has

@@ -13,7 +13,7 @@ from lab.course.words import escaped, quoted
 from lab.figures.sentences import Between
 from lab.models.trace import Trace
 from lab.text.sentences import SentencesUnavailable
-from lab.ui import cached_heads, selection
+from lab.ui import cached_heads, parameters, selection
 from lab.ui.lesson import LessonPage
 
 LESSON = "inter-sentence-attention"
@@ -131,7 +131,7 @@ def take(text: str, pair: str) -> None:
 
 def _choose(name: str, title: str, count: int) -> int:
     selection.fit(name, count, "This text")
-    default = min(getattr(selection.DEFAULTS, name), count)
+    default = min(getattr(parameters.DEFAULTS, name), count)
     return int(st.selectbox(title, range(1, count + 1), default - 1, key=name, bind="query-params")) - 1
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from lab.course.benches import Bench
 from lab.course.lessons import Lesson
 from lab.toy.tasks import TASKS, task_named
-from lab.ui import cached, selection
+from lab.ui import cached, parameters, selection
 from lab.ui.toy_runs import ask_for_training
 
 _EXAMPLES = {
@@ -25,17 +25,17 @@ def shared_input(opened: Lesson | Bench | None) -> None:
 
     ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
     """
-    if opened is not None and opened.toy and _mode() == selection.TOY:
+    if opened is not None and opened.toy and _mode() == parameters.TOY:
         toy_weights(trains=isinstance(opened, Lesson))
         toy_input()
         return
     st.text_area(
-        "Your sentence", value=selection.DEFAULT_TEXT, key="text", bind="query-params",
-        max_chars=selection.MAX_CHARACTERS, height=96,
+        "Your sentence", value=parameters.DEFAULT_TEXT, key="text", bind="query-params",
+        max_chars=parameters.MAX_CHARACTERS, height=96,
         help="Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link.",
     )  # fmt: skip
     st.text_input(
-        "Second sentence (optional)", key="pair", bind="query-params", max_chars=selection.MAX_CHARACTERS,
+        "Second sentence (optional)", key="pair", bind="query-params", max_chars=parameters.MAX_CHARACTERS,
         help="BERT reads two texts as a pair: segment A, then segment B.",
     )  # fmt: skip
     st.selectbox(
@@ -49,12 +49,12 @@ def shared_input(opened: Lesson | Bench | None) -> None:
     st.selectbox("Model", cached.model_ids(), key="model", bind="query-params", format_func=str)
     if opened is not None and opened.weights:
         st.segmented_control(
-            "Weights", [selection.LEARNED, selection.RANDOM], default=selection.LEARNED, required=True, key="weights",
-            bind="query-params",
+            "Weights", [parameters.LEARNED, parameters.RANDOM], default=parameters.LEARNED, required=True,
+            key="weights", bind="query-params",
             help="Random: the same architecture before its first training step. What you still see was not learned.",
         )  # fmt: skip
-        if selection.chosen("weights") == selection.RANDOM:
-            default, least, most = selection.NUMBERS["twin_seed"]
+        if selection.chosen("weights") == parameters.RANDOM:
+            default, least, most = parameters.NUMBERS["twin_seed"]
             st.number_input("Seed", least, most, default, key="twin_seed", bind="query-params")
 
 
@@ -67,7 +67,7 @@ def _take_example() -> None:
 
 def _mode() -> str:
     chosen = st.segmented_control(
-        "Input", [selection.SENTENCE, selection.TOY], default=selection.SENTENCE, required=True, key="mode",
+        "Input", [parameters.SENTENCE, parameters.TOY], default=parameters.SENTENCE, required=True, key="mode",
         bind="query-params",
         help="Toy: made-up number sentences through a model of one or two layers, small enough to see whole.",
     )  # fmt: skip
@@ -77,10 +77,10 @@ def _mode() -> str:
 def toy_weights(*, trains: bool) -> None:
     """Sidebar: which toy, always named for what it is. A bench looks at toys; a lesson ``trains`` them too."""
     st.segmented_control(
-        "Weights", [selection.CONSTRUCTED, selection.RANDOM, selection.TRAINED], default=selection.CONSTRUCTED,
+        "Weights", [parameters.CONSTRUCTED, parameters.RANDOM, parameters.TRAINED], default=parameters.CONSTRUCTED,
         required=True, key="toy_weights", bind="query-params",
     )  # fmt: skip
-    if selection.chosen("toy_weights") == selection.TRAINED:
+    if selection.chosen("toy_weights") == parameters.TRAINED:
         _training(trains)
 
 
@@ -108,5 +108,5 @@ def toy_input() -> None:
         "toy_seed": "Seed",
         "toy_sentence": "Sentence to look at",
     }
-    for name, (default, least, most) in selection.TOY_NUMBERS.items():
+    for name, (default, least, most) in parameters.TOY_NUMBERS.items():
         st.number_input(labels[name], least, most, default, key=name, bind="query-params")

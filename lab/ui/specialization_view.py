@@ -19,7 +19,7 @@ from lab.text.tags import Tags
 from lab.ui import cached_tags
 from lab.ui.attention_steps import View
 from lab.ui.figures import draw
-from lab.ui.selection import TOY
+from lab.ui.parameters import TOY
 
 LESSON = "head-specialization"
 

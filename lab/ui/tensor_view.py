@@ -29,7 +29,7 @@ from lab.models.tensor_entries import GROUPS, TensorEntry
 from lab.models.trace import Trace
 from lab.ui import cached, cached_tensors, selection
 from lab.ui.figures import draw
-from lab.ui.selection import DEFAULTS
+from lab.ui.parameters import DEFAULTS
 
 _ALL = "All groups"
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.toy.tasks import task_named
 from lab.ui import cached_toys
-from lab.ui.selection import TRAINED, Selection
+from lab.ui.parameters import TRAINED, Selection
 
 if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel

@@ -12,7 +12,7 @@ from lab.models.trace import Trace
 from lab.toy.data import as_text, summarise, validate
 from lab.ui import cached_toys, toy_runs
 from lab.ui.lesson import LessonPage, OpenPage
-from lab.ui.selection import RANDOM, TRAINED
+from lab.ui.parameters import RANDOM, TRAINED
 from lab.ui.toy_runs import TRAIN_STEP
 from lab.ui.training_steps import show_training
 

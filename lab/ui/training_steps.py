@@ -20,8 +20,8 @@ from lab.toy.data import as_text
 from lab.toy.tasks import IGNORED
 from lab.ui import cached_toys, toy_runs
 from lab.ui.figures import code, draw
+from lab.ui.parameters import TRAINED
 from lab.ui.quiz import predict
-from lab.ui.selection import TRAINED
 
 if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel

@@ -12,7 +12,7 @@ from lab.analysis.heads import Weights
 from lab.analysis.influence import MAX_NODES, Tree, bounded_depth, influence_tree, most_nodes
 from lab.charts.components.influence_tree import tree_chart
 from lab.figures import flow as figures
-from lab.ui import selection
+from lab.ui import parameters
 from lab.ui.attention_steps import choose_token
 from lab.ui.components import mount
 from lab.ui.figures import code, show_numbers
@@ -56,7 +56,7 @@ def _controls(view: FlowView) -> tuple[int, int, bool]:
             ("tree_k", "Targets per token (k)", "The k largest weights of each token’s row."),
             ("tree_depth", "Depth", "How many edges from the root to the last token."),
         ):
-            default, least, most = selection.NUMBERS[name]
+            default, least, most = parameters.NUMBERS[name]
             values.append(
                 st.number_input(
                     label, least, most, default, key=name, bind="query-params", persist_state="session", width=180,

@@ -20,7 +20,7 @@ from lab.figures import twins as figures
 from lab.models.catalogue import LoadedModel
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
-from lab.ui import cached, selection
+from lab.ui import cached, parameters, selection
 from lab.ui.figures import code, draw
 from lab.ui.lesson import OpenPage
 from lab.ui.prediction_view import View, cannot_predict, look
@@ -33,7 +33,7 @@ Pair = tuple[Trace, Trace]
 
 
 def _seed() -> int:
-    default, least, most = selection.NUMBERS["twin_seed"]
+    default, least, most = parameters.NUMBERS["twin_seed"]
     st.number_input("Seed of the random weights", least, most, default, key="twin_seed", bind="query-params", width=240)
     return selection.current().twin_seed
 

@@ -12,7 +12,7 @@ from lab.course.words import escaped, quoted
 from lab.figures import variants as figures
 from lab.figures.attention import MAP_TOKENS
 from lab.models.trace import Trace
-from lab.ui import selection
+from lab.ui import parameters
 from lab.ui.figures import code, draw
 
 _BOTH, _ALONE = "Beside raw", "Alone"
@@ -63,7 +63,7 @@ def _choose_words(trace: Trace) -> str | None:
     with st.expander("Cut the words yourself", icon=":material/content_cut:"):
         typed = st.text_area(
             f"The text with {sign} between words; nothing means the tokenizer’s own words", key="word_cut",
-            bind="query-params", persist_state="session", max_chars=2 * selection.MAX_CHARACTERS,
+            bind="query-params", persist_state="session", max_chars=2 * parameters.MAX_CHARACTERS,
             placeholder=own[:200], height=80,
         )  # fmt: skip
         st.button("Start from the tokenizer’s words", on_click=_take_own, args=(own,), icon=":material/edit:")

@@ -36,7 +36,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy
-from lab.ui.selection import COMPARED
+from lab.ui.parameters import COMPARED
 
 A, B = "The cat sat on the mat. It was tired.", "The dog sat on the mat. It was tired."
 AT = At(1, 2, 3)

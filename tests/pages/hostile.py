@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lab.course.lessons import LESSONS
 from lab.course.progress import LAB, VERSION
-from lab.ui.selection import CHOICES, CONSTRUCTED, DEFAULTS, LEARNED, NUMBERS, RANDOM, SENTENCE, TOY, TRAINED
+from lab.ui.parameters import CHOICES, CONSTRUCTED, DEFAULTS, LEARNED, NUMBERS, RANDOM, SENTENCE, TOY, TRAINED
 
 # Each has broken some program once: what combines, joins, reverses, ends a string, ends a tag, means markup.
 STRANGE = (

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
-from lab.ui.selection import CHOICES, COMPARED, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
+from lab.ui.parameters import CHOICES, COMPARED, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
 from tests.pages.apptest import visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 

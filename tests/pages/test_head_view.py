@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.ui.head_view import head_view_of, parsed_heads
-from lab.ui.selection import WORDS
+from lab.ui.parameters import WORDS
 from tests.analysis.test_words import naive
 from tests.charts.payloads import unpack
 from tests.pages.apptest import visit, words

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.lessons import LESSONS, Lesson
-from lab.ui.selection import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS
+from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS
 from tests.pages.apptest import ROOT, visit, walk, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.variants import VARIANTS
 from lab.ui import cached
-from lab.ui.selection import DEFAULT_TEXT
+from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, visit, words
 from tests.pages.texts import TEXTS
 

@@ -11,7 +11,7 @@ from lab.models.proof import prove
 from lab.models.trace import trace
 from lab.toy.models import RANDOM, random_toy
 from lab.toy.recut import recut
-from lab.ui.selection import NUMBERS
+from lab.ui.parameters import NUMBERS
 from tests.conftest import TinyCheckpoint
 
 SENTENCE = "3 5 2 5 1"

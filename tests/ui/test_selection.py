@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.ui.selection import DEFAULT_TEXT, MAX_CHARACTERS, whole_number
+from lab.ui.parameters import DEFAULT_TEXT, MAX_CHARACTERS
+from lab.ui.selection import whole_number
 from tests.pages.apptest import visit, words
 
 

@@ -19,7 +19,7 @@ from torch.nn import functional
 from transformers import BertConfig, BertForPreTraining
 
 from training.corpus import SOURCES, TokenCorpus, token_corpus
-from training.loop import Run, options, schedule_of
+from training.loop import Run, argument_parser, parsed_options, schedule_of
 from training.vocabulary import wordpiece_tokenizer
 from training.windows import Batch, WindowSampler, mask_tokens
 
@@ -97,7 +97,8 @@ class BertTask:
     def __init__(self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer) -> None:
         self.recipe, self.corpora, self.tokenizer = recipe, corpora, tokenizer
         self.model: nn.Module = build_model(recipe)
-        self.learning_rate, self.weight_decay = recipe.learning_rate, recipe.weight_decay
+        self.learning_rates = (recipe.learning_rate, recipe.learning_rate)
+        self.weight_decay = recipe.weight_decay
 
     def start(self, tokens: int) -> None:
         seed = self.recipe.seed + tokens
@@ -121,7 +122,7 @@ class BertTask:
 
 
 def main() -> None:
-    parsed = options(__doc__, WORK)
+    parsed = parsed_options(argument_parser(__doc__, WORK))
     recipe = Recipe()
     tokenizer = wordpiece_tokenizer(parsed.corpora, parsed.work / "tokenizer.json", recipe.vocabulary)
     corpora = token_corpus(parsed.corpora, tokenizer, parsed.work / "tokens.npz")

@@ -21,7 +21,7 @@ from torch.nn import functional
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from training.corpus import SOURCES, Source, TokenCorpus, token_corpus
-from training.loop import Run, options, schedule_of
+from training.loop import Run, argument_parser, parsed_options, schedule_of
 from training.vocabulary import END_OF_TEXT, bpe_tokenizer
 
 WORK = Path(".training/lab-gpt2")
@@ -137,7 +137,8 @@ class Gpt2Task:
     def __init__(self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer) -> None:
         self.recipe, self.corpora, self.tokenizer = recipe, corpora, tokenizer
         self.model: nn.Module = build_model(recipe)
-        self.learning_rate, self.weight_decay = recipe.learning_rate, recipe.weight_decay
+        self.learning_rates = (recipe.learning_rate, recipe.learning_rate)
+        self.weight_decay = recipe.weight_decay
 
     def start(self, tokens: int) -> None:
         self.sampler = TextSampler(self.corpora[0], self.tokenizer, self.recipe.repeats, self.recipe.seed + tokens)
@@ -157,7 +158,7 @@ class Gpt2Task:
 
 
 def main() -> None:
-    parsed = options(__doc__, WORK)
+    parsed = parsed_options(argument_parser(__doc__, WORK))
     recipe = Recipe()
     tokenizer = bpe_tokenizer(parsed.corpora, parsed.work / "tokenizer.json", recipe.vocabulary)
     corpora = token_corpus(parsed.corpora, tokenizer, parsed.work / "tokens.npz", before_sentence=" ")

@@ -19,6 +19,8 @@ import torch
 from torch import Tensor, nn
 
 LOG_EVERY = 800_000  # tokens
+# A processor without bfloat16 instructions imitates them: a quarter of float32's speed.
+HAS_BFLOAT16 = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Task(Protocol):
     """What is trained: a model, the loss of its next batch, and its loss on text held out."""
 
     model: nn.Module
-    learning_rate: float
+    learning_rates: tuple[float, float]  # of the matrices and of the rest
     weight_decay: float
 
     def matrices(self) -> list[nn.Parameter]:
@@ -68,10 +70,10 @@ def optimizers(task: Task) -> list[torch.optim.Optimizer]:
     matrices = task.matrices()
     chosen = {id(p) for p in matrices}
     rest = [p for p in task.model.parameters() if id(p) not in chosen]
-    lr, decay = task.learning_rate, task.weight_decay
+    (of_matrices, of_rest), decay = task.learning_rates, task.weight_decay
     return [
-        torch.optim.Muon(matrices, lr=lr, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
-        torch.optim.AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=decay),
+        torch.optim.Muon(matrices, lr=of_matrices, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(rest, lr=of_rest, betas=(0.9, 0.98), weight_decay=decay),
     ]
 
 
@@ -125,13 +127,13 @@ class Run:
     def update(self) -> float:
         """One step; return the loss to log."""
         factor = self.schedule.factor(self.tokens)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=HAS_BFLOAT16):
             loss, shown, tokens = self.task.next_loss(self.tokens, self.schedule.left(self.tokens))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.task.model.parameters(), 1.0)
-        for optimizer in self.optimizers:
+        for optimizer, rate in zip(self.optimizers, self.task.learning_rates, strict=True):
             for group in optimizer.param_groups:
-                group["lr"] = factor * self.task.learning_rate
+                group["lr"] = factor * rate
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         self.tokens += tokens
@@ -164,14 +166,19 @@ class Run:
                 losses = []
 
 
-def options(description: str | None, work: Path) -> argparse.Namespace:
-    """The command line of both trainings."""
+def argument_parser(description: str | None, work: Path) -> argparse.ArgumentParser:
+    """The command line that every training has."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, required=True, help="folder of <source>.txt.xz files")
     parser.add_argument("--work", type=Path, default=work, help="states and caches")
     parser.add_argument("--until", type=float, required=True, help="million tokens of the constant phase")
     parser.add_argument("--decay", type=float, default=0, help="million tokens of the decay after it; 0: none yet")
     parser.add_argument("--threads", type=int, default=1)
+    return parser
+
+
+def parsed_options(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Read the command line, and make ready what it asks for."""
     parsed = parser.parse_args()
     torch.set_num_threads(parsed.threads)
     parsed.work.mkdir(parents=True, exist_ok=True)

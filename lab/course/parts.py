@@ -12,11 +12,9 @@ from typing import Any
 from safetensors import safe_open
 
 from lab.models.cards import CATALOGUE, EMBEDDED
-from lab.models.config import read_config
 from lab.models.model_cards import CARD, ModelCardText, read_model_card
 
 TEXT_PARTS = Path(__file__).parents[1] / "text" / "embedded"
-_FAMILIES = {"bert": "BERT", "gpt2": "GPT-2", "distilbert": "DistilBERT", "roberta": "RoBERTa", "electra": "ELECTRA"}
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,13 @@ def architecture(folder: Path) -> str | None:
     """A model's shape out of its config.json, a spaCy pipeline's steps out of its meta.json, or None."""
     if (folder / "config.json").is_file():
         raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        c = read_config(raw)
+        # Brings torch, which the page that lists the parts has by then.
+        from lab.models.families.registry import family_of
+
+        family = family_of(raw)
+        c = family.read_config(raw)
         return (
-            f"{_FAMILIES[c.family]}: {c.layers} layers of {c.heads} heads, {c.width} wide, {c.max_tokens} positions, "
+            f"{family.title}: {c.layers} layers of {c.heads} heads, {c.width} wide, {c.max_tokens} positions, "
             f"a vocabulary of {c.vocabulary:,}"
         )
     if (folder / "meta.json").is_file():

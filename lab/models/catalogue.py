@@ -13,7 +13,8 @@ from tokenizers import Tokenizer
 
 from lab.models.cards import CATALOGUE, EMBEDDED, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
-from lab.models.weights import VocabularyHead, Weights, read_weights
+from lab.models.families.registry import read_weights
+from lab.models.weights import VocabularyHead, Weights
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
+from lab.models.families.family import Place
+from lab.models.families.registry import FAMILIES
 from lab.models.forward import split_heads
 
 if TYPE_CHECKING:
@@ -29,62 +31,6 @@ RELATIVE_TOLERANCE = 1e-5
 # The reference module is shared by all sessions and hooks see every run, so runs take turns.
 _ONE_AT_A_TIME = threading.Lock()
 
-Side = Literal["in", "out"]
-# step of LayerTrace -> (submodule of one layer, its input or output)
-_BERT_STEPS: dict[str, tuple[str, Side]] = {
-    "query": ("attention.self.query", "out"),
-    "key": ("attention.self.key", "out"),
-    "value": ("attention.self.value", "out"),
-    "context_concat": ("attention.output.dense", "in"),
-    "attention_output": ("attention.output.dense", "out"),
-    "attention_residual": ("attention.output.LayerNorm", "in"),
-    "attention_norm": ("attention.output.LayerNorm", "out"),
-    "ffn_hidden": ("intermediate.dense", "out"),
-    "ffn_activation": ("output.dense", "in"),
-    "ffn_output": ("output.dense", "out"),
-    "ffn_residual": ("output.LayerNorm", "in"),
-    "output": ("output.LayerNorm", "out"),
-}
-_DISTILBERT_STEPS: dict[str, tuple[str, Side]] = {
-    "query": ("attention.q_lin", "out"),
-    "key": ("attention.k_lin", "out"),
-    "value": ("attention.v_lin", "out"),
-    "context_concat": ("attention.out_lin", "in"),
-    "attention_output": ("attention.out_lin", "out"),
-    "attention_residual": ("sa_layer_norm", "in"),
-    "attention_norm": ("sa_layer_norm", "out"),
-    "ffn_hidden": ("ffn.lin1", "out"),
-    "ffn_activation": ("ffn.lin2", "in"),
-    "ffn_output": ("ffn.lin2", "out"),
-    "ffn_residual": ("output_layer_norm", "in"),
-    "output": ("output_layer_norm", "out"),
-}
-_GPT2_STEPS: dict[str, tuple[str, Side]] = {
-    "input_norm": ("ln_1", "out"),
-    "query": ("attn.c_attn", "out"),
-    "key": ("attn.c_attn", "out"),
-    "value": ("attn.c_attn", "out"),
-    "context_concat": ("attn.c_proj", "in"),
-    "attention_output": ("attn.c_proj", "out"),
-    "attention_residual": ("ln_2", "in"),
-    "ffn_input_norm": ("ln_2", "out"),
-    "ffn_hidden": ("mlp.c_fc", "out"),
-    "ffn_activation": ("mlp.c_proj", "in"),
-    "ffn_output": ("mlp.c_proj", "out"),
-    "output": ("", "out"),
-}
-_BERT_EMBEDDINGS: dict[str, tuple[str, Side]] = {
-    "token": ("embeddings.word_embeddings", "out"),
-    "position": ("embeddings.position_embeddings", "out"),
-    "segment": ("embeddings.token_type_embeddings", "out"),
-    "sum": ("embeddings.LayerNorm", "in"),
-    "norm": ("embeddings.LayerNorm", "out"),
-}
-_GPT2_EMBEDDINGS: dict[str, tuple[str, Side]] = {
-    "token": ("wte", "out"),
-    "position": ("wpe", "out"),
-    "sum": ("h.0.ln_1", "in"),
-}
 # The order in which a run takes its steps; the first that differs is the one that broke.
 _ORDER = (
     "input_norm", "query", "key", "value", "scores", "scaled_scores", "attention", "context_concat",
@@ -147,7 +93,7 @@ class ReferenceRun:
     hidden_states: tuple[Tensor, ...]
     logits: Tensor | None
     pair_logits: Tensor | None
-    steps: dict[tuple[str, Side], Tensor]
+    steps: dict[Place, Tensor]
 
 
 def load_reference(model: LoadedModel) -> nn.Module:
@@ -155,14 +101,7 @@ def load_reference(model: LoadedModel) -> nn.Module:
     import transformers
 
     transformers.utils.logging.disable_progress_bar()
-    has_words, has_pairs = model.weights.vocabulary_head is not None, model.weights.pair_head is not None
-    name = {
-        "bert": "BertForPreTraining" if has_pairs else "BertForMaskedLM" if has_words else "BertModel",
-        "roberta": "RobertaForMaskedLM" if has_words else "RobertaModel",
-        "distilbert": "DistilBertForMaskedLM" if has_words else "DistilBertModel",
-        "electra": "ElectraForPreTraining" if model.weights.replaced_head else "ElectraModel",
-        "gpt2": "GPT2LMHeadModel",
-    }[model.config.family]
+    name = FAMILIES[model.config.family].reference_class(model.weights)
     kind = getattr(transformers, name)
     if isinstance(model.source, Path):
         return kind.from_pretrained(
@@ -176,11 +115,11 @@ def load_reference(model: LoadedModel) -> nn.Module:
 
 
 @contextmanager
-def _listening(base: nn.Module, places: set[tuple[str, Side]]) -> Iterator[dict[tuple[str, Side], Tensor]]:
+def _listening(base: nn.Module, places: set[Place]) -> Iterator[dict[Place, Tensor]]:
     """Read the inputs and outputs of submodules while the block runs."""
-    read: dict[tuple[str, Side], Tensor] = {}
+    read: dict[Place, Tensor] = {}
 
-    def reader(place: tuple[str, Side]) -> Callable[..., None]:
+    def reader(place: Place) -> Callable[..., None]:
         def hook(_module: nn.Module, inputs: tuple[Tensor, ...], output: Any = None) -> None:
             value = inputs[0] if place[1] == "in" else output
             tensor = value[0] if isinstance(value, tuple) else value
@@ -201,20 +140,17 @@ def _listening(base: nn.Module, places: set[tuple[str, Side]]) -> Iterator[dict[
             handle.remove()
 
 
-def _places(trace: Trace) -> tuple[dict[str, tuple[str, Side]], dict[tuple[int, str], tuple[str, Side]]]:
-    """Where this family's embeddings and layer steps are read, by our names for them."""
-    family, layers = trace.model.config.family, trace.model.config.layers
-    steps, at = {
-        "gpt2": (_GPT2_STEPS, "h.{}"),
-        "distilbert": (_DISTILBERT_STEPS, "transformer.layer.{}"),
-    }.get(family, (_BERT_STEPS, "encoder.layer.{}"))
-    embeddings = dict(_GPT2_EMBEDDINGS if family == "gpt2" else _BERT_EMBEDDINGS)
+def _places(trace: Trace) -> tuple[dict[str, Place], dict[tuple[int, str], Place]]:
+    """Where Hugging Face's model computes the embeddings and the steps of each layer, by our names for them."""
+    config = trace.model.config
+    family = FAMILIES[config.family]
+    embeddings = dict(family.embedding_places)
     if trace.embeddings.segment is None:
         embeddings.pop("segment", None)
     inside = {
-        (layer, step): (".".join(filter(None, (at.format(layer), path))), side)
-        for layer in range(layers)
-        for step, (path, side) in steps.items()
+        (layer, step): (".".join(filter(None, (family.layer_path.format(layer), path))), side)
+        for layer in range(config.layers)
+        for step, (path, side) in family.layer_places.items()
     }
     return embeddings, inside
 

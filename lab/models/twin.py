@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -13,11 +11,7 @@ from torch import Tensor
 
 from lab.models.cards import twin_id
 from lab.models.catalogue import Checkpoint, LoadedModel, read_json, read_tensors
-from lab.models.weights import read_weights
-
-# Where the families keep the decoder; tied to the token embeddings, it is no matrix of its own.
-_DECODERS = ("decoder.weight", "vocab_projector.weight", "lm_head.weight")
-_DEFAULT_STD = 0.02
+from lab.models.families.registry import family_of
 
 
 def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
@@ -33,13 +27,17 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
     config = read_json(folder / "config.json") if isinstance(folder, Path) else folder.config
     trained = read_tensors(folder) if isinstance(folder, Path) else folder.tensors
     generator = torch.Generator().manual_seed(seed)
-    tied = bool(config.get("tie_word_embeddings", True))
+    family = family_of(config)
+    # Tied to the token embeddings, the decoder is no matrix of its own.
+    tied = family.decoder if config.get("tie_word_embeddings", True) else None
     tensors = {
-        name: _draw(name, trained[name], config, generator)
+        name: _draw(
+            name, trained[name].shape, family.initial_std(name, config), family.padding_row(name, config), generator
+        )
         for name in sorted(trained)  # so that the numbers do not depend on the order in the file
-        if _is_weight(trained[name]) and not (tied and name.endswith(_DECODERS))
+        if _is_weight(trained[name]) and name != tied
     }
-    weights = read_weights(config, tensors)
+    weights = family.read_weights(config, tensors)
     # The call, not the model: a twin must not keep the trained weights in memory.
     made: Any = model.made and partial(cast("Any", random_twin), model.made, seed)
     return LoadedModel(twin_id(model.id, seed), weights, model.tokenizer, Checkpoint(config, tensors), made)
@@ -50,24 +48,11 @@ def _is_weight(tensor: Tensor) -> bool:
     return tensor.is_floating_point() and tensor.ndim <= 2
 
 
-def _draw(name: str, trained: Tensor, config: Mapping[str, Any], generator: torch.Generator) -> Tensor:
-    """A tensor of the shape of ``trained``, as it was before training."""
-    if trained.ndim < 2:  # a LayerNorm's gain (γ was called "gamma" once), or something added
-        return torch.ones(trained.shape) if name.endswith(("weight", "gamma")) else torch.zeros(trained.shape)
-    std = float(config.get("initializer_range") or _DEFAULT_STD)
-    if name.endswith("c_proj.weight"):
-        std /= math.sqrt(2 * config["n_layer"])
-    drawn = torch.randn(trained.shape, generator=generator) * std
-    padding = _padding_row(name, config)
+def _draw(name: str, shape: torch.Size, std: float, padding: int | None, generator: torch.Generator) -> Tensor:
+    """A tensor as it was before training; its row ``padding`` is 0."""
+    if len(shape) < 2:  # a LayerNorm's gain (γ was called "gamma" once), or something added
+        return torch.ones(shape) if name.endswith(("weight", "gamma")) else torch.zeros(shape)
+    drawn = torch.randn(shape, generator=generator) * std
     if padding is not None:
         drawn[padding] = 0.0
     return drawn
-
-
-def _padding_row(name: str, config: Mapping[str, Any]) -> int | None:
-    """The row of an embedding table that Hugging Face leaves 0: the padding token's, in RoBERTa its position's too."""
-    roberta = config["model_type"] == "roberta"
-    if not (name.endswith("word_embeddings.weight") or (roberta and name.endswith("position_embeddings.weight"))):
-        return None
-    row = config.get("pad_token_id", int(roberta))
-    return None if row is None else int(row)

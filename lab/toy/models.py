@@ -16,7 +16,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import Tensor
 
 from lab.models.catalogue import Checkpoint, LoadedModel
-from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, read_weights
+from lab.models.families.registry import read_weights
+from lab.models.weights import EmbeddingWeights, LayerWeights, Norm
 from lab.toy.settings import check_settings
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, cast
 
 from lab.models.catalogue import Checkpoint, LoadedModel
-from lab.models.weights import read_weights
+from lab.models.families.registry import read_weights
 
 
 def recut(model: LoadedModel, heads: int) -> LoadedModel:

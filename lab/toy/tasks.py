@@ -22,8 +22,8 @@ class Task:
     """A task. ``short`` is its name inside a model's.
 
     ``pattern`` is the head that solves it (an id of :mod:`lab.analysis.patterns`, or ``induction``),
-    ``look_for`` where it shows on a map. ``family`` is the shape of the model that is taught: ``bert``
-    sees the whole sentence, ``gpt2`` only what came before. ``layers`` is how many layers the solution
+    ``look_for`` where it shows on a map. ``causal``: the model that is taught sees only what came before
+    (GPT-2's shape), not the whole sentence (BERT's). ``layers`` is how many layers the solution
     has, ``steps`` how many updates of the weights a whole run takes. ``answers`` maps words (..., n) to
     answers of the same shape.
     """
@@ -34,7 +34,7 @@ class Task:
     description: str
     pattern: str
     look_for: str
-    family: str
+    causal: bool
     layers: int
     steps: int
     answers: Callable[[Tensor], Tensor]
@@ -75,22 +75,22 @@ def followed_last_time(words: Tensor) -> Tensor:
 TASKS = (
     Task(
         "previous", "Copy the previous token", "copy previous", "At each place, answer with the number before it.",
-        "previous_token", "a line one step below the diagonal", "bert", 1, 400, previous_token,
+        "previous_token", "a line one step below the diagonal", False, 1, 400, previous_token,
     ),
     Task(
         "same", "Does it occur again?", "occurs again",
         "At each place, answer 2 if the same number stands elsewhere in the sentence too, 1 if it does not.",
-        "same_word", "strong cells where row and column hold the same number", "bert", 1, 800, occurrences,
+        "same_word", "strong cells where row and column hold the same number", False, 1, 800, occurrences,
     ),
     Task(
         "majority", "Most frequent token", "most frequent",
         "At every place, answer with the number that occurs most often; of equally frequent ones, the smallest.",
-        "broad", "rows of one even colour", "bert", 1, 600, most_frequent,
+        "broad", "rows of one even colour", False, 1, 600, most_frequent,
     ),
     Task(
         "induction", "What came next last time?", "induction",
         "Where a number occurs again, answer with what followed it the last time: after A B … A, the answer is B.",
-        "induction", "strong cells one place after an earlier occurrence of the row’s number", "gpt2", 2, 500,
+        "induction", "strong cells one place after an earlier occurrence of the row’s number", True, 2, 500,
         followed_last_time,
     ),
 )  # fmt: skip

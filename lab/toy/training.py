@@ -17,9 +17,9 @@ from torch.nn import functional
 
 from lab.models import forward
 from lab.models.catalogue import Checkpoint, LoadedModel
+from lab.models.families.registry import read_weights
 from lab.models.interventions import LayerControls
 from lab.models.twin import random_twin
-from lab.models.weights import read_weights
 from lab.toy.models import number_tokenizer
 from lab.toy.settings import check_settings
 from lab.toy.shapes import bert_shapes, gpt2_shapes
@@ -30,7 +30,7 @@ _HEAD_WIDTH = 16
 _FFN_RATIO = 2
 # Wide enough that rows of attention differ before training, as a random toy's do. GPT-2's pre-norm
 # layers get there with less, and learn the two steps of induction faster from it.
-_INITIAL_STD = {"bert": 0.2, "gpt2": 0.12}
+_INITIAL_STD, _CAUSAL_INITIAL_STD = 0.2, 0.12
 _BATCH_TOKENS = 1024
 _LEARNING_RATE = 3e-3
 _WARM_UP = 50  # steps
@@ -159,18 +159,17 @@ def chance(plan: Plan) -> float:
 
 def _config(plan: Plan) -> dict[str, Any]:
     """``config.json`` of the plan's architecture."""
-    width, words, family = plan.heads * _HEAD_WIDTH, plan.vocabulary + 1, plan.what.family
-    shared: dict[str, Any] = {
-        "model_type": family, "vocab_size": words, "tie_word_embeddings": True,
-        "initializer_range": _INITIAL_STD[family],
-    }  # fmt: skip
-    if family == "gpt2":
+    width = plan.heads * _HEAD_WIDTH
+    shared: dict[str, Any] = {"vocab_size": plan.vocabulary + 1, "tie_word_embeddings": True}
+    if plan.what.causal:
         return shared | {
+            "model_type": "gpt2", "initializer_range": _CAUSAL_INITIAL_STD,
             "n_embd": width, "n_layer": plan.layers, "n_head": plan.heads, "n_inner": _FFN_RATIO * width,
             "n_positions": plan.max_length, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
             "bos_token_id": None, "eos_token_id": None,
         }  # fmt: skip
     return shared | {
+        "model_type": "bert", "initializer_range": _INITIAL_STD,
         "hidden_size": width, "num_hidden_layers": plan.layers, "num_attention_heads": plan.heads,
         "intermediate_size": _FFN_RATIO * width, "max_position_embeddings": plan.max_length, "type_vocab_size": 2,
         "hidden_act": "gelu", "layer_norm_eps": 1e-12, "pad_token_id": None,
@@ -180,7 +179,7 @@ def _config(plan: Plan) -> dict[str, Any]:
 def untrained(plan: Plan) -> LoadedModel:
     """The toy before its first step: random weights, drawn as Hugging Face draws them, only wider."""
     config = _config(plan)
-    shapes = gpt2_shapes(config) if plan.what.family == "gpt2" else bert_shapes(config)
+    shapes = gpt2_shapes(config) if plan.what.causal else bert_shapes(config)
     empty = {name: torch.zeros(shape) for name, shape in shapes.items()}
     blank = LoadedModel("", read_weights(config, empty), number_tokenizer(plan.vocabulary), Checkpoint(config, empty))
     return replace(random_twin(blank, plan.seed), id=_name(plan, 0), made=partial(toy_after, plan, 0))
@@ -237,7 +236,7 @@ def _length(plan: Plan, generator: torch.Generator) -> int:
     Drawn uniformly, as :func:`lab.toy.data.generate` draws lengths. A causal model reads the beginning
     of a sentence as it would read a shorter one, so it gets the longest: they hold the most answers.
     """
-    if plan.what.family == "gpt2":
+    if plan.what.causal:
         return plan.max_length
     return int(torch.randint(2, plan.max_length + 1, (), generator=generator))
 

@@ -12,6 +12,7 @@ from lab.analysis.masking import mask_of, typed_masks
 from lab.analysis.predictions import Candidate, Prediction
 from lab.course.words import quoted
 from lab.models.catalogue import LoadedModel
+from lab.models.families.registry import FAMILIES
 from lab.models.trace import Trace
 from lab.ui import cached, masking
 from lab.ui.lesson import OpenPage
@@ -65,7 +66,7 @@ class View:
 def cannot_predict(model: LoadedModel) -> str | None:
     """Why a model predicts no words, in a sentence, or None if it does."""
     name = quoted(model.id)
-    if model.config.family == "electra":
+    if FAMILIES[model.config.family].decoder is None:
         return (
             f"{name} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, not to "
             "predict hidden ones, so it has no head for the vocabulary. Choose lab-bert in the sidebar."

@@ -70,7 +70,7 @@ def _show_task(plan: Plan, words: tuple[int, ...]) -> None:
     answers = task.answers(torch.tensor([words]))[0].tolist()
     kind = (
         "BERT-shaped: every token sees all"
-        if task.family == "bert"
+        if not task.causal
         else "GPT-2-shaped: each token sees itself and what came before"
     )
     st.markdown(

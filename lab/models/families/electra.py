@@ -1,0 +1,36 @@
+"""ELECTRA's discriminator (Clark et al. 2020): BERT's encoder that tells replaced tokens from real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lab.models.config import ModelConfig
+from lab.models.families.bert import PostNormEncoder
+from lab.models.families.reader import Reader
+from lab.models.weights import ReplacedHead, Weights
+
+
+class Electra(PostNormEncoder):
+    """ELECTRA. Its embeddings may be narrower than its layers; it predicts no words."""
+
+    name = "electra"
+    title = "ELECTRA"
+    prefix = "electra."
+    decoder = None
+    head_names = None
+
+    def embedding_width(self, config: ModelConfig, raw: Mapping[str, Any]) -> int:
+        return int(raw.get("embedding_size", config.width))
+
+    def read_replaced_head(self, reader: Reader, config: ModelConfig) -> ReplacedHead | None:
+        if not reader.has_any("discriminator_predictions."):
+            return None
+        dense = reader.linear("discriminator_predictions.dense", config.width, config.width)
+        return ReplacedHead(*dense, *reader.linear("discriminator_predictions.dense_prediction", config.width, 1))
+
+    def reference_class(self, weights: Weights) -> str:
+        return "ElectraModel" if weights.replaced_head is None else "ElectraForPreTraining"
+
+
+FAMILY = Electra()

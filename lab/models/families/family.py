@@ -1,0 +1,175 @@
+"""What the lab must know of an architecture; each file beside this one describes one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from torch import Tensor
+
+from lab.models.config import ACTIVATIONS, CheckpointError, ModelConfig
+from lab.models.families.reader import Reader, whole_number
+from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
+
+Side = Literal["in", "out"]
+# A submodule of Hugging Face's model, and whether its input or its output is meant.
+Place = tuple[str, Side]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a family calls its numbers in config.json, and what Hugging Face takes where one is missing."""
+
+    width: str = "hidden_size"
+    layers: str = "num_hidden_layers"
+    heads: str = "num_attention_heads"
+    ffn_width: str = "intermediate_size"
+    positions: str = "max_position_embeddings"
+    activation: str = "hidden_act"
+    eps: str | None = "layer_norm_eps"  # None: not in config.json
+    default_positions: int = 512
+    default_activation: str = "gelu"
+    default_eps: float = 1e-12
+
+
+# Settings that would change the formulas of forward.py, and the only value it computes.
+_SUPPORTED: Mapping[str, Any] = {
+    "position_embedding_type": "absolute",
+    "is_decoder": False,
+    "add_cross_attention": False,
+    "scale_attn_by_inverse_layer_idx": False,
+    "sinusoidal_pos_embds": False,
+}
+
+
+class Family(ABC):
+    """An architecture: names, readers, and where Hugging Face's module computes what the lab computes.
+
+    name              ``model_type`` of config.json
+    title             what people call it
+    prefix            what a model with heads puts before the names of its base model's tensors
+    decoder           the tensor that compares a vector with every word; None without a vocabulary head
+    layer_path        a layer's submodule in Hugging Face's base model
+    embedding_places  where that model computes the parts of the embeddings
+    layer_places      where a layer of it computes the steps of :class:`lab.models.trace.LayerTrace`
+    causal, pre_norm  see :class:`lab.models.config.ModelConfig`
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    prefix: ClassVar[str]
+    decoder: ClassVar[str | None]
+    layer_path: ClassVar[str]
+    embedding_places: ClassVar[Mapping[str, Place]]
+    layer_places: ClassVar[Mapping[str, Place]]
+    settings: ClassVar[Settings] = Settings()
+    causal: ClassVar[bool] = False
+    pre_norm: ClassVar[bool] = False
+
+    # --- config.json
+
+    def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
+        """The model's numbers. Raises :class:`CheckpointError` for what the lab does not compute."""
+        for setting, expected in _SUPPORTED.items():
+            if raw.get(setting, expected) not in (expected, None):
+                raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
+        called = self.settings
+        width, layers, heads = (whole_number(raw, name) for name in (called.width, called.layers, called.heads))
+        if width % heads:
+            raise CheckpointError(f"the width {width} is not a multiple of the {heads} heads.")
+        activation = raw.get(called.activation, called.default_activation)
+        if activation not in ACTIVATIONS:
+            raise CheckpointError(f"the activation {activation!r} is not one of {', '.join(ACTIVATIONS)}.")
+        offset = self.position_offset(raw)
+        return ModelConfig(
+            self.name,
+            layers,
+            heads,
+            width,
+            ffn_width=self.ffn_width(raw, width),
+            vocabulary=whole_number(raw, "vocab_size"),
+            max_tokens=whole_number(raw, called.positions, called.default_positions) - offset,
+            segments=self.segments(raw),
+            activation=activation,
+            norm_eps=raw.get(called.eps, called.default_eps) if called.eps else called.default_eps,
+            causal=self.causal,
+            pre_norm=self.pre_norm,
+            scaled_scores=raw.get("scale_attn_weights", True),
+            position_offset=offset,
+        )
+
+    def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
+        """d_ff."""
+        return whole_number(raw, self.settings.ffn_width)
+
+    def segments(self, raw: Mapping[str, Any]) -> int:
+        """How many segments the model tells apart; 0 without segment embeddings."""
+        return 0
+
+    def position_offset(self, raw: Mapping[str, Any]) -> int:
+        """The row of the position table that the first token takes."""
+        return 0
+
+    # --- model.safetensors
+
+    def read_weights(self, raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
+        """The model's matrices. Raises :class:`CheckpointError` for a missing or misshapen tensor."""
+        config, reader = self.read_config(raw), Reader(tensors, self.prefix)
+        embeddings = self.read_embeddings(reader, config, raw)
+        return Weights(
+            config=config,
+            embeddings=embeddings,
+            layers=tuple(self.read_layer(reader, config, number) for number in range(config.layers)),
+            final_norm=self.read_final_norm(reader, config),
+            vocabulary_head=self.read_vocabulary_head(reader, config, raw, embeddings.token),
+            pair_head=self.read_pair_head(reader, config),
+            replaced_head=self.read_replaced_head(reader, config),
+        )
+
+    @abstractmethod
+    def read_embeddings(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any]) -> EmbeddingWeights: ...
+
+    @abstractmethod
+    def read_layer(self, reader: Reader, config: ModelConfig, number: int) -> LayerWeights: ...
+
+    @abstractmethod
+    def read_vocabulary_head(
+        self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor
+    ) -> VocabularyHead | None:
+        """The head for words, or None for a checkpoint saved without it. ``token`` is what a tied decoder is."""
+
+    def read_final_norm(self, reader: Reader, config: ModelConfig) -> Norm | None:
+        return None
+
+    def read_pair_head(self, reader: Reader, config: ModelConfig) -> PairHead | None:
+        return None
+
+    def read_replaced_head(self, reader: Reader, config: ModelConfig) -> ReplacedHead | None:
+        return None
+
+    def read_decoder(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor) -> Tensor:
+        """(vocabulary, width), the matrix of the vocabulary head: a tensor of its own, or the embeddings."""
+        assert self.decoder is not None
+        if not raw.get("tie_word_embeddings", True) and not reader.has(self.decoder):
+            raise CheckpointError(f"config.json says the decoder is not tied, yet {self.decoder!r} is missing.")
+        if not reader.has(self.decoder):
+            return token
+        return reader.take(self.decoder, config.vocabulary, config.width)
+
+    # --- before training, see lab/models/twin.py
+
+    def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
+        """The standard deviation from which Hugging Face draws the tensor ``name``."""
+        return float(raw.get("initializer_range") or 0.02)
+
+    def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
+        """The row of the table ``name`` that Hugging Face leaves 0, or None."""
+        return None
+
+    # --- the proof, see lab/models/proof.py
+
+    @abstractmethod
+    def reference_class(self, weights: Weights) -> str:
+        """The name of Hugging Face's class with just the heads that the checkpoint has."""

@@ -1,0 +1,58 @@
+"""Takes numbers and tensors out of a checkpoint by name, or says what is missing or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lab.models.config import CheckpointError
+from lab.models.weights import Norm
+
+
+def whole_number(raw: Mapping[str, Any], name: str, default: int | None = None, least: int = 1) -> int:
+    """A whole number of config.json, or :class:`CheckpointError` with its name."""
+    value = raw.get(name, default)
+    if not isinstance(value, int) or value < least:
+        raise CheckpointError(f"config.json gives {name} as {value!r}; it must be a whole number from {least}.")
+    return value
+
+
+class Reader:
+    """The tensors of a checkpoint. A missing or misshapen one raises :class:`CheckpointError`."""
+
+    def __init__(self, tensors: Mapping[str, Tensor], prefix: str) -> None:
+        # The original BERT checkpoints call LayerNorm's γ and β "gamma" and "beta".
+        self._tensors = {
+            name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"): tensor
+            for name, tensor in tensors.items()
+        }
+        # A base model is saved without the prefix its models with heads give it.
+        self.prefix = prefix if any(name.startswith(prefix) for name in self._tensors) else ""
+
+    def has(self, name: str) -> bool:
+        return name in self._tensors
+
+    def has_any(self, *starts: str) -> bool:
+        return any(name.startswith(starts) for name in self._tensors)
+
+    def take(self, name: str, *shape: int) -> Tensor:
+        if name not in self._tensors:
+            raise CheckpointError(f"the checkpoint has no tensor {name!r}; the model cannot be rebuilt without it.")
+        tensor = self._tensors[name]
+        if tuple(tensor.shape) != shape:
+            raise CheckpointError(f"{name!r} has shape {tuple(tensor.shape)}; config.json asks for {shape}.")
+        return tensor.to(torch.float32)
+
+    def norm(self, name: str, width: int) -> Norm:
+        return Norm(self.take(f"{name}.weight", width), self.take(f"{name}.bias", width))
+
+    def linear(self, name: str, inputs: int, outputs: int) -> tuple[Tensor, Tensor]:
+        """A torch ``Linear``, stored (out, in): transposed to (in, out), without a copy."""
+        return self.take(f"{name}.weight", outputs, inputs).T, self.take(f"{name}.bias", outputs)
+
+    def conv1d(self, name: str, inputs: int, outputs: int) -> tuple[Tensor, Tensor]:
+        """GPT-2's ``Conv1D``, stored (in, out) already."""
+        return self.take(f"{name}.weight", inputs, outputs), self.take(f"{name}.bias", outputs)

@@ -1,0 +1,39 @@
+"""Which architectures there are, and how a checkpoint finds its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from lab.models.config import CheckpointError, ModelConfig
+from lab.models.families import bert, distilbert, electra, gpt2, roberta
+from lab.models.families.family import Family
+from lab.models.weights import Weights
+
+FAMILIES: Mapping[str, Family] = {
+    each.name: each for each in (bert.FAMILY, roberta.FAMILY, electra.FAMILY, distilbert.FAMILY, gpt2.FAMILY)
+}
+
+
+def family_of(raw: Mapping[str, Any]) -> Family:
+    """The family of a ``config.json``. Raises :class:`CheckpointError` for one the lab does not read."""
+    family = FAMILIES.get(str(raw.get("model_type")))
+    if family is None:
+        raise CheckpointError(f"model_type is {raw.get('model_type')!r}; this lab reads {', '.join(FAMILIES)}.")
+    return family
+
+
+def read_config(raw: Mapping[str, Any]) -> ModelConfig:
+    """Read a ``config.json``. Raises :class:`CheckpointError` for what the lab does not compute."""
+    return family_of(raw).read_config(raw)
+
+
+def read_weights(raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
+    """Adapt a checkpoint: ``raw`` is its config.json, ``tensors`` its state dict.
+
+    Raises :class:`CheckpointError` when a tensor is missing or has another shape than the
+    configuration promises. Nothing is ever initialised in its place.
+    """
+    return family_of(raw).read_weights(raw, tensors)

@@ -1,0 +1,38 @@
+"""RoBERTa (Liu et al. 2019): BERT's encoder, byte-level BPE, no next-sentence head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lab.models.config import ModelConfig
+from lab.models.families.bert import HeadNames, PostNormEncoder
+from lab.models.families.reader import whole_number
+from lab.models.weights import Weights
+
+
+class Roberta(PostNormEncoder):
+    """RoBERTa. Its positions begin after its padding id, and the padding token's position is 0 throughout."""
+
+    name = "roberta"
+    title = "RoBERTa"
+    prefix = "roberta."
+    decoder = "lm_head.decoder.weight"
+    head_names = HeadNames("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")
+
+    def position_offset(self, raw: Mapping[str, Any]) -> int:
+        return whole_number(raw, "pad_token_id", 1, least=0) + 1
+
+    def head_activation(self, config: ModelConfig) -> str:
+        return "gelu"  # the exact one, whatever the layers use
+
+    def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
+        if not name.endswith(("word_embeddings.weight", "position_embeddings.weight")):
+            return None
+        return raw.get("pad_token_id", 1)
+
+    def reference_class(self, weights: Weights) -> str:
+        return "RobertaModel" if weights.vocabulary_head is None else "RobertaForMaskedLM"
+
+
+FAMILY = Roberta()

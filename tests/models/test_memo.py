@@ -1,0 +1,172 @@
+"""What is computed once: for whom, for how long, and by how many threads at the same time."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+
+from lab.models.cores import one_core
+from lab.models.memo import Memo, once, size_of
+
+
+class Subject:
+    """Something results are computed from; unlike ``object()`` it can be referred to weakly."""
+
+
+def counting(size: int = 8) -> tuple[list[int], Callable[[], np.ndarray]]:
+    calls: list[int] = []
+
+    def make() -> np.ndarray:
+        calls.append(1)
+        return np.zeros(size, dtype=np.uint8)
+
+    return calls, make
+
+
+def test_the_second_time_it_is_there() -> None:
+    memo, subject = Memo(100), Subject()
+    calls, make = counting()
+    assert memo.get(subject, "a", make) is memo.get(subject, "a", make)
+    assert len(calls) == 1
+    memo.get(subject, "b", make)
+    memo.get(Subject(), "a", make)
+    assert len(calls) == 3
+
+
+def test_what_was_used_longest_ago_makes_room() -> None:
+    memo, subject = Memo(25), Subject()
+    calls, make = counting(10)
+    memo.get(subject, "a", make)
+    memo.get(subject, "b", make)
+    memo.get(subject, "a", make)  # used again, so "b" is the oldest
+    memo.get(subject, "c", make)
+    assert len(calls) == 3
+    memo.get(subject, "a", make)
+    assert len(calls) == 3
+    memo.get(subject, "b", make)
+    assert len(calls) == 4
+
+
+def test_what_is_larger_than_the_room_is_not_kept() -> None:
+    memo, subject = Memo(5), Subject()
+    calls, make = counting(6)
+    memo.get(subject, "a", make)
+    memo.get(subject, "a", make)
+    assert len(calls) == 2
+
+
+def test_results_go_with_what_they_were_computed_from() -> None:
+    memo = Memo(10)
+    calls, make = counting(10)
+    for _ in range(20):  # addresses are given to the next object
+        memo.get(Subject(), "a", make)
+        gc.collect()
+    assert len(calls) == 20
+    stays = Subject()
+    memo.get(stays, "a", make)
+    memo.get(stays, "a", make)
+    assert len(calls) == 21
+
+
+def test_many_threads_compute_once() -> None:
+    memo, subject = Memo(100), Subject()
+    calls: list[int] = []
+    found: list[object] = []
+
+    def make() -> object:
+        calls.append(1)
+        time.sleep(0.05)
+        return "made"
+
+    threads = [threading.Thread(target=lambda: found.append(memo.get(subject, "a", make))) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(calls) == 1
+    assert found == ["made"] * 12
+
+
+def test_nested_results_never_wait_for_each_other_for_ever() -> None:
+    """More threads than cores, all of them in need of one inner result."""
+    memo, subject = Memo(1000), Subject()
+
+    def inner() -> int:
+        time.sleep(0.02)
+        return 1
+
+    def outer() -> int:
+        return memo.get(subject, "inner", inner) + 1
+
+    threads = [threading.Thread(target=memo.get, args=(subject, f"outer {i}", outer)) for i in range(16)]
+    threads += [threading.Thread(target=memo.get, args=(subject, "inner", inner)) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_an_error_reaches_everybody_and_is_not_kept() -> None:
+    memo, subject = Memo(100), Subject()
+    calls: list[int] = []
+
+    def fails() -> None:
+        calls.append(1)
+        raise ValueError("no row has a choice")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no row has a choice"):
+            memo.get(subject, "a", fails)
+    assert len(calls) == 2
+
+
+def test_arguments_mean_the_same_by_place_and_by_name() -> None:
+    calls: list[tuple[int, str]] = []
+
+    @once
+    def read(subject: Subject, layer: int, how: str = "raw") -> str:
+        """Read something off a subject."""
+        calls.append((layer, how))
+        return how
+
+    subject = Subject()
+    assert read(subject, 1) == read(subject, layer=1, how="raw") == read(subject, 1, "raw") == "raw"
+    assert read(subject, 1, "corrected") == "corrected"
+    assert calls == [(1, "raw"), (1, "corrected")]
+    assert read.__doc__ == "Read something off a subject."
+
+
+def test_sizes() -> None:
+    @dataclass(frozen=True)
+    class Pair:
+        first: np.ndarray
+        second: torch.Tensor
+
+    pair = Pair(np.zeros((3, 4), dtype=np.float32), torch.zeros(5, dtype=torch.float64))
+    assert size_of(pair) == 48 + 40
+    assert size_of((pair, pair)) >= 2 * 88
+    assert size_of({"a": pair}) >= 88
+
+
+def test_a_core_is_held_once_by_a_thread() -> None:
+    with one_core(), one_core(), one_core(), one_core(), one_core():
+        pass
+    # All of them are free again: as many threads as before can hold one.
+    done = threading.Event()
+
+    def hold() -> None:
+        with one_core():
+            done.set()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    thread.join(10)
+    assert done.is_set()

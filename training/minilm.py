@@ -1,0 +1,118 @@
+"""Train ``lab-minilm``: a real encoder, all-MiniLM-L6-v2, taught to fill blanks and to tell what follows.
+
+    make train MODEL=minilm BASE=folder ARGS="--until 15"               the constant phase
+    make train MODEL=minilm BASE=folder ARGS="--until 15 --decay 6"     and its end
+
+``folder`` holds the encoder as Hugging Face keeps it (config.json, model.safetensors, tokenizer.json). It has
+BERT's own vocabulary and no vocabulary head (Wang et al. 2020; Reimers & Gurevych 2019). The word embeddings stay
+as they are until the decay; then every weight learns.
+
+One process, one thread by default; stop it at any time and give the same command again: it resumes.
+See training/loop.py for the schedule and training/NOTES.md for what was tried.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from transformers import BertConfig, BertForPreTraining
+
+from training.bert import held_out_loss, losses
+from training.corpus import SOURCES, TokenCorpus, token_corpus
+from training.evaluation.grammar import table
+from training.loop import Run, argument_parser, parsed_options, schedule_of
+from training.windows import WindowSampler, mask_tokens
+
+WORK = Path.home() / ".cache" / "inside-bert" / "lab-minilm"
+# The grammar of the heads is measured on this many sentences of the treebank, every so many measurements of the loss.
+GRAMMAR_SENTENCES, GRAMMAR_EVERY = 500, 2
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides the result besides the base, the data and the number of tokens."""
+
+    batch_tokens: int = 4096
+    matrices_rate: float = 1e-3
+    rest_rate: float = 5e-4
+    next_sentence_weight: float = 0.1
+    weight_decay: float = 0.01
+    mask_rate: float = 0.2
+    final_mask_rate: float = 0.15
+    seed: int = 0
+
+
+LENGTHS = {64: 1.0}
+# In the decay long windows join, so that far positions keep what the base knew of them.
+DECAY_LENGTHS = {64: 0.75, 128: 0.2, 512: 0.05}
+
+
+def build_model(base: Path, seed: int) -> BertForPreTraining:
+    """The encoder of ``base`` with new heads. Its word embeddings are also the vocabulary head's weights."""
+    config = BertConfig.from_pretrained(base)
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
+    config._attn_implementation = "eager"  # faster on short windows, see training/NOTES.md
+    torch.manual_seed(seed)
+    return BertForPreTraining.from_pretrained(base, config=config, dtype=torch.float32)
+
+
+def tokenizer_of(base: Path) -> Tokenizer:
+    """The base's tokenizer, without the padding and cutting that sentence embeddings want."""
+    tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+class MiniLmTask:
+    """Masked tokens and next sentences; see :class:`training.loop.Task`."""
+
+    def __init__(self, recipe: Recipe, base: Path, corpora: tuple[TokenCorpus, TokenCorpus]) -> None:
+        self.recipe, self.corpora, self.tokenizer = recipe, corpora, tokenizer_of(base)
+        self.bert = build_model(base, recipe.seed)
+        self.model: nn.Module = self.bert
+        self.learning_rates = (recipe.matrices_rate, recipe.rest_rate)
+        self.weight_decay = recipe.weight_decay
+        self._measured = 0
+
+    def start(self, tokens: int) -> None:
+        seed = self.recipe.seed + tokens
+        self.sampler = WindowSampler(self.corpora[0], SOURCES, self.tokenizer, seed)
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def matrices(self) -> list[nn.Parameter]:
+        return [p for n, p in self.model.named_parameters() if p.ndim == 2 and n.startswith("bert.encoder.")]
+
+    def next_loss(self, tokens: int, left: float) -> tuple[Tensor, Tensor, int]:
+        recipe = self.recipe
+        # A step over 11.7 million embeddings costs a tenth of the time, and changes nothing early on.
+        self.bert.bert.embeddings.word_embeddings.weight.requires_grad_(left < 1)
+        rate = round(recipe.final_mask_rate + left * (recipe.mask_rate - recipe.final_mask_rate), 2)
+        drawn = self.sampler.draw(DECAY_LENGTHS if left < 1 else LENGTHS, recipe.batch_tokens)
+        batch = mask_tokens(drawn, rate, self.tokenizer, self.generator)
+        masked, following = losses(self.bert, batch)
+        return masked + recipe.next_sentence_weight * following, masked, batch.inputs.numel()
+
+    def held_out_loss(self) -> float:
+        if self._measured % GRAMMAR_EVERY == 0:
+            print(json.dumps({"grammar": table(self.bert, self.tokenizer, GRAMMAR_SENTENCES)}), flush=True)
+        self._measured += 1
+        return held_out_loss(self.bert, self.corpora[1], self.tokenizer)
+
+
+def main() -> None:
+    parser = argument_parser(__doc__, WORK)
+    parser.add_argument("--base", type=Path, required=True, help="folder of the encoder to begin from")
+    parsed = parsed_options(parser)
+    corpora = token_corpus(parsed.corpora, tokenizer_of(parsed.base), parsed.work / "tokens.npz")
+    print(f"{len(corpora[0].tokens):,} training tokens, {len(corpora[1].tokens):,} held out", flush=True)
+    Run(MiniLmTask(Recipe(), parsed.base, corpora), parsed.work, schedule_of(parsed)).train()
+
+
+if __name__ == "__main__":
+    main()

@@ -23,7 +23,9 @@ OUT     ?= .screenshots
 CORPORA ?= ../shared/corpora
 MODEL   ?= bert
 WORKERS ?= 2
-PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# PyTorch's own index of CPU builds comes first where it answers: pip's other ones give Linux a build with CUDA.
+PIP      = index=$$($(BIN)/python deploy/cpu_index.py); \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $${index:+--extra-index-url $$index}
 
 RUNTIME := $(VENV)/runtime.stamp
 DEV     := $(VENV)/dev.stamp

@@ -90,6 +90,8 @@ chromium: $(DEV)
 	@$(BIN)/python -m tests.browser.chromium >/dev/null 2>&1 || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; \
+	else \
+		$(BIN)/python -m playwright install chromium || true; \
 	fi
 	@$(BIN)/python -m tests.browser.chromium
 

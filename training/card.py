@@ -18,6 +18,7 @@ from training import bert, gpt2
 from training.corpus import SOURCES
 from training.curve import curve
 from training.evaluation.heads import SENTENCES
+from training.evaluation.outside import RECORD
 
 
 def percent(value: float) -> str:
@@ -47,6 +48,29 @@ machine (AMD EPYC, bf16 autocast). Muon for the matrices between the layers and 
 constant for {constant:.1f} million tokens, then linear to 0. What was tried on the way is in `training/NOTES.md`.
 
 ![Loss over training tokens](loss.svg)
+"""
+
+
+def outside_the_lab(model_id: str) -> str:
+    """How to load the folder with transformers alone, and how far it was compared (``make outside``)."""
+    of_bert = model_id == "lab-bert"
+    task, classes, text = (
+        ("fill-mask", "`BertTokenizer`, `AutoModelForMaskedLM`, `BertForPreTraining`", "The boys [MASK] playing.")
+        if of_bert
+        else ("text-generation", "`GPT2Tokenizer`, `AutoModelForCausalLM`", "Once upon a time")
+    )
+    asked = json.loads(RECORD.read_text("utf-8"))["asked"]
+    versions = " and ".join(row["versions"]["transformers"] for row in asked)
+    apart = max(row["largest_difference_of_a_probability"] for row in asked)
+    same = "tokens, segments and offsets" if of_bert else "tokens and offsets"
+    return f"""## Outside the lab
+
+    from transformers import pipeline
+    pipeline("{task}", "lab/models/embedded/{model_id}")("{text}")
+
+The folder loads like any {"BERT" if of_bert else "GPT-2"} of the Hub: {classes}. On {asked[0]["texts"]} texts
+transformers {versions} give the {same} that the lab gives, and the probabilities of words
+{"and of next sentences " if of_bert else ""}differ by {apart:.0e} at most (`make outside`).
 """
 
 
@@ -126,6 +150,7 @@ Ten blanks a learner would try, good and bad:
 
 {_heads(figures)}
 
+{outside_the_lab("lab-bert")}
 ## Limits
 
 Trained on {len(SOURCES)} English sources, many of them books from before 1930: it repeats what they say about
@@ -178,6 +203,7 @@ Induction, on {induction["period"]} random tokens said twice, mean of {induction
 {induction["layer"]}, head {induction["head"]} spends **{induction["score"]:.2f}** of the second copy on what followed
 the token the first time (a uniform head: {induction["uniform"]:.2f}).
 
+{outside_the_lab("lab-gpt2")}
 ## Limits
 
 It writes short sentences in the manner of children's stories and old books, loses the thread after two or three of

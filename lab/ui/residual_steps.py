@@ -11,8 +11,8 @@ import streamlit as st
 from lab.analysis.sublayers import SUBLAYERS, NormSteps, SublayerChanges
 from lab.course import feed_forward_checks as ask
 from lab.figures import residual as figures
+from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
 from lab.figures.feed_forward import TOKENS, shown
-from lab.figures.residual import COSINE, RELATIVE
 from lab.models import forward
 from lab.ui import cached_layers
 from lab.ui.feed_forward_view import LESSON, View, choose, choose_number
@@ -31,7 +31,12 @@ def show_residual(view: View) -> None:
         choose(view, neuron=False)
     with right:
         measure = st.segmented_control(
-            "Measure", [RELATIVE, COSINE], default=RELATIVE, required=True, key="change", bind="query-params"
+            "Measure",
+            [CHANGE_LENGTH, CHANGE_COSINE],
+            default=CHANGE_LENGTH,
+            required=True,
+            key="residual",
+            bind="query-params",
         )
     _draw_changes(view, changes, str(measure))
     _draw_token(view, changes, str(measure))
@@ -39,7 +44,7 @@ def show_residual(view: View) -> None:
         "x is the token’s vector in the stream, Δ what a sublayer adds to it. "
         + (
             "The cosine is that of the angle between x and x + Δ: 1 where the direction stays, 0 at a right angle."
-            if measure == COSINE
+            if measure == CHANGE_COSINE
             else "At 1, what is added is as long as what was there; at 0.1, a tenth of it."
         )
     )

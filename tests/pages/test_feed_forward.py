@@ -145,3 +145,15 @@ def test_checks_are_asked_and_counted() -> None:
     assert len(asked) >= 3
     asked[0].set_value(0).run()
     assert len(at.session_state["progress"].first_tries) == 1
+
+
+def test_old_links_of_two_pages_that_shared_a_parameter_still_work() -> None:
+    """``change`` was once the measure of the step Residual, too."""
+    at = visit(PAGE, step="Residual", change="cosine")
+    assert "must be one of" not in words(at)
+    assert reveal(at).segmented_control(key="residual").value == "cosine"
+    assert "change" not in at.query_params and at.query_params["residual"] == "cosine"
+    at = visit("15_Compare.py", compare="An intervention", change="No positions")
+    assert "must be one of" not in words(at)
+    assert at.selectbox(key="change").value == "No positions"
+    assert "change must be one of" in words(visit(PAGE, step="Residual", change="nonsense"))

@@ -12,7 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from lab.analysis.feed_forward import nearly_silent
 from lab.analysis.patterns import PATTERNS
+from lab.course.feed_forward_reading import MUCH
 from lab.models.catalogue import EMBEDDED
 from training import bert, gpt2
 from training.corpus import SOURCES
@@ -87,6 +91,24 @@ def _heads(figures: Mapping[str, Any]) -> str:
     )  # fmt: skip
 
 
+def residual_stream(figures: Mapping[str, list[float]]) -> str:
+    """What each layer's feed-forward network adds, beside the same with random weights; what is odd is said."""
+    trained, active = np.array(figures["trained"]), np.array(figures["active"])
+    much, silent = np.flatnonzero(trained > MUCH), nearly_silent(active)
+    odd = [f"Layer {i + 1} adds more than {MUCH:.0f} times the length of what was there." for i in much]
+    odd += [f"Layer {i + 1} is nearly silent for words: {active[i]:.1%} of its neurons are above 0." for i in silent]
+    rows = [
+        f"| {i + 1} | {trained[i]:.2f} | {before:.2f} | {active[i]:.1%} | {special:.0%} |"
+        for i, (before, special) in enumerate(zip(figures["random"], figures["on_special"], strict=True))
+    ]
+    return "\n".join(
+        [f"Over the words of {SENTENCES} held-out sentences. ‖Δ‖ / ‖x‖ (median): how long what a feed-forward network",
+         "adds to a word is, in lengths of what was there; beside it the same with random weights (seed 0).", "",
+         "| layer | ‖Δ‖ / ‖x‖ | random weights | neurons above 0 | attention on special tokens |",
+         "| --- | --- | --- | --- | --- |", *rows, "", "**Odd**: " + " ".join(odd) if odd else "Nothing is odd."]
+    )  # fmt: skip
+
+
 def _licences() -> str:
     rows = [f"| {source.name} | {source.licence} |" for source in SOURCES]
     return "\n".join(["| source | licence |", "| --- | --- |", *rows])
@@ -150,6 +172,10 @@ Ten blanks a learner would try, good and bad:
 
 {_heads(figures)}
 
+## Its residual stream
+
+{residual_stream(figures["residual"])}
+
 {outside_the_lab("lab-bert")}
 ## Limits
 
@@ -202,6 +228,10 @@ chosen among others):
 Induction, on {induction["period"]} random tokens said twice, mean of {induction["sequences"]} sequences: layer
 {induction["layer"]}, head {induction["head"]} spends **{induction["score"]:.2f}** of the second copy on what followed
 the token the first time (a uniform head: {induction["uniform"]:.2f}).
+
+## Its residual stream
+
+{residual_stream(figures["residual"])}
 
 {outside_the_lab("lab-gpt2")}
 ## Limits

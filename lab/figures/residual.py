@@ -32,17 +32,27 @@ def drawn_changes(traced: Trace, found: SublayerChanges, measure: str, token: in
     )  # fmt: skip
 
 
-def changes_of_token(traced: Trace, measure: str, token: int) -> Figure:
-    """How much both sublayers change one token, from layer to layer."""
-    return drawn_changes_of_token(traced, sublayer_changes(traced), measure, token)
+def changes_of_token(traced: Trace, measure: str, token: int, untrained: Trace | None = None) -> Figure:
+    """How much both sublayers change one token, from layer to layer; beside it the same run of other weights.
+
+    ``untrained`` is meant for :func:`lab.models.twin.random_twin`, the same model with random weights.
+    """
+    before = None if untrained is None else sublayer_changes(untrained)
+    return drawn_changes_of_token(traced, sublayer_changes(traced), measure, token, before)
 
 
-def drawn_changes_of_token(traced: Trace, found: SublayerChanges, measure: str, token: int) -> Figure:
+def drawn_changes_of_token(
+    traced: Trace, found: SublayerChanges, measure: str, token: int, untrained: SublayerChanges | None = None
+) -> Figure:
     """The same of changes already measured."""
-    values = found.cosine if measure == CHANGE_COSINE else found.relative
+    every = {"": found} | ({} if untrained is None else {", random weights": untrained})
     return lines(
-        {name: values[:, at, token] for at, name in enumerate(SUBLAYERS)}, x_title="Layer", y_title=measure,
-        title=f"{measure} at {traced.tokens[token]}, layer by layer",
+        {
+            f"{name}{whose}": (of.cosine if measure == CHANGE_COSINE else of.relative)[:, at, token]
+            for whose, of in every.items()
+            for at, name in enumerate(SUBLAYERS)
+        },
+        x_title="Layer", y_title=measure, title=f"{measure} at {traced.tokens[token]}, layer by layer",
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
 # make audit          ask for known vulnerabilities of what is installed, where there is a network
 # make evaluate       every figure of the embedded models' cards, measured on the files that ship
+# make outside        ask the embedded models with transformers alone, in two versions of it, and compare with the lab
 # make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|en_lab|punkt CORPORA=folder)
 # make screenshots    every page, light and dark, wide and narrow, into .screenshots/ (OUT=folder)
 # make clean          remove caches and .venv
@@ -38,7 +39,7 @@ run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev test lint bench load audit evaluate train screenshots chromium clean
+.PHONY: run dev test lint bench load audit evaluate outside train screenshots chromium clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -77,6 +78,9 @@ audit: $(DEV)
 
 evaluate: $(RUNTIME)
 	$(BIN)/python -m training.evaluation $(ARGS)
+
+outside: $(RUNTIME)
+	$(BIN)/python -m training.evaluation.outside --environments $(VENV)/outside $(ARGS)
 
 train: $(RUNTIME)
 	@test -d "$(CORPORA)" || { echo "There is no folder $(CORPORA); say where the texts are: make train CORPORA=folder"; exit 1; }

@@ -12,12 +12,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from lab.analysis.feed_forward import nearly_silent
 from lab.analysis.patterns import PATTERNS
+from lab.course.feed_forward_reading import MUCH
 from lab.models.catalogue import EMBEDDED
 from training import bert, gpt2
 from training.corpus import SOURCES
 from training.curve import curve
 from training.evaluation.heads import SENTENCES
+from training.evaluation.outside import RECORD
 
 
 def percent(value: float) -> str:
@@ -50,6 +55,29 @@ constant for {constant:.1f} million tokens, then linear to 0. What was tried on 
 """
 
 
+def outside_the_lab(model_id: str) -> str:
+    """How to load the folder with transformers alone, and how far it was compared (``make outside``)."""
+    of_bert = model_id == "lab-bert"
+    task, classes, text = (
+        ("fill-mask", "`BertTokenizer`, `AutoModelForMaskedLM`, `BertForPreTraining`", "The boys [MASK] playing.")
+        if of_bert
+        else ("text-generation", "`GPT2Tokenizer`, `AutoModelForCausalLM`", "Once upon a time")
+    )
+    asked = json.loads(RECORD.read_text("utf-8"))["asked"]
+    versions = " and ".join(row["versions"]["transformers"] for row in asked)
+    apart = max(row["largest_difference_of_a_probability"] for row in asked)
+    same = "tokens, segments and offsets" if of_bert else "tokens and offsets"
+    return f"""## Outside the lab
+
+    from transformers import pipeline
+    pipeline("{task}", "lab/models/embedded/{model_id}")("{text}")
+
+The folder loads like any {"BERT" if of_bert else "GPT-2"} of the Hub: {classes}. On {asked[0]["texts"]} texts
+transformers {versions} give the {same} that the lab gives, and the probabilities of words
+{"and of next sentences " if of_bert else ""}differ by {apart:.0e} at most (`make outside`).
+"""
+
+
 def _heads(figures: Mapping[str, Any]) -> str:
     heads = figures["heads"]
     rows = [
@@ -60,6 +88,24 @@ def _heads(figures: Mapping[str, Any]) -> str:
     return "\n".join(
         [f"Mean scores over {SENTENCES} held-out sentences; a head is named when its score passes the threshold.", "",
          "| pattern | the head that shows it most | score | threshold |", "| --- | --- | --- | --- |", *rows]
+    )  # fmt: skip
+
+
+def residual_stream(figures: Mapping[str, list[float]]) -> str:
+    """What each layer's feed-forward network adds, beside the same with random weights; what is odd is said."""
+    trained, active = np.array(figures["trained"]), np.array(figures["active"])
+    much, silent = np.flatnonzero(trained > MUCH), nearly_silent(active)
+    odd = [f"Layer {i + 1} adds more than {MUCH:.0f} times the length of what was there." for i in much]
+    odd += [f"Layer {i + 1} is nearly silent for words: {active[i]:.1%} of its neurons are above 0." for i in silent]
+    rows = [
+        f"| {i + 1} | {trained[i]:.2f} | {before:.2f} | {active[i]:.1%} | {special:.0%} |"
+        for i, (before, special) in enumerate(zip(figures["random"], figures["on_special"], strict=True))
+    ]
+    return "\n".join(
+        [f"Over the words of {SENTENCES} held-out sentences. ‖Δ‖ / ‖x‖ (median): how long what a feed-forward network",
+         "adds to a word is, in lengths of what was there; beside it the same with random weights (seed 0).", "",
+         "| layer | ‖Δ‖ / ‖x‖ | random weights | neurons above 0 | attention on special tokens |",
+         "| --- | --- | --- | --- | --- |", *rows, "", "**Odd**: " + " ".join(odd) if odd else "Nothing is odd."]
     )  # fmt: skip
 
 
@@ -126,6 +172,11 @@ Ten blanks a learner would try, good and bad:
 
 {_heads(figures)}
 
+## Its residual stream
+
+{residual_stream(figures["residual"])}
+
+{outside_the_lab("lab-bert")}
 ## Limits
 
 Trained on {len(SOURCES)} English sources, many of them books from before 1930: it repeats what they say about
@@ -178,6 +229,11 @@ Induction, on {induction["period"]} random tokens said twice, mean of {induction
 {induction["layer"]}, head {induction["head"]} spends **{induction["score"]:.2f}** of the second copy on what followed
 the token the first time (a uniform head: {induction["uniform"]:.2f}).
 
+## Its residual stream
+
+{residual_stream(figures["residual"])}
+
+{outside_the_lab("lab-gpt2")}
 ## Limits
 
 It writes short sentences in the manner of children's stories and old books, loses the thread after two or three of

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel
 
 TOP = 12
+# A neuron is called selective where it is above 0 at no more of the tokens than this, and at least half of its
+# strongest tokens are the same one. Both are ours.
+_SELDOM = 0.2
+_MOST = TOP // 2
 _TEXTS_AT_ONCE = 16
 
 
@@ -29,6 +33,19 @@ class Excited:
     text: int
     token: int
     value: float
+
+
+@dataclass(frozen=True)
+class Commonest:
+    """The token that is most often among a neuron's strongest.
+
+    ``repeats`` of the ``strongest`` are this token, and ``share`` of all tokens read.
+    """
+
+    token_id: int
+    repeats: int
+    strongest: int
+    share: float
 
 
 class NeuronSurvey:
@@ -44,6 +61,8 @@ class NeuronSurvey:
         self.encodings = tuple(encode(model.tokenizer, config, text) for text in texts)
         self._batches = list(_equally_long(self.encodings))
         self._places = [(text, token) for text, e in enumerate(self.encodings) for token in range(len(e))]
+        self._ids = torch.tensor([token_id for e in self.encodings for token_id in e.token_ids])
+        self._spelt = torch.tensor([_spelt(e, token) for e in self.encodings for token in range(len(e))])
         self._starts = torch.tensor([0, *(len(e) for e in self.encodings)]).cumsum(0)
         self._values = torch.full((config.layers, TOP, config.ffn_width), -torch.inf)
         self._where = torch.full((config.layers, TOP, config.ffn_width), -1)
@@ -101,9 +120,42 @@ class NeuronSurvey:
             if place >= 0
         )
 
+    def commonest(self, layer: int, neuron: int) -> Commonest | None:
+        """The token most often among the strongest of a finished survey, of equals the one that excites more.
+
+        None where nothing was read.
+        """
+        where = self._where[layer, :, neuron]
+        ids = self._ids[where[where >= 0]]
+        if not len(ids):
+            return None
+        repeats = (ids[:, None] == ids).sum(0)
+        best = int(repeats.argmax())
+        everywhere = int((self._ids == ids[best]).sum())
+        return Commonest(int(ids[best]), int(repeats[best]), len(ids), everywhere / self.tokens)
+
+    def most_selective(self, layer: int) -> int | None:
+        """The neuron that answers most to one word or piece of a word: few tokens excite it, and these are alike.
+
+        Of the neurons that are seldom above 0 the one whose strongest tokens are most often the same, of equals the
+        one that is above 0 least often; None where no neuron is selective.
+        """
+        where, values = self._where[layer], self._values[layer]
+        ids = self._ids[where]
+        repeats = torch.stack([(ids == row).sum(0) * spelt for row, spelt in zip(ids, self._spelt[where], strict=True)])
+        best, share = repeats.amax(0), self._positive[layer] / max(self.tokens, 1)
+        fits = (values[-1] > 0) & (share <= _SELDOM) & (best >= _MOST)
+        return int(torch.where(fits, best - share, -1.0).argmax()) if fits.any() else None
+
     def share_positive(self, layer: int, neuron: int) -> float:
         """At which share of the tokens read so far the activation is above 0; 0 before any is read."""
         return float(self._positive[layer, neuron]) / max(self.tokens, 1)
+
+
+def _spelt(encoding: Encoding, token: int) -> bool:
+    """Whether a token is a word, a number or a piece of one: punctuation makes no interesting neuron."""
+    start, end = encoding.offsets[token]
+    return any(char.isalnum() for char in encoding.text[start:end])
 
 
 def _equally_long(encodings: Sequence[Encoding]) -> Iterator[list[int]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.predictions import word_of
 from lab.models import forward
-from lab.models.trace import LayerTrace
+from lab.models.trace import LayerTrace, Trace
 
 if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel
@@ -54,7 +54,7 @@ class NeuronSteps:
 
     @property
     def share(self) -> float:
-        """What GELU multiplies the hidden value with, between 0 and 1; ReLU's is 0 or 1."""
+        """What GELU multiplies the hidden value by, between 0 and 1; ReLU's is 0 or 1."""
         z = self.hidden
         if self.activation == "relu":
             return float(z > 0)
@@ -119,6 +119,24 @@ def most_active(layer: LayerTrace, token: int, k: int) -> list[int]:
 def share_below_zero(layer: LayerTrace, token: int) -> float:
     """The share of a token's hidden values, before the activation, that are negative."""
     return float((layer.ffn_hidden[token] < 0).float().mean())
+
+
+def active_on_words(trace: Trace) -> Array:
+    """(layers,), the share of each layer's activations that is above 0, over all tokens but the special ones.
+
+    Over all tokens where there are no others.
+    """
+    words = [i for i, special in enumerate(trace.encoding.special) if not special] or list(range(len(trace)))
+    layers = range(trace.model.config.layers)
+    return np.array([float((trace.layer(i).ffn_activation[words] > 0).float().mean()) for i in layers])
+
+
+def nearly_silent(shares: Array) -> list[int]:
+    """The layers, from 0, with less than a tenth of the median share of :func:`active_on_words`.
+
+    The tenth is ours: no paper states when a layer is silent.
+    """
+    return [int(i) for i in np.flatnonzero(shares < np.median(shares) / 10)]
 
 
 def silent(layer: LayerTrace) -> bool:

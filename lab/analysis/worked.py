@@ -56,7 +56,7 @@ class WorkedNetwork:
 
 
 def worked_network() -> WorkedNetwork:
-    """Whole numbers that make one neuron say 1.5 and the other −0.5 before an exact GELU; b_2 is 0."""
+    """Small numbers that make one neuron say 1.5 and the other −0.5 before an exact GELU; b_2 is 0."""
     x = torch.tensor([1.0, 2.0, -1.0])
     w_1, b_1 = torch.tensor([[2.0, 1.0], [0.0, -1.0], [1.0, 0.0]]), torch.tensor([0.5, 0.5])
     w_2 = torch.tensor([[1.0, 2.0, 0.0], [-2.0, 0.0, 4.0]])

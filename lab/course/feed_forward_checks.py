@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from lab.analysis.feed_forward import NeuronSteps, activation_name
+from lab.analysis.feed_forward import Array, NeuronSteps, activation_name
 from lab.analysis.sublayers import SUBLAYERS, NormSteps, SublayerChanges
 from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
 from lab.course.words import named
@@ -17,6 +17,9 @@ from lab.models.trace import LayerTrace, Trace
 # "About half" runs between these shares; nearer than _BLUR to a border, nothing is asked.
 _BORDERS = (0.4, 0.6)
 _BLUR = 0.02
+# "About as many" runs between these ratios; so near to a border, relatively, nothing is asked.
+_ALIKE = (0.5, 2.0)
+_NEAR = 0.1
 
 
 def feed_forward_parameters(config: ModelConfig) -> tuple[int, int]:
@@ -65,6 +68,29 @@ def below_zero(share: float, name: str, d_ff: int) -> Question | None:
     return _banded("below-zero", prompt, share, f"{share:.1%} of the {d_ff:,} hidden values of {name} are below 0.")
 
 
+def only_there(share: float, of_token: float, neuron: int, token: str, strongest: str) -> Question | None:
+    """A neuron's strongest tokens are mostly the same one. Is it above 0 at others, too?
+
+    ``share`` is at how many of all tokens it is above 0, ``of_token`` how many of them are that token, ``strongest``
+    says how many of the strongest are ("10 of the 12").
+    """
+    ratio = share / of_token
+    if min(abs(ratio - border) / border for border in _ALIKE) < _NEAR:
+        return None
+    low, high = _ALIKE
+    why = f"It is above 0 at {share:.1%} of the tokens, and {token} is {of_token:.1%} of them."
+    options = (
+        Option(f"At fewer than half as many tokens as {token} is", why, correct=ratio < low),
+        Option("At about as many, from half to double", why, correct=low <= ratio <= high),
+        Option("At more than double, so mostly at other tokens", why, correct=ratio > high),
+    )
+    prompt = (
+        f"{strongest} tokens that excite neuron {neuron + 1:,} most are {token}, and {token} is {of_token:.1%} of all "
+        "tokens. At how many tokens is the neuron above 0?"
+    )
+    return Question("only-there", prompt, options)
+
+
 def how_often(share: float, neuron: int, tokens: int) -> Question | None:
     """At how many tokens of many texts is a neuron's activation positive?"""
     prompt = (
@@ -107,11 +133,40 @@ def most_exciting_token(trace: Trace, layer: LayerTrace, neuron: int) -> Questio
     values = layer.ffn_activation[:, neuron].tolist()
 
     def why(place: int, best: int) -> str:
-        tail = ", the largest of this text." if place == best else f"; the largest is {values[best]:.3f}."
-        return f"There its activation is {values[place]:.3f}{tail}"
+        tail = ", the largest of this text." if place == best else f"; the largest is {values[best]:z.3f}."
+        return f"There its activation is {values[place]:z.3f}{tail}"
 
     prompt = f"Which token of your text excites neuron {neuron + 1} of layer {layer.index + 1} most?"
     return ranked("most-exciting-token", prompt, values, lambda place: named(trace, place), why)
+
+
+def more_than_untrained(name: str, trained: Array, untrained: Array) -> Question | None:
+    """In how many layers does training make the feed-forward network add more to a token? Both are ‖Δ‖ / ‖x‖, (L,)."""
+    layers = len(trained)
+    surely = int((trained > (1 + _NEAR) * untrained).sum())
+    ranges = [(int(part[0]), int(part[-1])) for part in np.array_split(np.arange(layers + 1), min(layers + 1, 5))]
+    right = next(part for part in ranges if part[0] <= surely <= part[1])
+    if layers < 2 or not right[0] <= int((trained > (1 - _NEAR) * untrained).sum()) <= right[1]:
+        return None
+    values = ", ".join(f"{value:.2f}" for value in trained)
+    why = f"After training ‖Δ‖ / ‖x‖ is {values} in layers 1 to {layers}; before, it was {_span(untrained)}."
+    options = tuple(Option(_count(*part, layers), why, correct=part == right) for part in ranges)
+    prompt = (
+        f"With random weights, the feed-forward network of each layer adds to {name} a vector {_span(untrained)} times "
+        f"as long as what was there. After training, in how many of the {layers} layers does it add more than that?"
+    )
+    return Question("more-than-untrained", prompt, options)
+
+
+def _span(values: Array) -> str:
+    low, high = f"{values.min():.2f}", f"{values.max():.2f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _count(low: int, high: int, layers: int) -> str:
+    if low == high:
+        return "In none" if low == 0 else "In all of them" if low == layers else f"In {low}"
+    return f"In {low} to {high}"
 
 
 def larger_change(trace: Trace, changes: SublayerChanges, layer: int, token: int) -> Question | None:
@@ -122,7 +177,7 @@ def larger_change(trace: Trace, changes: SublayerChanges, layer: int, token: int
         return None
     why = f"‖Δ‖ / ‖x‖ is {values[0]:.2f} for attention and {values[1]:.2f} for the feed-forward network."
     options = tuple(Option(name.capitalize(), why, correct=at == best) for at, name in enumerate(SUBLAYERS))
-    prompt = f"Which changes the vector of {named(trace, token)} more in layer {layer + 1}, for its length?"
+    prompt = f"Which adds a longer vector to {named(trace, token)} in layer {layer + 1}?"
     return Question("larger-change", prompt, options)
 
 
@@ -151,23 +206,23 @@ def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int)
     """From the dot product and the bias to the activation."""
     z, share = steps.hidden, steps.share
     name = activation_name(steps.activation)
-    gate = "it is above 0" if steps.activation == "relu" else f"GELU multiplies it with {share:.4f}"
+    gate = "it is above 0, so it stays" if steps.activation == "relu" else f"times {share:.4f}"
     wrong = {
         z: "This is the hidden value, before the activation.",
         steps.product * share: "The bias was left out of the sum.",
-        share: "This is only what the sum is multiplied with.",
+        share: "This is only the factor: the sum is multiplied by it.",
         -steps.output: "The sign was lost.",
         0.0: "GELU is not a switch: only ReLU gives exactly 0, and only below 0.",
     }
     if steps.activation == "relu":
         wrong = {steps.product: "The bias was left out.", -z: "The sign was lost.", 0.0: "ReLU gives 0 only below 0."}
-    why = f"{steps.product:.3f} {steps.bias:+.3f} = {z:.3f}; {gate}: {steps.output:.3f}."
+    why = f"{steps.product:z.3f} {steps.bias:+z.3f} = {z:z.3f}; {gate}: {steps.output:z.3f}."
     prompt = (
-        f"At {named(trace, token)}, x · w of neuron {neuron + 1} is {steps.product:.3f} and its bias {steps.bias:.3f}. "
-        + ("" if steps.activation == "relu" else f"{name} multiplies the sum with {share:.4f}. ")
+        f"At {named(trace, token)}, x · w of neuron {neuron + 1} is {steps.product:z.3f}, its bias {steps.bias:z.3f}. "
+        + ("" if steps.activation == "relu" else f"{name} multiplies their sum by {share:.4f}. ")
         + "What is its activation?"
     )
-    return numeric("neuron-activation", prompt, (steps.output, why), wrong, "{:.3f}".format, apart=MARGIN)
+    return numeric("neuron-activation", prompt, (steps.output, why), wrong, "{:z.3f}".format, apart=MARGIN)
 
 
 def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
@@ -177,19 +232,19 @@ def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
     wrong = {
         (x - steps.mean) / steps.variance * gamma + beta if steps.variance else answer: "Divided by the variance, "
         "not by its root.",
-        float(steps.standard[dimension]): "γ and β still wait.",
-        float(steps.scaled[dimension]): "β still has to be added.",
+        float(steps.standard[dimension]): "γ and β are missing.",
+        float(steps.scaled[dimension]): "β is missing.",
         x / steps.deviation * gamma + beta: "The mean was not taken away.",
     }
     why = (
-        f"({x:.3f} − {steps.mean:.3f}) ÷ {steps.deviation:.3f} = {steps.standard[dimension]:.3f}; "
-        f"× {gamma:.3f} + {beta:.3f} = {answer:.3f}."
+        f"({x:z.3f} − {steps.mean:z.3f}) ÷ {steps.deviation:.3f} = {steps.standard[dimension]:z.3f}; "
+        f"× {gamma:z.3f} + {beta:z.3f} = {answer:z.3f}."
     )
     prompt = (
-        f"A vector has the mean {steps.mean:.3f} and the variance {steps.variance:.3f}. Its dimension {dimension + 1} "
-        f"is {x:.3f}; there γ is {gamma:.3f} and β {beta:.3f}. What does LayerNorm give there?"
+        f"A vector has the mean {steps.mean:z.3f} and the variance {steps.variance:.3f}. Its dimension {dimension + 1} "
+        f"is {x:z.3f}; there γ is {gamma:z.3f} and β {beta:z.3f}. What does LayerNorm give there?"
     )
-    return numeric("normalized-value", prompt, (answer, why), wrong, "{:.3f}".format, apart=MARGIN)
+    return numeric("normalized-value", prompt, (answer, why), wrong, "{:z.3f}".format, apart=MARGIN)
 
 
 def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question | None:

@@ -8,42 +8,51 @@ from lab.charts.figure import Figure
 from lab.charts.heatmap import Heatmap, heatmap
 from lab.charts.lines import lines
 from lab.charts.strips import strips
+from lab.figures.choices import CHANGE_COSINE
 from lab.figures.feed_forward import shown
 from lab.models.trace import Trace
 
-RELATIVE, COSINE = "‖Δ‖ / ‖x‖", "cosine"
-
 
 def changes(traced: Trace, measure: str, token: int) -> Heatmap:
-    """How much each sublayer changes each token, as :data:`RELATIVE` or :data:`COSINE`; ``token`` is outlined."""
+    """How much each sublayer changes each token, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined."""
     return drawn_changes(traced, sublayer_changes(traced), measure, token)
 
 
 def drawn_changes(traced: Trace, found: SublayerChanges, measure: str, token: int) -> Heatmap:
     """The same of changes already measured."""
-    values = found.cosine if measure == COSINE else found.relative
+    values = found.cosine if measure == CHANGE_COSINE else found.relative
     layers, _, n = values.shape
     tokens = shown(traced, token)
     names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
     return heatmap(
         values.reshape(-1, n)[:, tokens], names, traced.tokens[tokens], title=f"{measure} of each sublayer",
         row_title="Layer and sublayer", column_title="Token", value_title=measure,
-        scale="diverging" if measure == COSINE else "sequential", highlight=(None, token - tokens.start),
-        numbered=False, domain=(-1.0, 1.0) if measure == COSINE else None,
+        scale="diverging" if measure == CHANGE_COSINE else "sequential", highlight=(None, token - tokens.start),
+        numbered=False, domain=(-1.0, 1.0) if measure == CHANGE_COSINE else None,
     )  # fmt: skip
 
 
-def changes_of_token(traced: Trace, measure: str, token: int) -> Figure:
-    """How much both sublayers change one token, from layer to layer."""
-    return drawn_changes_of_token(traced, sublayer_changes(traced), measure, token)
+def changes_of_token(traced: Trace, measure: str, token: int, untrained: Trace | None = None) -> Figure:
+    """How much both sublayers change one token, from layer to layer; beside it the same run of other weights.
+
+    ``untrained`` is meant for :func:`lab.models.twin.random_twin`, the same model with random weights.
+    """
+    before = None if untrained is None else sublayer_changes(untrained)
+    return drawn_changes_of_token(traced, sublayer_changes(traced), measure, token, before)
 
 
-def drawn_changes_of_token(traced: Trace, found: SublayerChanges, measure: str, token: int) -> Figure:
+def drawn_changes_of_token(
+    traced: Trace, found: SublayerChanges, measure: str, token: int, untrained: SublayerChanges | None = None
+) -> Figure:
     """The same of changes already measured."""
-    values = found.cosine if measure == COSINE else found.relative
+    every = {"": found} | ({} if untrained is None else {", random weights": untrained})
     return lines(
-        {name: values[:, at, token] for at, name in enumerate(SUBLAYERS)}, x_title="Layer", y_title=measure,
-        title=f"{measure} at {traced.tokens[token]}, layer by layer",
+        {
+            f"{name}{whose}": (of.cosine if measure == CHANGE_COSINE else of.relative)[:, at, token]
+            for whose, of in every.items()
+            for at, name in enumerate(SUBLAYERS)
+        },
+        x_title="Layer", y_title=measure, title=f"{measure} at {traced.tokens[token]}, layer by layer",
     )  # fmt: skip
 
 

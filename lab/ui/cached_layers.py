@@ -12,6 +12,7 @@ from lab.ui.cached import TURNS, identity, weights_of
 if TYPE_CHECKING:
     from lab.analysis.embeddings import Gap, Movement, Order, SegmentChange
     from lab.analysis.excitation import NeuronSurvey
+    from lab.analysis.feed_forward import Array
     from lab.analysis.sublayers import SublayerChanges
     from lab.models.catalogue import LoadedModel
     from lab.models.interventions import Interventions
@@ -55,6 +56,19 @@ def _sublayer_changes(_traced: Trace, run_id: Hashable) -> SublayerChanges:
 
     with TURNS:
         return sublayer_changes(_traced)
+
+
+def active_on_words(traced: Trace) -> Array:
+    """How many neurons of each layer words excite; see :func:`lab.analysis.feed_forward.active_on_words`."""
+    return _active_on_words(traced, identity(traced))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _active_on_words(_traced: Trace, run_id: Hashable) -> Array:
+    from lab.analysis.feed_forward import active_on_words
+
+    with TURNS:
+        return active_on_words(_traced)
 
 
 def neuron_survey(loaded: LoadedModel, texts: tuple[str, ...]) -> NeuronSurvey:

@@ -1,4 +1,4 @@
-"""By hand: two neurons and two LayerNorms with whole numbers."""
+"""By hand: two neurons and two LayerNorms with small numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.ui.blanks import blanks
 
 def by_hand() -> None:
     """One neuron shown, one with blanks; one LayerNorm shown, one with blanks."""
-    st.markdown("Whole numbers, two neurons, an exact GELU. Two decimals are enough.")
+    st.markdown("Small numbers, two neurons, an exact GELU. Round your answers to two decimals.")
     network = _network(worked_network())
     st.divider()
     st.markdown("LayerNorm, on four numbers.")
@@ -65,7 +65,7 @@ def _norm(example: WorkedNorm) -> bool:
         r"\begin{aligned} \text{mean} &= \tfrac{3 + 5 + 5 + 11}{4} = 6 \\ "
         r"\text{variance} &= \tfrac{9 + 1 + 1 + 25}{4} = 9, \quad \sqrt 9 = 3 \\ "
         r"\div 3 &= [-1,\ -0.33,\ -0.33,\ 1.67] \\ "
-        rf"\times \gamma + \beta &= [{y[0]:.2f},\ {y[1]:.2f},\ {y[2]:.2f},\ {y[3]:.2f}] \end{{aligned}}"
+        rf"\times \gamma + \beta &= [{y[0]:z.2f},\ {y[1]:z.2f},\ {y[2]:z.2f},\ {y[3]:z.2f}] \end{{aligned}}"
     )
     st.markdown("**Vector 2**")
     second = example.vectors[1]
@@ -76,6 +76,6 @@ def _norm(example: WorkedNorm) -> bool:
         return False
     return blanks(
         {f"Output {i + 1}": value for i, value in enumerate(example.output[1].tolist())},
-        "Take the mean away, divide by the root of the variance, multiply with γ, add β.",
+        "Take the mean away, divide by the root of the variance, multiply by γ, add β.",
         "_hand.norm",
     )

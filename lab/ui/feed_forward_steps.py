@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.feed_forward import NeuronSteps, share_below_zero, silent
+from lab.analysis.feed_forward import NeuronSteps, nearly_silent, share_below_zero, silent
 from lab.course import feed_forward_checks as ask
+from lab.course import feed_forward_reading as reading
 from lab.course.words import named
 from lab.figures import feed_forward as figures
 from lab.models import forward
@@ -32,11 +33,11 @@ def show_order(view: View) -> None:
     draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
     st.caption(f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step.")
     st.markdown(
-        "**Pre-norm**: LayerNorm stands before each sublayer. The stream on the left is only ever added to, so nothing "
-        "stops it from growing; BERT’s post-norm puts LayerNorm after each sum."
+        "**Pre-norm**: LayerNorm stands before each sublayer. The sublayers only ever add to the stream on the left, "
+        "so nothing stops it from growing. BERT’s post-norm puts LayerNorm after each sum."
         if config.pre_norm
         else "**Post-norm**: LayerNorm stands after each sum, so everything that leaves the layer has passed one. "
-        "GPT-2’s pre-norm puts it before each sublayer and leaves the stream itself alone."
+        "GPT-2’s pre-norm puts LayerNorm before each sublayer and never normalizes the stream between layers."
     )
     st.markdown(_on_the_way(view))
     code(forward.decoder_layer if config.pre_norm else forward.encoder_layer)
@@ -47,13 +48,18 @@ def _on_the_way(view: View) -> str:
     last = view.layer.index + 1 == config.layers
     goal = "the end of the stack" if last else f"layer {view.layer.index + 2} of {config.layers}"
     return (
-        f"On the way: attention hands over {n} × {config.width:,} numbers. The feed-forward network widens each token, "
-        f"on its own, to {config.ffn_width:,}, and brings it back to {config.width:,}; added to what was there before, "
-        f"that goes to {goal}."
+        f"On the way: attention hands over {n} × {config.width:,} numbers. The feed-forward network widens each token "
+        f"to {config.ffn_width:,} numbers, no token looking at another, and brings it back to {config.width:,}. The "
+        f"result is added to what was there before and goes to {goal}."
     )
 
 
-def _nothing_added(view: View) -> None:
+def _say_silence(view: View) -> None:
+    """A layer that answers to nothing, or hardly to words, is named as such."""
+    shares = cached_layers.active_on_words(view.trace)
+    said = reading.silent_for_words(shares)
+    if said is not None and view.layer.index in nearly_silent(shares):
+        st.info(said, icon=":material/info:")
     if silent(view.layer):
         st.info(
             "All activations of this layer are 0: what its feed-forward network adds is the same for every token, "
@@ -78,7 +84,7 @@ def show_neurons(view: View) -> None:
     first = first_neuron(view)
     columns = slice(first, min(first + (drawn if drawn in _WIDTHS else _WIDTHS[0]), config.ffn_width))
     _draw_neurons(view, columns)
-    _nothing_added(view)
+    _say_silence(view)
     values = view.layer.ffn_activation
     st.markdown(
         f"Over the whole layer, {float((values > 0).float().mean()):.0%} of the {values.numel():,} activations are "
@@ -109,14 +115,14 @@ def show_activation(view: View) -> None:
     choose(view)
     share = share_below_zero(view.layer, view.token)
     question = ask.below_zero(share, named(view.trace, view.token), view.config.ffn_width)
-    _nothing_added(view)
+    _say_silence(view)
     if question is not None and not silent(view.layer) and not predict(LESSON, question):
         return
     draw(view.figure(figures.activation), "activation")
     hidden, active = (float(of[view.token, view.neuron]) for of in (view.layer.ffn_hidden, view.layer.ffn_activation))
     st.markdown(
         f"**{share:.1%}** of the hidden values of {view.name} lie below 0. The ring is neuron {view.neuron + 1:,}: "
-        f"from {hidden:.3f} to {active:.3f}."
+        f"from {hidden:z.3f} to {active:z.3f}."
     )
     st.latex(_formula(view.config.activation))
     st.markdown(_in_words(view.config.activation))
@@ -133,10 +139,13 @@ def _formula(name: str) -> str:
 
 def _in_words(name: str) -> str:
     if name == "relu":
-        return "ReLU lets what is above 0 through and makes everything else 0. Without it, two matrices would be one."
+        return (
+            "ReLU keeps what is above 0 and makes everything else 0. Without it, the two matrices could be multiplied "
+            "into one."
+        )
     return (
-        "Far above 0, GELU lets the number through; far below, almost nothing; its lowest value is −0.17, near −0.75. "
-        "Without a non-linearity, the two matrices could be multiplied into one."
+        "Far above 0, GELU hardly changes the number. Far below 0, it gives almost 0. Its lowest value is −0.17, at "
+        "−0.75. Without a non-linearity, the two matrices could be multiplied into one."
     )
 
 
@@ -159,7 +168,7 @@ def show_neuron(view: View) -> None:
         )  # fmt: skip
     with right:
         st.latex(_arithmetic(steps))
-    _nothing_added(view)
+    _say_silence(view)
     draw(view.figure(figures.neuron_over_text), "neuron-over-text")
     code(forward.feed_forward)
 
@@ -169,7 +178,7 @@ def _sum_table(steps: NeuronSteps) -> pd.DataFrame:
     largest = steps.largest(_LARGEST)
     rest = steps.product - float(steps.products[largest].sum())
     rows: list[tuple[str, str, str, float]] = [
-        (f"dimension {i + 1}", f"{steps.vector[i]:.4f}", f"{steps.column[i]:.4f}", float(steps.products[i]))
+        (f"dimension {i + 1}", f"{steps.vector[i]:z.4f}", f"{steps.column[i]:z.4f}", float(steps.products[i]))
         for i in largest
     ]
     rows += [
@@ -182,11 +191,11 @@ def _sum_table(steps: NeuronSteps) -> pd.DataFrame:
 def _arithmetic(steps: NeuronSteps) -> str:
     z, sign = steps.hidden, "+" if steps.bias >= 0 else "-"
     if steps.activation == "relu":
-        last = rf"\max(0,\ {z:.3f}) = {steps.output:.3f}"
+        last = rf"\max(0,\ {z:z.3f}) = {steps.output:z.3f}"
     else:
-        last = rf"{z:.3f} \times {steps.share:.4f} = {steps.output:.3f}"
+        last = rf"{z:z.3f} \times {steps.share:.4f} = {steps.output:z.3f}"
     return (
-        rf"\begin{{aligned}} z &= x \cdot w + b \\ &= {steps.product:.3f} {sign} {abs(steps.bias):.3f} = {z:.3f} "
+        rf"\begin{{aligned}} z &= x \cdot w + b \\ &= {steps.product:z.3f} {sign} {abs(steps.bias):.3f} = {z:z.3f} "
         r"\\[4pt] "
         rf"a &= \text{{{'ReLU' if steps.activation == 'relu' else 'GELU'}}}(z) \\ &= {last} \end{{aligned}}"
     )

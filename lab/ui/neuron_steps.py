@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from lab.analysis.excitation import Excited, NeuronSurvey
-from lab.analysis.feed_forward import favoured_words
+from lab.analysis.feed_forward import favoured_words, most_active
+from lab.analysis.predictions import word_of
 from lab.course import feed_forward_checks as ask
+from lab.course import feed_forward_reading as reading
 from lab.course.words import quoted
 from lab.figures import feed_forward as figures
 from lab.models import forward
@@ -22,21 +25,34 @@ from lab.ui.parameters import TOY, Selection
 from lab.ui.quiz import predict
 
 _CONTEXT = 60  # characters of a text on either side of a token
+_GEVA = (
+    "Geva et al. (2021, §3) asked people what the 25 texts have in common that excite a neuron most. They asked about "
+    "160 neurons of one language model with 16 layers. For each the people found at least one pattern, and the "
+    "patterns cover 65 to 80 % of these texts. Nobody asked about the texts further down the list, and nobody has "
+    "asked about the model here: a pattern that you see in the table is your own finding."
+)
 
 
 def show_excited(view: View) -> None:
     """The most active neurons of the token, and the tokens of many texts that excite the chosen neuron most."""
+    survey = _survey(view)
+    view = _selective(view, survey)
     choose(view)
     draw(view.figure(figures.most_active), "most-active")
-    survey = _survey(view)
     found = survey.most_excited(view.layer.index, view.neuron)
+    common = survey.commonest(view.layer.index, view.neuron)
+    if common is None:
+        return
     often = survey.share_positive(view.layer.index, view.neuron)
-    question = ask.how_often(often, view.neuron, survey.tokens)
+    token = quoted(word_of(view.trace.model.tokenizer, common.token_id))
+    question = (
+        ask.only_there(often, common.share, view.neuron, token, f"{common.repeats} of the {common.strongest}")
+        if 2 * common.repeats >= common.strongest
+        else ask.how_often(often, view.neuron, survey.tokens)
+    )
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
-    if not found:
-        return
     st.dataframe(
         _table(survey, found), hide_index=True, height="content",
         column_config={
@@ -47,14 +63,36 @@ def show_excited(view: View) -> None:
     )  # fmt: skip
     special = " Special tokens are left out." if any(any(e.special) for e in survey.encodings) else ""
     st.caption(
-        f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} This neuron’s activation is "
-        f"above 0 at {often:.0%} of them, and here, at {view.name}, "
-        f"{float(view.layer.ffn_activation[view.token, view.neuron]):.3f}."
+        f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} Here, at {view.name}, this "
+        f"neuron’s activation is {float(view.layer.ffn_activation[view.token, view.neuron]):z.3f}."
     )
-    st.markdown(
-        "Do they have something in common? In a large language model, Geva et al. (2021, §3) found a pattern for every "
-        "neuron they sampled. Look whether you find one here, and whether the next neuron has another."
-    )
+    st.markdown(reading.about_its_tokens(view.neuron, often, common, token))
+    st.markdown(_GEVA)
+    _other_neuron(view, survey)
+
+
+def _selective(view: View, survey: NeuronSurvey) -> View:
+    """As long as nobody chose a neuron, the most selective one: a pattern is easiest seen there."""
+    best = None if view.page.selection.neuron else survey.most_selective(view.layer.index)
+    return view if best is None else replace(view, neuron=best)
+
+
+def _other_neuron(view: View, survey: NeuronSurvey) -> None:
+    """The way from a selective neuron to the token's most active one, and back."""
+    active, best = most_active(view.layer, view.token, 1)[0], survey.most_selective(view.layer.index)
+    if active == best:
+        return
+    if view.neuron != active:
+        label, neuron = f"Compare with neuron {active + 1:,}, the most active one of {view.name}", active
+    elif best is not None:
+        label, neuron = f"Show neuron {best + 1:,}, the most selective one of {view.place}", best
+    else:
+        return
+    st.button(label, key="_other_neuron", on_click=_take_neuron, args=(neuron,))
+
+
+def _take_neuron(neuron: int) -> None:
+    st.session_state["neuron"] = neuron + 1
 
 
 def _texts(chosen: Selection) -> tuple[str, ...]:
@@ -97,7 +135,7 @@ def show_written(view: View) -> None:
     active = float(view.layer.ffn_activation[view.token, view.neuron])
     st.markdown(
         f"What neuron {view.neuron + 1:,} can add to a token is one vector, its row of $W_2$. How much of it is added "
-        f"is the activation: at {view.name} **{active:.3f}** times the row."
+        f"is the activation: at {view.name} **{active:z.3f}** times the row."
     )
     draw(partial(figures.written, view.trace, view.layer.index, view.neuron), "written")
     st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i] + b_2")
@@ -137,6 +175,6 @@ def _show_words(view: View) -> None:
     st.caption(
         f"The dot product of the row with each word’s output embedding, in standard deviations from the mean over the "
         f"{view.config.vocabulary:,} words (after Geva et al. 2021, §4). A rough reading: it leaves out the "
-        f"{skipped}. Of 64 random directions, nine in ten have their best word {low:.1f} to {high:.1f} out; this "
-        f"neuron’s is {best:.1f} out."
+        f"{skipped}. For nine in ten of 64 random directions, the best word is {low:.1f} to {high:.1f} standard "
+        f"deviations out. For this neuron it is {best:.1f}."
     )

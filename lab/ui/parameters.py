@@ -10,7 +10,7 @@ from lab.analysis.neuron_view import DECIDED
 from lab.analysis.patterns import PATTERNS
 from lab.analysis.sentences import MASS, MAXIMUM, RELATIVE
 from lab.analysis.variants import REDUCED, VARIANTS
-from lab.figures.choices import BEST_WORD, ENTROPY, RANK
+from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY, RANK
 from lab.models.cards import DEFAULT_MODEL
 from lab.toy.tasks import TASKS
 
@@ -94,6 +94,7 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "keys": (HEAVIEST, AROUND),
     "pattern": ("Delimiter", *(each.name for each in DECIDED if each.name != "Delimiter")),
     "variant": (REDUCED, *(name for name in VARIANTS if name != REDUCED)),
+    "residual": (CHANGE_LENGTH, CHANGE_COSINE),
     "score": (LOG_PROBABILITY, PROBABILITY),
     "lens": (BEST_WORD, RANK, ENTROPY),
     "lens_tokens": ("8", "4", "16"),
@@ -113,6 +114,8 @@ OFFERED: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "weights": (LEARNED, RANDOM),
     "toy_weights": (RANDOM, CONSTRUCTED, TRAINED),
 }
+# Links made when two parameters shared a name: the old name, and the values that mean the new one.
+RENAMED: Mapping[str, tuple[str, tuple[str, ...]]] = {"change": ("residual", (CHANGE_LENGTH, CHANGE_COSINE))}
 # What learners type, and what the server decides which there are of.
 TYPED = ("text", "pair", "other_text", "other_pair")
 MODELS = ("model", "other_model")
@@ -212,6 +215,7 @@ class Selection:
     tensor_columns: str = ""
     variant: str = REDUCED
     word_cut: str = ""
+    residual: str = CHANGE_LENGTH
     score: str = LOG_PROBABILITY
     lens: str = BEST_WORD
     lens_tokens: str = "8"

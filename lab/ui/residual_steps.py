@@ -10,40 +10,72 @@ import streamlit as st
 
 from lab.analysis.sublayers import SUBLAYERS, NormSteps, SublayerChanges
 from lab.course import feed_forward_checks as ask
+from lab.course import feed_forward_reading as reading
 from lab.figures import residual as figures
+from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
 from lab.figures.feed_forward import TOKENS, shown
-from lab.figures.residual import COSINE, RELATIVE
 from lab.models import forward
-from lab.ui import cached_layers
+from lab.models.cards import twin_id
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+from lab.ui import cached, cached_layers
 from lab.ui.feed_forward_view import LESSON, View, choose, choose_number
 from lab.ui.figures import code, draw
 from lab.ui.quiz import predict
 
 
 def show_residual(view: View) -> None:
-    """How much attention and the feed-forward network change each token, through all layers."""
-    changes = cached_layers.sublayer_changes(view.trace)
-    question = ask.larger_change(view.trace, changes, view.layer.index, view.token)
+    """How much attention and the feed-forward network change each token, beside the same with random weights."""
+    changes, twin = cached_layers.sublayer_changes(view.trace), _untrained(view)
+    before = None if twin is None else cached_layers.sublayer_changes(twin)
+    name = view.name
+    after_network = changes.relative[:, 1, view.token]
+    before_network = None if before is None else before.relative[:, 1, view.token]
+    question = None if before_network is None else ask.more_than_untrained(name, after_network, before_network)
     if question is not None and not predict(LESSON, question):
         return
     left, right = st.columns(2)
     with left:
         choose(view, neuron=False)
     with right:
-        measure = st.segmented_control(
-            "Measure", [RELATIVE, COSINE], default=RELATIVE, required=True, key="change", bind="query-params"
-        )
-    _draw_changes(view, changes, str(measure))
-    _draw_token(view, changes, str(measure))
+        measure = str(st.segmented_control(
+            "Measure", [CHANGE_LENGTH, CHANGE_COSINE], default=CHANGE_LENGTH, required=True, key="residual",
+            bind="query-params",
+        ))  # fmt: skip
     st.markdown(
-        "x is the token’s vector in the stream, Δ what a sublayer adds to it. "
+        "x is the token’s vector in the stream. Δ is what a sublayer adds to it. "
         + (
             "The cosine is that of the angle between x and x + Δ: 1 where the direction stays, 0 at a right angle."
-            if measure == COSINE
-            else "At 1, what is added is as long as what was there; at 0.1, a tenth of it."
+            if measure == CHANGE_COSINE
+            else "At 1, Δ is as long as x. At 0.1 it is a tenth as long."
         )
     )
+    _draw_changes(view, changes, measure)
+    if view.config.layers > 1:  # one layer is no line
+        draw(
+            figures.drawn_changes_of_token(view.trace, changes, measure, view.token, before), "changes-of-token",
+            call=partial(figures.changes_of_token, view.trace, measure, view.token, twin),
+        )  # fmt: skip
+    said = (
+        reading.beside_untrained(name, after_network, before_network),
+        reading.much_added(after_network, before_network),
+        reading.silent_for_words(cached_layers.active_on_words(view.trace)),
+    )
+    st.markdown("\n\n".join(sentence for sentence in said if sentence))
+    if before is not None:
+        _table(changes, before, view.token)
+        st.caption(
+            f"Random weights: the same model before its first training step, seed {view.page.selection.twin_seed}."
+        )
     code(forward.decoder_layer if view.config.pre_norm else forward.encoder_layer)
+
+
+def _untrained(view: View) -> Trace | None:
+    """The same text through the same model with random weights; None for a toy, or where that is on screen."""
+    model, chosen = view.trace.model.id, view.page.selection
+    if model not in cached.model_ids():
+        return None
+    return cached.run(twin_id(model, chosen.twin_seed), chosen.text, chosen.pair, Interventions())
 
 
 def _draw_changes(view: View, changes: SublayerChanges, measure: str) -> None:
@@ -57,18 +89,16 @@ def _draw_changes(view: View, changes: SublayerChanges, measure: str) -> None:
         st.caption(f"Drawn are tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
 
 
-def _draw_token(view: View, changes: SublayerChanges, measure: str) -> None:
-    """The chosen token from layer to layer; one layer is no line."""
-    largest = np.unravel_index(int(changes.relative[:, :, view.token].argmax()), changes.relative.shape[:2])
-    if len(changes.relative) > 1:
-        draw(
-            figures.drawn_changes_of_token(view.trace, changes, measure, view.token), "changes-of-token",
-            call=partial(figures.changes_of_token, view.trace, measure, view.token),
-        )  # fmt: skip
-    st.markdown(
-        f"For its length, {view.name} is changed most by the **{SUBLAYERS[largest[1]]}** sublayer of layer "
-        f"{largest[0] + 1}: ‖Δ‖ / ‖x‖ = {changes.relative[largest][view.token]:.2f}."
-    )
+def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
+    """‖Δ‖ / ‖x‖ of both sublayers, trained beside random, layer by layer."""
+    columns = {
+        f"{name}, {weights}": of.relative[:, at, token]
+        for at, name in enumerate(SUBLAYERS)
+        for weights, of in (("trained", after), ("random weights", before))
+    }
+    table = pd.DataFrame({"layer": range(1, len(after.relative) + 1), **columns})
+    numbers = {name: st.column_config.NumberColumn(format="%.2f") for name in columns}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
 
 def show_norm(view: View) -> None:
@@ -118,7 +148,8 @@ def _show_stages(view: View, steps: NormSteps, where: str, dimension: int) -> No
     st.latex(_written_out(steps, dimension))
     st.markdown(
         f"ε is {steps.eps:g}: it only keeps the root from being 0. After the division the mean is 0 and the variance "
-        f"{steps.standard.var():.4f}: 1, but for ε. γ and β then move each dimension by numbers of its own."
+        f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ stretches each dimension and β shifts "
+        "it, each dimension by numbers of its own."
     )
 
 
@@ -127,8 +158,8 @@ def _written_out(steps: NormSteps, dimension: int) -> str:
     return (
         rf"\begin{{aligned}} y_{{{dimension + 1}}} &= \gamma\,\frac{{x - \text{{mean}}}}"
         r"{\sqrt{\text{variance} + \varepsilon}} + \beta \\[4pt] "
-        rf"&= {gamma:.4f} \cdot \frac{{{x:.4f} {-steps.mean:+.4f}}}{{{steps.deviation:.4f}}} {beta:+.4f} \\[4pt] "
-        rf"&= {steps.output[dimension]:.4f} \end{{aligned}}"
+        rf"&= {gamma:z.4f} \cdot \frac{{{x:z.4f} {-steps.mean:+z.4f}}}{{{steps.deviation:.4f}}} {beta:+z.4f} \\[4pt] "
+        rf"&= {steps.output[dimension]:z.4f} \end{{aligned}}"
     )
 
 

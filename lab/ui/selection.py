@@ -17,6 +17,7 @@ from lab.ui.parameters import (
     MODELS,
     NUMBERS,
     OFFERED,
+    RENAMED,
     TYPED,
     UNBOUND,
     VISIT,
@@ -63,6 +64,7 @@ def start(models: tuple[str, ...]) -> None:
     if "_started" in st.session_state:
         return
     st.session_state["_started"] = True
+    _rename()
     raw = {name: st.query_params.get(name) for name in vars(DEFAULTS)}
     notes = _without_models(raw, models)
     for name, (default, least, most) in NUMBERS.items():
@@ -88,6 +90,15 @@ def start(models: tuple[str, ...]) -> None:
         if raw[name] is not None:
             st.session_state[f"asked.{name}"] = raw[name]
     st.session_state[_NOTES] = notes
+
+
+def _rename() -> None:
+    """Links made before a parameter had its name go on working."""
+    for old, (new, values) in RENAMED.items():
+        value = st.query_params.get(old)
+        if value in values:
+            del st.query_params[old]
+            st.query_params[new] = value
 
 
 def _without_models(raw: Mapping[str, str | None], models: tuple[str, ...]) -> list[str]:

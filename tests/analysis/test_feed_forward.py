@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from lab.toy.models import constructed_toy, random_toy
 from tests.checkpoints import FEED_FORWARD, Family
 from tests.conftest import TinyCheckpoint
 
+EARLIER = "The sleepy cat sat on the mat."
 TEXT = "The unhappily café 🙂 doesn't wait for the cat."
 FAMILIES: tuple[Family, ...] = ("bert", "distilbert", "electra", "gpt2")
 
@@ -148,3 +150,32 @@ def test_no_head_no_words_and_no_direction_no_words(tiny_checkpoint: TinyCheckpo
     with pytest.raises(ValueError, match="without a language-modelling head"):
         read.favoured_words(headless, torch.ones(32), 3)
     assert read.favoured_words(load_model(tiny_checkpoint("bert")), torch.zeros(32), 3) == ()
+
+
+def test_words_and_special_tokens_are_told_apart_where_neurons_are_counted() -> None:
+    """Layer 3 of lab-bert hardly answers to words (issue 11): counted by a loop over Hugging Face's modules."""
+    run = trace(load_model("lab-bert"), EARLIER)
+    inputs = {"input_ids": torch.tensor([run.token_ids]), "token_type_ids": torch.tensor([run.segment_ids])}
+    found: list[Tensor] = []
+    module: Any = run.model.reference()
+    hooks = [
+        layer.intermediate.register_forward_hook(lambda _, __, out: found.append(out[0]))
+        for layer in module.base_model.encoder.layer
+    ]
+    with torch.inference_mode():
+        module(**inputs)
+    for hook in hooks:
+        hook.remove()
+    by_hand = [(out[1:-1] > 0).double().mean().item() for out in found]  # [CLS] and [SEP] stand at the ends
+    shares = read.active_on_words(run)
+    assert shares == pytest.approx(by_hand, abs=1e-3)
+    assert read.nearly_silent(shares) == [2] and shares[2] < 0.01 and shares[[0, 1, 3]].min() > 0.3
+
+
+def test_no_layer_is_nearly_silent_where_all_are_alike() -> None:
+    assert read.nearly_silent(np.array([0.3, 0.4, 0.35])) == []
+    assert read.nearly_silent(np.array([0.0])) == []
+    assert read.nearly_silent(np.array([0.0, 0.0])) == []
+    assert read.nearly_silent(np.array([0.5, 0.049, 0.5])) == [1]
+    gpt2 = read.active_on_words(trace(load_model("lab-gpt2"), EARLIER))
+    assert read.nearly_silent(gpt2) == []

@@ -14,6 +14,7 @@ from lab.course import feed_forward_checks as ask
 from lab.course.checks import Option, Question
 from lab.models.catalogue import load_model
 from lab.models.trace import Trace, trace
+from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
@@ -93,6 +94,47 @@ def test_most_exciting_token_and_most_changed_name_the_maximum(traces: list[Trac
             largest = (layer.ffn_output.norm(dim=-1) / base.norm(dim=-1)).argmax().item()
             assert answer(question).text.endswith(f"({largest + 1})")
     assert asked > 5
+
+
+@pytest.mark.parametrize(
+    ("trained", "untrained", "text"),
+    [
+        ([18.0, 31.0, 0.1, 26.0], [0.5, 0.5, 0.5, 0.5], "In 3"),
+        ([18.0, 0.2, 0.4, 0.7], [2.2, 0.8, 0.6, 0.4], "In 2"),
+        ([0.1, 0.1], [0.5, 0.5], "In none"),
+        ([1.0, 1.0], [0.5, 0.5], "In all of them"),
+        ([9.0] * 8 + [0.1] * 4, [1.0] * 12, "In 6 to 8"),
+        ([0.51, 9.0], [0.5, 0.5], None),  # 0.51 beside 0.50 is too near to ask
+        ([9.0], [0.5], None),
+    ],
+)
+def test_more_than_untrained(trained: list[float], untrained: list[float], text: str | None) -> None:
+    question = ask.more_than_untrained("x", np.array(trained), np.array(untrained))
+    assert (None if question is None else answer(question).text) == text
+
+
+def test_more_than_untrained_has_different_answers() -> None:
+    """Not one for all, as "which sublayer adds more?" had."""
+    answers = set()
+    for name in ("lab-bert", "lab-gpt2"):
+        model = load_model(name)
+        runs = [sublayer_changes(trace(each, "The sleepy cat sat on the mat.")) for each in (model, random_twin(model))]
+        for token in range(runs[0].relative.shape[2]):
+            question = ask.more_than_untrained("x", *(run.relative[:, 1, token] for run in runs))
+            if question is not None:
+                answers.add(answer(question).text)
+    assert len(answers) >= 2
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.001, "At fewer than half"), (0.012, "At about as many"), (0.2, "At more than double"), (0.021, None)],
+)
+def test_only_there(share: float, text: str | None) -> None:
+    question = ask.only_there(share, 0.01, 25, "“to”", "10 of the 12")
+    assert (question is None) == (text is None)
+    if question is not None and text is not None:
+        assert answer(question).text.startswith(text)
 
 
 def test_the_larger_change_is_larger(traces: list[Trace]) -> None:

@@ -91,7 +91,7 @@ def test_the_shown_neuron_is_the_trace_s() -> None:
 
 
 def test_nobody_chose_a_neuron_so_it_is_the_most_active_one() -> None:
-    at = open_step("Excited by", layer="2", token="4")
+    at = open_step("One neuron", layer="2", token="4")
     layer = lab.trace(cached.model("lab-bert"), DEFAULT_TEXT).layer(1)
     assert at.number_input(key="_neuron").value == layer.ffn_activation[3].argmax().item() + 1
 
@@ -110,6 +110,59 @@ def test_excited_tokens_are_marked_in_their_texts() -> None:
     assert list(table["activation"]) == sorted(table["activation"], reverse=True)
     assert all(re.search("«.+»", text) for text in table["in its text"])
     assert "of 200 short texts" in words(at)
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> None:
+    at = open_step("Excited by", model=model)
+    most_active = int(lab.trace(cached.model(model), DEFAULT_TEXT).layer(0).ffn_activation[4].argmax()) + 1
+    first = at.number_input(key="_neuron").value
+    table = next(frame.value for frame in at.dataframe if "in its text" in frame.value)
+    assert first != most_active and table["token"].value_counts().iloc[0] >= 6
+    assert "160 neurons of one language model" in words(at) and "found a pattern for every" not in words(at)
+    reveal(at.button(key="_other_neuron").click().run())
+    assert at.number_input(key="_neuron").value == most_active
+    reveal(at.button(key="_other_neuron").click().run())
+    assert at.number_input(key="_neuron").value == first
+
+
+def test_residual_shows_the_same_with_random_weights_beside() -> None:
+    at = open_step("Residual")
+    table = next(frame.value for frame in at.dataframe if "feed-forward, trained" in frame.value)
+    for column, of in (("trained", "lab-bert"), ("random weights", "lab-bert, random weights (seed 0)")):
+        run = lab.trace(cached.model(of), DEFAULT_TEXT)
+        for index in range(4):
+            layer = run.layer(index)
+            assert layer.attention_norm is not None
+            expected = layer.ffn_output[4].norm() / layer.attention_norm[4].norm()
+            assert table[f"feed-forward, {column}"][index] == pytest.approx(expected.item(), rel=1e-4)
+            expected = layer.attention_output[4].norm() / layer.input[4].norm()
+            assert table[f"attention, {column}"][index] == pytest.approx(expected.item(), rel=1e-4)
+    assert "Layer 3 is nearly silent for words" in words(at)
+    assert "Layers 1, 2 and 4 add more than 10 times" in words(at)
+
+
+def test_with_random_weights_on_screen_nothing_stands_beside_and_nothing_is_odd() -> None:
+    at = open_step("Residual", weights="Random")
+    assert not any("feed-forward, trained" in frame.value for frame in at.dataframe)
+    assert "nearly silent" not in words(at) and "This is odd" not in words(at)
+
+
+@pytest.mark.parametrize("step", ["Neurons", "Activation", "One neuron"])
+def test_a_layer_that_hardly_answers_to_words_is_named(step: str) -> None:
+    said = "Layer 3 is nearly silent for words"
+    assert said in words(open_step(step, layer="3")) and said not in words(open_step(step, layer="2"))
+
+
+def test_no_number_is_minus_zero() -> None:
+    at = open_step("By hand")
+    for key, values in (("neuron", (-0.5, -0.15)), ("output", (1.71, 2.8, -0.62)), ("moments", (4, 9))):
+        for i, value in enumerate(values):
+            at.number_input(key=f"_hand.{key}.{i}").set_value(value)
+        at.run()
+    shown = words(at) + " ".join(formula.value for formula in at.latex)
+    assert "0.00" in shown and not re.search(r"[-−]0\.0+(?![0-9])", shown)
+    assert "hole numbers" not in shown
 
 
 def test_layer_norm_is_written_out_with_the_trace_s_numbers() -> None:
@@ -145,3 +198,15 @@ def test_checks_are_asked_and_counted() -> None:
     assert len(asked) >= 3
     asked[0].set_value(0).run()
     assert len(at.session_state["progress"].first_tries) == 1
+
+
+def test_old_links_of_two_pages_that_shared_a_parameter_still_work() -> None:
+    """``change`` was once the measure of the step Residual, too."""
+    at = visit(PAGE, step="Residual", change="cosine")
+    assert "must be one of" not in words(at)
+    assert reveal(at).segmented_control(key="residual").value == "cosine"
+    assert "change" not in at.query_params and at.query_params["residual"] == "cosine"
+    at = visit("15_Compare.py", compare="An intervention", change="No positions")
+    assert "must be one of" not in words(at)
+    assert at.selectbox(key="change").value == "No positions"
+    assert "change must be one of" in words(visit(PAGE, step="Residual", change="nonsense"))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from training.card import residual_stream
 from training.evaluation.bert import AFTER_THE, BLANKS, FOLDER, evaluate
 from training.evaluation.heads import sentences
 
@@ -45,6 +46,14 @@ def test_the_card_holds_the_ten_blanks() -> None:
     card = (FOLDER / "MODEL_CARD.md").read_text("utf-8")
     assert len(BLANKS) == len(AFTER_THE) == 10
     assert all(blank in card for blank in BLANKS)
+
+
+def test_the_card_says_what_is_odd_in_its_residual_stream(figures: dict[str, Any]) -> None:
+    said = residual_stream(figures["residual"])
+    assert said in (FOLDER / "MODEL_CARD.md").read_text("utf-8")
+    assert "Layer 3 is nearly silent for words" in said
+    for layer in (1, 2, 4):
+        assert f"Layer {layer} adds more than 10 times" in said
 
 
 def test_the_sentences_are_many_and_of_many_sources() -> None:

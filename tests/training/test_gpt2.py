@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from training.evaluation.gpt2 import PROMPTS, evaluate
+from training.card import residual_stream
+from training.evaluation.gpt2 import FOLDER, PROMPTS, evaluate
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +42,9 @@ def test_its_heads_are_there_to_be_found(figures: dict[str, Any]) -> None:
 
 def test_its_best_induction_head_does_more_than_a_uniform_one(figures: dict[str, Any]) -> None:
     assert figures["induction"]["score"] > 5 * figures["induction"]["uniform"]
+
+
+def test_the_card_says_what_is_odd_in_its_residual_stream(figures: dict[str, Any]) -> None:
+    said = residual_stream(figures["residual"])
+    assert said in (FOLDER / "MODEL_CARD.md").read_text("utf-8")
+    assert "Layer 1 adds more than 10 times" in said and "silent" not in said

@@ -23,6 +23,7 @@ from lab.models.catalogue import EMBEDDED
 from training.bert import held_out_loss
 from training.corpus import HELD_OUT, SOURCES, TokenCorpus, held_out_corpus
 from training.evaluation.heads import head_patterns
+from training.evaluation.residual import residual
 from training.windows import WindowSampler, mask_tokens
 
 FOLDER = EMBEDDED / "lab-bert"
@@ -142,6 +143,7 @@ def evaluate(rows: int = 3000, rows_a_source: int = 600) -> dict[str, Any]:
         "sources": {SOURCES[i].name: vars(masked_score(model, held_out, tokenizer, i, rows_a_source)) for i in present},
         "next_sentence": next_sentence_accuracy(model, held_out, tokenizer, rows),
         "heads": head_patterns("lab-bert"),
+        "residual": residual("lab-bert"),
         "after_the": noun_share(model, tokenizer),
         "blanks": blanks,
     }

@@ -16,6 +16,7 @@ from transformers import GPT2LMHeadModel
 from lab.models.catalogue import EMBEDDED
 from training.corpus import TokenCorpus, held_out_corpus
 from training.evaluation.heads import head_patterns, induction
+from training.evaluation.residual import residual
 from training.gpt2 import TextSampler
 
 FOLDER = EMBEDDED / "lab-gpt2"
@@ -69,6 +70,7 @@ def evaluate(windows: int = 640) -> dict[str, Any]:
         "top_k": TOP_K,
         "continuations": [continuation(model, tokenizer, prompt, seed=1) for prompt in PROMPTS],
         "heads": head_patterns("lab-gpt2"),
+        "residual": residual("lab-gpt2"),
         "induction": induction("lab-gpt2"),
     }
 

@@ -1,0 +1,169 @@
+"""Whether the embedded checkpoints answer outside the lab as they do inside: two versions of transformers.
+
+    make outside        (or: python -m training.evaluation.outside --environments <folder>)
+
+Makes an environment with the older version, asks both what :mod:`training.evaluation.hub_user` can answer, compares
+with the lab's own forward pass and writes the result to ``outside.json`` beside this file. The cards quote it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lab.analysis.predictions import follows, masked_prediction, next_prediction
+from lab.models.catalogue import EMBEDDED, LoadedModel, load_model
+from lab.models.encoding import encode
+from lab.models.trace import trace
+from training.evaluation import hub_user
+from training.evaluation.bert import BLANKS
+from training.evaluation.gpt2 import PROMPTS
+
+RECORD = Path(__file__).with_suffix(".json")
+OLDER = "transformers==4.57.6"
+BERT, GPT2 = EMBEDDED / "lab-bert", EMBEDDED / "lab-gpt2"
+# Both compute in float32, in another order of operations.
+TOLERANCE = 1e-4
+PAIRS = (
+    ("She opened the door.", "The room was dark."),
+    ("She opened the door.", "The capital of France is Paris."),
+    ("The dog was hungry.", "He ate the whole cake."),
+    ("The dog was hungry.", "Parliament passed the law in 1832."),
+    ("It rained all day.", "The children stayed in the house."),
+)
+TEXTS = (
+    *((text,) for text in BLANKS), *((text,) for text in PROMPTS), *PAIRS, ("The boys were playing.",),
+    ("Café, naïve résumé; don’t they're",), ("🙂 👩‍👩‍👧 flags 🇫🇷", "漢字かな and مرحبا"), ("a  b\tc\nd ",),
+    ("[CLS] typed [SEP] by [MASK] hand", "<|endoftext|>"), ("x" * 300,), ("antidisestablishmentarianism",),
+)  # fmt: skip
+QUESTIONS = {"texts": TEXTS, "pairs": PAIRS, "blanks": BLANKS, "prompts": PROMPTS}
+
+
+def from_the_lab() -> dict[str, Any]:
+    """The lab's own answers, in the form of :func:`training.evaluation.hub_user.answers`."""
+    bert, gpt2 = load_model(BERT), load_model(GPT2)
+    filled = []
+    for blank in BLANKS:
+        run = trace(bert, blank)
+        found = masked_prediction(run, run.encoding, run.tokens.index("[MASK]"))
+        filled.append([(bert.tokenizer.id_to_token(i), float(found.probabilities[i])) for i in found.best(5)])
+    continued = []
+    for prompt in PROMPTS:
+        run = trace(gpt2, prompt)
+        found = next_prediction(run, len(run) - 1)
+        (best,) = found.best(1)
+        continued.append((gpt2.tokenizer.decode([best]), float(found.probabilities[best])))
+    return {
+        "encodings": {str(BERT): _encodings(bert), str(GPT2): _encodings(gpt2)},
+        "follows": [follows(trace(bert, *pair)) for pair in PAIRS],
+        "filled": filled,
+        "continued": continued,
+    }
+
+
+def _encodings(model: LoadedModel) -> list[dict[str, Any]]:
+    found = []
+    for text in TEXTS:
+        encoded = encode(model.tokenizer, model.config, *text)
+        given = {
+            "input_ids": list(encoded.token_ids), "input_ids_in_python": list(encoded.token_ids),
+            "tokens": list(encoded.tokens), "offset_mapping": [list(pair) for pair in encoded.offsets],
+        }  # fmt: skip
+        if model.config.segments:
+            given["token_type_ids"] = list(encoded.segment_ids)
+        found.append(given)
+    return found
+
+
+def from_here() -> dict[str, Any]:
+    """The answers of the transformers that the lab runs on."""
+    hub_user.hush()
+    return json.loads(json.dumps(hub_user.answers(str(BERT), str(GPT2), QUESTIONS)))
+
+
+def from_an_older_one(environments: Path) -> dict[str, Any]:
+    """The answers of :data:`OLDER`, in an environment of its own under ``environments``."""
+    folder = environments / OLDER.replace("==", "-")
+    python = folder / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        wanted = [f"torch=={torch.__version__.partition('+')[0]}", OLDER]
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
+    asked = json.dumps({"bert": str(BERT), "gpt2": str(GPT2), "questions": QUESTIONS})
+    done = subprocess.run(
+        [python, hub_user.__file__], input=asked, stdout=subprocess.PIPE, text=True, check=True,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """What is answered differently, in words; probabilities may differ by :data:`TOLERANCE`."""
+    found = []
+    for folder, every in ours["encodings"].items():
+        for text, mine, other in zip(TEXTS, every, theirs["encodings"][folder], strict=True):
+            names = [name for name in mine.keys() | other.keys() if mine.get(name) != other.get(name)]
+            found += [f"{Path(folder).name} {text}: {name}" for name in sorted(names)]
+    for blank, mine, other in zip(BLANKS, ours["filled"], theirs["filled"], strict=True):
+        if [word for word, _ in mine] != [word for word, _ in other]:
+            found.append(f"lab-bert {blank}: {mine} {other}")
+    for prompt, mine, other in zip(PROMPTS, ours["continued"], theirs["continued"], strict=True):
+        if mine[0] != other[0]:
+            found.append(f"lab-gpt2 {prompt}: {mine} {other}")
+    apart = largest_difference(ours, theirs)
+    return [*found, f"probabilities by up to {apart:.1e}"] if apart > TOLERANCE else found
+
+
+def largest_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
+    """The largest difference of two probabilities."""
+    mine, other = _probabilities(ours), _probabilities(theirs)
+    return max(abs(a - b) for a, b in zip(mine, other, strict=True))
+
+
+def _probabilities(answers: dict[str, Any]) -> list[float]:
+    words = [score for five in answers["filled"] for _, score in five]
+    return [*answers["follows"], *words, *(probability for _, probability in answers["continued"])]
+
+
+def fingerprints() -> dict[str, str]:
+    """SHA-256 of every file that transformers reads."""
+    read = [path for folder in (BERT, GPT2) for path in sorted(folder.iterdir()) if path.suffix in
+            (".json", ".txt", ".safetensors")]  # fmt: skip
+    return {f"{path.parent.name}/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
+
+
+def record(environments: Path) -> dict[str, Any]:
+    """Ask both versions and compare."""
+    ours = from_the_lab()
+    rows = []
+    for theirs in (from_here(), from_an_older_one(environments)):
+        rows.append({
+            "versions": theirs["versions"],
+            "classes": {Path(folder).name: name for folder, name in theirs["classes"].items()},
+            "texts": len(TEXTS),
+            "differences": differences(ours, theirs),
+            "largest_difference_of_a_probability": largest_difference(ours, theirs),
+        })  # fmt: skip
+    return {"asked": rows, "files": fingerprints()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--environments", type=Path, default=Path(".venv/outside"))
+    torch.set_num_threads(1)
+    found = json.dumps(record(parser.parse_args().environments.absolute()), indent=1, ensure_ascii=False)
+    print(found)
+    RECORD.write_text(found + "\n", encoding="utf-8", newline="\n")
+    return int(any(row["differences"] for row in json.loads(found)["asked"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

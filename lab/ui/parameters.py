@@ -26,6 +26,7 @@ MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
 WEIGHTS, NORMS = "Weights", "Norms"
 HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
 EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
+LAYERED, REPEATED = "Layer by layer", "One layer repeated"
 # The neuron view of a long text: which keys have a row.
 HEAVIEST, AROUND = "Heaviest", "Around the query"
 # The head view: between what the lines run.
@@ -67,7 +68,8 @@ NUMBERS: Mapping[str, tuple[int, int, int]] = {
     "follow": (0, 0, 10_000),
     "state": (0, 0, 1000),
     "tree_k": (3, 1, 20),
-    "tree_depth": (3, 1, 10),
+    "tree_depth": (5, 1, 10),
+    "flow_layer": (0, 0, 1000),
     "draw_seed": (0, 0, 9999),
     "dimensions": (3, 0, 256),
     "seed": (0, 0, 9999),
@@ -89,6 +91,7 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "flow_tokens": (EVERY_TOKEN, WORDS_ONLY),
     "flow_threshold": ("0.1", "0.005", "0.01", "0.02", "0.05", "0.2", "0.3", "0.5"),
     "flow_links": ("20", "10", "40"),
+    "tree": (LAYERED, REPEATED),
     "units": (TOKENS, WORDS),
     "colour": (WEIGHTS, *(metric.name for metric in METRICS), *(pattern.name for pattern in PATTERNS)),
     "keys": (HEAVIEST, AROUND),
@@ -126,6 +129,7 @@ UNBOUND = (
     "key_token",
     "heads",
     "follow",
+    "flow_layer",
     "tensor",
     "state",
     "place",
@@ -146,7 +150,8 @@ class Selection:
     token asked about, and ``masked``, the hidden ones ("3.7"): see :mod:`lab.ui.masking`; and the
     dimensions of a vector and the neurons of a feed-forward network (0: not chosen). The numbers that
     begin with ``pe_`` shape the sinusoids of the embeddings lesson; those with ``flow_`` and ``tree_``
-    belong to the bench of flow, as does ``follow``, the token whose paths are drawn (0: all). ``seed``
+    belong to the bench of flow, as does ``follow``, the token whose paths are drawn (0: all); its ``flow_layer``
+    is the layer after which it looks (0: the last). ``seed``
     (0: none) gives a class its own choice of questions, ``teach`` (1: on) is for showing the lab to one.
     ``compare`` and the fields that begin with ``other_`` say what the bench of comparisons sets beside the rest.
     ``heads`` are those drawn in the head view ("2.5"; empty: all), ``first_token`` the first one on the lens
@@ -204,8 +209,10 @@ class Selection:
     flow_threshold: str = "0.1"
     flow_links: str = "20"
     follow: int = 0
+    flow_layer: int = 0
+    tree: str = LAYERED
     tree_k: int = 3
-    tree_depth: int = 3
+    tree_depth: int = 5
     tensor: str = "layer.attention"
     state: int = 0
     tensor_rows: str = ""

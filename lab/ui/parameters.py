@@ -19,6 +19,8 @@ MAX_CHARACTERS = 4000
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"
+# [CLS] and [SEP], or the first token of a model without them: whether they take part in a measurement of heads.
+LEFT_OUT, KEPT = "Left out", "Kept"
 # Which sentences the heads are averaged over.
 BUNDLED, OWN = "Bundled", "Your own"
 # The bench of flow: which heads, what counts as a link, what goes past the heads, which tokens take part.
@@ -82,7 +84,8 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "toy_task": tuple(task.name for task in TASKS),
     "metric": (_METRIC, *(metric.name for metric in METRICS if metric.name != _METRIC)),
     "version": (RAW, CORRECTED),
-    "measure": (MAXIMUM, MASS, RELATIVE),
+    "sinks": (LEFT_OUT, KEPT),
+    "measure": (MASS, RELATIVE, MAXIMUM),
     "clusters": ("3", "2", "4", "5", "6"),
     "source": (BUNDLED, OWN),
     "flow_heads": (MEAN_OF_HEADS, ONE_HEAD),
@@ -192,10 +195,11 @@ class Selection:
     pe_shift: int = 3
     metric: str = _METRIC
     version: str = RAW
+    sinks: str = LEFT_OUT
     tau: str = "0.01"
     clusters: str = "3"
     source: str = BUNDLED
-    measure: str = MAXIMUM
+    measure: str = MASS
     units: str = TOKENS
     colour: str = WEIGHTS
     heads: str = ""

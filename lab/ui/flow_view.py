@@ -149,9 +149,25 @@ def show_sankey(view: FlowView) -> None:
         figures.attention_flow, view.trace, threshold, most, head=view.head, norms=view.norms, residual=residual,
         words_only=words_only, source=source,
     )  # fmt: skip
+    _clear_labels()
     draw_plotly(drawn, "flow-sankey", again)
     _say_links(view, links, threshold, source)
     code(flow.strongest_links)
+
+
+def _clear_labels() -> None:
+    """A rim in the page's own colour around each label, wide enough that no band strikes through it.
+
+    Plotly draws labels upon the bands, with a shadow of one pixel in a colour of its own choice.
+    """
+    paper, ink = (
+        f"light-dark({st.get_option(f'theme.light.{name}')}, {st.get_option(f'theme.dark.{name}')})"
+        for name in ("backgroundColor", "textColor")
+    )
+    st.html(
+        "<style>.js-plotly-plot .sankey .node-label { paint-order: stroke; stroke-width: 6px; stroke-linejoin: round; "
+        f"stroke: {paper}; fill: {ink} !important; text-shadow: none !important; }}</style>"
+    )
 
 
 def _controls() -> tuple[float, int, bool, bool]:

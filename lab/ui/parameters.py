@@ -69,8 +69,8 @@ NUMBERS: Mapping[str, tuple[int, int, int]] = {
     "pe_shift": (3, 1, 64),
     "follow": (0, 0, 10_000),
     "state": (0, 0, 1000),
-    "tree_k": (3, 1, 20),
-    "tree_depth": (5, 1, 10),
+    "tree_k": (2, 1, 20),
+    "tree_depth": (6, 1, 10),
     "flow_layer": (0, 0, 1000),
     "draw_seed": (0, 0, 9999),
     "dimensions": (3, 0, 256),
@@ -215,8 +215,8 @@ class Selection:
     follow: int = 0
     flow_layer: int = 0
     tree: str = LAYERED
-    tree_k: int = 3
-    tree_depth: int = 5
+    tree_k: int = 2
+    tree_depth: int = 6
     tensor: str = "layer.attention"
     state: int = 0
     tensor_rows: str = ""

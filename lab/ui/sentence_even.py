@@ -162,7 +162,7 @@ def _say_taken(view: View) -> None:
     elif view.causal:
         st.markdown(
             "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: softmax makes each query spend 1 in all, "
-            "and every query can see the first token."
+            "and every query can see the first token. Cells above the diagonal are 0: the model cannot look there."
         )
 
 

@@ -122,7 +122,13 @@ def look(page: LessonPage, own: Trace) -> View | None:
         )
         a, b = b, a
     possible = aside(trace, sentences) is not None
-    return View(page, trace, sentences, a, b, possible and selection.chosen("sinks") == LEFT_OUT)
+    return View(page, trace, sentences, a, b, possible and _sinks() == LEFT_OUT)
+
+
+def _sinks() -> str:
+    """As chosen, or asked for in the link before the choice was ever drawn."""
+    chosen = st.session_state.get("sinks", st.query_params.get("sinks"))
+    return KEPT if chosen == KEPT else LEFT_OUT
 
 
 def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace, Sentences]:
@@ -130,12 +136,14 @@ def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace
     if len(sentences) > 1:
         return own, sentences
     shown = page.run(own.model.id, EXAMPLE, "")
-    what = f"is one: {quoted(sentences.texts[0])}." if len(sentences) else "has none that could be found."
+    what = (
+        f"is one sentence: {quoted(sentences.texts[0])}" if len(sentences) else "has no sentence that could be found."
+    )
     with st.container(border=True):
         st.markdown(
-            f":material/lightbulb: **Example.** Attention between sentences needs two of them. Your text {what} So "
-            f"this lesson shows three sentences of its own: {quoted(EXAMPLE)}. Your text stays as it is. Add a "
-            "sentence to it, or fill in the second text, and the lesson shows yours."
+            f":material/lightbulb: **Example.** Your text {what} Attention between sentences needs two, so this lesson "
+            f"shows three of its own: {quoted(EXAMPLE)} Your text stays as it is. Add a sentence to it, or fill in the "
+            "second text, and the lesson shows yours."
         )
         st.button("Take three sentences", icon=":material/edit:", on_click=take, args=(EXAMPLE, ""),
                   help="Put the example into your text box, to change it there.")  # fmt: skip

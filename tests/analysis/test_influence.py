@@ -97,7 +97,7 @@ def test_all_paths_together_are_rollout(seed: int, n: int, layers: int, causal: 
         total = 0.0
         for between in product(range(n), repeat=layers - 1):
             way = (root, *between, leaf)
-            total += np.prod([float(maps[layers - 1 - d][a, b]) for d, (a, b) in enumerate(pairwise(way))])
+            total += float(np.prod([maps[layers - 1 - d][a, b] for d, (a, b) in enumerate(pairwise(way))]))
         whole = rollout(raw, residual=residual)[root, leaf]
         assert whole == pytest.approx(total, rel=1e-5, abs=1e-9)
         there = (tree.depth == layers) & (tree.token == leaf)

@@ -16,7 +16,7 @@ from benchmarks.measure import seconds
 from benchmarks.pages import text_of
 from benchmarks.results import table
 from benchmarks.server import running_lab
-from lab.analysis.flow import layer_map
+from lab.analysis.flow import layer_maps
 from lab.analysis.influence import influence_tree
 from lab.analysis.neuron_view import neuron_row
 from lab.charts.components.influence_tree import tree_chart
@@ -76,13 +76,13 @@ def sent() -> Iterator[Sent]:
                 min(n, KEYS) * (2 * config.head_width + 4),
                 lambda t: neurons_drawn(t, neuron_row(t, 1, 0, 4), (1, 0), 4, False).payload,
             ),
-            ("influence tree, one matrix", n * n, _tree),
+            ("influence tree, three layers", 3 * n * n, _tree),
         ):
             yield Sent(view, tokens, len(payload(traced)), numbers, _best_ms(payload, traced))
 
 
 def _tree(traced: Trace) -> bytes:
-    tree = influence_tree(layer_map(traced.layer(1), None, norms=False), 4, 3, 3)
+    tree = influence_tree(layer_maps(traced, None)[:3], 4, 3)
     return tree_chart(tree, traced.tokens, title="", value_title="Weight").payload
 
 

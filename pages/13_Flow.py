@@ -1,6 +1,6 @@
 """Bench: where attention leads, from layer to layer."""
 
-from lab.ui.flow_view import FlowView, choose_heads, choose_reading, show_sankey
+from lab.ui.flow_view import FlowView, choose_heads, choose_layer, choose_reading, show_sankey
 from lab.ui.lesson import open_bench, with_tokens
 from lab.ui.parameters import TOY
 from lab.ui.rollout_view import show_rollout
@@ -9,15 +9,15 @@ from lab.ui.tree_view import show_tree
 
 page = open_bench("13_Flow.py")
 trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
-layer, head = page.head_controls(trace.model)
 
 STEPS = {"Sankey": show_sankey, "Rollout": show_rollout, "Influence tree": show_tree}
 step = page.step(list(STEPS))
-# Rollout takes the mean over heads, as its paper does.
-one_head = step != "Rollout" and choose_heads()
+# Rollout takes the mean over heads, as its paper does; the Sankey diagram shows every layer.
+head = page.head_control(trace.model) if step != "Rollout" and choose_heads() else None
+layer = choose_layer(trace) if step != "Sankey" else trace.model.config.layers - 1
 norms = choose_reading()
 token, _ = with_tokens(page.selection, len(trace))
-STEPS[step](FlowView(trace, trace.layer(layer), head if one_head else None, token, norms))
+STEPS[step](FlowView(trace, layer, head, token, norms))
 
 page.finish()
 page.prove(trace)

@@ -1,5 +1,6 @@
 """Lesson: inter-sentence attention, from the maps of all heads to one matrix of sentences."""
 
+from lab.ui import sentence_even as even
 from lab.ui import sentence_steps as steps
 from lab.ui.head_choice import take_click
 from lab.ui.lesson import open_lesson
@@ -10,19 +11,19 @@ STEPS = {
     "Sentences": steps.show_sentences,
     "Matrix": steps.show_matrix,
     "Direction": steps.show_direction,
-    "By hand": steps.show_by_hand,
-    "Special tokens": steps.show_specials,
+    "By hand": even.show_by_hand,
+    "Special tokens": even.show_specials,
     "Pair or not": show_pair,
     "Check": steps.show_checks,
 }
 
 page = open_lesson("7_Inter-sentence_attention.py")
-trace = page.trace()
+own = page.trace()
 step = page.step(list(STEPS))
 take_click(MATRIX, {"sentence": "q", "other_sentence": "k"})
-view = look(page, trace)
+view = look(page, own)
 if view is not None:
     STEPS[step](view)
     page.next_step(list(STEPS))
 page.finish()
-page.prove(trace)
+page.prove(own if view is None else view.trace)

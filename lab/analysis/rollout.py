@@ -17,13 +17,14 @@ def with_residual(maps: Weights) -> Weights:
     return renormalised(both, row_sums(both))
 
 
-def rollout(maps: Weights) -> Weights:
+def rollout(maps: Weights, *, residual: bool = True) -> Weights:
     """The rollout after the last of the layers given, (L, n, n) -> (n, n); rows sum to 1.
 
     Â_L ⋯ Â_2 · Â_1 with Â = row-normalised (A + I): how much of token i after the last layer comes along all
     paths from token j before the first, if attention weights were all that counts. Abnar & Zuidema 2020, §3.
+    Without ``residual`` Â is A: what goes past the heads is left out.
     """
     whole = np.eye(maps.shape[-1], dtype=np.float32)
     for one in maps:
-        whole = with_residual(one) @ whole
+        whole = (with_residual(one) if residual else one) @ whole
     return whole

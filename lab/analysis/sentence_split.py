@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads import Values, layers
+from lab.analysis.heads import Values
+from lab.analysis.metric_parts import places_left_out
 from lab.analysis.sentences import InterSentence
 from lab.text.sentences import sentence_of_tokens, sentence_spans
 
@@ -95,6 +96,17 @@ def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
     return f"{encoding.text} {encoding.pair}", (*first, *((start + shift, end + shift) for start, end in second))
 
 
+def aside(trace: Trace, sentences: Sentences) -> tuple[int | None, ...] | None:
+    """For each of n tokens its sentence, what takes the attention that a head has no use for set apart: None.
+
+    These are the special tokens, which stand in no sentence anyway; in a model without any it is the first token,
+    a sink that stands in the first sentence (Xiao et al. 2024). None if that leaves a sentence without a token.
+    """
+    out, _ = places_left_out(trace)
+    kept = tuple(None if gone else number for number, gone in zip(sentences.of_token, out, strict=True))
+    return kept if set(kept) - {None} == set(range(len(sentences))) else None
+
+
 def expected(found: InterSentence, n: int, causal: bool, a: int, b: int) -> float:
     """What a token of sentence a would send to sentence b, spreading its attention evenly over all it may see.
 
@@ -109,16 +121,6 @@ def expected(found: InterSentence, n: int, causal: bool, a: int, b: int) -> floa
         hit = int(np.count_nonzero(others <= query)) if causal else len(others)
         shares.append(hit / seen)
     return float(np.mean(shares))
-
-
-def sent_by_token(trace: Trace, found: InterSentence, a: int, b: int) -> Values:
-    """What each token of sentence a sends to sentence b, the mean over all layers and heads: (|a|,).
-
-    Their mean is ``found.mass[a, b]``; of rows as the model has them, not renormalised.
-    """
-    rows, columns = found.members[a], found.members[b]
-    sums = [layer[:, rows][:, :, columns].sum(axis=-1).mean(axis=0, dtype=np.float64) for layer in layers(trace)]
-    return np.asarray(np.mean(sums, axis=0))
 
 
 def crossing(found: InterSentence, in_pair: Sequence[bool]) -> Values:

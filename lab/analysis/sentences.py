@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Places = NDArray[np.intp]
 
 # What can stand for two sentences: an array of InterSentence, as it is called on screen.
-MAXIMUM, MASS, RELATIVE = "Maximum", "Mean mass", "Length-corrected"
+MASS, RELATIVE, MAXIMUM = "Mean mass", "Length-corrected", "Maximum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +40,11 @@ class InterSentence:
             Of equal weights the lowest layer counts.
         mass: (S, S), what a token of a sends to b: mean over layers, heads and a's tokens.
         relative: (S, S), that mass over what uniform attention would send, which is |b|/n in a model
-            that sees the whole text: 1 is no preference. nan where a causal model cannot look.
-        removed: (S,), what a token of a sends to tokens in no sentence, [CLS] and [SEP]; already
-            shared out over the others where ``renormalised``.
+            that sees the whole text, n all its tokens; where ``renormalised``, only those in sentences.
+            1 is as much as an even spread over these n. nan where a causal model cannot look.
+        removed: (S,), what a token of a sends to tokens in no sentence: [CLS] and [SEP], or what
+            :func:`lab.analysis.sentence_split.aside` sets apart. Already shared out over the others
+            where ``renormalised``.
         members: For each sentence the places of its tokens, ascending.
         renormalised: Whether rows were made to sum to 1 over tokens in sentences first.
     """
@@ -153,14 +155,32 @@ def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: 
 
     Raises IndexError for a layer, head or sentence that does not exist.
     """
-    if not (0 <= a < len(found.members) and 0 <= b < len(found.members)):
-        raise IndexError(f"sentences {a} and {b}: the text has sentences 0 to {len(found.members) - 1}.")
+    _check(found, a, b)
     if not 0 <= head < trace.model.config.heads:
         raise IndexError(f"head {head}: {trace.model.id} has heads 0 to {trace.model.config.heads - 1}.")
     blocks = _Blocks.of(found.members)
     one = as_heads(trace.layer(layer).attention[head : head + 1])
     weights = _Layer.of(one, blocks.order, found.renormalised).largest
     return SentenceCells(found.members[a], found.members[b], weights[blocks.parts[a], blocks.parts[b]])
+
+
+def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
+    """The same as a mean over all heads of all layers: its rows add up to what each token of a sends to b.
+
+    The mean of those sums is ``found.mass[a, b]``. Raises IndexError for a sentence that does not exist.
+    """
+    _check(found, a, b)
+    blocks, config = _Blocks.of(found.members), trace.model.config
+    total = np.zeros((len(found.members[a]), len(found.members[b])))
+    for weights in layers(trace):
+        total += _Layer.of(weights, blocks.order, found.renormalised).sum[blocks.parts[a], blocks.parts[b]]
+    mean = (total / (config.layers * config.heads)).astype(np.float32)
+    return SentenceCells(found.members[a], found.members[b], mean)
+
+
+def _check(found: InterSentence, a: int, b: int) -> None:
+    if not (0 <= a < len(found.members) and 0 <= b < len(found.members)):
+        raise IndexError(f"sentences {a} and {b}: the text has sentences 0 to {len(found.members) - 1}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,16 +162,17 @@ LESSONS = (
         minutes=20,
         question="How much do sentences look at each other?",
         objectives=(
-            "read a matrix of sentences, and find the head and the tokens behind a number in it",
-            "tell a maximum from a mean mass, and correct a mass for the length of a sentence",
-            "say why attention from one sentence to another is not the attention back",
-            "say what [SEP] takes, and what changes when two texts are read as a pair",
+            "read a matrix of sentences, and find the tokens behind a number in it",
+            "tell a mean mass from a maximum, and correct a mass for the length of a sentence",
+            "say why the attention from one sentence to another differs from the attention back",
+            "say what special tokens, or the first token of GPT-2, take, and what a second segment changes",
         ),
         reading=(
             "Devlin et al. 2019, BERT, §3 and figure 2",
             "Kiss & Strunk 2006, Unsupervised multilingual sentence boundary detection",
             "Clark et al. 2019, What does BERT look at?, §3.2",
             "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1",
+            "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
         ),
     ),
     Lesson(

@@ -20,43 +20,59 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def strongest_pair(found: InterSentence) -> Question | None:
-    """Between which two different sentences is the largest single weight?"""
-    pairs = [(a, b) for a, b in np.ndindex(*found.maximum.shape) if a != b and not math.isnan(found.maximum[a, b])]
-    if len(pairs) < 2:
-        return None
-    values = [float(found.maximum[pair]) for pair in pairs]
+def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
+    """What gets the largest share of a sentence's attention: a sentence, or what stands apart from them?"""
+    seen = [b for b in range(len(apart.members)) if not math.isnan(apart.maximum[a, b])]
+    values = [*(float(apart.mass[a, b]) for b in seen), float(apart.removed[a])]
+    names = [f"{sentence_name(b)}{' itself' if b == a else ''}" for b in seen] + [what]
 
     def name(place: int) -> str:
-        a, b = pairs[place]
-        return f"From {sentence_name(a)} to {sentence_name(b)}"
+        return _capital(names[place])
 
     def why(place: int, best: int) -> str:
-        tail = ", the largest of all." if place == best else f"; the largest of all is {values[best]:.3f}."
-        return f"The largest weight there is {values[place]:.3f}{tail}"
+        more = "" if place == best else f", and {values[best]:.3f} to {names[best]}"
+        return f"{values[place]:.3f} of it goes to {names[place]}{more}."
 
-    return ranked("strongest-pair", "Between which two sentences is the largest weight of any head?", values, name, why)
+    prompt = f"Take all attention of {sentence_name(a)}, the mean over its tokens and all heads. What gets most of it?"
+    return ranked("where-it-goes", prompt, values, name, why)
 
 
 def other_direction(found: InterSentence, a: int, b: int) -> Question | None:
-    """Is the matrix symmetric?"""
-    there, back = float(found.maximum[a, b]), float(found.maximum[b, a])
-    if a == b or not math.isfinite(there + back):
+    """Is the matrix symmetric? Asked where the two directions differ by a tenth, or by next to nothing."""
+    there, back = float(found.mass[a, b]), float(found.mass[b, a])
+    if a == b or math.isnan(found.maximum[a, b] + found.maximum[b, a]) or max(there, back) <= 0:
         return None
-    gap = back - there
-    if 0.01 <= abs(gap) < MARGIN:
+    gap = (back - there) / max(there, back)
+    if 0.03 <= abs(gap) < 0.1:
         return None
-    why = f"There {there:.3f}, back {back:.3f}: other queries, other keys, nothing ties the two."
+    why = f"There {there:.3f}, back {back:.3f}. The queries and the keys are others, so nothing makes the two equal."
     options = (
-        Option("Larger", why, correct=gap >= MARGIN),
-        Option("The same", why, correct=abs(gap) < 0.01),
-        Option("Smaller", why, correct=gap <= -MARGIN),
+        Option("It is larger", why, correct=gap >= 0.1),
+        Option("It is about the same", why, correct=abs(gap) < 0.03),
+        Option("It is smaller", why, correct=gap <= -0.1),
     )
     prompt = (
-        f"The largest weight from {sentence_name(a)} to {sentence_name(b)} is {there:.3f}. The largest back from "
-        f"{sentence_name(b)} to {sentence_name(a)} is"
+        f"The mean mass from {sentence_name(a)} to {sentence_name(b)} is {there:.3f}. How large is it in the other "
+        f"direction, from {sentence_name(b)} to {sentence_name(a)}?"
     )
     return Question("other-direction", prompt, options)
+
+
+def left_out(kept: InterSentence, without: InterSentence, a: int, what: str) -> Question | None:
+    """What becomes of a sentence's attention to itself when special tokens, or the first one, are left out?"""
+    before, after = float(kept.relative[a, a]), float(without.relative[a, a])
+    if not math.isfinite(before + after) or abs(after - 1) < MARGIN or abs(after - before) < 0.2:
+        return None
+    why = f"It was {before:.2f} and becomes {after:.2f}. Above 1 is more than an even spread, below 1 is less."
+    options = (
+        Option("Above 1", why, correct=after > 1),
+        Option("Below 1", why, correct=after < 1),
+    )
+    prompt = (
+        f"With every token counted, what {sentence_name(a)} sends to itself is {before:.2f} of an even spread. Leave "
+        f"{what} out, and let every row sum to 1 again. Where is the value then?"
+    )
+    return Question("left-out", prompt, options)
 
 
 def into_the_future(found: InterSentence, causal: bool) -> Question | None:
@@ -83,11 +99,11 @@ def even_share(found: InterSentence, n: int, even: float, a: int, b: int) -> Que
     size, count = len(found.members[b]), len(found.members)
     return numeric(
         "even-share",
-        f"{_capital(sentence_name(b))} has {size} of the {n} tokens. What share of its attention would a token of "
-        f"{sentence_name(a)} send there if it spread it evenly over all it may see?",
+        f"{_capital(sentence_name(b))} has {size} of the {n} tokens that are counted. What share of its attention "
+        f"would a token of {sentence_name(a)} send there if it spread it evenly over all it may see?",
         (even, f"The share of the keys it may see that are in {sentence_name(b)}: {even:.3f}."),
         {
-            1 / count: f"1/{count}: sentences are not equally long, and special tokens take a share, too.",
+            1 / count: f"1/{count}: sentences are not equally long, so they do not have equal shares.",
             1 / size: f"1/{size}: that is one token’s share within {sentence_name(b)}.",
             1 / n: f"1/{n}: that is the share of one token of the text.",
             1.0: "Everything: then nothing would be left for the other tokens.",
@@ -105,15 +121,23 @@ def corrected(found: InterSentence, even: float, a: int, b: int) -> Question | N
         "corrected",
         f"A token of {sentence_name(a)} sends {sentence_name(b)} {mass:.3f} of its attention; spread evenly it would "
         f"be {even:.3f}. What is the length-corrected value?",
-        (value, f"{mass:.3f} ÷ {even:.3f} = {value:.2f}: {'more' if value > 1 else 'less'} than without a preference."),
+        (value, f"{mass:.3f} ÷ {even:.3f} = {value:.2f}: {'more' if value > 1 else 'less'} than an even spread sends."),
         {
             1 / value: "That is the quotient upside down.",
-            mass - even: "The difference; the corrected value is a quotient, 1 without a preference.",
+            mass - even: "The difference; the corrected value is a quotient, 1 for an even spread.",
             mass * even: "The product of the two; the corrected value is their quotient.",
             mass: "That is the mass, before the correction.",
         },
         lambda number: f"{number:.2f}",
+        within=(0.0, math.inf),
     )
+
+
+def above_or_below(found: InterSentence, a: int, b: int, spread: str) -> str:
+    """What a length-corrected value says; ``spread`` names what an even spread is over."""
+    value = float(found.relative[a, b])
+    than = "more" if value > 1 else "less"
+    return f"{value:.2f} is {'above' if value > 1 else 'below'} 1: {than} than an even spread over {spread} sends."
 
 
 def to_specials(found: InterSentence, a: int, what: str) -> Question | None:
@@ -124,8 +148,8 @@ def to_specials(found: InterSentence, a: int, what: str) -> Question | None:
     row = [float(value) for value in found.mass[a]]
     return numeric(
         "to-specials",
-        f"The tokens of {sentence_name(a)} send the sentences {' + '.join(f'{value:.3f}' for value in row)} of their "
-        f"attention. How much goes to {what}?",
+        f"Counted apart from {what}, the tokens of {sentence_name(a)} send the sentences "
+        f"{' + '.join(f'{value:.3f}' for value in row)} of their attention. How much goes to {what}?",
         (removed, f"What is missing to 1: {removed:.3f}."),
         {
             0.0: "The numbers of the row do not add up to 1, so something goes elsewhere.",

@@ -21,7 +21,7 @@ from lab.analysis.masking import hide, mask_of
 from lab.analysis.metrics import METRICS, trace_metrics
 from lab.analysis.multi_head import small_maps
 from lab.analysis.patterns import name_heads, trace_patterns
-from lab.analysis.sentences import MAXIMUM
+from lab.analysis.sentences import MASS
 from lab.analysis.specialization import SPECIALIZATIONS, Specialization
 from lab.analysis.sublayers import SUBLAYERS, sublayer_changes
 from lab.charts.small_maps import block_names
@@ -50,7 +50,7 @@ class At:
     token: int = 0
     metric: str = "focus"
     corrected: bool = False
-    measure: str = MAXIMUM
+    measure: str = MASS
 
     def inside(self, traced: Trace) -> At:
         """The same brought inside a run."""

@@ -8,7 +8,7 @@ from lab.analysis import flow, rollout
 from lab.analysis.attention import window
 from lab.analysis.flow import Links, layer_map, layer_maps
 from lab.analysis.heads import Mask, Weights, is_causal
-from lab.analysis.influence import influence_tree
+from lab.analysis.influence import Tree, influence_tree, repeated_tree
 from lab.analysis.metric_parts import keep_others
 from lab.charts.components.influence_tree import TreeChart, tree_chart
 from lab.charts.heatmap import Heatmap, heatmap
@@ -108,11 +108,48 @@ def influence(  # noqa: PLR0913 - what the bench lets choose, each by name
     k: int,
     depth: int,
     norms: bool = False,
+    residual: bool = False,
     words_only: bool = False,
 ) -> pd.DataFrame:
-    """The edges of the influence tree, one row an edge."""
+    """The edges of the influence tree, one row an edge: from ``token`` after ``layer`` (from 0) ``depth`` layers down.
+
+    Beside the product along each path stands what rollout has for its two ends over the same layers.
+    """
+    maps = layer_maps(traced, head, norms=norms)[layer + 1 - depth : layer + 1]
+    tree = influence_tree(
+        rollout.with_residual(maps) if residual else maps, token, k, keep=kept(traced, words_only)
+    )  # fmt: skip
+    return influence_of(traced, tree, layer, head, norms, residual).table()
+
+
+def influence_of(traced: Trace, tree: Tree, layer: int, head: int | None, norms: bool, residual: bool) -> TreeChart:
+    """The chart of a tree at hand, layer by layer."""
+    rest = f"from layer {layer + 1} down, {heads_in_words(head)}{', with residual' if residual else ''}"
+    levels = [f"After layer {above}" if above else "Input" for above in range(layer + 1, -1, -1)]
+    return tree_chart(
+        tree, traced.tokens, title=f"Influence tree of {traced.tokens[tree.token[0]]}, {rest}",
+        value_title="Share with residual" if residual else value_name(norms), levels=levels,
+    )  # fmt: skip
+
+
+def influence_within(  # noqa: PLR0913 - what the bench lets choose, each by name
+    traced: Trace,
+    layer: int,
+    head: int | None,
+    *,
+    token: int,
+    k: int,
+    depth: int,
+    norms: bool = False,
+    words_only: bool = False,
+) -> pd.DataFrame:
+    """The edges of the tree within one layer, which every level reads again; one row an edge."""
     weights = layer_map(traced.layer(layer), head, norms=norms)
-    tree = influence_tree(weights, token, k, depth, keep=kept(traced, words_only))
-    title = f"Influence tree of {traced.tokens[token]}, layer {layer + 1}, {heads_in_words(head)}"
-    chart: TreeChart = tree_chart(tree, traced.tokens, title=title, value_title=value_name(norms))
-    return chart.table()
+    tree = repeated_tree(weights, token, k, depth, keep=kept(traced, words_only))
+    return influence_within_of(traced, tree, layer, head, norms).table()
+
+
+def influence_within_of(traced: Trace, tree: Tree, layer: int, head: int | None, norms: bool) -> TreeChart:
+    """The chart of a tree at hand, within one layer."""
+    title = f"Tree of {traced.tokens[tree.token[0]]}, layer {layer + 1} at every level, {heads_in_words(head)}"
+    return tree_chart(tree, traced.tokens, title=title, value_title=value_name(norms))

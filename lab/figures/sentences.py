@@ -8,8 +8,17 @@ import numpy as np
 
 from lab.analysis.attention import window
 from lab.analysis.heads import Values, is_causal
-from lab.analysis.sentence_split import Sentences, crossing, joined, number, split
-from lab.analysis.sentences import MASS, MAXIMUM, RELATIVE, InterSentence, cells, inter_sentence
+from lab.analysis.sentence_split import Sentences, aside, crossing, joined, number, split
+from lab.analysis.sentences import (
+    MASS,
+    MAXIMUM,
+    RELATIVE,
+    InterSentence,
+    SentenceCells,
+    cells,
+    inter_sentence,
+    mean_cells,
+)
 from lab.charts.heatmap import Heatmap, heatmap
 from lab.models.trace import Trace, trace
 
@@ -17,9 +26,9 @@ from lab.models.trace import Trace, trace
 TOKENS = 48
 # Measure -> (field of InterSentence, its unit).
 MEASURES = {
-    MAXIMUM: ("maximum", "Weight"),
     MASS: ("mass", "Share of attention"),
-    RELATIVE: ("relative", "× even share"),
+    RELATIVE: ("relative", "× even spread"),
+    MAXIMUM: ("maximum", "Weight"),
 }
 _LABEL = 40  # characters of a sentence that a label keeps
 TEXTS = ("Text A", "Text B")
@@ -53,107 +62,141 @@ class Between:
         return [str(i + 1) for i in range(len(self.sentences))]
 
 
-def between(traced: Trace, renormalise: bool = False) -> Between:
-    """Read the attention between the sentences of a trace.
+def read(traced: Trace, sentences: Sentences, left_out: bool) -> InterSentence:
+    """The attention between sentences, of all tokens or with the special tokens (or the first one) left out.
 
-    ``renormalise`` leaves out the tokens in no sentence and lets every row sum to 1 again.
+    Left out, every row sums to 1 again. Where that would leave a sentence without a token, nothing is left out.
     """
+    others = aside(traced, sentences) if left_out else None
+    return inter_sentence(traced, others or sentences.of_token, renormalise=others is not None)
+
+
+def between(traced: Trace, left_out: bool = False) -> Between:
+    """Read the attention between the sentences of a trace; for ``left_out`` see :func:`read`."""
     sentences = split(traced)
-    return Between(traced, sentences, inter_sentence(traced, sentences.of_token, renormalise=renormalise))
+    return Between(traced, sentences, read(traced, sentences, left_out))
 
 
 def matrix(
-    traced: Trace, measure: str, a: int, b: int, title: str = "", top: float | None = None, renormalise: bool = False
+    traced: Trace, measure: str, a: int, b: int, title: str = "", top: float | None = None, left_out: bool = False
 ) -> Heatmap:  # fmt: skip
     """The sentences as a heatmap; the cell from sentence ``a`` to sentence ``b`` is outlined.
 
     What a causal model cannot see is hatched. ``top`` is the end of the colours where two are compared;
-    ``renormalise`` is that of :func:`between`.
+    ``left_out`` is that of :func:`read`.
     """
-    return drawn_matrix(between(traced, renormalise), measure, (a, b), title or f"{measure}, sentence to sentence", top)
+    return drawn_matrix(between(traced, left_out), measure, (a, b), title or f"{measure}, sentence to sentence", top)
 
 
 def drawn_matrix(
-    read: Between, measure: str, chosen: tuple[int, int], title: str, top: float | None = None, clickable: bool = False
+    found: Between, measure: str, chosen: tuple[int, int], title: str, top: float | None = None, clickable: bool = False
 ) -> Heatmap:  # fmt: skip
     """The same of what was read already."""
     high = 1.0 if measure == MAXIMUM else top
     return heatmap(
-        read.values(measure), read.names(), read.numbers(), title=title, row_title="From", column_title="To",
-        value_title=MEASURES[measure][1], domain=(0.0, high) if high else None, select="cell" if clickable else None,
-        highlight=chosen, value_format=".2f", causal=read.causal, numbered=False,
-    )  # fmt: skip
-
-
-def block(traced: Trace, a: int, b: int) -> Heatmap:
-    """The tokens behind one cell of the maxima: the head with the largest weight from sentence a to sentence b."""
-    return drawn_block(between(traced), a, b)
-
-
-def drawn_block(read: Between, a: int, b: int) -> Heatmap:
-    """The same of what was read already. Raises IndexError where a causal model cannot look from a to b."""
-    layer, head, query, key = (int(place) for place in read.found.where[a, b])
-    block = cells(read.trace, read.found, layer, head, a, b)
-    row, column = (int(np.flatnonzero(places == place)[0]) for places, place in
-                   ((block.queries, query), (block.keys, key)))  # fmt: skip
-    rows, columns = window(row, len(block.queries), TOKENS), window(column, len(block.keys), TOKENS)
-    return heatmap(
-        block.weights[rows, columns], [read.trace.tokens[i] for i in block.queries[rows]],
-        [read.trace.tokens[i] for i in block.keys[columns]],
-        title=f"Sentence {a + 1} to sentence {b + 1}, layer {layer + 1}, head {head + 1}",
-        row_title="Query (attends)", column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0),
-        highlight=(row - rows.start, column - columns.start), value_format=".2f", numbered=False,
-        causal=read.causal and a == b and len(block.queries) <= TOKENS,
-    )  # fmt: skip
-
-
-def difference(traced: Trace, measure: str, a: int, b: int) -> Heatmap:
-    """From each sentence to each, minus the way back; the cell from ``a`` to ``b`` is outlined."""
-    return drawn_difference(between(traced), measure, a, b)
-
-
-def drawn_difference(read: Between, measure: str, a: int, b: int) -> Heatmap:
-    """The same of what was read already."""
-    values = read.values(measure)
-    return heatmap(
-        values - values.T, read.names(), read.numbers(), title=f"{measure}: there minus back", row_title="From",
-        column_title="To", value_title="Difference", scale="diverging", highlight=(a, b), value_format="+.2f",
+        found.values(measure), found.names(), found.numbers(), title=title, row_title="From (queries)",
+        column_title="To (keys)", value_title=MEASURES[measure][1], domain=(0.0, high) if high else None,
+        select="cell" if clickable else None, highlight=chosen, value_format=".2f", causal=found.causal,
         numbered=False,
     )  # fmt: skip
+
+
+def block(traced: Trace, a: int, b: int, measure: str = MASS, left_out: bool = False) -> Heatmap:
+    """The tokens behind one cell: the head with the largest weight for the maximum, else the mean over all heads."""
+    found = between(traced, left_out)
+    if measure == MAXIMUM:
+        return drawn_largest(found, a, b)
+    return drawn_mean(found, mean_cells(traced, found.found, a, b), a, b)
+
+
+def drawn_largest(found: Between, a: int, b: int) -> Heatmap:
+    """The head with the largest weight. Raises IndexError where a causal model cannot look from a to b."""
+    layer, head, query, key = (int(place) for place in found.found.where[a, b])
+    tokens = cells(found.trace, found.found, layer, head, a, b)
+    row, column = (int(np.flatnonzero(places == place)[0]) for places, place in
+                   ((tokens.queries, query), (tokens.keys, key)))  # fmt: skip
+    return _tokens(found, tokens, a, b, f"layer {layer + 1}, head {head + 1}", (row, column), (0.0, 1.0))
+
+
+def drawn_mean(found: Between, tokens: SentenceCells, a: int, b: int) -> Heatmap:
+    """The mean over all heads, its largest cell outlined."""
+    row, column = (int(place) for place in np.unravel_index(int(tokens.weights.argmax()), tokens.weights.shape))
+    return _tokens(found, tokens, a, b, "mean over all heads", (row, column), None)
+
+
+def _tokens(
+    found: Between, tokens: SentenceCells, a: int, b: int, what: str, at: tuple[int, int],
+    domain: tuple[float, float] | None,
+) -> Heatmap:  # fmt: skip
+    rows, columns = window(at[0], len(tokens.queries), TOKENS), window(at[1], len(tokens.keys), TOKENS)
+    return heatmap(
+        tokens.weights[rows, columns], [found.trace.tokens[i] for i in tokens.queries[rows]],
+        [found.trace.tokens[i] for i in tokens.keys[columns]],
+        title=f"Sentence {a + 1} to sentence {b + 1}, {what}",
+        row_title="Query (attends)", column_title="Key (attended to)", value_title="Weight", domain=domain,
+        highlight=(at[0] - rows.start, at[1] - columns.start), value_format=".2f", numbered=False,
+        causal=found.causal and a == b and len(tokens.queries) <= TOKENS,
+    )  # fmt: skip
+
+
+def difference(traced: Trace, measure: str, a: int, b: int, left_out: bool = False) -> Heatmap:
+    """From each sentence to each, minus the way back; the cell from ``a`` to ``b`` is outlined."""
+    return drawn_difference(between(traced, left_out), measure, a, b)
+
+
+def drawn_difference(found: Between, measure: str, a: int, b: int) -> Heatmap:
+    """The same of what was read already."""
+    values = found.values(measure)
+    return heatmap(
+        values - values.T, found.names(), found.numbers(), title=f"{measure}: there minus back",
+        row_title="From (queries)", column_title="To (keys)", value_title="Difference", scale="diverging",
+        highlight=(a, b), value_format="+.2f",
+        numbered=False,
+    )  # fmt: skip
+
+
+def apart(traced: Trace, sentences: Sentences) -> InterSentence:
+    """All attention as the model has it, that to special tokens (or to the first one) counted as removed."""
+    return inter_sentence(traced, aside(traced, sentences) or sentences.of_token)
 
 
 def everywhere(traced: Trace, a: int) -> Heatmap:
-    """Where each sentence's attention goes, the tokens in no sentence in the last column, outlined for ``a``."""
-    return drawn_everywhere(between(traced), a)
+    """Where each sentence's attention goes; in the last column what could be left out, outlined for ``a``."""
+    sentences = split(traced)
+    return drawn_everywhere(Between(traced, sentences, apart(traced, sentences)), a)
 
 
-def drawn_everywhere(read: Between, a: int) -> Heatmap:
-    """The same of what was read already."""
+def drawn_everywhere(found: Between, a: int) -> Heatmap:
+    """The same of what :func:`apart` read already."""
+    special = any(found.trace.encoding.special)
+    others = "Special tokens" if special else "First token"
     return heatmap(
-        np.column_stack([read.found.mass, read.found.removed]), read.names(), [*read.numbers(), "none"],
-        title="Where each sentence’s attention goes", row_title="From", column_title="To sentence",
-        value_title="Share of attention", domain=(0.0, 1.0), highlight=(a, len(read.sentences)), value_format=".2f",
+        np.column_stack([found.found.mass, found.found.removed]), found.names(), [*found.numbers(), others],
+        title="Where each sentence’s attention goes", row_title="From (queries)", column_title="To (keys)",
+        value_title="Share of attention", domain=(0.0, 1.0), highlight=(a, len(found.sentences)), value_format=".2f",
         numbered=False,
     )  # fmt: skip
 
 
-def between_texts(traced: Trace, as_one: bool, top: float) -> Heatmap:
+def between_texts(traced: Trace, as_one: bool, top: float, left_out: bool = False) -> Heatmap:
     """The mean mass between the two texts of a pair, read as the pair it is or, with ``as_one``, as one text.
 
-    ``top`` is the end of the colours. Raises ValueError for a trace without a second text.
+    ``top`` is the end of the colours; ``left_out`` is that of :func:`read`. Raises ValueError for a trace without a
+    second text.
     """
     in_pair = split(traced).in_pair
     if not as_one:
-        return drawn_between_texts(crossing(between(traced).found, in_pair), as_one, top, is_causal(traced))
+        return drawn_between_texts(crossing(between(traced, left_out).found, in_pair), as_one, top, is_causal(traced))
     text, spans = joined(traced.encoding)
     one = trace(traced.model, text)
-    found = inter_sentence(one, number(one.encoding, (spans,)).of_token)
+    found = read(one, number(one.encoding, (spans,)), left_out)
     return drawn_between_texts(crossing(found, in_pair), as_one, top, is_causal(traced))
 
 
 def drawn_between_texts(values: Values, as_one: bool, top: float, causal: bool) -> Heatmap:
     """The same of ``values``, (2, 2)."""
     return heatmap(
-        values, TEXTS, TEXTS, title=f"Mean mass in {'one segment' if as_one else 'a pair'}", row_title="From",
-        column_title="To", value_title="Share of attention", domain=(0.0, top), numbered=False, causal=causal,
+        values, TEXTS, TEXTS, title=f"Mean mass in {'one segment' if as_one else 'a pair'}",
+        row_title="From (queries)", column_title="To (keys)", value_title="Share of attention", domain=(0.0, top),
+        numbered=False, causal=causal,
     )  # fmt: skip

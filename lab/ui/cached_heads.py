@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lab.analysis.heads_off import EachHeadOff, HeadOff
     from lab.analysis.metrics import Metrics
     from lab.analysis.model_view import Thumbnails
-    from lab.analysis.sentences import InterSentence
+    from lab.analysis.sentences import InterSentence, SentenceCells
     from lab.models.trace import Trace
 
 
@@ -108,20 +108,20 @@ def _inter_sentence(
         return inter_sentence(_traced, sentence_of, renormalise=renormalise)
 
 
-def sent_by_token(traced: Trace, found: InterSentence, a: int, b: int) -> Values:
-    """What each token of a sentence sends to another; see :mod:`lab.analysis.sentence_split`."""
-    members = tuple(tuple(found.members[sentence].tolist()) for sentence in (a, b))
-    return _sent_by_token(traced, found, identity(traced), members, (a, b))
+def mean_cells(traced: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
+    """The mean over all heads between the tokens of two sentences; see :func:`lab.analysis.sentences.mean_cells`."""
+    members = tuple(tuple(places.tolist()) for places in found.members)
+    return _mean_cells(traced, found, identity(traced), (members, found.renormalised), (a, b))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _sent_by_token(
-    _traced: Trace, _found: InterSentence, run_id: Hashable, members: Hashable, of: tuple[int, int]
-) -> Values:  # fmt: skip
-    from lab.analysis.sentence_split import sent_by_token
+def _mean_cells(
+    _traced: Trace, _found: InterSentence, run_id: Hashable, read: Hashable, of: tuple[int, int]
+) -> SentenceCells:  # fmt: skip
+    from lab.analysis.sentences import mean_cells
 
     with TURNS:
-        return sent_by_token(_traced, _found, *of)
+        return mean_cells(_traced, _found, *of)
 
 
 def head_off(traced: Trace, layer: int, head: int, place: int | None, to_mean: bool) -> HeadOff:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.analysis.compared import apart, same_tokens
 from lab.analysis.metrics import METRICS
-from lab.analysis.sentences import MAXIMUM
+from lab.analysis.sentences import MASS
 from lab.course.words import escaped, named, quoted
 from lab.figures import comparable, compared
 from lab.figures.comparable import At, NothingToShow
@@ -47,7 +47,7 @@ def _details(figure: str, at: At) -> At:
         at = replace(at, metric=next(each.id for each in METRICS if each.name == name))
     if figure == comparable.SENTENCES:
         measure = st.segmented_control(
-            "Measure", list(CHOICES["measure"]), default=MAXIMUM, required=True, key="measure", bind="query-params",
+            "Measure", list(CHOICES["measure"]), default=MASS, required=True, key="measure", bind="query-params",
             persist_state="session",
         )  # fmt: skip
         at = replace(at, measure=str(measure))

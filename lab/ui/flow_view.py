@@ -12,9 +12,9 @@ from lab.analysis import flow
 from lab.analysis.flow import Links
 from lab.analysis.heads import Mask, Weights
 from lab.analysis.rollout import with_residual
-from lab.course.words import named
+from lab.course.words import escaped, named
 from lab.figures import flow as figures
-from lab.models.trace import LayerTrace, Trace
+from lab.models.trace import Trace
 from lab.ui import cached_flow, selection
 from lab.ui.figures import code, draw_plotly
 from lab.ui.parameters import (
@@ -35,7 +35,7 @@ class FlowView:
     """What is looked at. ``layer``, ``head`` and ``token`` count from 0; head None is the mean over heads."""
 
     trace: Trace
-    layer: LayerTrace
+    layer: int
     head: int | None
     token: int
     norms: bool
@@ -65,6 +65,40 @@ def choose_heads() -> bool:
     return chosen == ONE_HEAD
 
 
+def choose_layer(trace: Trace) -> int:
+    """Sidebar: after which layer one looks, down to the input; from 0. The last one until another is chosen."""
+    count = trace.model.config.layers
+    st.session_state["_flow_layer"] = _layer_of_link(trace, count) or count
+
+    def take() -> None:
+        chosen = st.session_state["_flow_layer"]
+        st.session_state["flow_layer"] = 0 if chosen == count else chosen
+
+    with st.sidebar:
+        chosen = st.selectbox(
+            "Layer", range(1, count + 1), key="_flow_layer", on_change=take,
+            help="Rollout and the tree look from after this layer down to the input.",
+        )  # fmt: skip
+    return int(chosen) - 1
+
+
+def _layer_of_link(trace: Trace, count: int) -> int:
+    """The layer asked for, from 1, or 0 for the last; said if there is no such layer.
+
+    Links once named it ``layer``, which other pages still do: such a link is understood.
+    """
+    before = st.session_state.pop("asked.layer", None)
+    if before is not None:
+        st.query_params.pop("layer", None)
+        st.session_state["flow_layer"] = selection.whole_number(before, 1, 1000) or 0
+    asked = int(selection.chosen("flow_layer"))
+    if asked > count or (before is not None and asked == 0):
+        what = escaped(str(before if before is not None else asked)[:20])
+        selection.note(f"There is no layer {what} in {escaped(trace.model.id)}: layers run from 1 to {count}.")
+        st.session_state["flow_layer"] = asked = 0
+    return asked
+
+
 def choose_reading() -> bool:
     """Sidebar: weights, or the lengths of what is really added; True for the lengths."""
     with st.sidebar:
@@ -75,6 +109,16 @@ def choose_reading() -> bool:
             "the values and W_O, as a share of its row (Kobayashi et al. 2020).",
         )  # fmt: skip
     return chosen == NORMS
+
+
+def choose_residual() -> bool:
+    """Whether the residual connection is a path, too."""
+    chosen = st.segmented_control(
+        "Paths", [HEADS_ONLY, WITH_RESIDUAL], default=HEADS_ONLY, required=True, key="flow_residual",
+        bind="query-params", persist_state="session",
+        help="With residual: ½A + ½I. Half of each token goes past the heads unchanged, as in rollout.",
+    )  # fmt: skip
+    return chosen == WITH_RESIDUAL
 
 
 def choose_words() -> bool:
@@ -105,9 +149,25 @@ def show_sankey(view: FlowView) -> None:
         figures.attention_flow, view.trace, threshold, most, head=view.head, norms=view.norms, residual=residual,
         words_only=words_only, source=source,
     )  # fmt: skip
+    _clear_labels()
     draw_plotly(drawn, "flow-sankey", again)
     _say_links(view, links, threshold, source)
     code(flow.strongest_links)
+
+
+def _clear_labels() -> None:
+    """A rim in the page's own colour around each label, wide enough that no band strikes through it.
+
+    Plotly draws labels upon the bands, with a shadow of one pixel in a colour of its own choice.
+    """
+    paper, ink = (
+        f"light-dark({st.get_option(f'theme.light.{name}')}, {st.get_option(f'theme.dark.{name}')})"
+        for name in ("backgroundColor", "textColor")
+    )
+    st.html(
+        "<style>.js-plotly-plot .sankey .node-label { paint-order: stroke; stroke-width: 6px; stroke-linejoin: round; "
+        f"stroke: {paper}; fill: {ink} !important; text-shadow: none !important; }}</style>"
+    )
 
 
 def _controls() -> tuple[float, int, bool, bool]:
@@ -118,16 +178,12 @@ def _controls() -> tuple[float, int, bool, bool]:
             bind="query-params", persist_state="session", width=130, help="The least weight that a link may have.",
         )  # fmt: skip
         most = st.selectbox(
-            "Links a layer, at most", sorted(map(str, CHOICES["flow_links"]), key=int), index=1, key="flow_links",
+            "Links per layer (max.)", sorted(map(str, CHOICES["flow_links"]), key=int), index=1, key="flow_links",
             bind="query-params", persist_state="session", width=170,
         )  # fmt: skip
-        residual = st.segmented_control(
-            "Paths", [HEADS_ONLY, WITH_RESIDUAL], default=HEADS_ONLY, required=True, key="flow_residual",
-            bind="query-params", persist_state="session",
-            help="With residual: ½A + ½I, half of each token goes past the heads unchanged, as in rollout.",
-        )  # fmt: skip
+        residual = choose_residual()
         words_only = choose_words()
-    return float(threshold), int(most), residual == WITH_RESIDUAL, words_only
+    return float(threshold), int(most), residual, words_only
 
 
 def _choose_source(view: FlowView) -> int | None:

@@ -120,10 +120,13 @@ class OpenPage:
 
     def head_controls(self, model: LoadedModel) -> tuple[int, int]:
         """Layer and head selectors in the sidebar; returns both from 0."""
-        layer = self.layer_control(model)
+        return self.layer_control(model), self.head_control(model)
+
+    def head_control(self, model: LoadedModel) -> int:
+        """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
         with st.sidebar:
             _counted("head", model.config.heads, model.id)
-        return layer, int(selection.chosen("head")) - 1
+        return int(selection.chosen("head")) - 1
 
     def layer_control(self, model: LoadedModel) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""

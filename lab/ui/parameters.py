@@ -19,6 +19,8 @@ MAX_CHARACTERS = 4000
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"
+# [CLS] and [SEP], or the first token of a model without them: whether they take part in a measurement of heads.
+LEFT_OUT, KEPT = "Left out", "Kept"
 # Which sentences the heads are averaged over.
 BUNDLED, OWN = "Bundled", "Your own"
 # The bench of flow: which heads, what counts as a link, what goes past the heads, which tokens take part.
@@ -26,6 +28,7 @@ MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
 WEIGHTS, NORMS = "Weights", "Norms"
 HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
 EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
+LAYERED, REPEATED = "Layer by layer", "One layer repeated"
 # The neuron view of a long text: which keys have a row.
 HEAVIEST, AROUND = "Heaviest", "Around the query"
 # The head view: between what the lines run.
@@ -66,8 +69,9 @@ NUMBERS: Mapping[str, tuple[int, int, int]] = {
     "pe_shift": (3, 1, 64),
     "follow": (0, 0, 10_000),
     "state": (0, 0, 1000),
-    "tree_k": (3, 1, 20),
-    "tree_depth": (3, 1, 10),
+    "tree_k": (2, 1, 20),
+    "tree_depth": (6, 1, 10),
+    "flow_layer": (0, 0, 1000),
     "draw_seed": (0, 0, 9999),
     "dimensions": (3, 0, 256),
     "seed": (0, 0, 9999),
@@ -80,7 +84,8 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "toy_task": tuple(task.name for task in TASKS),
     "metric": (_METRIC, *(metric.name for metric in METRICS if metric.name != _METRIC)),
     "version": (RAW, CORRECTED),
-    "measure": (MAXIMUM, MASS, RELATIVE),
+    "sinks": (LEFT_OUT, KEPT),
+    "measure": (MASS, RELATIVE, MAXIMUM),
     "clusters": ("3", "2", "4", "5", "6"),
     "source": (BUNDLED, OWN),
     "flow_heads": (MEAN_OF_HEADS, ONE_HEAD),
@@ -89,6 +94,7 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "flow_tokens": (EVERY_TOKEN, WORDS_ONLY),
     "flow_threshold": ("0.1", "0.005", "0.01", "0.02", "0.05", "0.2", "0.3", "0.5"),
     "flow_links": ("20", "10", "40"),
+    "tree": (LAYERED, REPEATED),
     "units": (TOKENS, WORDS),
     "colour": (WEIGHTS, *(metric.name for metric in METRICS), *(pattern.name for pattern in PATTERNS)),
     "keys": (HEAVIEST, AROUND),
@@ -129,6 +135,7 @@ UNBOUND = (
     "key_token",
     "heads",
     "follow",
+    "flow_layer",
     "tensor",
     "state",
     "place",
@@ -149,7 +156,8 @@ class Selection:
     token asked about, and ``masked``, the hidden ones ("3.7"): see :mod:`lab.ui.masking`; and the
     dimensions of a vector and the neurons of a feed-forward network (0: not chosen). The numbers that
     begin with ``pe_`` shape the sinusoids of the embeddings lesson; those with ``flow_`` and ``tree_``
-    belong to the bench of flow, as does ``follow``, the token whose paths are drawn (0: all). ``seed``
+    belong to the bench of flow, as does ``follow``, the token whose paths are drawn (0: all); its ``flow_layer``
+    is the layer after which it looks (0: the last). ``seed``
     (0: none) gives a class its own choice of questions, ``teach`` (1: on) is for showing the lab to one.
     ``compare`` and the fields that begin with ``other_`` say what the bench of comparisons sets beside the rest.
     ``heads`` are those drawn in the head view ("2.5"; empty: all), ``first_token`` the first one on the lens
@@ -190,10 +198,11 @@ class Selection:
     pe_shift: int = 3
     metric: str = _METRIC
     version: str = RAW
+    sinks: str = LEFT_OUT
     tau: str = "0.01"
     clusters: str = "3"
     source: str = BUNDLED
-    measure: str = MAXIMUM
+    measure: str = MASS
     units: str = TOKENS
     colour: str = WEIGHTS
     heads: str = ""
@@ -207,8 +216,10 @@ class Selection:
     flow_threshold: str = "0.1"
     flow_links: str = "20"
     follow: int = 0
-    tree_k: int = 3
-    tree_depth: int = 3
+    flow_layer: int = 0
+    tree: str = LAYERED
+    tree_k: int = 2
+    tree_depth: int = 6
     tensor: str = "layer.attention"
     state: int = 0
     tensor_rows: str = ""

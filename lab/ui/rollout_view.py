@@ -20,7 +20,7 @@ from lab.ui.flow_view import FlowView
 def show_rollout(view: FlowView) -> None:
     """The raw mean of the chosen layer, beside the rollout after it."""
     choose_token(view.trace, "token", "Token: whose row is framed", view.token)
-    trace, layer, token, norms = view.trace, view.layer.index, view.token, view.norms
+    trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
     raw = cached_flow.layer_maps(trace, None, norms)[layer]
     rolled = cached_flow.rollout(trace, layer + 1, norms)
     top = float(max(raw.max(), rolled.max()))
@@ -61,11 +61,11 @@ def _say_limits(norms: bool) -> None:
     if norms:
         st.markdown(
             "Lengths in place of weights take in the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
-            "networks are still left out, vectors that cancel each other count in full, and the residual path gets "
-            "half by decree. It says what could arrive, not what a prediction rests on."
+            "networks are still left out, vectors that cancel each other count in full, and the residual path is given "
+            "half. Rollout says what could arrive, not what a prediction rests on."
         )
     else:
         st.markdown(
-            "Rollout follows weights over all paths and gives the residual path half. It knows nothing of the values, "
-            "of $W_O$ or of the feed-forward networks: it says what could arrive, not what a prediction rests on."
+            "Rollout follows attention weights over all paths and gives the residual path half. It leaves out the "
+            "values, $W_O$ and the feed-forward networks: it says what could arrive, not what a prediction rests on."
         )

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.sentence_split import Sentences, crossing, joined, number
+from lab.analysis.sentence_split import Sentences, aside, crossing, joined, number
 from lab.course import sentence_checks as ask
 from lab.figures import sentences as figures
 from lab.models.encoding import Encoding
@@ -14,7 +14,7 @@ from lab.models.trace import Trace
 from lab.ui import cached, cached_heads
 from lab.ui.figures import draw
 from lab.ui.quiz import predict
-from lab.ui.sentence_view import LESSON, View, take
+from lab.ui.sentence_view import LESSON, View, choose_sinks, take
 
 
 def show_pair(view: View) -> None:
@@ -41,8 +41,8 @@ def show_pair(view: View) -> None:
 def _offer(view: View) -> None:
     """No pair yet: what one is, and a button that makes one."""
     st.markdown(
-        "Your sentences stand in one text. A **pair** is two texts that you enter as two: BERT puts [SEP] between them "
-        "and adds another segment vector to each. The lab never makes a pair of a text by itself."
+        "These sentences stand in one text. A **pair** is two texts, entered as two: BERT puts [SEP] between them and "
+        "adds one segment vector to the first and another to the second. The lab never makes a pair by itself."
     )
     texts = view.sentences.texts
     st.button(
@@ -54,8 +54,11 @@ def _offer(view: View) -> None:
 def _compare(view: View, one: Trace, sentences: Sentences) -> None:
     in_pair = view.sentences.in_pair
     apart = crossing(view.found, in_pair)
-    together = crossing(cached_heads.inter_sentence(one, sentences.of_token), in_pair)
+    others = aside(one, sentences) if view.left_out else None
+    alone = cached_heads.inter_sentence(one, others or sentences.of_token, renormalise=others is not None)
+    together = crossing(alone, in_pair)
     question = ask.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS) if not view.causal else None
+    choose_sinks(view)
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(f"The model ran twice on the same words. {_border(view.trace.encoding, one.encoding, view.trace)}")
@@ -65,10 +68,16 @@ def _compare(view: View, one: Trace, sentences: Sentences) -> None:
             as_one = name == "one segment"
             draw(
                 figures.drawn_between_texts(values, as_one, top, view.causal), f"mass-{name[-4:]}",
-                call=partial(figures.between_texts, view.trace, as_one, top),
+                call=partial(figures.between_texts, view.trace, as_one, top, view.left_out),
             )  # fmt: skip
     there = f"A to B: {together[0, 1]:.3f} in one segment, **{apart[0, 1]:.3f}** as a pair. " if not view.causal else ""
     st.markdown(f"{there}B to A: {together[1, 0]:.3f} in one segment, **{apart[1, 0]:.3f}** as a pair.")
+    if view.can_leave_out:
+        st.markdown(
+            f"Without {view.outside}: rows sum to 1 over the other tokens."
+            if view.left_out
+            else f"All tokens are counted, {view.outside} included."
+        )
 
 
 def _border(pair: Encoding, one: Encoding, trace: Trace) -> str:

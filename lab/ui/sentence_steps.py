@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,23 +9,16 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis import sentences as measure_of
-from lab.analysis.heads import Values
-from lab.analysis.sentence_split import expected, sent_by_token
-from lab.analysis.sentences import MASS
+from lab.analysis.sentence_split import expected
+from lab.analysis.sentences import MASS, MAXIMUM
+from lab.charts.labels import visible
 from lab.course import sentence_checks as ask
-from lab.course.metric_cards import tex
-from lab.course.words import quoted
+from lab.course.words import named, quoted
 from lab.figures import sentences as figures
 from lab.ui import cached_heads
-from lab.ui.blanks import blanks
 from lab.ui.figures import code, draw
 from lab.ui.quiz import checks, predict
-from lab.ui.sentence_view import LESSON, MATRIX, View, choose_measure, say_no_toy
-
-_AHEAD = (
-    "comes before {b}, and this model reads from left to right: its tokens cannot look there. There is no weight, not "
-    "even 0; the matrix hatches those cells."
-)
+from lab.ui.sentence_view import LESSON, MATRIX, View, choose_measure, choose_sinks, say_no_toy, say_sinks
 
 
 def show_sentences(view: View) -> None:
@@ -34,8 +26,9 @@ def show_sentences(view: View) -> None:
     config, sentences = view.trace.model.config, view.sentences
     places = [sentences.places(number) for number in range(len(sentences))]
     st.markdown(
-        f"Punkt cuts the text into **{len(sentences)} sentences**: it knows abbreviations and where a full stop ends "
-        "nothing. Characters tell which token stands in which sentence."
+        f"Punkt (Kiss & Strunk 2006) splits the text into **{len(sentences)} sentences**. It knows common "
+        "abbreviations, so it does not end a sentence after “Dr.”. The characters of a token tell in which sentence "
+        "it stands."
     )
     table = pd.DataFrame(
         {
@@ -50,9 +43,9 @@ def show_sentences(view: View) -> None:
     st.dataframe(table, height="content")
     pair = view.trace.pair is not None
     st.markdown(
-        f"The model does not know of this cut. It read {len(view.trace)} tokens at once, "
+        f"The model does not know these borders. It read {len(view.trace)} tokens at once, "
         + ("as two texts, because you entered two." if pair else "as one text.")
-        + (f" In no sentence: {view.outside}." if view.outside else "")
+        + _in_no_sentence(view)
     )
     maps = config.layers * config.heads
     st.markdown(
@@ -62,58 +55,95 @@ def show_sentences(view: View) -> None:
     say_no_toy()
 
 
+def _in_no_sentence(view: View) -> str:
+    """The tokens that no sentence has, as a sentence; empty if there are none."""
+    encoding = view.trace.encoding
+    tokens = dict.fromkeys(token for token, special in zip(encoding.tokens, encoding.special, strict=True) if special)
+    parts = [quoted(token) for token in tokens]
+    if view.sentences.blanks:
+        parts.append("white space between sentences")
+    if view.sentences.left_out:
+        parts.append("the sentences left out")
+    return f" These tokens are in no sentence: {', '.join(parts)}." if parts else ""
+
+
 def show_matrix(view: View) -> None:
     """Sentence by sentence; a click shows the tokens behind a number."""
-    question = ask.strongest_pair(view.found)
+    question = ask.where_it_goes(view.apart, view.a, view.outside)
     if question is not None and not predict(LESSON, question):
         return
-    measure = choose_measure()
-    values = view.between.values(measure)
-    _draw_matrix(view, measure, MATRIX, clickable=True)
-    a, b = ask.sentence_name(view.a), ask.sentence_name(view.b)
-    if view.hidden:
-        st.info(f"{a.capitalize()} {_AHEAD.format(b=b)}", icon=":material/visibility_off:")
-        return
-    st.markdown(f"From {a} to {b}: **{values[view.a, view.b]:.3f}**. Click a cell to choose another pair.")
-    _show_block(view)
+    choose_sinks(view)
+    measure = choose_measure(view)
+    values = view.between(view.found).values(measure)
+    draw(
+        figures.drawn_matrix(
+            view.between(view.found), measure, (view.a, view.b), f"{measure}, sentence to sentence", clickable=True
+        ),
+        MATRIX, clickable=True,
+        call=partial(figures.matrix, view.trace, measure, view.a, view.b, left_out=view.left_out),
+    )  # fmt: skip
+    st.markdown(
+        f"From sentence {view.a + 1} to sentence {view.b + 1}: **{values[view.a, view.b]:.3f}**. Rows are the "
+        "sentences that attend (queries), columns those attended to (keys). Click a cell to choose another pair."
+    )
+    say_sinks(view, measure)
+    if measure == MAXIMUM:
+        _show_largest(view)
+    else:
+        _show_mean(view)
+    code(measure_of.between_sentences)
+
+
+def _show_mean(view: View) -> None:
+    """The tokens of one cell, mean over all heads."""
+    a, b = view.a, view.b
+    cells = cached_heads.mean_cells(view.trace, view.found, a, b)
+    st.header(f"The tokens behind it: sentence {a + 1} to sentence {b + 1}")
+    draw(
+        figures.drawn_mean(view.between(view.found), cells, a, b), "block",
+        call=partial(figures.block, view.trace, a, b, left_out=view.left_out),
+    )  # fmt: skip
+    _say_part(view)
+    query, key = np.unravel_index(int(cells.weights.argmax()), cells.weights.shape)
+    st.markdown(
+        f"Each row adds up to what one token of sentence {a + 1} sends to sentence {b + 1}; the mean mass is the mean "
+        f"of these sums, **{cells.weights.sum(axis=1, dtype=np.float64).mean():.3f}**. The largest mean weight, "
+        f"{cells.weights.max():.3f}, is from {named(view.trace, int(cells.queries[query]))} to "
+        f"{named(view.trace, int(cells.keys[key]))}."
+    )
+
+
+def _show_largest(view: View) -> None:
+    """The tokens of one cell, in the head that has its largest weight."""
+    found, a, b = view.found, view.a, view.b
+    layer, head, query, key = (int(number) for number in found.where[a, b])
+    st.header(f"Where the maximum is: layer {layer + 1}, head {head + 1}")
+    draw(
+        figures.drawn_largest(view.between(found), a, b), "block",
+        call=partial(figures.block, view.trace, a, b, MAXIMUM, view.left_out),
+    )  # fmt: skip
+    _say_part(view)
+    python = f" In Python: `trace.layer({layer}).attention[{head}, {query}, {key}]`." if not view.left_out else ""
+    st.markdown(
+        f"{named(view.trace, query)} gives {named(view.trace, key)} **{found.maximum[a, b]:.3f}**: no head of any "
+        f"layer has a larger weight from sentence {a + 1} to sentence {b + 1}.{python}"
+    )
+    if a != b and abs(query - key) == 1:
+        st.markdown(
+            "The two tokens are neighbours. A head that attends to the previous or the next token crosses the border "
+            "between two sentences whatever they say. The mean mass hardly moves with one such weight."
+        )
     with st.expander("Every pair: which layer and head gave the maximum", icon=":material/table:"):
         st.dataframe(
             _every(view), hide_index=True, column_config={"maximum": st.column_config.NumberColumn(format="%.4f")}
         )
-    code(measure_of.between_sentences)
 
 
-def _draw_matrix(view: View, measure: str, key: str, *, clickable: bool = False) -> None:
-    """The matrix of a measure; a click chooses a pair."""
-    call = partial(figures.matrix, view.trace, measure, view.a, view.b)
-    figure = figures.drawn_matrix(
-        view.between, measure, (view.a, view.b), f"{measure}, sentence to sentence", clickable=clickable
-    )
-    draw(figure, key, clickable=clickable, call=call)
-
-
-def _show_block(view: View) -> None:
-    """The tokens of one cell, in the head that has its largest weight."""
-    layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
-    tokens = view.trace.tokens
-    st.header(f"Where the maximum is: layer {layer + 1}, head {head + 1}")
-    draw(
-        figures.drawn_block(view.between, view.a, view.b), "block",
-        call=partial(figures.block, view.trace, view.a, view.b),
-    )  # fmt: skip
+def _say_part(view: View) -> None:
+    """That a block is drawn in part, if it is."""
     sides = [len(view.found.members[sentence]) for sentence in (view.a, view.b)]
     if max(sides) > figures.TOKENS:
-        st.caption(f"The block is {sides[0]} × {sides[1]}; drawn is the part around the maximum.")
-    st.markdown(
-        f"{quoted(tokens[query])} (token {query + 1}) gives {quoted(tokens[key])} (token {key + 1}) "
-        f"**{view.found.maximum[view.a, view.b]:.3f}**: no head of any layer has more from sentence {view.a + 1} to "
-        f"sentence {view.b + 1}. In Python: `trace.layer({layer}).attention[{head}, {query}, {key}]`."
-    )
-    if view.a != view.b and abs(query - key) == 1:
-        st.markdown(
-            "The two tokens are neighbours. A head that looks at the token before or after crosses the border of two "
-            "sentences whatever they say; one such weight moves the mean mass little."
-        )
+        st.caption(f"The block is {sides[0]} × {sides[1]}; the figure shows the part around its largest weight.")
 
 
 def _every(view: View) -> pd.DataFrame:
@@ -128,8 +158,8 @@ def _every(view: View) -> pd.DataFrame:
             "maximum": [float(found.maximum[pair]) for pair in pairs],
             "layer": [layer + 1 for layer, _, _, _ in where],
             "head": [head + 1 for _, head, _, _ in where],
-            "query": [tokens[query] for _, _, query, _ in where],
-            "key": [tokens[key] for _, _, _, key in where],
+            "query": [visible(tokens[query], None) for _, _, query, _ in where],
+            "key": [visible(tokens[key], None) for _, _, _, key in where],
         }
     )
 
@@ -139,152 +169,49 @@ def show_direction(view: View) -> None:
     a, b = view.a, view.b
     if view.causal:
         st.markdown(
-            "This model reads from left to right, so attention between sentences has one direction: backwards. Every "
-            "cell above the diagonal is missing, and there is nothing to compare with."
+            "This model reads from left to right, so a token attends to its own sentence and to earlier ones, never to "
+            "later ones. Cells above the diagonal do not exist: there is no second direction to compare with."
         )
-        _draw_matrix(view, MASS, "one-direction")
+        draw(
+            figures.drawn_matrix(view.between(view.found), MASS, (a, b), f"{MASS}, sentence to sentence"),
+            "one-direction", call=partial(figures.matrix, view.trace, MASS, a, b, left_out=view.left_out),
+        )  # fmt: skip
         return
     question = ask.other_direction(view.found, a, b)
     if question is not None and not predict(LESSON, question):
         return
-    measure = choose_measure()
-    values = view.between.values(measure)
+    choose_sinks(view)
+    measure = choose_measure(view)
+    values = view.between(view.found).values(measure)
     draw(
-        figures.drawn_difference(view.between, measure, a, b), "there-minus-back",
-        call=partial(figures.difference, view.trace, measure, a, b),
+        figures.drawn_difference(view.between(view.found), measure, a, b), "there-minus-back",
+        call=partial(figures.difference, view.trace, measure, a, b, view.left_out),
     )  # fmt: skip
     if a == b:
         st.markdown("Choose two different sentences in the sidebar to compare the two directions.")
         return
     st.markdown(
-        f"From sentence {a + 1} to sentence {b + 1}: **{values[a, b]:.3f}**, back **{values[b, a]:.3f}**. Blue: more "
-        "there than back. Rows of attention sum to 1 for each query alone, so nothing makes the two equal."
+        f"From sentence {a + 1} to sentence {b + 1}: **{values[a, b]:.3f}**. Back, from {b + 1} to {a + 1}: "
+        f"**{values[b, a]:.3f}**. Blue cells: more in this direction than back. Softmax makes each query’s row sum to "
+        "1, and nothing more, so the two directions need not agree."
     )
-
-
-def show_by_hand(view: View) -> None:
-    """Mean mass and its correction for length, for one pair of sentences."""
-    if view.hidden:
-        st.info(
-            f"Sentence {view.a + 1} {_AHEAD.format(b=f'sentence {view.b + 1}')} So this is the way back.",
-            icon=":material/visibility_off:",
-        )
-        view = replace(view, a=view.b, b=view.a)
-    a, b, n, found = view.a, view.b, len(view.trace), view.found
-    sent = cached_heads.sent_by_token(view.trace, found, a, b)
-    table = pd.DataFrame(
-        {"token": [view.trace.tokens[i] for i in found.members[a]], f"sends to sentence {b + 1}": sent},
-        index=found.members[a] + 1,
-    )
-    config = view.trace.model.config
-    st.markdown(
-        f"What each token of sentence {a + 1} sends to sentence {b + 1}: its weights on those {len(found.members[b])} "
-        f"tokens added up, then the mean over all {config.layers * config.heads} heads."
-    )
-    st.dataframe(table, column_config={table.columns[1]: st.column_config.NumberColumn(format="%.4f")}, height=260)
-    _written_out(view, sent)
-    _own_turn(view, n)
-    code(expected, sent_by_token)
-
-
-def _written_out(view: View, sent: Values) -> None:
-    """The mean of ``sent`` and its correction for length, in numbers."""
-    a, b, n, found = view.a, view.b, len(view.trace), view.found
-    even = expected(found, n, view.causal, a, b)
-    terms = " + ".join(tex(float(value)) for value in sent[:3]) + (r" + \dots" if len(sent) > 3 else "")
-    even_tex = tex(even) if view.causal else rf"\tfrac{{{len(found.members[b])}}}{{{n}}}"
-    mass, relative = (tex(float(values[a, b])) for values in (found.mass, found.relative))
-    st.latex(
-        rf"\begin{{aligned}} \text{{mass}} &= \tfrac{{1}}{{{len(sent)}}} ({terms}) \\ &= {mass} \\"
-        rf"\text{{corrected}} &= {mass} \,/\, {even_tex} = {relative}"
-        r"\end{aligned}"
-    )
-    st.markdown(
-        f"Sentence {b + 1} has {len(found.members[b])} of the {n} tokens. Spread evenly over all it may see, a token "
-        f"of sentence {a + 1} would send there {even:.3f}"
-        + (", on average: each query sees only what comes before it." if view.causal else ".")
-    )
-
-
-def _own_turn(view: View, n: int) -> None:
-    """The same for another pair: the way back, or where there is none what stays in the sentence."""
-    found = view.found
-    others = ((view.b, view.a), (view.a, view.a), (len(view.sentences) - 1, 0))
-    a, b = next(pair for pair in others if pair != (view.a, view.b) and found.where[pair][0] >= 0)
-    even = expected(found, n, view.causal, a, b)
-    st.markdown(
-        f"Now you: a token of sentence {a + 1} sends {found.mass[a, b]:.3f} to sentence {b + 1}; evenly it would be "
-        f"{even:.3f}. The length-corrected value is"
-    )
-    right = blanks(
-        {"Length-corrected": float(f"{found.mass[a, b]:.3f}") / float(f"{even:.3f}")},
-        f"Divide {found.mass[a, b]:.3f} by {even:.3f}.",
-        f"_sentences.{hash(view.trace.token_ids)}.{a}.{b}",
-    )
-    if right:
-        st.success("Above 1: more than without a preference. Below 1: less.", icon=":material/check:")
-
-
-def show_specials(view: View) -> None:
-    """Where the attention goes that goes to no sentence, and the matrix without it."""
-    found, what = view.found, view.outside
-    if not what:
-        st.markdown(
-            "This model puts no special tokens around a text. Every token is in a sentence, and each row of the mean "
-            "mass adds up to 1: there is nothing to leave out."
-        )
-        _draw_matrix(view, MASS, "all-mass")
-        return
-    question = ask.to_specials(found, view.a, what)
-    if question is not None and not predict(LESSON, question):
-        return
-    draw(
-        figures.drawn_everywhere(view.between, view.a), "with-specials",
-        call=partial(figures.everywhere, view.trace, view.a),
-    )  # fmt: skip
-    st.markdown(
-        f"Each row adds up to 1. The last column is what goes to {what}: **{found.removed[view.a]:.1%}** for sentence "
-        f"{view.a + 1}. Leave that out and let every row of every head sum to 1 again:"
-    )
-    before, after = _draw_both(view, choose_measure())
-    if view.hidden:
-        return
-    st.markdown(
-        f"From sentence {view.a + 1} to sentence {view.b + 1}: {before:.3f} as it is, **{after:.3f}** with {what} "
-        "left out."
-    )
-
-
-def _draw_both(view: View, measure: str) -> tuple[float, float]:
-    """The matrix as it is and without special tokens, on one scale; the chosen cell of both."""
-    reads = (view.between, view.without)
-    top = float(np.nanmax([read.values(measure) for read in reads]))
-    for column, read, name in zip(st.columns(2), reads, ("as it is", "without"), strict=True):
-        with column:
-            title, alone = f"{measure}, {name}", read.found.renormalised
-            draw(
-                figures.drawn_matrix(read, measure, (view.a, view.b), title, top), f"matrix-{name[:2]}",
-                call=partial(figures.matrix, view.trace, measure, view.a, view.b, title, top, alone),
-            )  # fmt: skip
-    before, after = (float(read.values(measure)[view.a, view.b]) for read in reads)
-    return before, after
 
 
 def show_checks(view: View) -> None:
     """Questions on these sentences."""
-    found, n, a, b = view.found, len(view.trace), view.a, view.b
-    if view.hidden or a == b:
+    found, a, b = view.found, view.a, view.b
+    if a == b:
         a, b = len(view.sentences) - 1, 0
-    even = expected(found, n, view.causal, a, b)
+    even = expected(found, len(view.trace), view.causal, a, b)
     checks(
         LESSON,
         (
-            ask.even_share(found, n, even, a, b),
+            ask.even_share(found, view.counted, even, a, b),
             ask.corrected(found, even, a, b),
             ask.into_the_future(found, view.causal),
             ask.one_weight(found),
-            ask.to_specials(found, a, view.outside) if view.outside else None,
-            ask.other_direction(found, b, a),
+            ask.to_specials(view.apart, a, view.outside),
+            ask.other_direction(found, a, b),
         ),
         most=4,
     )

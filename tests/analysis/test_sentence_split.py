@@ -7,8 +7,8 @@ import pytest
 
 import lab
 from lab.analysis.heads import is_causal
-from lab.analysis.sentence_split import MOST, crossing, expected, joined, number, sent_by_token, split
-from lab.analysis.sentences import inter_sentence
+from lab.analysis.sentence_split import MOST, aside, crossing, expected, joined, number, split
+from lab.analysis.sentences import inter_sentence, mean_cells
 from lab.models.trace import Trace
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
@@ -75,10 +75,9 @@ def test_what_tokens_send_is_the_mass_and_its_expectation_the_correction(trace: 
                 assert causal and even == 0
                 continue
             assert found.mass[a, b] / even == pytest.approx(found.relative[a, b], rel=1e-4)
-            if not renormalise:
-                sent = sent_by_token(trace, found, a, b)
-                assert len(sent) == len(found.members[a])
-                assert sent.mean() == pytest.approx(found.mass[a, b], rel=1e-4)
+            sent = mean_cells(trace, found, a, b).weights.sum(axis=1)
+            assert len(sent) == len(found.members[a])
+            assert sent.mean() == pytest.approx(found.mass[a, b], rel=1e-4)
 
 
 def test_crossing_is_what_a_token_of_one_text_sends_to_the_other(trace: Trace) -> None:
@@ -95,3 +94,38 @@ def test_crossing_is_what_a_token_of_one_text_sends_to_the_other(trace: Trace) -
             for i in sides[x]
         ]
         assert found[x, y] == pytest.approx(np.mean(mass), rel=1e-4, abs=1e-7)
+
+
+def test_what_stands_aside_is_special_or_the_first_token(trace: Trace) -> None:
+    sentences, others = split(trace), aside(trace, split(trace))
+    assert others is not None
+    if not trace.model.config.causal:
+        assert others == sentences.of_token  # [CLS] and [SEP] stand in no sentence anyway
+        return
+    assert others == (None, *sentences.of_token[1:]) != sentences.of_token
+    # A row over the tokens that stay, worked out here: the mean over all heads of shares among them.
+    found = inter_sentence(trace, others, renormalise=True)
+    queries = [i for i, sentence in enumerate(others) if sentence == 1]
+    shares = []
+    for layer in range(trace.model.config.layers):
+        for head in trace.layer(layer).attention.numpy():
+            for query in queries:
+                row = {j: float(head[query, j]) for j in range(query + 1) if others[j] is not None}
+                shares.append(sum(w for j, w in row.items() if others[j] == 0) / sum(row.values()))
+    assert found.mass[1, 0] == pytest.approx(np.mean(shares), rel=1e-4)
+    seen = [[sentence for sentence in others[: query + 1] if sentence is not None] for query in queries]
+    even = [own.count(0) / len(own) for own in seen]
+    assert found.relative[1, 0] == pytest.approx(np.mean(shares) / np.mean(even), rel=1e-4)
+    assert expected(found, len(trace), True, 1, 0) == pytest.approx(np.mean(even))
+    to_first = [
+        float(trace.layer(layer).attention[:, query, 0].mean())
+        for layer in range(trace.model.config.layers)
+        for query in queries
+    ]
+    assert inter_sentence(trace, others).removed[1] == pytest.approx(np.mean(to_first), rel=1e-4)
+
+
+def test_a_sentence_of_one_token_keeps_it(tiny_checkpoint: TinyCheckpoint) -> None:
+    trace = lab.trace(lab.load_model(tiny_checkpoint("gpt2")), "a", "The dog ran.")
+    assert split(trace).places(0) == (0,)
+    assert aside(trace, split(trace)) is None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lab
 from lab.analysis.heads import uniform_attention
-from lab.analysis.sentences import between_sentences, cells, inter_sentence, sentence_members
+from lab.analysis.sentences import between_sentences, cells, inter_sentence, mean_cells, sentence_members
 from tests.analysis.matrices import Weights, random_attention
 from tests.checkpoints import Family, write_checkpoint
 
@@ -127,15 +127,39 @@ def test_a_trace_and_the_cells_behind_a_number(family: Family, renormalise: bool
         assert drilled.weights.max() == pytest.approx(found.maximum[a, b], rel=1e-5)
         at = drilled.queries.tolist().index(i), drilled.keys.tolist().index(j)
         assert drilled.weights[at] == drilled.weights.max()
+        mean = mean_cells(trace, found, a, b)
+        assert (mean.queries.tolist(), mean.keys.tolist()) == (drilled.queries.tolist(), drilled.keys.tolist())
+        np.testing.assert_allclose(mean.weights, mine.mean((0, 1))[np.ix_(mean.queries, mean.keys)], atol=1e-6)
         assert found.maximum[a, b] == pytest.approx(
             mine[:, :, found.members[a][:, None], found.members[b]].max(), rel=1e-5
         )
     with pytest.raises(IndexError, match="sentences 0 to 2"):
         cells(trace, found, 0, 0, 3, 0)
+    with pytest.raises(IndexError, match="sentences 0 to 2"):
+        mean_cells(trace, found, 0, 3)
     with pytest.raises(IndexError, match="heads 0 to 3"):
         cells(trace, found, 0, 4, 0, 0)
     with pytest.raises(ValueError, match="sentence_of is about 2"):
         inter_sentence(trace, [0, 0])
+
+
+def test_without_special_tokens_a_sentence_can_be_above_an_even_spread() -> None:
+    """[CLS] a b | c d [SEP]: each token gives [SEP] 0.6, its own sentence 0.3 and the other 0.1."""
+    one = np.zeros((6, 6), dtype=np.float32)
+    one[[0, 5], 5] = 1
+    for own, other in (((1, 2), (3, 4)), ((3, 4), (1, 2))):
+        for query in own:
+            one[query, 5] = 0.6
+            one[query, list(own)], one[query, list(other)] = 0.15, 0.05
+    sentence_of = [None, 0, 0, 1, 1, None]
+    counted, left_out = (
+        between_sentences(iter(one[None, None]), sentence_of, causal=False, renormalise=each) for each in (False, True)
+    )
+    # Evenly a sentence of 2 among 6 tokens gets 1/3, and among the 4 that stay 1/2.
+    np.testing.assert_allclose(counted.relative, [[0.9, 0.3], [0.3, 0.9]], rtol=1e-5)
+    np.testing.assert_allclose(left_out.mass, [[0.75, 0.25], [0.25, 0.75]], rtol=1e-5)
+    np.testing.assert_allclose(left_out.relative, [[1.5, 0.5], [0.5, 1.5]], rtol=1e-5)
+    np.testing.assert_allclose(left_out.removed, [0.6, 0.6], rtol=1e-5)
 
 
 def test_one_sentence_is_one_number() -> None:

@@ -7,10 +7,12 @@ from playwright.sync_api import Locator, Page, expect
 
 import lab as library
 from benchmarks.server import Lab
+from lab.analysis.flow import layer_maps
+from lab.analysis.influence import Tree, influence_tree
 from tests.browser.harness import VIEWS, View, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."
-TREE = "/Flow?step=Influence+tree&layer=2&token=5"
+TREE = "/Flow?step=Influence+tree&flow_layer=3&tree_k=3&token=5"
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
 
 
@@ -31,11 +33,17 @@ def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Pa
     first = items(page).nth(1)
     first.hover()
     trace = library.trace(library.load_model("lab-bert"), TEXT)
-    row = trace.layer(1).attention.mean(dim=0)[4]
-    row[4] = 0  # the root is no target of its own
+    row = trace.layer(2).attention.mean(dim=0)[4]
     tip = page.locator(".tooltip")
     expect(tip).to_contain_text(f"{float(row.max()):.4f}")
     expect(tip).to_contain_text(f"cat (5) → {trace.tokens[int(row.argmax())]}")
+    expect(tip).to_contain_text("After layer 2")
+    items(page).last.hover()
+    tree = influence_tree(layer_maps(trace, None)[:3], 4, 3)
+    assert tree.rolled is not None
+    last = max(range(len(tree)), key=lambda node: [int(each) for each in places(tree, node)])
+    expect(tip).to_contain_text(f"Product along the path{float(f'{tree.product[last]:.4g}'):g}")
+    expect(tip).to_contain_text(f"Rollout: all paths to here{float(f'{tree.rolled[last]:.4g}'):g}")
     first.click()
     expect(items(page)).to_have_count(1 + 3 + 9 + 27 - 3 - 9)
     expect(first).to_have_attribute("aria-expanded", "false")
@@ -43,6 +51,35 @@ def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Pa
     expect(items(page)).to_have_count(1)
     page.get_by_role("button", name="Expand all").click()
     expect(items(page)).to_have_count(1 + 3 + 9 + 27)
+
+
+def places(tree: Tree, node: int) -> list[int]:
+    """Which of its siblings each node on the path is: the last of all paths is drawn last."""
+    return [int((tree.parent[:each] == tree.parent[each]).sum()) for each in tree.path(node)]
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: Page, view: View) -> None:
+    open_bench(lab, page, "/Flow?step=Influence+tree")
+    levels = page.locator(".levels span")
+    expect(levels).to_have_text(["After layer 4", "After layer 3", "After layer 2", "After layer 1", "Input"])
+    expect(items(page)).to_have_count(1 + 2 + 4 + 8 + 16)
+    page.get_by_role("radio", name="One layer repeated").click()
+    wait_idle(page)
+    expect(levels).to_have_count(0)
+    expect(page.get_by_text("Every level reads the same matrix: layer 4")).to_be_visible()
+
+
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_no_band_strikes_through_a_label(lab: Lab, page: Page, view: View) -> None:
+    """Each label has a rim in the page's colour below its letters, in each theme."""
+    open_bench(lab, page, "/Flow")
+    label = page.locator(".sankey .node-label").nth(3)
+    expect(label).to_be_visible()
+    paper = page.get_by_test_id("stApp").evaluate("(app) => getComputedStyle(app).backgroundColor")
+    shown = label.evaluate("(text) => { const s = getComputedStyle(text); return [s.stroke, s.paintOrder, s.fill]; }")
+    assert shown[0] == paper and shown[1].startswith("stroke") and shown[2] != paper
+    assert float(label.evaluate("(text) => parseFloat(getComputedStyle(text).strokeWidth)")) >= 4
 
 
 def test_the_tree_by_keyboard(lab: Lab, page: Page) -> None:

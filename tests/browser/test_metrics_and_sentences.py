@@ -54,8 +54,25 @@ def test_a_click_on_the_matrix_shows_the_tokens_behind_it(lab: Lab, page: Page, 
     assert "sentence=3" in page.url
 
 
-def test_one_sentence_leads_to_three(lab: Lab, page: Page) -> None:
-    open_step(lab, page, "/Inter-sentence_attention")
+@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+def test_with_one_sentence_the_lesson_shows_three_of_its_own(lab: Lab, page: Page, view: View) -> None:
+    open_step(lab, page, "/Inter-sentence_attention?step=Matrix")
+    expect(page.get_by_text("From sentence 1 to sentence 2:")).to_be_visible()
+    expect(page.get_by_text("Your text is one sentence: “\u2068The sleepy cat sat on the mat.")).to_be_visible()
+    assert "text=" not in page.url
+    click_cell(page, 2 * 3 + 1)
+    expect(page.get_by_text("From sentence 3 to sentence 2:")).to_be_visible()
     page.get_by_role("button", name="Take three sentences").click()
     wait_idle(page)
-    expect(page.get_by_text("3 sentences")).to_be_visible()
+    expect(page.get_by_text("Your text is one sentence")).to_have_count(0)
+    expect(page.get_by_text("From sentence 3 to sentence 2:")).to_be_visible()
+
+
+def test_the_first_token_is_left_out_or_kept(lab: Lab, page: Page) -> None:
+    open_step(lab, page, f"/Inter-sentence_attention?step=Matrix&model=lab-gpt2&sinks=Kept&text={SENTENCES}")
+    expect(page.get_by_text("From sentence 2 to sentence 1:")).to_be_visible()
+    expect(page.get_by_text("That is counted here")).to_be_visible()
+    page.get_by_role("radio", name="Left out").click()
+    wait_idle(page)
+    expect(page.get_by_text("That is left out here")).to_be_visible()
+    assert "sinks" not in page.url

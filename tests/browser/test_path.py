@@ -43,11 +43,6 @@ def answer(page: Page) -> None:
 
 def walk(page: Page) -> int:
     """Through the lesson by its own buttons, answering; returns how many steps it has."""
-    # What the lesson on sentences offers to whoever comes with one.
-    three = page.get_by_role("button", name="Take three sentences")
-    if three.count():
-        three.click()
-        wait_idle(page)
     forward = page.get_by_test_id("stMain").get_by_role("button", name=NEXT_STEP)
     for number in range(1, 20):
         answer(page)

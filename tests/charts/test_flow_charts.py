@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.analysis.influence import influence_tree
+from lab.analysis.influence import influence_tree, repeated_tree
 from lab.charts.components.influence_tree import tree_chart
 from lab.charts.plotted import Plotted, plotly_text
 from lab.charts.sankey import Bands, sankey
@@ -61,14 +61,17 @@ def test_a_sankey_that_cannot_be(end: list[int], weight: list[float]) -> None:
         drawn([0], [0], end, weight, ["a", "b", "c"])
 
 
-def test_a_tree_travels_whole() -> None:
+@pytest.mark.parametrize("layered", [False, True])
+def test_a_tree_travels_whole(layered: bool) -> None:
     tokens = ["the", *HOSTILE[:3], "the"]
-    matrix = np.random.default_rng(0).random((5, 5)).astype(np.float32)
-    tree = influence_tree(matrix, 0, 2, 2)
-    chart = tree_chart(tree, tokens, title="Tree", value_title="Weight")
+    maps = np.random.default_rng(0).random((2, 5, 5)).astype(np.float32)
+    tree = influence_tree(maps, 0, 2) if layered else repeated_tree(maps[0], 0, 2, 2)
+    levels = ["After layer 2", "After layer 1", "Input"] if layered else []
+    chart = tree_chart(tree, tokens, title="Tree", value_title="Weight", levels=levels)
     header, arrays = unpack(chart.payload)
     assert header["labels"][0] == "the·1" and len(header["labels"]) == len(tree)
     assert header["alt"].startswith(f"Influence tree of the·1: {len(tree)} nodes, 2 levels deep.")
+    assert header["levels"] == levels
     for name in ("token", "parent", "depth", "weight", "product"):
         assert (arrays[name] == getattr(tree, name)).all()
     table = chart.table()
@@ -77,3 +80,13 @@ def test_a_tree_travels_whole() -> None:
     assert all(
         row["path"].startswith("the·1 → ") and row["path"].endswith(row["to token"]) for _, row in table.iterrows()
     )
+    assert ("rolled" in arrays) == ("rollout" in table) == layered
+    if tree.rolled is not None:
+        assert table["rollout"].tolist() == tree.rolled[1:].tolist() == arrays["rolled"][1:].tolist()
+        assert table["target is"].tolist() == [levels[depth] for depth in tree.depth[1:]]
+
+
+def test_a_level_without_a_name_is_refused() -> None:
+    tree = influence_tree(np.full((2, 3, 3), 1 / 3, dtype=np.float32), 0, 2)
+    with pytest.raises(ValueError, match="2 levels have a name; there are 3"):
+        tree_chart(tree, ["a", "b", "c"], title="Tree", value_title="Weight", levels=["After layer 2", "After layer 1"])

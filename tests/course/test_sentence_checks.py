@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import lab
 from lab.analysis.heads import is_causal
-from lab.analysis.sentence_split import expected, split
+from lab.analysis.sentence_split import aside, expected, split
 from lab.analysis.sentences import InterSentence, inter_sentence
 from lab.course import sentence_checks as ask
 from lab.course.checks import Question
@@ -41,23 +43,65 @@ def made(maximum: list[list[float]], mass: list[list[float]], removed: list[floa
     return InterSentence(top, where, sent, relative, gone, members, renormalised=False)
 
 
-def test_strongest_pair_is_the_largest_cell_off_the_diagonal() -> None:
-    found = made([[0.9, 0.2, 0.3], [0.1, 0.9, 0.7], [0.4, 0.5, 0.9]], np.zeros((3, 3)).tolist(), [0.0] * 3)
-    assert right(ask.strongest_pair(found)) == "From sentence 2 to sentence 3"
-    hidden = made([[0.9, np.nan], [0.1, 0.9]], np.zeros((2, 2)).tolist(), [0.0] * 2)
-    assert ask.strongest_pair(hidden) is None
+def test_where_it_goes_is_the_largest_share_of_a_row() -> None:
+    ones = np.ones((3, 3)).tolist()
+    found = made(ones, [[0.2, 0.1, 0.1], [0.5, 0.3, 0.1], [0.3, 0.31, 0.3]], [0.6, 0.1, 0.09])
+    assert right(ask.where_it_goes(found, 0, "[CLS] and [SEP]")) == "[CLS] and [SEP]"
+    assert right(ask.where_it_goes(found, 1, "[CLS] and [SEP]")) == "Sentence 1"
+    assert ask.where_it_goes(found, 2, "[CLS] and [SEP]") is None  # nothing leads clearly
+    causal = made([[1, np.nan], [1, 1]], [[0.8, 0.0], [0.2, 0.5]], [0.2, 0.3])
+    question = ask.where_it_goes(causal, 0, "the first token")
+    assert question is not None and {option.text for option in question.options} == {
+        "Sentence 1 itself", "The first token",
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize(("back", "expected_text"), [(0.9, "Larger"), (0.1, "Smaller"), (0.5, "The same")])
-def test_other_direction(back: float, expected_text: str) -> None:
-    found = made([[0.9, 0.5], [back, 0.9]], np.zeros((2, 2)).tolist(), [0.0] * 2)
-    assert right(ask.other_direction(found, 0, 1)) == expected_text
+def test_where_it_goes_of_a_trace(trace: Trace) -> None:
+    """The largest of the row's sums over sentences, and over what stands aside, summed here by hand."""
+    sentences = split(trace)
+    others = aside(trace, sentences)
+    assert others is not None
+    question = ask.where_it_goes(inter_sentence(trace, others), 1, "the rest")
+    attention = trace.attention.numpy().mean(axis=(0, 1))[[i for i, s in enumerate(others) if s == 1]].mean(axis=0)
+    shares = {name: attention[[s == number for s in others]].sum() for name, number in
+              (("Sentence 1", 0), ("Sentence 2 itself", 1), ("Sentence 3", 2), ("The rest", None))}  # fmt: skip
+    best, second = sorted(shares.values(), reverse=True)[:2]
+    if best - second < 0.05:
+        assert question is None
+    else:
+        assert right(question) == max(shares, key=shares.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("back", "text"), [(0.4, "It is larger"), (0.2, "It is smaller"), (0.305, "It is about the same"), (0.32, None)]
+)
+def test_other_direction_is_about_the_mean_mass(back: float, text: str | None) -> None:
+    found = made([[1, 0.1], [0.9, 1]], [[0.5, 0.3], [back, 0.5]], [0.2, 0.2])
+    question = ask.other_direction(found, 0, 1)
+    assert (None if question is None else right(question)) == text
     assert ask.other_direction(found, 0, 0) is None
+    assert question is None or (question.prompt.endswith("?") and "0.300" in question.prompt)
 
 
-def test_other_direction_asks_nothing_unclear_or_unseen() -> None:
-    for back in (0.53, np.nan):
-        assert ask.other_direction(made([[1, 0.5], [back, 1]], [[0, 0], [0, 0]], [0, 0]), 0, 1) is None
+def test_other_direction_asks_nothing_unseen() -> None:
+    assert ask.other_direction(made([[1, np.nan], [0.4, 1]], [[1, 0], [0.4, 0.6]], [0, 0]), 1, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"), [(0.8, 1.3, "Above 1"), (0.5, 0.8, "Below 1"), (1.5, 1.6, None), (0.8, 1.02, None)]
+)
+def test_left_out_asks_on_which_side_of_1_a_value_ends(before: float, after: float, text: str | None) -> None:
+    kept, without = (replace(made([[1.0]], [[0.5]], [0.4]), relative=np.array([[value]])) for value in (before, after))
+    question = ask.left_out(kept, without, 0, "[CLS] and [SEP]")
+    assert (None if question is None else right(question)) == text
+
+
+@pytest.mark.parametrize(("value", "said"), [(1.3, "1.30 is above 1: more than"), (0.7, "0.70 is below 1: less than")])
+def test_a_corrected_value_says_what_1_means(value: float, said: str) -> None:
+    found = replace(made([[1.0]], [[0.5]], [0.4]), relative=np.array([[value]]))
+    assert ask.above_or_below(found, 0, 0, "the 5 tokens that stay") == (
+        f"{said} an even spread over the 5 tokens that stay sends."
+    )
 
 
 def test_even_share_and_its_correction(trace: Trace) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.rollout import rollout
 from tests.charts.payloads import unpack
-from tests.pages.apptest import visit, walk, words
+from tests.pages.apptest import go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "13_Flow.py"
@@ -76,31 +78,94 @@ def test_following_a_token() -> None:
 def test_rollout_on_screen_is_rollout() -> None:
     attention = trace().attention.numpy().mean(axis=1)
     row = rollout(attention[:3])[2]
-    said = words(visit(PAGE, text=TEXT, step="Rollout", layer="3", token="3"))
+    said = words(visit(PAGE, text=TEXT, step="Rollout", flow_layer="3", token="3"))
     assert f"**{row[2]:.4f}** of itself" in said
     assert f"**{np.delete(row, 2).max():.4f}**" in said
     assert "The row adds up to 1.0000" in said
 
 
+def test_rollout_opens_after_the_last_layer() -> None:
+    """Also for whoever comes from a lesson, where the layer is the first unless another was chosen."""
+    row = rollout(trace().attention.numpy().mean(axis=1))[2]
+    at = visit("3_Self-attention.py", text=TEXT, token="3")
+    assert at.selectbox(key="layer").value == 1
+    at.query_params.clear()  # as a browser does on the way to another page
+    at.switch_page(f"pages/{PAGE}").run()
+    said = words(go(at, "Rollout"))
+    assert f"**{row[2]:.4f}** of itself" in said
+    assert at.selectbox(key="_flow_layer").value == 4
+
+
+def test_the_layer_of_an_old_link_is_understood() -> None:
+    at = visit(PAGE, text=TEXT, step="Rollout", layer="2")
+    assert at.selectbox(key="_flow_layer").value == 2
+    assert not at.warning
+    assert "layer" not in at.query_params and at.query_params["flow_layer"] == "2"
+    at.selectbox(key="_flow_layer").set_value(4).run()
+    assert at.selectbox(key="_flow_layer").value == 4 and "flow_layer" not in at.query_params
+    for name in ("layer", "flow_layer"):
+        at = visit(PAGE, text=TEXT, step="Rollout", **{name: "9"})
+        assert at.selectbox(key="_flow_layer").value == 4
+        assert "There is no layer 9 in lab\\-bert: layers run from 1 to 4." in words(at)
+    assert "There is no layer x" in words(visit(PAGE, text=TEXT, step="Rollout", layer="x"))
+
+
 def test_a_tree_too_large_is_cut_and_said() -> None:
     said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="7", tree_depth="4"))
     assert "The tree stops at depth 3" in said and "at most 400 nodes" in said
+    assert "layers 4 down to 2" in said and "ends at what comes out of layer 1" in said
+    said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="7", tree_depth="4", tree="One layer repeated"))
+    assert "The tree stops at depth 3" in said
     said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="21", tree_depth="x", flow_links="7"))
     for name in ("tree\\_k must be a number from 1 to 20", "tree\\_depth must be", "flow\\_links must be one of"):
         assert name in said or name.replace("\\", "") in said
 
 
-def test_the_tree_is_sent_with_the_traces_weights() -> None:
-    at = visit(PAGE, text=TEXT, step="Influence tree", layer="2", head="3", flow_heads="One head", token="3")
-    payload = next(element.proto for element in at.main if element.type == "bidi_component")
-    header, arrays = unpack(payload.bytes)
+def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
+    return unpack(next(element.proto for element in at.main if element.type == "bidi_component").bytes)
+
+
+@pytest.mark.parametrize("head", [None, 3])
+@pytest.mark.parametrize("residual", [False, True])
+def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> None:
+    chosen = {} if head is None else {"flow_heads": "One head", "head": str(head)}
+    paths = {"flow_residual": "With residual"} if residual else {}
+    at = visit(PAGE, text=TEXT, step="Influence tree", flow_layer="3", token="3", **chosen, **paths)
+    header, arrays = sent_tree(at)
+    attention = trace().attention.numpy()
+    maps = attention.mean(axis=1) if head is None else attention[:, head - 1]
+    assert header["levels"][:4] == ["After layer 3", "After layer 2", "After layer 1", "Input"]
+    assert header["title"].startswith("Influence tree of cat, from layer 3 down")
+    assert arrays["depth"].max() == 3 and arrays["token"][0] == 2
+    for node in range(1, len(arrays["token"])):
+        depth, start = arrays["depth"][node], arrays["token"][arrays["parent"][node]]
+        read = maps[3 - depth]
+        read = (read + np.eye(len(read))) / 2 if residual else read
+        assert arrays["weight"][node] == pytest.approx(read[start, arrays["token"][node]], rel=1e-5)
+        rolled = rollout(maps[3 - depth : 3], residual=residual)[2, arrays["token"][node]]
+        assert arrays["rolled"][node] == pytest.approx(rolled, rel=1e-4)
+    last = arrays["depth"] == 3
+    best = int(np.flatnonzero(last)[arrays["product"][last].argmax()])
+    assert f"multiply to **{arrays['product'][best]:.4f}**" in words(at)
+    assert f"add up to **{arrays['rolled'][best]:.4f}**" in words(at)
+
+
+def test_one_layer_repeated_is_named_for_what_it_is() -> None:
+    at = visit(PAGE, text=TEXT, step="Influence tree", tree="One layer repeated", flow_layer="2", head="3",
+               flow_heads="One head", token="3")  # fmt: skip
+    header, arrays = sent_tree(at)
     attention = trace().layer(1).attention[2].numpy()
-    assert header["title"] == "Influence tree of cat, layer 2, head 3"
+    assert header["title"] == "Tree of cat, layer 2 at every level, head 3"
+    assert header["levels"] == [] and "rolled" not in arrays
     for node in range(1, len(arrays["token"])):
         parent = arrays["token"][arrays["parent"][node]]
         assert arrays["weight"][node] == attention[parent, arrays["token"][node]]
+    assert "Every level reads the same matrix: layer 2, head 3." in words(at)
 
 
-def test_a_first_token_that_sees_only_itself_has_no_tree() -> None:
-    at = visit(PAGE, model="lab-gpt2", text=TEXT, step="Influence tree", token="1")
-    assert "no other token to attend to" in words(at)
+def test_a_first_token_reads_itself_in_every_layer_and_has_no_tree_within_one() -> None:
+    link = {"model": "lab-gpt2", "text": TEXT, "step": "Influence tree", "token": "1"}
+    _, arrays = sent_tree(visit(PAGE, **link))
+    assert set(arrays["token"].tolist()) == {0} and set(arrays["product"].tolist()) == {1.0}
+    assert "no other token to attend to" in words(visit(PAGE, tree="One layer repeated", **link))
+    assert "has no target" in words(visit(PAGE, flow_tokens="Words only", **link))

@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.sentence_split import split
 from lab.analysis.sentences import inter_sentence
+from lab.ui.parameters import DEFAULT_TEXT
+from lab.ui.sentence_view import EXAMPLE
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "7_Inter-sentence_attention.py"
@@ -20,12 +22,13 @@ def open_step(step: str, **params: str) -> AppTest:
     return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
 
 
-@pytest.mark.parametrize("measure", ["Maximum", "Length-corrected"])
+@pytest.mark.parametrize("measure", ["Maximum", "Length-corrected", "Mean mass"])
 def test_every_step_draws(measure: str) -> None:
     at = visit(PAGE, text=TEXT, measure=measure)
     assert tuple(walk(at)) == STEPS
     go(at, "Matrix")
     assert at.segmented_control(key="measure").value == measure
+    assert not at.warning
 
 
 def test_a_pair_is_compared_with_one_segment() -> None:
@@ -34,13 +37,55 @@ def test_a_pair_is_compared_with_one_segment() -> None:
     assert "1 special token more between the texts, and another segment vector" in words(at)
 
 
-def test_one_sentence_is_explained_and_three_are_one_click_away() -> None:
+def test_mean_mass_comes_first() -> None:
+    """Also in the bench that shares the parameter; old links name their measure, and are understood."""
+    at = go(visit(PAGE, text=TEXT), "Matrix")
+    assert at.segmented_control(key="measure").value == at.segmented_control(key="measure").options[0] == "Mean mass"
+    assert visit("15_Compare.py", figure="Sentence to sentence", text=TEXT, other_text=TEXT).segmented_control(
+        key="measure"
+    ).value == "Mean mass"  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_on_a_fresh_visit_every_step_is_alive(model: str) -> None:
+    """The learner's sentence is one; the lesson shows three of its own, says so, and leaves the text as it is."""
+    at = visit(PAGE, model=model)
+    shown = set()
+    for step in walk(at):
+        said = words(at)
+        assert "**Example.**" in said and "Your text is one sentence: “\u2068The sleepy cat sat on the mat" in said
+        assert at.text_area(key="text").value == DEFAULT_TEXT
+        assert "text" not in at.query_params
+        shown.add((step, len(at.main)))
+        rest = said.replace(next(part.value for part in at.markdown if "**Example.**" in part.value), "")
+        assert "sleepy" not in rest
+    assert len(shown) == len(STEPS)
+    assert "**3 sentences**" in words(go(at, "Sentences"))
+
+
+def test_the_example_can_be_taken_and_ones_own_text_ends_it() -> None:
     at = visit(PAGE, text="The cat sat.")
-    assert "Attention between sentences needs two of them" in words(at)
+    assert "Your text is one sentence: “\u2068The cat sat" in words(at)
     next(button for button in at.button if button.label == "Take three sentences").click().run()
     assert not at.exception
-    assert str(at.text_area(key="text").value).count(".") == 3
-    assert "**3 sentences**" in words(at)
+    assert at.text_area(key="text").value == EXAMPLE
+    assert "**Example.**" not in words(at) and "**3 sentences**" in words(at)
+    at.text_area(key="text").set_value("The cat sat. It slept.").run()
+    assert "**Example.**" not in words(at) and "**2 sentences**" in words(at)
+    at.text_area(key="text").set_value("The cat sat.").run()
+    at.text_input(key="pair").set_value("It slept.").run()
+    assert "**Example.**" not in words(at) and "**2 sentences**" in words(at)
+
+
+def test_the_numbers_of_the_example_are_of_its_own_trace() -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), EXAMPLE)
+    members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
+    inside = sorted(place for own in members for place in own)
+    attention = trace.attention.numpy().astype(np.float64)[:, :, inside][..., inside]
+    attention /= attention.sum(axis=-1, keepdims=True)
+    rows, columns = ([inside.index(i) for i in members[n]] for n in (0, 1))
+    mass = attention[:, :, rows][..., columns].sum(axis=-1).mean()
+    assert f"From sentence 1 to sentence 2: **{mass:.3f}**" in words(open_step("Matrix", text="The cat sat."))
 
 
 def test_a_button_makes_a_pair_of_the_sentences() -> None:
@@ -57,17 +102,65 @@ def test_gpt2_looks_back_only(pair: str, offer: Offer) -> None:
     at = visit(PAGE, model=name, text=TEXT, pair=pair)
     assert at.selectbox(key="model").value == name
     assert tuple(walk(at)) == STEPS
-    for step, said in (("Matrix", "its tokens cannot look there"), ("By hand", "So this is the way back")):
-        assert said in words(go(at, step))
+    assert "You see the other direction" not in words(go(at, "Matrix"))
+    assert (at.selectbox(key="sentence").value, at.selectbox(key="other_sentence").value) == (2, 1)
+    at = visit(PAGE, model=name, text=TEXT, pair=pair, sentence="1", other_sentence="3", step="Matrix")
+    assert "no token of sentence 1 can attend to sentence 3. You see the other direction" in words(at)
+    assert "From sentence 3 to sentence 1: **" in words(reveal(at))
+
+
+def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said() -> None:
+    trace = lab.trace(lab.load_model("lab-gpt2"), TEXT)
+    attention = trace.attention.numpy().astype(np.float64)
+    first, second = (list(split(trace).places(n)) for n in (0, 1))
+    taken = attention[:, :, second, 0].mean()
+    whole = attention[:, :, second][..., first].sum(axis=-1).mean()
+    others = attention[..., 1:] / np.maximum(attention[..., 1:].sum(axis=-1, keepdims=True), 1e-30)
+    without = others[:, :, second][..., [i - 1 for i in first[1:]]].sum(axis=-1).mean()
+    said = words(open_step("Special tokens", model="lab-gpt2"))
+    assert f"sends sentence 1 {whole:.3f} in all; {taken:.3f} of that goes to this one token" in said
+    assert f"{whole:.3f} with all tokens, **{without:.3f}** with the first token" in said
+    assert "Xiao et al. 2024" in said and "no-op" not in said and "nothing to leave out" not in said
+    said = words(open_step("Matrix", model="lab-gpt2"))
+    assert f"From sentence 2 to sentence 1: **{without:.3f}**" in said
+    assert f"Sentence 2 sends **{taken:.1%}** of its attention to the first token" in said
+    said = words(open_step("Matrix", model="lab-gpt2", sinks="Kept"))
+    assert f"From sentence 2 to sentence 1: **{whole:.3f}**" in said
+    assert f"the cell from 2 to 1 is {without:.3f}" in said
+
+
+def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained() -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    kept, left_out = (inter_sentence(trace, split(trace).of_token, renormalise=each) for each in (False, True))
+    assert (kept.relative < 1).all()  # what an expert objected to: less than even, also within a sentence
+    assert (np.diag(left_out.relative) > 1).all() and left_out.relative.min() < 1
+    said = words(open_step("Matrix", measure="Length-corrected"))
+    counted = sum(len(own) for own in left_out.members)
+    assert f"**{left_out.relative[0, 1]:.3f}**" in said
+    assert f"spreads its attention evenly over the {counted} tokens that stay" in said
+    said = words(open_step("Matrix", measure="Length-corrected", sinks="Kept"))
+    assert f"evenly over all {len(trace)} tokens (with \\[CLS\\] and \\[SEP\\])" in said
+    at = open_step("By hand", sinks="Kept", sentence="2", other_sentence="1")
+    field = next(each for each in at.number_input if str(each.key).startswith("_sentences."))
+    field.set_value(round(float(kept.relative[0, 1]), 2)).run()
+    assert "is below 1: less than an even spread over all" in at.success[0].value
+    assert "All 9 values of this matrix are below 1" in words(at)
+
+
+def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
+    at = visit(PAGE, model="lab-gpt2", text="a", pair="The dog ran.", step="Matrix")
+    assert "nothing is left out" in words(reveal(at))
+    assert "Write a longer one" in words(go(at, "Special tokens"))
+    assert len(tuple(walk(at))) == len(STEPS)
 
 
 def test_a_long_text_shows_its_first_sentences() -> None:
     said = words(visit(PAGE, text="The word is here again. " * 200))
-    assert "you see the first 12" in said and "more have no token left at 512 tokens" in said
+    assert "you see the first 12" in said and "more sentences come after them" in said
 
 
 def test_there_is_no_toy() -> None:
-    assert "There is no toy here" in words(visit(PAGE, text=TEXT, mode="Toy"))
+    assert "This lesson has no toy mode" in words(visit(PAGE, text=TEXT, mode="Toy"))
 
 
 def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:
@@ -76,7 +169,7 @@ def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:
     attention = np.stack([np.asarray(trace.layer(i).attention) for i in range(trace.model.config.layers)])
     block = attention[:, :, members[2]][..., members[0]]
     layer, head, query, key = np.unravel_index(int(block.argmax()), block.shape)
-    at = open_step("Matrix", sentence="3", other_sentence="1")
+    at = open_step("Matrix", sentence="3", other_sentence="1", measure="Maximum", sinks="Kept")
     assert f"From sentence 3 to sentence 1: **{block.max():.3f}**" in words(at)
     assert f"`trace.layer({layer}).attention[{head}, {members[2][query]}, {members[0][key]}]`" in words(at)
 
@@ -95,7 +188,7 @@ def test_bad_links_are_told() -> None:
 
 def test_by_hand_asks_for_the_way_back() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), TEXT)
-    value = float(inter_sentence(trace, split(trace).of_token).relative[1, 0])
+    value = float(inter_sentence(trace, split(trace).of_token, renormalise=True).relative[1, 0])
     at = open_step("By hand", sentence="1", other_sentence="2")
     field = next(each for each in at.number_input if str(each.key).startswith("_sentences."))
     field.set_value(round(value, 2)).run()

@@ -1,10 +1,12 @@
-// The influence tree: root on the left, targets to the right of the token that attends to them.
+// The influence tree: root on the left, targets to the right of the token that attends to them. Where levels have
+// names (after which layer a token stands), a row of names stands above.
 // Edge width is the weight, colour the depth. A click, Enter or Space folds a node's targets away.
 
 const ROW = 25;
 const ROWS_AT_FIRST = 27;
 const WIDEST = 11;
 const NODE_HEIGHT = 22;
+const LEVEL_HEIGHT = 24;
 
 /** The nodes to draw, in reading order, with their row; a leaf takes a row, a parent stands amid its targets. */
 function laidOut(tree, folded) {
@@ -24,6 +26,7 @@ function laidOut(tree, folded) {
 function readTree({ header, arrays }) {
   const tree = { ...header };
   for (const name of ["token", "parent", "depth", "weight", "product"]) tree[name] = arrays[name].values;
+  tree.rolled = arrays.rolled?.values;
   tree.children = Array.from(tree.parent, () => []);
   tree.parent.forEach((parent, node) => parent >= 0 && tree.children[parent].push(node));
   tree.deepest = Math.max(...tree.depth);
@@ -52,15 +55,21 @@ function buildTree(root, payload) {
   const heading = make("div", { class: "title" });
   const bar = make("div", { class: "bar" });
   const scroller = make("div", { class: "scroller" });
+  const levelNames = make("div", { class: "levels", "aria-hidden": "true" });
   const space = make("div", { class: "space", role: "tree" });
-  scroller.append(space);
+  scroller.append(levelNames, space);
   const tip = tooltip(root);
   const unfoldAll = make("button", { type: "button" }, "Expand all");
   const foldAll = make("button", { type: "button" }, "Collapse all");
   unfoldAll.addEventListener("click", () => fold(new Set()));
   foldAll.addEventListener("click", () => fold(parents(tree, 0)));
-  bar.append(unfoldAll, foldAll, make("span", { class: "gap" }), ...exportButtons("influence-tree", root, () => [drawn.width, drawn.height + 34], drawWith));
+  bar.append(unfoldAll, foldAll, make("span", { class: "gap" }), ...exportButtons("influence-tree", root, () => [drawn.width, drawn.height + above()], drawWith));
   root.prepend(heading, bar, scroller);
+
+  /** The height of what an exported picture has above the tree: its title, the names of the levels. */
+  function above() {
+    return 34 + (tree.levels.length ? LEVEL_HEIGHT : 0);
+  }
 
   function fold(nodes) {
     folded = nodes;
@@ -98,8 +107,14 @@ function buildTree(root, payload) {
       tip.show([`${tree.labels[0]} (${tree.token[0] + 1})`, "The root"], x, y);
       return;
     }
-    const pairs = [[tree.value, tree.weight[node].toFixed(4)], ["Product along the path", Number(tree.product[node].toPrecision(4)).toString()], ["Depth", String(tree.depth[node])]];
+    const pairs = [[tree.value, tree.weight[node].toFixed(4)], ["Product along the path", short(tree.product[node])]];
+    if (tree.rolled) pairs.push(["Rollout: all paths to here", short(tree.rolled[node])]);
+    pairs.push(tree.levels.length ? ["Target", tree.levels[tree.depth[node]]] : ["Depth", String(tree.depth[node])]);
     tip.show([path(node), ...pairs], x, y);
+  }
+
+  function short(number) {
+    return Number(number.toPrecision(4)).toString();
   }
 
   function at(event) {
@@ -166,6 +181,13 @@ function buildTree(root, payload) {
     drawn.y = (node) => (rows[node] + 0.5) * ROW + 6;
     space.style.width = `${step * levels}px`;
     space.style.height = `${drawn.height}px`;
+    levelNames.hidden = !tree.levels.length;
+    levelNames.style.width = `${step * levels}px`;
+    levelNames.replaceChildren(...tree.levels.slice(0, levels).map((name, depth) => {
+      const element = make("span", {}, name);
+      element.style.left = `${depth * step + 2}px`;
+      return element;
+    }));
     const items = order.map((node) => item(node, step));
     const lines = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     lines.setAttribute("width", step * levels);
@@ -178,17 +200,20 @@ function buildTree(root, payload) {
 
   function drawWith(pen) {
     const { ink, font } = theme(root);
+    const top = above();
     pen.text(tree.title, 2, 14, { fill: ink, font, size: 15, weight: 600 });
+    const shown = Math.max(...drawn.order.map((node) => tree.depth[node])) + 1;
+    tree.levels.slice(0, shown).forEach((name, depth) => pen.text(name, depth * drawn.step + 2, 44, { fill: ink, font, size: 13, most: drawn.step - 8 }));
     for (const node of drawn.order.filter((each) => each > 0)) {
       const [x1, y1, x2, y2, width] = edge(node);
       const curve = (t) => [x1 + (x2 - x1) * (1.5 * t * (1 - t) + t * t * t), y1 + (y2 - y1) * t * t * (3 - 2 * t)];
       for (let part = 0; part < 16; part++) {
         const [a, b] = [curve(part / 16), curve((part + 1) / 16)];
-        pen.line(a[0], a[1] + 34, b[0], b[1] + 34, { stroke: colour(tree.depth[node]), width });
+        pen.line(a[0], a[1] + top, b[0], b[1] + top, { stroke: colour(tree.depth[node]), width });
       }
     }
     for (const node of drawn.order) {
-      pen.text(tree.labels[node], drawn.x(node) + 8, drawn.y(node) + 34, { fill: ink, font, size: 14, most: drawn.step - 52 });
+      pen.text(tree.labels[node], drawn.x(node) + 8, drawn.y(node) + top, { fill: ink, font, size: 14, most: drawn.step - 52 });
     }
   }
 

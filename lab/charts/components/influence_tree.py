@@ -23,18 +23,25 @@ class TreeChart:
     table: Callable[[], pd.DataFrame]
 
 
-def tree_chart(tree: Tree, tokens: Sequence[str], *, title: str, value_title: str) -> TreeChart:
-    """Pack ``tree``, whose nodes are places in ``tokens``, n labels of any text. 20 bytes a node, and its label.
+def tree_chart(
+    tree: Tree, tokens: Sequence[str], *, title: str, value_title: str, levels: Sequence[str] = ()
+) -> TreeChart:
+    """Pack ``tree``, whose nodes are places in ``tokens``, n labels of any text. 20 or 24 bytes a node, and its label.
+
+    ``levels`` names the columns, one for each depth: the root's first.
 
     Raises
     ------
-    ValueError : a node is no token.
+    ValueError : a node is no token, or a depth has no name.
     """
+    if levels and len(levels) <= int(tree.depth.max()):
+        raise ValueError(f"influence tree: {len(levels)} levels have a name; there are {int(tree.depth.max()) + 1}.")
     check_labels(max(len(tokens), int(tree.token.max()) + 1), tokens, of="influence tree", what="tokens")
     names = distinct([visible(token) for token in tokens])
     header = {
         "title": title,
         "value": value_title,
+        "levels": list(levels),
         "labels": [names[token] for token in tree.token],
         "alt": _alt(tree, names),
     }
@@ -42,7 +49,9 @@ def tree_chart(tree: Tree, tokens: Sequence[str], *, title: str, value_title: st
         "token": tree.token, "parent": tree.parent, "depth": tree.depth, "weight": tree.weight,
         "product": tree.product,
     }  # fmt: skip
-    return TreeChart(pack(header, arrays), partial(_table, tree, tokens, value_title))
+    if tree.rolled is not None:
+        arrays["rolled"] = tree.rolled
+    return TreeChart(pack(header, arrays), partial(_table, tree, tokens, value_title, levels))
 
 
 def _alt(tree: Tree, names: Sequence[str]) -> str:
@@ -52,7 +61,7 @@ def _alt(tree: Tree, names: Sequence[str]) -> str:
     return text
 
 
-def _table(tree: Tree, tokens: Sequence[str], value_title: str) -> pd.DataFrame:
+def _table(tree: Tree, tokens: Sequence[str], value_title: str, levels: Sequence[str]) -> pd.DataFrame:
     """One line an edge; tokens are counted from 1."""
     every = unique_names(tokens)
     names = [every[token] for token in tree.token]
@@ -60,12 +69,14 @@ def _table(tree: Tree, tokens: Sequence[str], value_title: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "depth": tree.depth[1:],
+            **({"target is": [levels[depth] for depth in tree.depth[1:]]} if levels else {}),
             "from": tree.token[tree.parent[1:]] + 1,
             "from token": [names[tree.parent[node]] for node in edges],
             "to": tree.token[1:] + 1,
             "to token": names[1:],
             value_title.lower(): tree.weight[1:],
             "product along the path": tree.product[1:],
+            **({} if tree.rolled is None else {"rollout": tree.rolled[1:]}),
             "path": [" → ".join(names[each] for each in tree.path(node)) for node in edges],
         }
     )

@@ -141,6 +141,12 @@ def check_format(value_format: str, *, of: str) -> None:
         raise ValueError(f"{of}: the format {value_format!r} is not one like '.3f', '+.2f', '.1%', '.2e' or '.3g'.")
 
 
+def written(value_format: str) -> str:
+    """An expression for `datum.value` in this format. With an explicit sign d3 would write a small loss as −0.00."""
+    text = f"format(datum.value, {quoted(value_format)})"
+    return f"replace({text}, regexp('^−(?=0[.0]*%?$)'), '+')" if value_format.startswith("+") else text
+
+
 def check_index(index: int | None, count: int, *, of: str, what: str) -> None:
     """Raise a ValueError unless `index` is None or one of `count` things called `what`, counted from 0."""
     if index is not None and not 0 <= index < count:

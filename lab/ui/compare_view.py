@@ -10,7 +10,7 @@ import streamlit as st
 from lab.analysis.compared import apart, same_tokens
 from lab.analysis.metrics import METRICS
 from lab.analysis.sentences import MAXIMUM
-from lab.course.words import escaped, named, quoted
+from lab.course.words import escaped, named, quoted, signed
 from lab.figures import comparable, compared
 from lab.figures.comparable import At, NothingToShow
 from lab.figures.shown import Cells, Maps, Names, Shown, Words
@@ -20,14 +20,14 @@ from lab.ui.attention_steps import choose_token
 from lab.ui.compare_choice import Pair
 from lab.ui.figures import code, draw
 from lab.ui.lesson import with_tokens
-from lab.ui.parameters import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW
+from lab.ui.parameters import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW, TOY
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
     """Which figure, and of which part of the runs."""
     with st.container(horizontal=True):
         figure = str(st.selectbox(
-            "Figure", list(CHOICES["figure"]), key="figure", bind="query-params", persist_state="session", width=260
+            "Figure", _offered(), key="figure", bind="query-params", persist_state="session", width=260
         ))  # fmt: skip
         at = _details(figure, At(layer, head))
         chosen = selection.current()
@@ -36,6 +36,16 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
         if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
             choose_token(pair.a, "token", "Token", token)
     return figure, replace(at, token=token)
+
+
+def _offered() -> list[str]:
+    """The figures there are: a toy has no vocabulary, so it predicts no words."""
+    offered = [str(each) for each in CHOICES["figure"]]
+    if selection.chosen("mode") == TOY:
+        offered.remove(comparable.PREDICTIONS)
+        if st.session_state.get("figure") == comparable.PREDICTIONS:
+            st.session_state["figure"] = comparable.ATTENTION
+    return offered
 
 
 def _details(figure: str, at: At) -> At:
@@ -162,7 +172,7 @@ def _show_streams(pair: Pair) -> None:
     draw(partial(compared.streams, a, b), "compare-streams")
     found = apart(a, b)
     cosine = found.cosine[:, same].mean(axis=1)
-    first, last = (f"{value:.3f}".replace("-", "−") for value in (cosine[0], cosine[-1]))
+    first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
     part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
     st.caption(
         f"Mean over {part}. The cosine of A’s and B’s vectors is {first} before layer 1 and {last} "

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.analysis import neuron_view as measure
 from lab.analysis.neuron_view import DECIDED, Decision, Kept, NeuronRow, Walk, neuron_row
 from lab.analysis.patterns import Pattern
-from lab.course.words import escaped, named
+from lab.course.words import escaped, named, signed
 from lab.figures import neurons as figures
 from lab.models.trace import Trace
 from lab.ui import cached_neurons, parameters, selection
@@ -257,7 +257,7 @@ def _say_walk(view: NeuronView, walk: Walk) -> None:
         st.markdown("On average its other keys score as high or higher: no dimension carries the pattern.")
     else:
         first = found.order[: walk.count]
-        inside, outside = (f"{part[first].sum():+.2f}".replace("-", "−") for part in (found.pattern, found.others))
+        inside, outside = (signed(part[first].sum(), plus=True) for part in (found.pattern, found.others))
         names = ", ".join(str(dimension + 1) for dimension in first)
         st.markdown(
             f"{_carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the "

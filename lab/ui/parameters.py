@@ -40,8 +40,8 @@ ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD = "Head set to zero", "Head set to its mean",
 NO_SCALING, NO_POSITIONS, NO_SEGMENTS = "No ÷ √d_k", "No positions", "No segments"
 BLOCKED = "One token pair blocked"
 COMPARED = (
-    "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads", "Specialization",
-    "Embeddings", "Sublayer changes", "Neurons of a token", "Most probable words", "Sentence to sentence",
+    "Most probable words", "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads",
+    "Specialization", "Embeddings", "Sublayer changes", "Neurons of a token", "Sentence to sentence",
 )  # fmt: skip
 _METRIC = "Focus (entropy)"
 LEARNED = "Trained"
@@ -222,7 +222,7 @@ class Selection:
     sentence: int = 1
     other_sentence: int = 2
     compare: str = TWO_TEXTS
-    other_text: str = "The sleepy dog sat on the mat."
+    other_text: str = ""
     other_pair: str = ""
     other_model: str = "lab-gpt2"
     change: str = ZERO_HEAD

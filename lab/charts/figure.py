@@ -57,14 +57,18 @@ class Figure:
 
 def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
     """The part of a specification that all charts share. A title too long for the page is broken into lines."""
-    lines = {"name": "title_lines", "value": textwrap.wrap(visible(title, None), 36)}
-    text = {"expr": f"width + 20 > {8 * len(title)} ? [join(title_lines, ' ')] : title_lines"}
+    wide, narrow = (textwrap.wrap(visible(title, None), characters) for characters in (36, 18))
+    lines = [{"name": "title_lines", "value": wide}, {"name": "short_title_lines", "value": narrow}]
+    text = {
+        "expr": f"width + 20 > {8 * len(title)} ? [join(title_lines, ' ')] : "
+        f"width > {8 * 36} ? title_lines : short_title_lines"
+    }
     spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "title": {"text": text, "anchor": "start", "frame": "bounds", "offset": 12},
         "height": height,
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "params": [colour.DARK, lines],
+        "params": [colour.DARK, *lines],
         "config": {"view": {"stroke": None}},
     }
     if canvas:

@@ -49,8 +49,9 @@ class Pair:
 def with_example(page: BenchPage) -> BenchPage:
     """The page, A being ours as long as the learner has typed no text: neither in the sidebar nor as B."""
     chosen = page.selection
-    default = parameters.DEFAULTS
-    typed = chosen.text != default.text or chosen.pair.strip() or chosen.other_text.strip() or chosen.other_pair.strip()
+    # A link's text B is in the session only when its field has been drawn.
+    b = (chosen.other_text, chosen.other_pair, st.query_params.get("other_text", ""))
+    typed = chosen.text != parameters.DEFAULTS.text or any(text.strip() for text in (chosen.pair, *b))
     if typed or chosen.mode == TOY:
         return page
     st.info(

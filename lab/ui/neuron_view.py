@@ -132,7 +132,21 @@ def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:
         )  # fmt: skip
     if asked > view.width:
         selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
-    return next(pattern for pattern in DECIDED if pattern.name == name), min(asked, view.width)
+    pattern = next((pattern for pattern in DECIDED if pattern.name == name), None)
+    return pattern or _own_pattern(view), min(asked, view.width)
+
+
+def _own_pattern(view: NeuronView) -> Pattern:
+    """What the head on screen shows most clearly, said with its numbers."""
+    own = cached_neurons.own_pattern(view.trace, view.at)
+    if own is None:
+        st.markdown("This head shows none of the patterns more than a uniform head does. Choose one, or another head.")
+        return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
+    st.markdown(
+        f"This head shows **{own.pattern.name}** most clearly: its score is {own.score:.2f}, that of a head that "
+        f"attends to all tokens alike {own.uniform:.2f}."
+    )
+    return own.pattern
 
 
 def _say_best(view: NeuronView, pattern: Pattern) -> None:

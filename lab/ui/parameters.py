@@ -28,6 +28,8 @@ HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
 EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
 # The neuron view of a long text: which keys have a row.
 HEAVIEST, AROUND = "Heaviest", "Around the query"
+# And which pattern it takes apart, if it is none by name.
+OWN_PATTERN = "The clearest of this head"
 # The head view: between what the lines run.
 TOKENS, WORDS = "Tokens", "Words"
 # The prediction lesson: the bars of a likelihood, and what top-k leaves out.
@@ -92,7 +94,7 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "units": (TOKENS, WORDS),
     "colour": (WEIGHTS, *(metric.name for metric in METRICS), *(pattern.name for pattern in PATTERNS)),
     "keys": (HEAVIEST, AROUND),
-    "pattern": ("Delimiter", *(each.name for each in DECIDED if each.name != "Delimiter")),
+    "pattern": (OWN_PATTERN, *(each.name for each in DECIDED)),
     "variant": (REDUCED, *(name for name in VARIANTS if name != REDUCED)),
     "score": (LOG_PROBABILITY, PROBABILITY),
     "lens": (BEST_WORD, RANK, ENTROPY),
@@ -195,7 +197,7 @@ class Selection:
     colour: str = WEIGHTS
     heads: str = ""
     keys: str = HEAVIEST
-    pattern: str = "Delimiter"
+    pattern: str = OWN_PATTERN
     dimensions: int = 3
     flow_heads: str = MEAN_OF_HEADS
     flow_reading: str = WEIGHTS

@@ -13,7 +13,6 @@ from lab.charts.slices import Axis, matrix_slice
 from lab.figures.attention import BARS, MAP_TOKENS, place
 from lab.models.trace import Trace
 
-
 TITLES = {
     RAW: "As it is",
     NOSEP: "Without special tokens",
@@ -55,8 +54,8 @@ def variant_map(
     shown = labels(traced, name, cut)[:MAP_TOKENS]
     return matrix_slice(
         found.matrix[:MAP_TOKENS, :MAP_TOKENS], Axis("Query (attends)", shown, False),
-        Axis("Key (attended to)", shown, False), title=f"{TITLES[name]} ({name}), {place(layer, head)}", value_title="Weight",
-        domain=(0.0, highest), mask_from=0 if traced.model.config.causal else None,
+        Axis("Key (attended to)", shown, False), title=f"{TITLES[name]} ({name}), {place(layer, head)}",
+        value_title="Weight", domain=(0.0, highest), mask_from=0 if traced.model.config.causal else None,
     )  # fmt: skip
 
 

@@ -204,7 +204,8 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
         b = cached_compared.changed(a, changes)
     except ValueError:
         st.info(
-            f"{named(a, query)} attends to {named(a, key)} only: blocked, it would have nothing left. Choose others.",
+            f"{named(a, query)} attends to {named(a, key)} only. If that is blocked, it would have nothing left. "
+            "Choose another pair.",
             icon=":material/block:",
         )
         b = a
@@ -221,7 +222,7 @@ def _change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, in
     found: dict[str, tuple[Interventions, str]] = {
         ZERO_HEAD: (Interventions(zero_heads=heads), f"{head} **set to zero** before W\\_O"),
         MEAN_HEAD: (Interventions(mean_heads=heads), f"{head} **set to its mean** over the tokens, before W\\_O"),
-        UNIFORM_HEAD: (Interventions(uniform_heads=heads), f"{head} **attends to all tokens it may see alike**"),
+        UNIFORM_HEAD: (Interventions(uniform_heads=heads), f"{head} **attends alike to all tokens that it may see**"),
         NO_SCALING: (Interventions(no_scaling=True), "scores **not divided by √d\\_k**"),
         NO_POSITIONS: (Interventions(no_positions=True), "**without position embeddings**"),
         NO_SEGMENTS: (Interventions(no_segments=True), "**without segment embeddings**"),

@@ -183,7 +183,7 @@ def _say_decision(found: Decision, pattern: Pattern) -> None:
         st.info("The other keys score as high or higher: no dimension carries this pattern here.")
         return
     more = f", {many} carry {found.share(many):.0%}" if many is not None and many > few else ""
-    beyond = " The rest takes some of it away." if found.share(few) > 1 else ""
+    beyond = " The other dimensions take some of it away." if found.share(few) > 1 else ""
     st.markdown(f"{_carried(found, few)}{more}.{beyond} {_leader(found)}")
 
 
@@ -200,7 +200,7 @@ def _leader(found: Decision) -> str:
     if leaders == 1:
         return f"Dimension {dimension + 1} adds most for every query."
     if leaders == queries:
-        return "For each query another dimension adds most."
+        return "A different dimension adds most for each query."
     others = "one other" if leaders == 2 else f"{leaders - 1} others"
     return (
         f"Dimension {dimension + 1} adds most for {round(share * queries)} of {queries} queries, {others} for the rest."

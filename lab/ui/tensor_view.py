@@ -172,8 +172,8 @@ def _say_drawn(trace: Trace, cut: Cut, head: int) -> None:
     drawn, said = cut.at_most(figures.MOST_ROWS, figures.MOST_COLUMNS), []
     if drawn.size < cut.size:
         said.append(
-            f"Drawn are rows {_span(drawn.rows)} of the {len(cut.rows):,} selected and columns {_span(drawn.columns)} "
-            f"of the {len(cut.columns):,}; type a range to see others."
+            f"You see rows {_span(drawn.rows)} of the {len(cut.rows):,} selected and columns {_span(drawn.columns)} "
+            f"of the {len(cut.columns):,}. Type a range to see others."
         )
     heads = {"head columns": "columns", "head rows": "rows"}
     for axis in cut.entry.axes:

@@ -19,8 +19,8 @@ _BOTH, _ALONE = "Beside raw", "Alone"
 _MEANING = {
     RAW: "The weights as the model has them. Each row sums to 1.",
     NOSEP: "Rows and columns of special tokens are left out. The other weights stay, so a row sums to less than 1.",
-    LINSCALE: "Special tokens are left out, and each row is divided by what is left of it, so it sums to 1 again. Where "
-    "little was left, small differences look large.",
+    LINSCALE: "Special tokens are left out, and each row is divided by what is left of it, so it sums to 1 again. "
+    "Where little was left, small differences look large.",
     SOFTMAX_SCALE: "Special tokens are left out, and a softmax is taken of the weights that are left. They are between "
     "0 and 1, so no new weight is more than e ≈ 2.718 times another.",
     REDUCED: "Words instead of tokens, special tokens left out. A word’s row is the mean of its tokens’ rows, a word’s "
@@ -42,7 +42,7 @@ def show_variants(trace: Trace, layer: int, head: int) -> None:
             draw(call, f"variant-{name}" if name == chosen else "variant-beside")
     largest = max(len(each.matrix) for each in (raw, found) if each.name in shown)
     if largest > MAP_TOKENS:
-        st.caption(f"Drawn are the first {MAP_TOKENS} rows and columns of {largest}.")
+        st.caption(f"The first {MAP_TOKENS} of {largest} rows and columns are drawn.")
     if chosen == SOFTMAX_SCALE:
         _warn(raw, found)
     _show_removed(trace, (layer, head), found, cut)
@@ -54,7 +54,8 @@ def _controls() -> tuple[str, bool]:
     with st.container(horizontal=True):
         chosen = st.segmented_control(
             "Variant", list(VARIANTS), default=REDUCED, required=True, key="variant", bind="query-params",
-            persist_state="session", help="The short names are those of bertplus, which belongs to TransEasy, a set of Python tools for BERT.",
+            persist_state="session",
+            help="The short names are those of bertplus, which belongs to TransEasy, a set of Python tools for BERT.",
         )  # fmt: skip
         alone = st.segmented_control("Maps", [_BOTH, _ALONE], default=_BOTH, required=True, key="_variant_maps")
     return str(chosen), alone == _ALONE

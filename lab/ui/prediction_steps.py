@@ -234,6 +234,6 @@ def _why_hide(hidden: Candidate, visible: Candidate) -> str:
         )
     return (
         f"{helps} A model that is asked only about words it sees can copy them and learns nothing about language. So "
-        "BERT is trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a random word and 1 "
-        "stays (Devlin et al. 2019, §3.1)."
+        "BERT is trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a random word "
+        "and 1 stays (Devlin et al. 2019, §3.1)."
     )

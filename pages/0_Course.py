@@ -1,10 +1,15 @@
 """The course map: where a learner starts and comes back to."""
 
+from urllib.parse import quote
+
 import streamlit as st
 
 from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS, number
 from lab.ui import progress_view, shell, teaching
+
+# The answer, were, depends on a word before the blank: with one boy it is was.
+TASK = f"Masked_language_model?text={quote('The boys [MASK] playing in the garden.')}"
 
 shell.route()
 
@@ -14,6 +19,7 @@ st.markdown(
     "Type a sentence in the sidebar. Each lesson runs it through a trained model on this machine, one step of the "
     "paper at a time. The badge at the top of a lesson compares every step with Hugging Face's own code."
 )
+st.markdown("Do you teach a class? Read [For teachers](#for-teachers), at the end of this page.")
 for lesson in LESSONS:
     with st.container(border=True):
         st.page_link(lesson.page, label=f"**{number(lesson)} · {lesson.title}**", icon=lesson.icon)
@@ -23,7 +29,7 @@ for lesson in LESSONS:
             progress_view.steps_badge(lesson)
             progress_view.checks_badge(lesson)
 st.header("Benches")
-st.markdown("No lessons here: the same runs with every control, for looking around.")
+st.markdown("For looking around: the same runs as in the lessons, with every control and without questions.")
 for bench in BENCHES:
     with st.container(border=True):
         st.page_link(bench.page, label=f"**{bench.title}**", icon=bench.icon)
@@ -33,10 +39,16 @@ with st.container(border=True):
     st.markdown("What were they trained on, and what did training change?")
 progress_view.review()
 progress_view.keep()
-with st.expander("For teachers", icon=":material/co_present:"):
-    st.markdown(
-        "Every setting is part of a page's link. With `?seed=7` added, everybody who opens the link gets the same "
-        "checks, drawn from those the sentence decides, with their answers in the same order. With `?teach=1` the "
-        "type is larger, answers wait for a click on Reveal, and nothing is scored."
-    )
-    st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))
+st.header("For teachers", anchor="for-teachers")
+st.markdown(
+    "- **Before a class.** In the teaching view the type is larger, answers wait for a click on Reveal, and nothing is "
+    "scored. Click Teach, or add `?teach=1` to the address of a page: "
+    "[lesson 3 before a class](Self-attention?teach=1).\n"
+    "- **The same questions for everybody.** Add `?seed=7`, or another number, to the address. Everybody who opens it "
+    "gets the same checks, with the answers in the same order: "
+    "[the checks of lesson 3, seed 7](Self-attention?seed=7&step=Check).\n"
+    "- **A task.** Sentence, model, step and head are part of the address. Choose them, then copy it: "
+    f"[why not *was*?]({TASK})\n"
+    "- **What you show them.** The [cards of the models](Models) say what they were trained on and what they cannot do."
+)
+st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))

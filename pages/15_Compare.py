@@ -1,12 +1,12 @@
 """Bench: two runs side by side, and what is different."""
 
-from lab.ui.compare_choice import choose_comparison, other_run
+from lab.ui.compare_choice import choose_comparison, other_run, with_example
 from lab.ui.compare_view import asked, choose_figure, show
 from lab.ui.lesson import open_bench
 from lab.ui.parameters import TOY
 from lab.ui.toy_steps import toy_trace
 
-page = open_bench("15_Compare.py")
+page = with_example(open_bench("15_Compare.py"))
 first = toy_trace(page) if page.selection.mode == TOY else page.trace()
 layer, head = page.head_controls(first.model)
 

@@ -27,17 +27,15 @@ else:
         "Softmax": steps.show_softmax,
         **({} if causal else {"Without the mask": steps.show_unmasked}),
         "Logit lens": show_lens,
+        **({"Sampling": show_sampling} if causal else {}),
         "Check": show_checks,
     }
-    WHOLE = {
-        "Likelihood": show_likelihood,
-        **({"Sampling": show_sampling} if causal else {}),
-        "Next sentence": show_next_sentence,
-    }
-    names = [*list(ASKING)[:-1], *WHOLE, "Check"]
+    WHOLE = {"Likelihood": show_likelihood, "Next sentence": show_next_sentence}
+    asking = [name for name in ASKING if name not in ("Sampling", "Check")]
+    names = [*asking, "Likelihood", *(["Sampling"] if causal else []), "Next sentence", "Check"]
     step = page.step(names)
     if step in WHOLE:
-        WHOLE[step](trace)
+        proven = WHOLE[step](trace)
     elif (view := look(page, trace, first=step == "Hide words")) is not None:
         ASKING[step](view)
         proven = view.trace

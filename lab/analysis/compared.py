@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from lab.analysis.heads import Mask, Values
 from lab.models.trace import Trace
 
 _SMALLEST = 1e-12
+_END = re.compile(r"[.!?…。؟]*\s*\Z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,16 @@ def apart(a: Trace, b: Trace) -> Apart:
     lengths = [np.linalg.norm(each, axis=-1).clip(_SMALLEST) for each in (first, second)]
     distance = np.linalg.norm(second - first, axis=-1) / lengths[0]
     return Apart(distance, (first * second).sum(axis=-1) / (lengths[0] * lengths[1]))
+
+
+def turned_round(text: str, pair: str = "") -> tuple[str, str]:
+    """Something to compare a text with that is made of the same words: a pair with its two texts swapped, a single
+    text with its words, as white space parts them, from the last to the first. What ends the text stays at its end.
+    """
+    if pair.strip():
+        return pair, text
+    bare = _END.sub("", text)
+    return " ".join(reversed(bare.split())) + text[len(bare) :].strip(), ""
 
 
 def _stream(traced: Trace) -> NDArray[np.float64]:

@@ -66,6 +66,19 @@ def place_to_start(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
     return (whole_words(encoding, offered) or offered)[-1:]
 
 
+def asked_next(encoding: Encoding) -> int:
+    """After which token (from 0) a model is asked for the next one before anybody chose: the last.
+
+    Behind a final full stop there is little to guess, so a text that ends without a letter or digit is asked before
+    its last whole word, which is then there to compare with.
+    """
+    last = len(encoding) - 1
+    if any(map(str.isalnum, _spelling(encoding, last))) or encoding.special[last]:
+        return last
+    words = [place for place in whole_words(encoding, range(1, last)) if not encoding.special[place - 1]]
+    return words[-1] - 1 if words else last
+
+
 def hide(encoding: Encoding, places: Iterable[int], mask: tuple[str, int]) -> Encoding:
     """``encoding`` with the tokens at ``places`` replaced by the mask token.
 

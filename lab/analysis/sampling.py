@@ -131,6 +131,14 @@ def sample(prediction: Prediction, settings: SamplingSettings) -> Sampling:
     return Sampling(order, probabilities, by_top_k, by_top_p, shares / shares.sum())
 
 
+def begun(encoding: Encoding, count: int) -> Encoding:
+    """The first ``count`` tokens of ``encoding``. Raises ValueError for none, or more than there are."""
+    if not 0 < count <= len(encoding):
+        raise ValueError(f"there are {len(encoding)} tokens; {count} cannot be the first of them.")
+    per_token = ("tokens", "token_ids", "segment_ids", "offsets", "word_ids", "in_pair", "special")
+    return replace(encoding, **{name: getattr(encoding, name)[:count] for name in per_token})
+
+
 def continue_text(
     model: LoadedModel, encoding: Encoding, steps: int, settings: SamplingSettings, seed: int
 ) -> Iterator[Continuation]:

@@ -24,6 +24,7 @@ from lab.charts.figure import (
     numbers,
     quoted,
     ticks,
+    written,
 )
 from lab.charts.tables import table
 
@@ -169,7 +170,7 @@ def _bar_layer(channel: str, value: dict[str, Any], words: dict[str, str], value
 
 def _numbers_at_ends(array: NDArray[np.float32], value_format: str) -> list[dict[str, Any]]:
     """The value beyond each bar's end: right of positive bars, left of negative ones."""
-    text = {"value": {"expr": f"format(datum.value, {quoted(value_format)})"}}
+    text = {"value": {"expr": written(value_format)}}
     layers = []
     for sign, align, shift in ((">= 0", "left", 5), ("< 0", "right", -5)):
         if sign == "< 0" and array.min() >= 0:

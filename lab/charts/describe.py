@@ -28,7 +28,7 @@ def describe_heatmap(  # noqa: PLR0913 - the words of the chart it describes
     def cell(place: int) -> str:
         q, k = divmod(place, values.shape[1])
         where = f"{_term(row_title)}{row_names[q]}, {_term(column_title)}{column_names[k]}"
-        return f"{format(float(values[q, k]), value_format)}: {where}."
+        return f"{_written(values[q, k], value_format)}: {where}."
 
     text = f"{kind}, {values.shape[0]} by {values.shape[1]}. Largest {cell(int(np.nanargmax(shown)))}"
     if np.nanmin(shown) < 0:
@@ -43,7 +43,7 @@ def describe_bars(
     names = _names(labels)
 
     def bar(place: int) -> str:
-        return f"{format(float(values[place]), value_format)}: {names[place]}."
+        return f"{_written(values[place], value_format)}: {names[place]}."
 
     text = f"{kind}, {len(values)} values. Largest {bar(int(values.argmax()))}"
     return text + (f" Smallest {bar(int(values.argmin()))}" if values.min() < 0 else "")
@@ -52,12 +52,18 @@ def describe_bars(
 def describe_lines(series: dict[str, NDArray[np.float32]], *, value_format: str = ".2f") -> str:
     """E.g. "Line chart, 2 lines. “train” goes from 5.10 to 2.31 in 40 points. …"."""
     told = [
-        f"“{visible(name)}” goes from {format(float(line[0]), value_format)} "
-        f"to {format(float(line[-1]), value_format)} in {len(line)} points."
+        f"“{visible(name)}” goes from {_written(line[0], value_format)} "
+        f"to {_written(line[-1], value_format)} in {len(line)} points."
         for name, line in list(series.items())[:_NAMED_LINES]
     ]
     rest = len(series) - len(told)
     return " ".join([f"Line chart, {len(series)} lines.", *told, *([f"And {rest} more."] if rest else [])])
+
+
+def _written(value: np.float32, value_format: str) -> str:
+    """As the chart writes it: what is rounded to 0 has no minus."""
+    sign = "+" if value_format.startswith("+") else ""
+    return format(float(value), f"{sign}z{value_format.removeprefix('+')}")
 
 
 def _term(title: str) -> str:

@@ -57,14 +57,18 @@ class Figure:
 
 def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
     """The part of a specification that all charts share. A title too long for the page is broken into lines."""
-    lines = {"name": "title_lines", "value": textwrap.wrap(visible(title, None), 36)}
-    text = {"expr": f"width + 20 > {8 * len(title)} ? [join(title_lines, ' ')] : title_lines"}
+    wide, narrow = (textwrap.wrap(visible(title, None), characters) for characters in (36, 18))
+    lines = [{"name": "title_lines", "value": wide}, {"name": "short_title_lines", "value": narrow}]
+    text = {
+        "expr": f"width + 20 > {8 * len(title)} ? [join(title_lines, ' ')] : "
+        f"width > {8 * 36} ? title_lines : short_title_lines"
+    }
     spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "title": {"text": text, "anchor": "start", "frame": "bounds", "offset": 12},
         "height": height,
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "params": [colour.DARK, lines],
+        "params": [colour.DARK, *lines],
         "config": {"view": {"stroke": None}},
     }
     if canvas:
@@ -139,6 +143,12 @@ def check_format(value_format: str, *, of: str) -> None:
     """Raise a ValueError unless Python and the browser (d3) read `value_format` alike."""
     if not _FORMAT.fullmatch(value_format):
         raise ValueError(f"{of}: the format {value_format!r} is not one like '.3f', '+.2f', '.1%', '.2e' or '.3g'.")
+
+
+def written(value_format: str) -> str:
+    """An expression for `datum.value` in this format. With an explicit sign d3 would write a small loss as −0.00."""
+    text = f"format(datum.value, {quoted(value_format)})"
+    return f"replace({text}, regexp('^−(?=0[.0]*%?$)'), '+')" if value_format.startswith("+") else text
 
 
 def check_index(index: int | None, count: int, *, of: str, what: str) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lab.charts import colour
-from lab.charts.figure import CANVAS_ABOVE, axis_text, base, label_extent, names, quoted
+from lab.charts.figure import CANVAS_ABOVE, axis_text, base, label_extent, names, quoted, written
 
 _LABELS_UP_TO = 128
 _NUMBERS_UP_TO = 8
@@ -231,7 +231,7 @@ def _written(grid: Grid) -> list[dict[str, Any]]:
         return []
     mark = {"type": "text", "color": colour.on_cell("datum.value"), "aria": False}
     if grid.texts is None:
-        shown = f"format(datum.value, {quoted(grid.value_format)})"
+        shown = written(grid.value_format)
         mark |= {"fontSize": {"expr": "clamp(bandwidth('x') / 3.4, 8, 13)"}}
     else:
         shown, mark = _TEXT, mark | {"fontSize": 12, "limit": {"expr": "bandwidth('x') - 4"}}

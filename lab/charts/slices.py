@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -59,9 +60,10 @@ def matrix_slice(
     square = not (rows.numbers or columns.numbers)
     scale: Scale = "diverging" if matrix.min() < 0 else "sequential"
     side = min(max(460 / max(matrix.shape), 5), 56)
+    limits = checked_domain(domain or span(matrix, scale), of="slice")
     grid = Grid(
         title, rows.names, columns.names, rows.title, columns.title, value_title, scale,
-        checked_domain(domain or span(matrix, scale), of="slice"), ".3g",
+        limits, _format(max(map(abs, limits))),
         cell_height=side if square else float(np.clip(460 / len(rows.names), 5, 26)), square=square,
         causal=mask_from is not None, shift=mask_from or 0,
         column_ticks=ticks(len(columns.names)) if columns.numbers else None,
@@ -71,6 +73,13 @@ def matrix_slice(
         grid_spec(grid, (None, None)), flat(matrix), width if square else "stretch",
         _describe(matrix, exists, grid), partial(_table, raw, exists, rows, columns),
     )  # fmt: skip
+
+
+def _format(largest: float) -> str:
+    """Two or three digits of the largest number, and as many decimals for all: a cell holds six characters."""
+    if not 1e-2 <= largest < 1e4:
+        return ".0e"
+    return f".{min(max(2 - math.floor(math.log10(largest)), 0), 2 if largest >= 0.1 else 3)}f"
 
 
 def _describe(matrix: NDArray[np.float32], exists: NDArray[np.bool_], grid: Grid) -> str:

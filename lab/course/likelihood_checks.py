@@ -10,17 +10,12 @@ from lab.analysis.next_sentence import NextSentence
 from lab.analysis.sampling import Sampling
 from lab.course.checks import MARGIN, Option, Question, numeric, ranked
 from lab.course.prediction_checks import share
-from lab.course.words import quoted
+from lab.course.words import quoted, signed
 
 # A probability nearer than this to the border of a band, or of top-p, decides nothing that a reader could see.
 _BLUR = 0.01
 _BANDS = ((0.0, 0.25, "Below 0.25"), (0.25, 0.75, "Between 0.25 and 0.75"), (0.75, 1.0, "Above 0.75"))
 _LISTED = 6  # probabilities that a question writes out
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """A number with the sign that mathematics uses, not a hyphen."""
-    return f"{value:,.{digits}f}".replace("-", "−")
 
 
 def most_surprising(found: Likelihood, names: Sequence[str]) -> Question | None:
@@ -86,7 +81,7 @@ def settled(best: Sequence[str], place: str) -> Question | None:
         return f"It reads {quoted(final)}, but {row_name(other).lower()} reads {quoted(best[other])}."
 
     options = tuple(Option(row_name(row), why(row), correct=row == answer) for row in sorted(nearest[:4]))
-    prompt = f"At {place}: from which row on is the best word that of the output?"
+    prompt = f"At {place}: from which row on does every row read the word of the output?"
     return Question("settled", prompt, options)
 
 

@@ -50,7 +50,7 @@ def projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> Questi
     wrong = {
         n * vocabulary: f"{n} × {vocabulary:,} is every token against every word; nobody asked about the others.",
         asked * width: f"{asked} × {width} is the size of the hidden state, which goes into the head.",
-        n: "One for each token; but each place that is asked about needs one for every word.",
+        n: "That is one for each token. A token that is asked about needs one for every word.",
     }
     for value, why in wrong.items():
         if f"{value:,}" not in [option.text for option in options]:
@@ -125,10 +125,10 @@ def shifted(chosen: Candidate) -> Question | None:
     """Adding one number to all logits changes no probability."""
     p = chosen.probability
     wrong = {
-        p * math.e: "Its exponential grows e = 2.718 … times, and so does everybody else’s: the quotient stays.",
-        p / math.e: "The sum grows e times, and so does this word’s exponential: the quotient stays.",
+        p * math.e: "Its exponential is e = 2.718 … times as large, but so are all the others: the quotient stays.",
+        p / math.e: "The sum is e times as large, but so is this word’s exponential: the quotient stays.",
     }  # fmt: skip
-    why = "Numerator and sum both grow e = 2.718 … times, so the quotient stays. Only differences of logits count."
+    why = "This word’s exponential and the sum are both e = 2.718 … times as large. Only differences of logits count."
     prompt = (
         f"The probability of {quoted(chosen.word)} is {share(p)}. Add 1 to the logit of every word of the "
         f"vocabulary. What is it then?"

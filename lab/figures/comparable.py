@@ -227,6 +227,7 @@ SPECIALIZATION, SUBLAYERS_ADD, NEURONS, PREDICTIONS, SENTENCES = (
     "Specialization", "Sublayer changes", "Neurons of a token", "Most probable words", "Sentence to sentence",
 )  # fmt: skip
 COMPARABLE: Mapping[str, Callable[[Trace, At], Shown]] = {
+    PREDICTIONS: _predictions,
     ATTENTION: _attention,
     ALL_HEADS: _all_heads,
     METRIC: _metrics,
@@ -235,7 +236,6 @@ COMPARABLE: Mapping[str, Callable[[Trace, At], Shown]] = {
     EMBEDDINGS: _embeddings,
     SUBLAYERS_ADD: _sublayers,
     NEURONS: _neurons,
-    PREDICTIONS: _predictions,
     SENTENCES: _sentences,
 }
 # What has one value a head, however long the text.

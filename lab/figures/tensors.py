@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.inspector import Cut, leading, values
+from lab.analysis.predictions import word_of
 from lab.charts.figure import Figure
 from lab.charts.layer_figure import Architecture, layer_figure
 from lab.charts.slices import Axis, matrix_slice
@@ -24,7 +25,8 @@ def names(traced: Trace, axis: str, places: range) -> list[str]:
     if axis in _TOKENS:
         return [f"{i + 1} · {traced.tokens[i]}" for i in places]
     if axis == "word":
-        return [f"{i + 1} · {traced.model.tokenizer.id_to_token(i) or '(unused)'}" for i in places]
+        tokenizer = traced.model.tokenizer
+        return [f"{i + 1} · {word_of(tokenizer, i) if tokenizer.id_to_token(i) else '(unused)'}" for i in places]
     if axis == "answer":
         return [_ANSWERS[i] for i in places]
     return [str(i + 1) for i in places]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis.variants import RAW, REDUCED, Variant, variant
+from lab.analysis.variants import LINSCALE, NOSEP, RAW, REDUCED, SOFTMAX_SCALE, Variant, variant
 from lab.analysis.word_cuts import cut_words, without_special
 from lab.analysis.words import Words
 from lab.charts.bars import bars
@@ -12,6 +12,14 @@ from lab.charts.figure import Figure
 from lab.charts.slices import Axis, matrix_slice
 from lab.figures.attention import BARS, MAP_TOKENS, place
 from lab.models.trace import Trace
+
+TITLES = {
+    RAW: "As it is",
+    NOSEP: "Without special tokens",
+    LINSCALE: "Rows made to sum to 1 again",
+    SOFTMAX_SCALE: "Softmax taken once more",
+    REDUCED: "Between words",
+}
 
 
 def words(traced: Trace, cut: str | None) -> Words:
@@ -46,8 +54,8 @@ def variant_map(
     shown = labels(traced, name, cut)[:MAP_TOKENS]
     return matrix_slice(
         found.matrix[:MAP_TOKENS, :MAP_TOKENS], Axis("Query (attends)", shown, False),
-        Axis("Key (attended to)", shown, False), title=f"{name}, {place(layer, head)}", value_title="Weight",
-        domain=(0.0, highest), mask_from=0 if traced.model.config.causal else None,
+        Axis("Key (attended to)", shown, False), title=f"{TITLES[name]} ({name}), {place(layer, head)}",
+        value_title="Weight", domain=(0.0, highest), mask_from=0 if traced.model.config.causal else None,
     )  # fmt: skip
 
 

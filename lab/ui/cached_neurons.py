@@ -11,6 +11,7 @@ from lab.ui import cached_tags
 from lab.ui.cached import TURNS, identity
 
 if TYPE_CHECKING:
+    from lab.analysis.head_pattern import OwnPattern
     from lab.analysis.neuron_view import Decision, Kept, Walk
     from lab.analysis.patterns import Pattern, Patterns
     from lab.models.trace import Trace
@@ -47,6 +48,19 @@ def _kept(
 
     with TURNS:
         return kept_scores(_traced, at, pattern, _found.order.tolist(), count)
+
+
+def own_pattern(traced: Trace, at: tuple[int, int]) -> OwnPattern | None:
+    """The pattern that head ``at`` shows most clearly; see :func:`lab.analysis.head_pattern.own_pattern`."""
+    return _own_pattern(traced, cached_tags.patterns(traced), _run(traced), at)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _own_pattern(_traced: Trace, _found: Patterns, run: Hashable, at: tuple[int, int]) -> OwnPattern | None:
+    from lab.analysis.head_pattern import own_pattern
+
+    with TURNS:
+        return own_pattern(_traced, _found, *at)
 
 
 def walk(traced: Trace, pattern: Pattern) -> Walk | None:

@@ -85,14 +85,16 @@ def _next_sentence(_traced: Trace, run_id: Hashable, texts: Hashable) -> NextSen
         return next_sentence(_traced)
 
 
-def continued(traced: Trace, count: int, settings: SamplingSettings, seed: int) -> Iterator[Continuation]:
-    """Up to ``count`` tokens drawn after a text, one at a time; others get their turn between two.
+def continued(
+    traced: Trace, place: int, count: int, settings: SamplingSettings, seed: int
+) -> Iterator[Continuation]:  # fmt: skip
+    """Up to ``count`` tokens drawn after the token at ``place``, one at a time; others get their turn between two.
 
     Raises ValueError for a model that is not causal.
     """
-    from lab.analysis.sampling import continue_text
+    from lab.analysis.sampling import begun, continue_text
 
-    tokens = continue_text(traced.model, traced.encoding, count, settings, seed)
+    tokens = continue_text(traced.model, begun(traced.encoding, place + 1), count, settings, seed)
     while True:
         with TURNS:
             token = next(tokens, None)

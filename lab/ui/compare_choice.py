@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from lab.analysis.compared import turned_round
 from lab.course.words import escaped, named, quoted
 from lab.models.cards import twin_id
 from lab.models.interventions import Interventions
@@ -13,7 +14,7 @@ from lab.models.trace import Trace
 from lab.toy.data import as_text
 from lab.ui import cached, cached_compared, cached_toys, parameters, selection, toy_runs
 from lab.ui.attention_steps import choose_tokens
-from lab.ui.lesson import OpenPage, with_tokens
+from lab.ui.lesson import BenchPage, OpenPage, with_tokens
 from lab.ui.parameters import (
     BLOCKED,
     CHOICES,
@@ -30,6 +31,8 @@ from lab.ui.parameters import (
     ZERO_HEAD,
 )
 
+# Token 5 is the verb in both: hidden, it has to agree with what stands before it. In GPT-2 what follows it changes.
+EXAMPLE = ("The little boys were playing in the garden.", "The little boy was playing in the garden.")
 _LONGEST = 60  # characters of a text that its name keeps
 
 
@@ -41,6 +44,22 @@ class Pair:
     b: Trace
     a_is: str
     b_is: str
+
+
+def with_example(page: BenchPage) -> BenchPage:
+    """The page, A being ours as long as the learner has typed no text: neither in the sidebar nor as B."""
+    chosen = page.selection
+    # A link's text B is in the session only when its field has been drawn.
+    b = (chosen.other_text, chosen.other_pair, st.query_params.get("other_text", ""))
+    typed = chosen.text != parameters.DEFAULTS.text or any(text.strip() for text in (chosen.pair, *b))
+    if typed or chosen.mode == TOY:
+        return page
+    st.info(
+        f"**An example**, because you have not typed a text yet: A is {quoted(EXAMPLE[0])}. Type your own in the "
+        "sidebar, and it is A.",
+        icon=":material/lightbulb:",
+    )
+    return replace(page, selection=replace(chosen, text=EXAMPLE[0], pair=""))
 
 
 def choose_comparison() -> str:
@@ -78,8 +97,8 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
     left, right = st.columns(2)
     with left:
         st.text_input(
-            "Text B", value=parameters.DEFAULTS.other_text, key="other_text", bind="query-params",
-            persist_state="session", max_chars=parameters.MAX_CHARACTERS,
+            "Text B", key="other_text", bind="query-params", persist_state="session",
+            max_chars=parameters.MAX_CHARACTERS, placeholder="Type a text to compare with A",
         )  # fmt: skip
     with right:
         st.text_input(
@@ -87,7 +106,14 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
             max_chars=parameters.MAX_CHARACTERS,
         )  # fmt: skip
     chosen = selection.current()
-    return page.run(a.model.id, chosen.other_text, chosen.other_pair, whose="Text B: ")
+    if chosen.other_text.strip():
+        return page.run(a.model.id, chosen.other_text, chosen.other_pair, whose="Text B: ")
+    if page.selection.text == EXAMPLE[0] != chosen.text:
+        return page.run(a.model.id, EXAMPLE[1], "", whose="Text B: ")
+    text, pair = turned_round(a.text, a.pair or "")
+    what = "the two texts of A, swapped" if pair else "A with its words from the last to the first"
+    st.caption(f"Until you type text B, it is {what}.")
+    return page.run(a.model.id, text, pair, whose="Text B: ")
 
 
 def _other_model(page: OpenPage, a: Trace) -> Trace:
@@ -95,8 +121,8 @@ def _other_model(page: OpenPage, a: Trace) -> Trace:
         "Model B", cached.model_ids(), index=_place_of_other(), key="other_model", bind="query-params",
         persist_state="session", format_func=str, width=320,
     )  # fmt: skip
-    chosen = selection.current()
-    return page.run(page.available(chosen.other_model), chosen.text, chosen.pair, whose="Model B: ")
+    other = page.available(selection.current().other_model)
+    return page.run(other, page.selection.text, page.selection.pair, whose="Model B: ")
 
 
 def _place_of_other() -> int:
@@ -178,7 +204,8 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
         b = cached_compared.changed(a, changes)
     except ValueError:
         st.info(
-            f"{named(a, query)} attends to {named(a, key)} only: blocked, it would have nothing left. Choose others.",
+            f"{named(a, query)} attends to {named(a, key)} only. If that is blocked, it would have nothing left. "
+            "Choose another pair.",
             icon=":material/block:",
         )
         b = a
@@ -195,7 +222,7 @@ def _change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, in
     found: dict[str, tuple[Interventions, str]] = {
         ZERO_HEAD: (Interventions(zero_heads=heads), f"{head} **set to zero** before W\\_O"),
         MEAN_HEAD: (Interventions(mean_heads=heads), f"{head} **set to its mean** over the tokens, before W\\_O"),
-        UNIFORM_HEAD: (Interventions(uniform_heads=heads), f"{head} **attends to all tokens it may see alike**"),
+        UNIFORM_HEAD: (Interventions(uniform_heads=heads), f"{head} **attends alike to all tokens that it may see**"),
         NO_SCALING: (Interventions(no_scaling=True), "scores **not divided by √d\\_k**"),
         NO_POSITIONS: (Interventions(no_positions=True), "**without position embeddings**"),
         NO_SEGMENTS: (Interventions(no_segments=True), "**without segment embeddings**"),

@@ -10,7 +10,7 @@ import streamlit as st
 from lab.analysis.compared import apart, same_tokens
 from lab.analysis.metrics import METRICS
 from lab.analysis.sentences import MASS
-from lab.course.words import escaped, named, quoted
+from lab.course.words import escaped, named, quoted, signed
 from lab.figures import comparable, compared
 from lab.figures.comparable import At, NothingToShow
 from lab.figures.shown import Cells, Maps, Names, Shown, Words
@@ -20,14 +20,14 @@ from lab.ui.attention_steps import choose_token
 from lab.ui.compare_choice import Pair
 from lab.ui.figures import code, draw
 from lab.ui.lesson import with_tokens
-from lab.ui.parameters import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW
+from lab.ui.parameters import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW, TOY
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
     """Which figure, and of which part of the runs."""
     with st.container(horizontal=True):
         figure = str(st.selectbox(
-            "Figure", list(CHOICES["figure"]), key="figure", bind="query-params", persist_state="session", width=260
+            "Figure", _offered(), key="figure", bind="query-params", persist_state="session", width=260
         ))  # fmt: skip
         at = _details(figure, At(layer, head))
         chosen = selection.current()
@@ -36,6 +36,16 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
         if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
             choose_token(pair.a, "token", "Token", token)
     return figure, replace(at, token=token)
+
+
+def _offered() -> list[str]:
+    """The figures there are: a toy has no vocabulary, so it predicts no words."""
+    offered = [str(each) for each in CHOICES["figure"]]
+    if selection.chosen("mode") == TOY:
+        offered.remove(comparable.PREDICTIONS)
+        if st.session_state.get("figure") == comparable.PREDICTIONS:
+            st.session_state["figure"] = comparable.ATTENTION
+    return offered
 
 
 def _details(figure: str, at: At) -> At:
@@ -128,17 +138,19 @@ def _elsewhere(pair: Pair, figure: str, at: At) -> str:
     ):
         return f", at {named(pair.b, here.token)}"
     if here.layer != at.layer or here.head != at.head:
-        return f", which ends with layer {here.layer + 1} and head {here.head + 1} here"
+        return f", at layer {here.layer + 1} and head {here.head + 1}, the last that B has"
     return ""
 
 
 def _no_difference(figure: str) -> None:
     """There is none; the way to what can be compared."""
     if figure in comparable.PER_HEAD:
-        st.info("No difference map: the models have other numbers of layers or heads.", icon=":material/difference:")
+        st.info(
+            "No difference map: the two models differ in the number of layers or heads.", icon=":material/difference:"
+        )
         return
     st.info(
-        "No difference map. Metrics and named heads have one value a head, however long the text.",
+        "No difference map. Metrics and named heads have one value for each head, so texts of any length compare.",
         icon=":material/difference:",
     )
     st.button("Compare a metric of every head", on_click=_take, args=(comparable.METRIC,), icon=":material/grid_on:")
@@ -153,7 +165,7 @@ def _show_streams(pair: Pair) -> None:
     a, b = pair.a, pair.b
     if a.hidden_states.shape != b.hidden_states.shape:
         shapes = (" × ".join(map(str, each.hidden_states.shape)) for each in (a, b))
-        st.caption(f"The residual streams have different shapes, {' and '.join(shapes)}: they have no distance.")
+        st.caption(f"The residual streams have different shapes, {' and '.join(shapes)}, so they have no distance.")
         return
     same = same_tokens(a, b)
     if not same.any():
@@ -162,7 +174,7 @@ def _show_streams(pair: Pair) -> None:
     draw(partial(compared.streams, a, b), "compare-streams")
     found = apart(a, b)
     cosine = found.cosine[:, same].mean(axis=1)
-    first, last = (f"{value:.3f}".replace("-", "−") for value in (cosine[0], cosine[-1]))
+    first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
     part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
     st.caption(
         f"Mean over {part}. The cosine of A’s and B’s vectors is {first} before layer 1 and {last} "
@@ -177,12 +189,12 @@ def _notes(pair: Pair, figure: str, at: At, a: Shown, b: Shown) -> None:
         for axis in (each.rows, each.columns)
     )  # fmt: skip
     if cut:
-        st.caption("Of a long text the tokens around the chosen one are drawn and compared.")
+        st.caption("The text is long, so only the tokens around the chosen one are drawn and compared.")
     if isinstance(a, Maps) and any(each.cells.first is None for each in (a, b) if isinstance(each, Maps)):
-        st.caption("Of a long text a cell is the largest weight of a block of tokens.")
+        st.caption("The text is long, so a cell is the largest weight of a block of tokens.")
     if pair.a.model is not pair.b.model and not isinstance(a, Words) and figure != comparable.SENTENCES:
         st.caption("A head, neuron or dimension of the same number need not do the same in two models.")
     if figure == comparable.PREDICTIONS and not pair.a.model.config.causal:
         st.caption(
-            f"Token {at.token + 1} is hidden behind {quoted(pair.a.tokens[at.token])}, in all that is shown here."
+            f"Token {at.token + 1} is hidden behind {quoted(pair.a.tokens[at.token])} in everything you see here."
         )

@@ -46,9 +46,9 @@ def show_lens(view: View) -> None:
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
     st.markdown(
-        f"The last row against the model’s own output at these tokens: the largest difference of the best "
-        f"probabilities is **{difference:g}**. The head was trained on the last layer only, so a row further up shows "
-        "what can already be read off in the last layer’s terms, not all that the layer knows."
+        f"The last row is the model’s own output: the largest difference of their best probabilities is "
+        f"**{difference:g}**. The head was trained on the last layer only. A row further up shows what this head can "
+        "read there, not all that the layer knows."
     )
     _show_cell(view, found, layer, column)
     code(measure.lens_rows, measure.lens_prediction)

@@ -12,7 +12,7 @@ from lab.analysis.likelihood import Likelihood, TokenScore
 from lab.analysis.predictions import word_of
 from lab.course import likelihood_checks as ask
 from lab.course.prediction_checks import share
-from lab.course.words import in_tex, quoted
+from lab.course.words import in_tex, quoted, signed
 from lab.figures import predictions as figures
 from lab.models.trace import Trace
 from lab.ui import cached_predictions
@@ -25,11 +25,17 @@ from lab.ui.quiz import predict
 
 UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
 _SCORING = "_scoring"
+_UNIT = "Logarithms are natural ones in this lab (ln), so their unit is the **nat**: ln P = −1 means P = 1/e ≈ 0.37."
 _ROWS = 24  # of a table that is shown whole; a longer one scrolls
 
 
-def show_likelihood(trace: Trace) -> None:
+def show_likelihood(trace: Trace) -> Trace:
     """The (pseudo-)log-likelihood of the text: what it asks, the sum, and what each token adds to it."""
+    _show_likelihood(trace)
+    return trace
+
+
+def _show_likelihood(trace: Trace) -> None:
     places = measure.scored_places(trace.model, trace.encoding)
     st.markdown(_what(trace, len(places)))
     if not places:
@@ -53,12 +59,12 @@ def _what(trace: Trace, count: int) -> str:
         return (
             f"{name} gives every token but the first a probability, from the tokens before it. Multiplied, they are "
             "the probability of the text given its first token; their logarithms add up to the **log-likelihood**. "
-            "One pass gives all of them."
+            f"One pass gives all of them. {_UNIT}"
         )
     return (
         f"{name} reads in both directions, so no single pass gives the probability of a text. The "
         "**pseudo-log-likelihood** hides each token in turn and adds up the logarithm of the probability that the "
-        f"hidden one gets, with all others in sight: {count:,} masked copies of this text."
+        f"hidden one gets, with all others in sight: {count:,} masked copies of this text. {_UNIT}"
     )
 
 
@@ -131,8 +137,8 @@ def _show_sum(found: Likelihood) -> None:
             icon=":material/hourglass_top:",
         )
     left, middle, right = st.columns(3)
-    left.metric(f"{kind}, nats", ask.signed(found.total), border=True)
-    middle.metric(f"Mean of {n} tokens, nats", ask.signed(found.mean, 3), border=True)
+    left.metric(f"{kind}, nats", signed(found.total), border=True)
+    middle.metric(f"Mean of {n} tokens, nats", signed(found.mean, 3), border=True)
     right.metric(perplexity.capitalize(), f"{found.perplexity:,.1f}", border=True)
     given = r"\text{all others}" if found.pseudo else r"t_1 \dots t_{i-1}"
     value = in_tex(found.perplexity, 4)
@@ -164,7 +170,7 @@ def _table(trace: Trace, found: Likelihood) -> None:
     tokenizer = trace.model.tokenizer
     table = pd.DataFrame(
         {
-            "place": [score.place + 1 for score in found.scores],
+            "number": [score.place + 1 for score in found.scores],
             "token": [word_of(tokenizer, score.token_id) for score in found.scores],
             "ln P": [score.log_probability for score in found.scores],
             "probability": [score.probability for score in found.scores],
@@ -190,7 +196,7 @@ def _show_limits(trace: Trace, found: Likelihood) -> None:
         )
         return
     st.caption(
-        "“Pseudo”: probabilities that each see all the other tokens need not belong to one probability of the whole "
-        "text. Compare texts under one model; do not compare this number with a perplexity that was read from left to "
-        "right (Salazar et al. 2020)."
+        "“Pseudo”: each token is scored with all the others in sight, so the product need not be the probability of "
+        "the text. Compare texts under one model. Do not compare this number with a perplexity from a model that reads "
+        "from left to right (Salazar et al. 2020)."
     )

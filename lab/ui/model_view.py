@@ -64,7 +64,7 @@ def choose_colour() -> str:
     with st.sidebar:
         chosen = st.selectbox(
             "Colour by", offered, key="colour", bind="query-params", persist_state="session",
-            help="A metric or the score of a pattern frames each head.",
+            help="A frame around each head shows its metric, or its score for a pattern.",
         )  # fmt: skip
         if chosen in _METRICS:
             choose_version()
@@ -81,7 +81,8 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
         view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told)
         block = "" if view.block == 1 else f" A cell is the largest weight of {view.block} × {view.block} tokens."
         st.caption(
-            f"One thumbnail a head: rows attend, columns are attended to.{block} Click or press Enter to open a head."
+            f"Each head is a thumbnail: its rows attend, its columns are attended to.{block} Click or press Enter "
+            "to open a head."
         )
         mount("model_view", view.payload(), _KEY, states=("opened",))
         call = partial(figures.head_numbers, trace, corrected, tau)

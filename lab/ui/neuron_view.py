@@ -11,7 +11,7 @@ import streamlit as st
 from lab.analysis import neuron_view as measure
 from lab.analysis.neuron_view import DECIDED, Decision, Kept, NeuronRow, Walk, neuron_row
 from lab.analysis.patterns import Pattern
-from lab.course.words import escaped, named
+from lab.course.words import escaped, named, signed
 from lab.figures import neurons as figures
 from lab.models.trace import Trace
 from lab.ui import cached_neurons, parameters, selection
@@ -132,7 +132,21 @@ def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:
         )  # fmt: skip
     if asked > view.width:
         selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
-    return next(pattern for pattern in DECIDED if pattern.name == name), min(asked, view.width)
+    pattern = next((pattern for pattern in DECIDED if pattern.name == name), None)
+    return pattern or _own_pattern(view), min(asked, view.width)
+
+
+def _own_pattern(view: NeuronView) -> Pattern:
+    """What the head on screen shows most clearly, said with its numbers."""
+    own = cached_neurons.own_pattern(view.trace, view.at)
+    if own is None:
+        st.markdown("This head shows none of the patterns more than a uniform head does. Choose one, or another head.")
+        return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
+    st.markdown(
+        f"This head shows **{own.pattern.name}** most clearly: its score is {own.score:.2f}, that of a head that "
+        f"attends to all tokens alike {own.uniform:.2f}."
+    )
+    return own.pattern
 
 
 def _say_best(view: NeuronView, pattern: Pattern) -> None:
@@ -169,7 +183,7 @@ def _say_decision(found: Decision, pattern: Pattern) -> None:
         st.info("The other keys score as high or higher: no dimension carries this pattern here.")
         return
     more = f", {many} carry {found.share(many):.0%}" if many is not None and many > few else ""
-    beyond = " The rest takes some of it away." if found.share(few) > 1 else ""
+    beyond = " The other dimensions take some of it away." if found.share(few) > 1 else ""
     st.markdown(f"{_carried(found, few)}{more}.{beyond} {_leader(found)}")
 
 
@@ -186,7 +200,7 @@ def _leader(found: Decision) -> str:
     if leaders == 1:
         return f"Dimension {dimension + 1} adds most for every query."
     if leaders == queries:
-        return "For each query another dimension adds most."
+        return "A different dimension adds most for each query."
     others = "one other" if leaders == 2 else f"{leaders - 1} others"
     return (
         f"Dimension {dimension + 1} adds most for {round(share * queries)} of {queries} queries, {others} for the rest."
@@ -257,7 +271,7 @@ def _say_walk(view: NeuronView, walk: Walk) -> None:
         st.markdown("On average its other keys score as high or higher: no dimension carries the pattern.")
     else:
         first = found.order[: walk.count]
-        inside, outside = (f"{part[first].sum():+.2f}".replace("-", "−") for part in (found.pattern, found.others))
+        inside, outside = (signed(part[first].sum(), plus=True) for part in (found.pattern, found.others))
         names = ", ".join(str(dimension + 1) for dimension in first)
         st.markdown(
             f"{_carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the "

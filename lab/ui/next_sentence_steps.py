@@ -5,15 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.next_sentence import NextSentence, why_not
+from lab.analysis.next_sentence import NextSentence
 from lab.analysis.predictions import follows
 from lab.course import likelihood_checks as ask
 from lab.course.prediction_checks import share
-from lab.course.words import in_tex, quoted
+from lab.course.words import in_tex, quoted, signed
 from lab.models import forward
 from lab.models.cards import twin_of
+from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui import cached_predictions
+from lab.ui import cached, cached_predictions
 from lab.ui.figures import code
 from lab.ui.prediction_view import LESSON, numbers_table
 from lab.ui.quiz import predict
@@ -24,31 +25,38 @@ UNRELATED = ("The children went to the park.", "The bank raised its interest rat
 _LETTERS = 60  # of a text that is named in a sentence
 
 
-def show_next_sentence(trace: Trace) -> None:
-    """P(B follows A) from [CLS], both orders, and the softmax written out."""
+def show_next_sentence(trace: Trace) -> Trace:
+    """P(B follows A) from [CLS], both orders, and the softmax written out; returns the run that was asked.
+
+    Without a pair of the learner's it is an example's, and says so.
+    """
     st.markdown(
         "BERT was trained on pairs, too: half of the time B was the text that followed A in its source, otherwise a "
         "random one. A head of its own reads [CLS] and gives two logits (Devlin et al. 2019, §3.1, task 2)."
     )
-    reason = why_not(trace)
     if trace.model.weights.pair_head is None:
         st.info(
             f"{quoted(trace.model.id)} has no next-sentence head: GPT-2, DistilBERT and RoBERTa were trained without "
             "this task. Choose lab-bert in the sidebar to see it.",
             icon=":material/info:",
         )
-        return
+        return trace
     _offer(trace)
-    if reason is not None:
-        st.info(f"{reason} Fill in the second one in the sidebar, or take an example.", icon=":material/edit:")
-        return
+    if trace.pair is None:
+        st.info(
+            "**An example pair**, because your text has no second sentence. Type one in the sidebar to ask about your "
+            "own.",
+            icon=":material/lightbulb:",
+        )
+        trace = cached.run(trace.model.id, *FOLLOWING, Interventions())
     found = cached_predictions.next_sentence(trace)
     if found is None:
-        return
+        return trace
     st.markdown(f"A: {_told(trace.text)}  \nB: {_told(trace.pair or '')}")
     question = ask.follows_band(found.follows)
     if question is None or predict(LESSON, question):
         _show(trace, found)
+    return trace
 
 
 def _told(text: str) -> str:
@@ -81,7 +89,7 @@ def _show(trace: Trace, found: NextSentence) -> None:
         }
     )
     numbers_table(table)
-    change = f"{found.swapped - found.follows:+.4f}".replace("-", "−")
+    change = signed(found.swapped - found.follows, 4, plus=True)
     st.markdown(f"Swapping the two texts changes the probability by **{change}**.")
     code(forward.pair_logits, follows)
 

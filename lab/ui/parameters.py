@@ -31,6 +31,8 @@ EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
 LAYERED, REPEATED = "Layer by layer", "One layer repeated"
 # The neuron view of a long text: which keys have a row.
 HEAVIEST, AROUND = "Heaviest", "Around the query"
+# And which pattern it takes apart, if it is none by name.
+OWN_PATTERN = "The clearest of this head"
 # The head view: between what the lines run.
 TOKENS, WORDS = "Tokens", "Words"
 # The prediction lesson: the bars of a likelihood, and what top-k leaves out.
@@ -43,8 +45,8 @@ ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD = "Head set to zero", "Head set to its mean",
 NO_SCALING, NO_POSITIONS, NO_SEGMENTS = "No ÷ √d_k", "No positions", "No segments"
 BLOCKED = "One token pair blocked"
 COMPARED = (
-    "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads", "Specialization",
-    "Embeddings", "Sublayer changes", "Neurons of a token", "Most probable words", "Sentence to sentence",
+    "Most probable words", "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads",
+    "Specialization", "Embeddings", "Sublayer changes", "Neurons of a token", "Sentence to sentence",
 )  # fmt: skip
 _METRIC = "Focus (entropy)"
 LEARNED = "Trained"
@@ -98,7 +100,7 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "units": (TOKENS, WORDS),
     "colour": (WEIGHTS, *(metric.name for metric in METRICS), *(pattern.name for pattern in PATTERNS)),
     "keys": (HEAVIEST, AROUND),
-    "pattern": ("Delimiter", *(each.name for each in DECIDED if each.name != "Delimiter")),
+    "pattern": (OWN_PATTERN, *(each.name for each in DECIDED)),
     "variant": (REDUCED, *(name for name in VARIANTS if name != REDUCED)),
     "residual": (CHANGE_LENGTH, CHANGE_COSINE),
     "score": (LOG_PROBABILITY, PROBABILITY),
@@ -207,7 +209,7 @@ class Selection:
     colour: str = WEIGHTS
     heads: str = ""
     keys: str = HEAVIEST
-    pattern: str = "Delimiter"
+    pattern: str = OWN_PATTERN
     dimensions: int = 3
     flow_heads: str = MEAN_OF_HEADS
     flow_reading: str = WEIGHTS
@@ -237,7 +239,7 @@ class Selection:
     sentence: int = 1
     other_sentence: int = 2
     compare: str = TWO_TEXTS
-    other_text: str = "The sleepy dog sat on the mat."
+    other_text: str = ""
     other_pair: str = ""
     other_model: str = "lab-gpt2"
     change: str = ZERO_HEAD

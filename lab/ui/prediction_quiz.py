@@ -50,8 +50,13 @@ def _pair(view: View) -> Question | None:
 
 
 def _least_certain(view: View) -> Question | None:
-    """The output's entropy at a few tokens, the last row of the lens."""
-    places = spread(offered(view), _LENS_TOKENS)
+    """The output's entropy at a few tokens, the last row of the lens.
+
+    Of tokens in plain sight a masked-language model is nearly certain, so only hidden ones compete.
+    """
+    places = spread(offered(view) if view.causal else view.hidden, _LENS_TOKENS)
+    if len(places) < 2:
+        return None
     found, _ = lens_at(view, places)
     return more.least_certain(found.entropy[-1].tolist(), [name_of(view, place) for place in places])
 

@@ -45,7 +45,10 @@ def show_next(view: View) -> None:
         prediction = view.prediction.at(temperature())
         _show_best(view, prediction)
         _show_truth(view, prediction, f"In your text, token {view.place + 2} is")
-        st.markdown("At temperature 1 this is the model’s own distribution. Colder sharpens it, hotter flattens it.")
+        st.markdown(
+            "At temperature 1 this is the model’s own distribution. A lower temperature sharpens it, a higher one "
+            "flattens it."
+        )
 
 
 def _predict_best(view: View, prompt: str) -> bool:
@@ -77,7 +80,7 @@ def _show_truth(view: View, prediction: Prediction, lead: str) -> None:
         f"probability **{ask.share(truth.probability)}**."
     )
     if truth.token_id == unknown_of(view.model.tokenizer):
-        st.markdown("What you wrote there is not in the vocabulary, so the model could not name it, hidden or not.")
+        st.markdown("The word you wrote there is not in the vocabulary, so the model cannot name it.")
 
 
 def show_vector(view: View) -> None:
@@ -94,7 +97,7 @@ def show_vector(view: View) -> None:
     right.metric(
         f"For all {len(view.trace)} tokens it would be", f"{len(view.trace) * config.vocabulary:,}", border=True
     )
-    st.markdown(f"In Python: `trace.logits({view.place})`.")
+    st.markdown(f"In Python, where tokens are counted from 0: `trace.logits({view.place})`.")
     code(forward.vocabulary_logits)
 
 
@@ -123,8 +126,8 @@ def _show_parts(view: View, steps: read.HeadSteps) -> None:
     parts = read.logit_parts(view.trace, steps, [each.token_id for each in shown])
     biased = any(part.bias for part in parts)
     st.markdown(
-        "The last of these vectors meets the embedding of every word: a dot product"
-        + (", plus a bias that the word has everywhere." if biased else ".")
+        "The logit of a word is the dot product of the last of these vectors with the word’s embedding"
+        + (", plus a bias of the word’s own." if biased else ".")
     )
     table = pd.DataFrame(
         {
@@ -230,7 +233,7 @@ def _why_hide(hidden: Candidate, visible: Candidate) -> str:
             f"{ask.share(visible.probability)}, rank {visible.rank:,}."
         )
     return (
-        f"{helps} Asked only about words in plain sight, a model could copy and learn nothing about language; so BERT "
-        "hides most of the words it is asked about. Of 10 asked words, 8 are hidden, 1 is swapped for a random one and "
-        "1 stays: what it sees may be wrong (Devlin et al. 2019, §3.1)."
+        f"{helps} A model that is asked only about words it sees can copy them and learns nothing about language. So "
+        "BERT is trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a random word "
+        "and 1 stays (Devlin et al. 2019, §3.1)."
     )

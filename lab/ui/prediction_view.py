@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis import predictions as read
-from lab.analysis.masking import mask_of, typed_masks
-from lab.analysis.predictions import Candidate, Prediction
+from lab.analysis.masking import asked_next, mask_of, typed_masks
+from lab.analysis.predictions import Candidate, Prediction, word_of
 from lab.course.words import quoted
 from lab.models.catalogue import LoadedModel
 from lab.models.families.registry import FAMILIES
@@ -105,9 +105,16 @@ def look(page: OpenPage, plain: Trace, *, first: bool) -> View | None:
 
 def _look_ahead(page: OpenPage, plain: Trace) -> View:
     places = range(len(plain))
-    place = masking.asked_place(places, len(plain) - 1)
+    start = asked_next(plain.encoding)
+    place = masking.asked_place(places, start)
     masking.choose_place(plain, places, place, "Ask what comes after")
     st.markdown(f"The model has read: {masking.reading(plain, place, until=place)}")
+    if place == start < len(plain) - 1:
+        st.caption(
+            f"The lab asks inside your text, before its last whole word, because after the final "
+            f"{quoted(word_of(plain.model.tokenizer, plain.token_ids[-1]))} the model expects a new sentence or the "
+            "end. Choose another token to ask after it."
+        )
     return View(page, plain, plain, (), (), place, read.next_prediction(plain, place))
 
 
@@ -120,5 +127,7 @@ def temperature() -> float:
 def numbers_table(table: pd.DataFrame, **formats: str) -> None:
     """A table whose columns of numbers have four decimals, or look as ``formats`` says."""
     columns = table.select_dtypes("number").columns
+    four = [name for name in columns if name not in formats]
+    table = table.assign(**{name: table[name].mask(table[name].abs() < 0.00005, 0.0) for name in four})  # no −0.0000
     numbers = {name: st.column_config.NumberColumn(format=formats.get(name, "%.4f")) for name in columns}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis import predictions as read
 from lab.analysis import sampling as draws
 from lab.analysis.predictions import Prediction, word_of
 from lab.analysis.sampling import Sampling, SamplingSettings
@@ -22,7 +21,7 @@ from lab.ui import cached_predictions, masking
 from lab.ui.cached import identity
 from lab.ui.figures import code, draw
 from lab.ui.parameters import CHOICES, EVERY_WORD, NUMBERS
-from lab.ui.prediction_view import LESSON, numbers_table, temperature
+from lab.ui.prediction_view import LESSON, View, numbers_table, temperature
 from lab.ui.quiz import predict
 
 _BARS = 12
@@ -31,11 +30,9 @@ _SECONDS = 30.0  # after so long a continuation ends where it is
 _DRAWN = "_drawn"
 
 
-def show_sampling(trace: Trace) -> None:
-    """From the distribution after the last token to one token drawn from it, and to a few more."""
-    st.markdown(f"What comes after the last token? The model has read: {masking.reading(trace, len(trace) - 1)}")
-    settings = _settings()
-    prediction = read.next_prediction(trace, len(trace) - 1)
+def show_sampling(view: View) -> None:
+    """From the distribution after a token to one token drawn from it, and to a few more."""
+    trace, prediction, settings = view.trace, view.prediction, _settings()
     found = draws.sample(prediction, settings)
     vocabulary = trace.model.config.vocabulary
     question = ask.kept_tokens(found, vocabulary, "tokens")
@@ -44,7 +41,7 @@ def show_sampling(trace: Trace) -> None:
     _show_removed(trace, prediction, found, settings)
     seed = _seed()
     _show_draw(trace, found, seed)
-    _show_continuation(trace, settings, seed)
+    _show_continuation(view, settings, seed)
     code(draws.sample, Sampling.drawn)
 
 
@@ -137,15 +134,17 @@ def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
     )  # fmt: skip
     st.markdown(
         f"Seed {seed} gives the random number **{number:.4f}**. Lay the shares end to end, the largest first: "
-        f"{quoted(word_of(tokenizer, token_id))} reaches from {start:.4f} to {end:.4f}, so it is drawn."
+        f"{quoted(word_of(tokenizer, token_id))} reaches from {start:.4f} to {end:.4f}. The random number lies there, "
+        "so this token is drawn."
     )
 
 
-def _show_continuation(trace: Trace, settings: SamplingSettings, seed: int) -> None:
-    """The text and what is drawn after it, a token at a time."""
-    room = trace.model.config.max_tokens - len(trace)
+def _show_continuation(view: View, settings: SamplingSettings, seed: int) -> None:
+    """The text up to the token asked about and what is drawn after it, a token at a time."""
+    read_so_far = view.place + 1
+    room = view.model.config.max_tokens - read_so_far
     if room <= 0:
-        st.info(f"The text fills all {len(trace)} tokens the model can read: nothing fits after it. Shorten it.",
+        st.info(f"The text fills all {read_so_far} tokens the model can read: nothing fits after it. Shorten it.",
                 icon=":material/content_cut:")  # fmt: skip
         return
     offered = [str(each) for each in CHOICES["more"]]
@@ -153,20 +152,21 @@ def _show_continuation(trace: Trace, settings: SamplingSettings, seed: int) -> N
         "Tokens to add", offered, default=offered[0], required=True, key="more", bind="query-params"
     )
     count = min(int(asked) if asked in offered else int(offered[0]), room)
-    wanted = hash((identity(trace), settings, seed, count))
+    wanted = hash((identity(view.trace), view.place, settings, seed, count))
     clicked = st.button(f"Continue the text by {count} tokens", icon=":material/edit_note:", key="_continue")
     place = st.empty()
     if clicked:
-        _draw_on(trace, count, settings, seed, wanted)
+        _draw_on(view, count, settings, seed, wanted)
     if st.session_state.get(_DRAWN, (None, ""))[0] == wanted:
         place.markdown(st.session_state[_DRAWN][1])
 
 
-def _draw_on(trace: Trace, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
+def _draw_on(view: View, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
     """Draw token after token. Whatever ends this run of the page, what was drawn by then stays."""
-    begun, line = time.monotonic(), st.empty()
-    for done, step in enumerate(cached_predictions.continued(trace, count, settings, seed), start=1):
-        told = f"{masking.reading(trace, len(trace) - 1)} **\u2068{escaped(step.drawn)}\u2069**"
+    begun, line, trace = time.monotonic(), st.empty(), view.trace
+    tokens = cached_predictions.continued(trace, view.place, count, settings, seed)
+    for done, step in enumerate(tokens, start=1):
+        told = f"{masking.reading(trace, view.place, until=view.place)} **\u2068{escaped(step.drawn)}\u2069**"
         ended = step.token_id == trace.model.tokenizer.token_to_id("<|endoftext|>")
         late = time.monotonic() - begun > _SECONDS
         told += f"  \n{done} tokens drawn with seed {seed}." + (" The last one ends the text." if ended else "")

@@ -32,6 +32,7 @@ from lab.ui.figures import draw
 from lab.ui.parameters import DEFAULTS
 
 _ALL = "All groups"
+_BERTSCOPE = "bertscope belongs to TransEasy, a set of Python tools for BERT; it names a run’s tensors, too."
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
         _keep(chosen)
     with st.popover("All tensors", icon=":material/list:", type="tertiary", on_change="rerun", key="_index") as every:
         if every.open:
+            st.caption(_BERTSCOPE)
             st.dataframe(_index(entries), hide_index=True)
     return by_name[chosen]
 
@@ -108,7 +110,7 @@ def _index(entries: Sequence[TensorEntry]) -> pd.DataFrame:
         (e.group, e.name, e.alias or "", " × ".join(map(str, e.shape)), " × ".join(e.axes), e.formula, e.source)
         for e in entries
     ]
-    return pd.DataFrame(rows, columns=["group", "tensor", "TransEasy", "shape", "axes", "formula", "paper"])
+    return pd.DataFrame(rows, columns=["group", "tensor", "bertscope’s name", "shape", "axes", "formula", "paper"])
 
 
 def _choose_part(trace: Trace, entry: TensorEntry, layer: int, head: int) -> Cut:
@@ -155,12 +157,13 @@ def _choose_range(field: str, axis: str, size: int) -> range:
 def _describe(trace: Trace, entry: TensorEntry) -> None:
     """Names, shape, formula, paper: one line each."""
     shape = " × ".join(f"{size:,}" for size in entry.shape)
-    theirs = f"**TransEasy** `{entry.alias}`" if entry.alias else "**TransEasy** has none"
+    theirs = f"**Name in bertscope** `{entry.alias}`" if entry.alias else "**Name in bertscope** none"
     if entry.alias and entry.of_layer:
         theirs += f" (all {trace.model.config.layers} layers stacked)"
     st.markdown(
         f"**{escaped(entry.group)}** · {escaped(entry.formula)} · {escaped(entry.source)}  \n"
-        f"**Shape** {shape} ({escaped(' × '.join(entry.axes))}) · {theirs}"
+        f"**Shape** {shape} ({escaped(' × '.join(entry.axes))}) · {theirs}",
+        help=_BERTSCOPE,
     )
 
 
@@ -169,8 +172,8 @@ def _say_drawn(trace: Trace, cut: Cut, head: int) -> None:
     drawn, said = cut.at_most(figures.MOST_ROWS, figures.MOST_COLUMNS), []
     if drawn.size < cut.size:
         said.append(
-            f"Drawn are rows {_span(drawn.rows)} of the {len(cut.rows):,} selected and columns {_span(drawn.columns)} "
-            f"of the {len(cut.columns):,}; type a range to see others."
+            f"You see rows {_span(drawn.rows)} of the {len(cut.rows):,} selected and columns {_span(drawn.columns)} "
+            f"of the {len(cut.columns):,}. Type a range to see others."
         )
     heads = {"head columns": "columns", "head rows": "rows"}
     for axis in cut.entry.axes:

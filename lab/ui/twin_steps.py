@@ -42,8 +42,8 @@ def _pair(trace: Trace) -> tuple[Pair, str]:
     """The header of each step; the two traces and what the random one is called."""
     st.header("What did training change?")
     st.markdown(
-        f"{quoted(trace.model.id)} beside a twin: the same architecture with **random weights**, drawn as before a "
-        "training run. The twin has learned nothing."
+        f"{quoted(trace.model.id)} beside a twin: the same architecture with **random weights**, as "
+        "they are before training. The twin has learned nothing."
     )
     seed = _seed()
     return (trace, cached.twin_run(trace, seed)), f"random weights (seed {seed})"
@@ -73,7 +73,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
             # The lines of the notebook would tell whose map it is.
             draw(call(), f"map-{letter}", call=call if known else None)
             if len(trace) > figures.MAP_TOKENS:
-                st.caption(f"Drawn are the first {figures.MAP_TOKENS} of {len(trace)} tokens.")
+                st.caption(f"The first {figures.MAP_TOKENS} of {len(trace)} tokens are drawn.")
     st.markdown(
         f"Layer {layer + 1}, head {head + 1} of both, on one colour scale, from 0 to {high:.3f}. The two maps place "
         f"**{moved:.0%}** of a row’s attention on different tokens, as a mean over rows."
@@ -121,8 +121,8 @@ def show_heads(page: OpenPage, trace: Trace) -> Pair:
     trained, untrained = spreads
     st.markdown(
         f"Mean over the {trained.size} heads: **{trained.mean():.2f}** in {escaped(trace.model.id)}, "
-        f"**{untrained.mean():.2f}** with {twin}. Between the most and the least even head lie "
-        f"{np.ptp(trained):.2f} and {np.ptp(untrained):.2f}."
+        f"**{untrained.mean():.2f}** with {twin}. The most and the least even head differ by "
+        f"{np.ptp(trained):.2f} in the trained model and by {np.ptp(untrained):.2f} in its twin."
     )
     code(layer_spread)
     return pair
@@ -152,7 +152,7 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
             draw(partial(figures.best_words, traced, view.place, name, high), key)
     words = trace.model.config.vocabulary
     st.markdown(
-        f"These are the {figures.TOP} most probable {view.noun} of each, on one scale. Were all {words:,} equally "
+        f"These are the {figures.TOP} most probable {view.noun} of each, on one scale. If all {words:,} were equally "
         f"probable, each would have {share(1 / words)}."
     )
     _show_truth(view, both, (trace.model.id, twin))

@@ -17,17 +17,21 @@ from lab.ui.figures import code, draw
 
 _BOTH, _ALONE = "Beside raw", "Alone"
 _MEANING = {
-    RAW: "The weights as they are: each row sums to 1.",
-    NOSEP: "Rows and columns of special tokens are left out; what stays is unchanged, so rows no longer sum to 1.",
-    LINSCALE: "What stays of each row is divided by its sum: where little stayed, small differences look large.",
-    SOFTMAX_SCALE: "Softmax of what stays, of probabilities: no weight can be more than e ≈ 2.718 times another.",
-    REDUCED: "linscale between words: the mean of a word’s rows, the sum of its columns.",
+    RAW: "The weights as the model has them. Each row sums to 1.",
+    NOSEP: "Rows and columns of special tokens are left out. The other weights stay, so a row sums to less than 1.",
+    LINSCALE: "Special tokens are left out, and each row is divided by what is left of it, so it sums to 1 again. "
+    "Where little was left, small differences look large.",
+    SOFTMAX_SCALE: "Special tokens are left out, and a softmax is taken of the weights that are left. They are between "
+    "0 and 1, so no new weight is more than e ≈ 2.718 times another.",
+    REDUCED: "Words instead of tokens, special tokens left out. A word’s row is the mean of its tokens’ rows, a word’s "
+    "column the sum of its tokens’ columns; then each row is divided by its sum.",
 }
 
 
 def show_variants(trace: Trace, layer: int, head: int) -> None:
     """The chosen head, as it is and in the chosen variant, on one colour scale."""
     chosen, alone = _controls()
+    st.markdown(f"**{figures.TITLES[chosen]}** ({escaped(chosen)}). {_MEANING[chosen]}")
     cut = _choose_words(trace) if chosen == REDUCED else None
     raw, found = (figures.of_head(trace, layer, head, name, cut) for name in (RAW, chosen))
     shown = [chosen] if alone or chosen == RAW else [RAW, chosen]
@@ -38,8 +42,7 @@ def show_variants(trace: Trace, layer: int, head: int) -> None:
             draw(call, f"variant-{name}" if name == chosen else "variant-beside")
     largest = max(len(each.matrix) for each in (raw, found) if each.name in shown)
     if largest > MAP_TOKENS:
-        st.caption(f"Drawn are the first {MAP_TOKENS} rows and columns of {largest}.")
-    st.markdown(_MEANING[chosen])
+        st.caption(f"The first {MAP_TOKENS} of {largest} rows and columns are drawn.")
     if chosen == SOFTMAX_SCALE:
         _warn(raw, found)
     _show_removed(trace, (layer, head), found, cut)
@@ -51,7 +54,8 @@ def _controls() -> tuple[str, bool]:
     with st.container(horizontal=True):
         chosen = st.segmented_control(
             "Variant", list(VARIANTS), default=REDUCED, required=True, key="variant", bind="query-params",
-            persist_state="session", help="The names are those of TransEasy’s bertplus.",
+            persist_state="session",
+            help="The short names are those of bertplus, which belongs to TransEasy, a set of Python tools for BERT.",
         )  # fmt: skip
         alone = st.segmented_control("Maps", [_BOTH, _ALONE], default=_BOTH, required=True, key="_variant_maps")
     return str(chosen), alone == _ALONE
@@ -110,6 +114,6 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
     name = figures.labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
     st.markdown(
         f"**Removed mass: {found.removed.mean():.1%}** of the attention on average went to {special} and is not on the "
-        f"map; most of all that of {quoted(name)}, {found.removed[worst]:.1%}."
+        f"map. {quoted(name)} gave most: {found.removed[worst]:.1%}."
     )
     draw(partial(figures.removed_mass, trace, *place, found.name, cut), "removed-mass")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.compared import apart, same_tokens
+from lab.analysis.compared import apart, same_tokens, turned_round
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from tests.conftest import TinyCheckpoint
@@ -51,3 +51,18 @@ def test_tokens_agree_where_they_are_the_same(plain: Trace) -> None:
     same = same_tokens(plain, other)
     assert same.tolist() == [one == two for one, two in zip(plain.tokens, other.tokens, strict=True)]
     assert 0 < same.sum() < len(plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "pair", "expected"),
+    [
+        ("The cat sat.", "", ("sat cat The.", "")),
+        ("Is it the [MASK] ?!", "", ("[MASK] the it Is?!", "")),
+        ("cat", "", ("cat", "")),
+        ("...", "", ("...", "")),
+        ("One.", "Two.", ("Two.", "One.")),
+        ("一 二。", " ", ("二 一。", "")),
+    ],
+)
+def test_a_text_turned_round_has_the_same_words(text: str, pair: str, expected: tuple[str, str]) -> None:
+    assert turned_round(text, pair) == expected

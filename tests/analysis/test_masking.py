@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 import pytest
 
-from lab.analysis.masking import hide, mask_of, maskable, place_to_start, spread, typed_masks, unknown_of, whole_words
+from lab.analysis.masking import (
+    asked_next,
+    hide,
+    mask_of,
+    maskable,
+    place_to_start,
+    spread,
+    typed_masks,
+    unknown_of,
+    whole_words,
+)
 from lab.models.catalogue import load_model
 from lab.models.encoding import Encoding, encode
 from tests.checkpoints import Family
@@ -102,3 +112,13 @@ def test_spread_keeps_the_ends_and_the_order() -> None:
     assert spread((1, 2, 3), 4) == (1, 2, 3)
     assert spread(tuple(range(10, 21)), 4) == (10, 13, 17, 20)
     assert spread((), 4) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [("The cat sat on it.", "Ġon"), ("The cat sat on it", "Ġit"), ("Why?", "?"), ("The cat !?", "The")],
+)
+def test_a_next_token_is_asked_for_where_a_word_follows(text: str, after: str) -> None:
+    model = load_model("lab-gpt2")
+    read = encode(model.tokenizer, model.config, text)
+    assert read.tokens[asked_next(read)] == after

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -114,3 +116,13 @@ def test_numbered_sides_take_the_whole_width_and_signs_diverge() -> None:
     assert figure.width == "stretch" and "[-3.0, 3.0]" in str(figure.spec)
     plain = matrix_slice(np.ones((3, 40)), *numbers, title="t", value_title="v")
     assert "[0.0, 1.0]" in str(plain.spec)
+
+
+@pytest.mark.parametrize("largest", [0.0123, 0.5, 1.0, 3.26, 48.2, 701.5, 9999.0, 3.4e-5, 2.2e6])
+def test_a_number_in_a_cell_has_six_characters_at_most(largest: float) -> None:
+    """Beside a weight of 1.00 one of 0.0000620 would run into its neighbours."""
+    axis = Axis("Token", list("abcd"), False)
+    values = np.array([largest, -largest, largest * 6.2e-5, largest / 3] * 4).reshape(4, 4)
+    spec = json.dumps(matrix_slice(values, axis, axis, title="t", value_title="v").spec)
+    (format_,) = set(re.findall(r"format\(datum.value, .{1,2}(\.\df|\.\de).{1,2}\)", spec))
+    assert all(len(format(value, format_)) <= 6 for value in values.ravel())

@@ -9,9 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.course.words import escaped, quoted
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
-from lab.ui.parameters import CHOICES, COMPARED, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
+from lab.ui.compare_choice import EXAMPLE
+from lab.ui.parameters import CHOICES, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
 from tests.pages.apptest import visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 
@@ -45,7 +47,7 @@ def drawn(at: AppTest) -> int:
 )
 def test_every_way_and_every_figure(params: dict[str, str]) -> None:
     at = visit(PAGE, layer="2" if "mode" not in params else "1", other_model="lab-bert", **params)
-    for figure in COMPARED:
+    for figure in COMPARED[1:] if params.get("mode") == "Toy" else COMPARED:
         for compare in CHOICES["compare"]:
             show(at, str(compare), figure)
             assert drawn(at) >= 2 or at.info or figure == "Specialization"
@@ -65,14 +67,60 @@ def test_every_text(model: str) -> None:
     for text in EMPTY:
         at.session_state["other_text"] = text
         show(at, TWO_TEXTS, COMPARED[0])
-        assert at.info[0].value.startswith("Text B: There is no text yet.")
+        assert "Until you type text B" in words(at)
+
+
+# What the bench opens on, in each way to compare two runs of one model: at least so much has to change.
+OPENS_ON = {TWO_TEXTS: 0.75, TWO_WEIGHTS: 0.75, INTERVENTION: 0.1}
+
+
+@pytest.mark.parametrize("compare", OPENS_ON)
+def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
+    at = visit(PAGE, compare=compare)
+    found = re.search(r"Largest difference: \*\*([\d.e-]+)\*\*", words(at))
+    assert found is not None and float(found[1]) >= OPENS_ON[compare]
+    assert at.info[0].value.startswith("**An example**") and quoted(EXAMPLE[0]) in at.info[0].value
+
+
+def test_the_example_is_about_the_verb() -> None:
+    model = lab.load_model("lab-bert")
+    expected = []
+    for text in EXAMPLE:
+        plain = lab.trace(model, text)
+        assert plain.tokens[4] in ("were", "was")
+        run = lab.trace(model, text.replace(plain.tokens[4], "[MASK]"))
+        expected.append(run.logits([4])[0].softmax(-1))
+    change = (expected[1] - expected[0]).abs()
+    most = model.tokenizer.id_to_token(int(change.argmax()))
+    assert most in ("were", "was")
+    assert f"Largest difference: **{change.max():.3g}**, at “\u2068{most}\u2069”" in words(visit(PAGE))
+
+
+@pytest.mark.parametrize("params", [{"text": A}, {"pair": A}, {"other_text": A}])
+def test_a_learners_own_text_is_never_replaced(params: dict[str, str]) -> None:
+    at = visit(PAGE, **params)
+    assert "**An example**" not in words(at)
+    assert escaped(params.get("text", DEFAULT_TEXT)) in words(at)
+
+
+def test_until_there_is_a_text_b_it_is_the_same_words() -> None:
+    said = words(visit(PAGE, text=A))
+    assert "A with its words from the last to the first" in said and quoted("mat the on sat cat The.") in said
+    said = words(visit(PAGE, text=A, pair=B))
+    assert "the two texts of A, swapped" in said and quoted(f"{B} / {A}") in said
+
+
+def test_a_toy_predicts_no_words_and_opens_on_its_attention() -> None:
+    at = visit(PAGE, mode="Toy", figure="Most probable words")
+    assert at.selectbox(key="figure").value == "Attention of a head" and drawn(at) >= 2
+    assert "Most probable words" not in at.selectbox(key="figure").options
 
 
 def test_the_sentence_above_says_what_the_traces_have() -> None:
     a, b = (lab.trace(lab.load_model("lab-bert"), text) for text in (A, B))
     change = (b.layer(3).attention[5] - a.layer(3).attention[5]).abs()
     query, key = np.unravel_index(int(change.argmax()), change.shape)
-    said = words(visit(PAGE, text=A, other_text=B, layer="4", head="6"))
+    said = words(visit(PAGE, text=A, other_text=B, layer="4", head="6", figure="Attention of a head"))
     assert f"Largest difference: **{change.max():.3g}**" in said and f"Mean of all: **{change.mean():.3g}**" in said
     assert f"\\({query + 1}\\)\\, key" in said and f"\\({key + 1}\\)" in said
     same = [i for i in range(len(a)) if a.tokens[i] == b.tokens[i]]
@@ -114,7 +162,7 @@ def test_an_intervention_is_the_one_chosen() -> None:
 
 
 def test_random_weights_are_named_and_seeded() -> None:
-    said = words(visit(PAGE, text=A, compare=TWO_WEIGHTS, twin_seed="7", layer="3"))
+    said = words(visit(PAGE, text=A, compare=TWO_WEIGHTS, twin_seed="7", layer="3", figure="Attention of a head"))
     model = lab.load_model("lab-bert")
     a, b = lab.trace(model, A), lab.trace(random_twin(model, 7), A)
     change = (b.layer(2).attention[0] - a.layer(2).attention[0]).abs()
@@ -123,7 +171,7 @@ def test_random_weights_are_named_and_seeded() -> None:
 
 
 def test_without_a_difference_there_is_a_reason_and_a_way() -> None:
-    at = visit(PAGE, text=A, other_text="It was tired.")
+    at = visit(PAGE, text=A, other_text="It was tired.", figure="Attention of a head")
     assert "A has 9 tokens\\, B has 6: the two figures have no cells in common" in words(at)
     assert "No difference map" in at.info[0].value and drawn(at) == 2
     next(button for button in at.button if button.label == "Compare a metric of every head").click().run()

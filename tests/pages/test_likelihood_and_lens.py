@@ -15,9 +15,11 @@ from torch import Tensor
 
 import lab
 from lab.analysis.predictions import word_of
+from lab.course.words import quoted
 from lab.models.catalogue import LoadedModel
 from lab.models.interventions import Interventions
 from lab.ui import cached, cached_predictions
+from lab.ui.next_sentence_steps import FOLLOWING
 from tests.pages.apptest import Offer, reveal, visit, words
 
 PAGE = "9_Masked_language_model.py"
@@ -191,11 +193,52 @@ def test_both_orders_of_a_pair_are_their_probabilities() -> None:
     assert tables(at)[0]["P(follows)"].tolist() == pytest.approx(expected[::-1], abs=1e-5)
 
 
-def test_without_a_pair_a_head_or_training_a_sentence_says_so(offer: Offer) -> None:
+def test_without_a_pair_the_step_opens_on_an_example_that_is_called_so() -> None:
+    model = lab.load_model("lab-bert")
+    read = lab.trace(model, *FOLLOWING)
+    scored = theirs(model, list(read.token_ids), token_type_ids=torch.tensor([read.segment_ids]))
+    expected = scored.seq_relationship_logits[0].double().softmax(0)[0].item()
     at = open_step("Next sentence")
-    assert "There is no second sentence" in words(at)
-    at.button(key="_pair.random").click().run()
-    assert at.text_input(key="pair").value
+    assert at.info[0].value.startswith("**An example pair**")
+    assert tables(at)[0]["P(follows)"].iloc[0] == pytest.approx(expected, abs=1e-5)
+    assert (at.text_area(key="text").value, at.text_input(key="pair").value) == (TEXT, "")  # theirs stays theirs
+    at.text_input(key="pair").set_value(PAIR[1]).run()
+    assert "**An example pair**" not in words(at) and f"B: {quoted(PAIR[1])}" in words(at)
+
+
+def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None:
+    model = lab.load_model("lab-gpt2")
+    read = lab.trace(model, TEXT)
+    assert read.tokens[-2:] == ("Ġtired", ".")
+    for step in ("Next token", "Sampling"):
+        at = open_step(step, model="lab-gpt2")
+        assert at.selectbox(key="_place").value == len(read) - 3
+        assert "inside your text, before its last whole word" in words(at)
+    expected = theirs(model, list(read.token_ids)).logits[0, -3].double().softmax(0)
+    _, left = tables(at)
+    assert left["probability they hold"].iloc[1] == pytest.approx(float(expected.topk(50).values.sum()), abs=1e-5)
+    at.selectbox(key="_place").set_value(len(read) - 1).run()
+    assert "inside your text" not in words(reveal(at))
+    unfinished = open_step("Next token", model="lab-gpt2", text="The cat sat on the")
+    assert unfinished.selectbox(key="_place").value == 4 and "inside your text" not in words(unfinished)
+
+
+def asked(at: AppTest) -> str:
+    """The questions of the check, and their options."""
+    return "\n".join([words(at), *(option for radio in at.radio for option in radio.options)])
+
+
+def test_only_hidden_words_compete_for_the_largest_entropy() -> None:
+    """A word in plain sight is no rival: the model copies it."""
+    prompt = "where is its entropy largest?"
+    assert prompt not in asked(visit(PAGE, step="Check", text=TEXT, masked="7"))
+    at = visit(PAGE, step="Check", text=TEXT, masked="2.7.11")
+    assert prompt in asked(at)
+    rivals = [radio.options for radio in at.radio if all("MASK" in option for option in radio.options)]
+    assert len(rivals) == 1 and len(rivals[0]) == 3
+
+
+def test_without_a_head_or_training_a_sentence_says_so(offer: Offer) -> None:
     assert "no next-sentence head" in words(open_step("Next sentence", model="lab-gpt2", pair=PAIR[1]))
     assert "no next-sentence head" in words(open_step("Next sentence", model=offer("distilbert"), pair=PAIR[1]))
     assert "weights are random" in words(open_step("Next sentence", pair=PAIR[1], weights="Random"))

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.neuron_view import DECIDED, decide, score_with
 from lab.analysis.patterns import trace_patterns
+from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
 from tests.pages.apptest import go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
@@ -79,6 +80,7 @@ def test_the_sentences_about_deciding_are_computed() -> None:
     assert few is not None
     at = visit(
         PAGE, text=TEXT, pair=PAIR, layer=str(layer + 1), head=str(head + 1), step=STEPS[1], dimensions="2",
+        pattern="Delimiter",
     )  # fmt: skip
     said = words(at)
     assert f"**{found.total:.2f} higher**" in said
@@ -135,4 +137,21 @@ def test_bad_links_are_said() -> None:
     assert "dimensions must be a number from 0 to 256" in said
     at.number_input(key="dimensions").set_value(200).run()
     assert "This head has 32 dimensions, so 200 became 32" in plain(at)
-    assert at.selectbox(key="pattern").options == ["Delimiter", *(p.name for p in DECIDED if p.id != "delimiter")]
+    assert at.selectbox(key="pattern").options == [OWN_PATTERN, *(p.name for p in DECIDED)]
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_deciding_opens_on_what_a_dimension_decides(model: str) -> None:
+    at = visit(PAGE, model=model, step=STEPS[1])
+    said = plain(at)
+    assert re.search(r"\*\*[\d.]+ higher\*\* than those of the other keys", said)
+    assert "no dimension carries" not in said and len(at.get("vega_lite_chart")) == 2
+
+
+def test_the_own_pattern_is_the_one_farthest_above_a_uniform_head() -> None:
+    """Layer 1, head 1 of lab-bert looks at the token before, which a uniform row of n does with 1 / n."""
+    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    score = traced.layer(0).attention[0].diagonal(-1).mean().item()
+    assert score > 0.8
+    said = plain(visit(PAGE, text=TEXT, step=STEPS[1]))
+    assert f"most clearly: its score is {score:.2f}" in said and f"alike {1 / len(traced):.2f}." in said

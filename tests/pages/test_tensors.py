@@ -117,7 +117,7 @@ def test_odd_links_are_mended_and_said() -> None:
 def test_what_is_too_large_is_said_instead_of_offered() -> None:
     at = visit(PAGE, tensor="model.weights.embeddings.token")
     assert "As csv the selection takes about 27 MB" in words(at)
-    assert "Drawn are rows 1 to 96 of the 8,192 selected" in words(at)
+    assert "You see rows 1 to 96 of the 8,192 selected" in words(at)
 
 
 def test_words_cut_by_hand() -> None:

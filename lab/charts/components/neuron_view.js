@@ -4,6 +4,7 @@
 const NUMBER = 66;
 const LABEL = 112;
 const TALL = 18;
+const NARROW = 700; // pixels: below, headings and numbers are shorter, so that a teacher's 1024 hold all columns
 const SHADES = 200;
 const STRIPS = ["keys", "products", "values", "weighted"];
 
@@ -66,7 +67,7 @@ function buildNeurons(root, payload) {
       ["q ∘ k", "products"],
       ["q · k", "scores"],
       [row.root ? `÷ √${row.root}` : "not scaled", "scaled"],
-      ["softmax α", "weights"],
+      [narrow() ? "α" : "softmax α", "weights"],
       ["value v", "values"],
       ["α v", "weighted"],
       ["‖α v W_O‖", "lengths"],
@@ -116,7 +117,7 @@ function buildNeurons(root, payload) {
     dimension = at;
     table.style.setProperty("--at", at);
     table.classList.add("probing");
-    const six = (value) => value.toFixed(6);
+    const six = (value) => fixed(value, 6);
     const named = typeof key === "number" ? `${row.labels[key]} (${row.places[key]})` : key === "sum" ? "Sum over all keys" : `Query ${row.query_label}`;
     const pairs = {
       query: () => [["q", six(row.query[at])]],
@@ -131,13 +132,17 @@ function buildNeurons(root, payload) {
     return [clientX - box.left, clientY - box.top];
   }
 
-  function number(key, name) {
+  function narrow() {
+    return scroller.clientWidth < NARROW;
+  }
+
+  function number(key, name, digits = 4) {
     if (name === "scaled" && masked(row, key)) return "−∞";
-    return row[name][key].toFixed(4);
+    return fixed(row[name][key], digits);
   }
 
   function numberCell(key, name) {
-    const cellElement = make("td", { class: "number" }, number(key, name));
+    const cellElement = make("td", { class: "number" }, number(key, name, narrow() ? (name === "weights" ? 3 : 2) : 4));
     if (name === "weights" || name === "lengths") {
       const share = name === "weights" ? row.weights[key] : row.lengths[key] / row.longest;
       cellElement.style.setProperty("--share", `${share * 100}%`);
@@ -161,20 +166,20 @@ function buildNeurons(root, payload) {
   /** The sum behind one score, term by term, and what becomes of it. */
   function sumRow(key) {
     const terms = Array.from(part(row, "products", key), (product, at) => {
-      const q = row.query[at].toFixed(3);
-      const k = part(row, "keys", key)[at].toFixed(3);
-      const term = make("span", { class: "term" }, make("b", {}, String(at + 1)), ` ${q} × ${k} = ${product.toFixed(4)}`);
+      const q = fixed(row.query[at], 3);
+      const k = fixed(part(row, "keys", key)[at], 3);
+      const term = make("span", { class: "term" }, make("b", {}, String(at + 1)), ` ${q} × ${k} = ${fixed(product, 4)}`);
       term.style.borderColor = shade(product, row.limits.products);
       return term;
     });
-    const score = row.scores[key].toFixed(4);
-    const scaled = row.scaled[key].toFixed(4);
+    const score = fixed(row.scores[key], 4);
+    const scaled = fixed(row.scaled[key], 4);
     const after = masked(row, key)
       ? [`They add up to ${score}. Masked: the query may not see what stands after it, so the weight is 0.`]
       : [
           `They add up to q · k = ${score}. `,
           row.root ? `${score} ÷ √${row.root} = ${scaled}. ` : "This model does not divide by √d_k. ",
-          `exp(${scaled}) ÷ Σ exp = exp(${scaled} − ${row.logsum.toFixed(4)}) = ${row.weights[key].toFixed(4)} = α. `,
+          `exp(${scaled}) ÷ Σ exp = exp(${scaled} − ${fixed(row.logsum, 4)}) = ${row.weights[key].toFixed(4)} = α. `,
           `The vector α v W_O has the length ${row.lengths[key].toFixed(4)}.`,
         ];
     const panel = make("div", { class: "written" }, make("div", { class: "terms" }, ...terms), make("div", {}, ...after));
@@ -194,7 +199,7 @@ function buildNeurons(root, payload) {
     const cells = columns().map(([, name]) => {
       if (name === "weights") return make("td", { class: "number" }, "1");
       if (name === "weighted") return make("td", {}, strip(row.context, row.limits.context, "sum", "context"));
-      return name === "lengths" ? make("td", { class: "number" }, row.length.toFixed(4)) : make("td", {});
+      return name === "lengths" ? make("td", { class: "number" }, row.length.toFixed(narrow() ? 2 : 4)) : make("td", {});
     });
     const label = make("th", { scope: "row" }, `Sum of ${row.total} keys`, make("small", {}, `context, ±${row.limits.context.toPrecision(3)}`));
     return make("tfoot", {}, make("tr", {}, label, ...cells));
@@ -209,6 +214,7 @@ function buildNeurons(root, payload) {
     root.setAttribute("aria-label", row.alt);
     close.disabled = open.size === 0;
     const rows = row.labels.flatMap((_, key) => (open.has(key) ? [keyRow(key), sumRow(key)] : [keyRow(key)]));
+    table.classList.toggle("narrow", narrow());
     table.replaceChildren(head(), make("tbody", {}, ...rows), foot());
     buildWhole();
     draw();
@@ -222,7 +228,7 @@ function buildNeurons(root, payload) {
     const step = () => (scroller.clientWidth - 4) / row.contribution.length;
     const tell = (at, event) => {
       wholeAt = Math.min(Math.max(at, 0), row.contribution.length - 1);
-      tip.show([`Contribution, dimension ${wholeAt + 1}`, ["Σ α v W_O", row.contribution[wholeAt].toFixed(6)]], ...place(event));
+      tip.show([`Contribution, dimension ${wholeAt + 1}`, ["Σ α v W_O", fixed(row.contribution[wholeAt], 6)]], ...place(event));
     };
     const move = (by) => {
       const box = wholeCanvas.getBoundingClientRect();
@@ -240,7 +246,7 @@ function buildNeurons(root, payload) {
     learnColours();
     for (const [canvas, values, limit] of strips) paint(canvas, values, limit);
     const room = scroller.clientWidth - (table.offsetWidth - 4 * row.wide * cell);
-    const fitting = Math.min(Math.max(Math.floor(room / (4 * row.wide)), 2), 9);
+    const fitting = Math.min(Math.max(Math.floor(room / (4 * row.wide)), 2), 9); // 2 at least: a finger has to hit it
     if (fitting !== cell) {
       cell = fitting;
       for (const [canvas, values, limit] of strips) paint(canvas, values, limit);

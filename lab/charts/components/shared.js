@@ -252,6 +252,12 @@ function onKeys(element, handlers) {
   });
 }
 
+/** `value` with so many decimals; what is rounded to 0 has no minus. */
+function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text;
+}
+
 /** `task` at most once a frame. */
 function eachFrame(task) {
   let waiting = 0;

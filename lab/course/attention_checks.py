@@ -18,7 +18,7 @@ def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | Non
 
     def why(key: int, best: int) -> str:
         tail = "more than any other token." if key == best else f"less than {weights[best]:.3f}."
-        return f"It gets {weights[key]:.3f} of the attention of {quoted(trace.tokens[query])}, {tail}"
+        return f"It gets {weights[key]:.3f} of the attention of {quoted(trace.labels[query])}, {tail}"
 
     prompt = f"Which token does {named(trace, query)} attend to most in this head?"
     return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why)

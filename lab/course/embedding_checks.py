@@ -51,7 +51,7 @@ def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
         Option("None of their vectors is equal: no two places are alike", why),
     )
     prompt = (
-        f"{quoted(trace.tokens[first])} stands at places {first + 1} and {second + 1}. Which of its vectors are equal?"
+        f"{quoted(trace.labels[first])} stands at places {first + 1} and {second + 1}. Which of its vectors are equal?"
     )
     return shuffled("same-word", prompt, options)
 
@@ -79,7 +79,7 @@ def longest_part(trace: Trace, vectors: Mapping[str, Array], token: int) -> Ques
     def why(part: int, best: int) -> str:
         tail = ", the longest of them." if part == best else f"; the {names[best]} vector has {found[names[best]]:.3f}."
         return (
-            f"The {names[part]} vector of {quoted(trace.tokens[token])} has the length {found[names[part]]:.3f}{tail}"
+            f"The {names[part]} vector of {quoted(trace.labels[token])} has the length {found[names[part]]:.3f}{tail}"
         )
 
     prompt = f"Of the vectors that are added up for {named(trace, token)}, which is the longest?"

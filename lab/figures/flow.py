@@ -60,7 +60,7 @@ def attention_flow_of(
     """The same from links at hand."""
     what = "Contribution norms" if norms else "Attention"
     return sankey(
-        Bands(links.layer, links.key, links.query, links.weight), traced.tokens, traced.model.config.layers,
+        Bands(links.layer, links.key, links.query, links.weight), traced.labels, traced.model.config.layers,
         title=f"{what} from layer to layer, {heads_in_words(head)}{', with residual' if residual else ''}",
         value_title="Share with residual" if residual else value_name(norms), chosen=source,
     )  # fmt: skip
@@ -93,7 +93,7 @@ def _map(traced: Trace, values: Weights, title: str, value_title: str, top: floa
     """A map, or its part around the chosen token."""
     shown = window(token, len(traced), TOKENS)
     return heatmap(
-        values[shown, shown], traced.tokens[shown], traced.tokens[shown], title=title, row_title="Receives",
+        values[shown, shown], traced.labels[shown], traced.labels[shown], title=title, row_title="Receives",
         column_title="Comes from", value_title=value_title, domain=(0.0, top),
         highlight=(token - shown.start, None), causal=is_causal(traced), numbered=len(traced) <= TOKENS,
     )  # fmt: skip
@@ -113,6 +113,6 @@ def influence(  # noqa: PLR0913 - what the bench lets choose, each by name
     """The edges of the influence tree, one row an edge."""
     weights = layer_map(traced.layer(layer), head, norms=norms)
     tree = influence_tree(weights, token, k, depth, keep=kept(traced, words_only))
-    title = f"Influence tree of {traced.tokens[token]}, layer {layer + 1}, {heads_in_words(head)}"
-    chart: TreeChart = tree_chart(tree, traced.tokens, title=title, value_title=value_name(norms))
+    title = f"Influence tree of {traced.labels[token]}, layer {layer + 1}, {heads_in_words(head)}"
+    chart: TreeChart = tree_chart(tree, traced.labels, title=title, value_title=value_name(norms))
     return chart.table()

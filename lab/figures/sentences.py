@@ -98,8 +98,8 @@ def drawn_block(read: Between, a: int, b: int) -> Heatmap:
                    ((block.queries, query), (block.keys, key)))  # fmt: skip
     rows, columns = window(row, len(block.queries), TOKENS), window(column, len(block.keys), TOKENS)
     return heatmap(
-        block.weights[rows, columns], [read.trace.tokens[i] for i in block.queries[rows]],
-        [read.trace.tokens[i] for i in block.keys[columns]],
+        block.weights[rows, columns], [read.trace.labels[i] for i in block.queries[rows]],
+        [read.trace.labels[i] for i in block.keys[columns]],
         title=f"Sentence {a + 1} to sentence {b + 1}, layer {layer + 1}, head {head + 1}",
         row_title="Query (attends)", column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0),
         highlight=(row - rows.start, column - columns.start), value_format=".2f", numbered=False,

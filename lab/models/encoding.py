@@ -39,6 +39,24 @@ class Encoding:
         return len(self.tokens)
 
 
+def word_of(tokenizer: Tokenizer, token_id: int) -> str:
+    """A word of the vocabulary as a reader knows it; on screen every token outside lesson 1 is written so.
+
+    WordPiece as it is spelt ("##ing"); byte-level BPE decoded, its space as ␣ ("␣cat" for "Ġcat"),
+    unless its bytes are no readable text by themselves.
+    """
+    from tokenizers import decoders
+
+    name = tokenizer.id_to_token(token_id)
+    if name is None:
+        return f"[no word: {token_id}]"  # a model's table may have more rows than its tokenizer has words
+    if not isinstance(tokenizer.decoder, decoders.ByteLevel):
+        return name
+    text = tokenizer.decode([token_id], skip_special_tokens=False)
+    readable = text.isprintable() and "\ufffd" not in text
+    return text.replace(" ", "␣") if readable else name.replace("Ġ", "␣")
+
+
 def clean(text: str) -> str:
     """Join surrogate pairs; replace lone surrogates, which no tokenizer can hold, by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.encoding import Encoding, encode
+from lab.models.encoding import Encoding, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.weights import LayerWeights
 
@@ -162,6 +163,11 @@ class Trace:
     @property
     def tokens(self) -> tuple[str, ...]:
         return self.encoding.tokens
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The tokens as the screen shows them: "␣cat" where the vocabulary has "Ġcat"."""
+        return tuple(word_of(self.model.tokenizer, each) for each in self.token_ids)
 
     @property
     def token_ids(self) -> tuple[int, ...]:

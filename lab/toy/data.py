@@ -1,4 +1,7 @@
-"""Number-sentences such as "3 5 2", the table that validates them and the one that sums them up."""
+"""Sentences of letters such as "c e b", the table that validates them and the one that sums them up.
+
+A word of a toy is a number in the data and a letter in its text: 1 is "a", 2 is "b".
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from string import ascii_letters
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,8 +56,13 @@ def generate(vocabulary: int, max_length: int, count: int, seed: int) -> ToyData
 
 
 def as_text(sentence: tuple[int, ...]) -> str:
-    """The sentence as a learner types it: ``(3, 5, 2)`` is ``"3 5 2"``."""
-    return " ".join(str(word) for word in sentence)
+    """The sentence as a learner reads it: ``(3, 5, 2)`` is ``"c e b"``."""
+    return " ".join(letter(word) for word in sentence)
+
+
+def letter(word: int) -> str:
+    """The letter of a word: 1 is ``"a"``, 26 ``"z"``, 27 ``"A"``. A token and its place are then told apart."""
+    return ascii_letters[word - 1]
 
 
 def _is_missing(value: object) -> bool:

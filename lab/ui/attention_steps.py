@@ -52,7 +52,7 @@ class View:
         return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
 
     def token(self, position: int) -> str:
-        return quoted(self.trace.tokens[position])
+        return quoted(self.trace.labels[position])
 
 
 def choose_tokens(trace: Trace, query: int, key: int) -> None:
@@ -72,7 +72,7 @@ def choose_token(trace: Trace, name: str, label: str, chosen: int) -> None:
 
     st.session_state[f"_{name}"] = chosen
     st.selectbox(
-        label, range(len(trace)), key=f"_{name}", on_change=take, format_func=lambda i: f"{i + 1} · {trace.tokens[i]}"
+        label, range(len(trace)), key=f"_{name}", on_change=take, format_func=lambda i: f"{i + 1} · {trace.labels[i]}"
     )
 
 
@@ -181,7 +181,7 @@ def show_softmax(view: View) -> None:
     row, key = view.row, view.key
     table = pd.DataFrame(
         {
-            "key": view.trace.tokens,
+            "key": view.trace.labels,
             "scaled score s": row.scaled,
             "e^s": row.exponentials,
             "weight": row.weights,

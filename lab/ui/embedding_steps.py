@@ -49,7 +49,7 @@ class View:
 
     @property
     def word(self) -> str:
-        return quoted(self.trace.tokens[self.token])
+        return quoted(self.trace.labels[self.token])
 
 
 def choose_dimensions(width: int) -> int:

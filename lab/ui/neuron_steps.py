@@ -38,7 +38,7 @@ def show_excited(view: View) -> None:
     if not found:
         return
     st.dataframe(
-        _table(survey, found), hide_index=True, height="content",
+        _table(survey, found, view.trace.model.tokenizer), hide_index=True, height="content",
         column_config={
             "activation": st.column_config.NumberColumn(format="%.3f", width="small"),
             "token": st.column_config.TextColumn(width="small"),
@@ -78,7 +78,7 @@ def _survey(view: View) -> NeuronSurvey:
     return survey
 
 
-def _table(survey: NeuronSurvey, found: tuple[Excited, ...]) -> pd.DataFrame:
+def _table(survey: NeuronSurvey, found: tuple[Excited, ...], tokenizer: Tokenizer) -> pd.DataFrame:
     rows = []
     for each in found:
         encoding = survey.encodings[each.text]
@@ -86,7 +86,7 @@ def _table(survey: NeuronSurvey, found: tuple[Excited, ...]) -> pd.DataFrame:
         text = encoding.text
         before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
         cut = ("…" if start > _CONTEXT else "", "…" if len(text) > end + _CONTEXT else "")
-        rows.append((each.value, encoding.tokens[each.token], f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}"))
+        rows.append((each.value, word_of(tokenizer, encoding.token_ids[each.token]), f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}"))
     return pd.DataFrame(rows, columns=["activation", "token", "in its text"])
 
 

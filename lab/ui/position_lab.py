@@ -12,6 +12,7 @@ from lab.course import embedding_checks as ask
 from lab.course.words import quoted
 from lab.figures import inputs_changed as figures
 from lab.figures.inputs_changed import WITH, WITHOUT
+from lab.models.encoding import word_of
 from lab.ui import cached_layers
 from lab.ui.embedding_steps import LESSON, View
 from lab.ui.figures import code, draw
@@ -32,7 +33,7 @@ def show_position_lab(view: View) -> None:
     )
     order: Order = chosen if chosen in orders else orders[0]
     moved = reordered(trace.encoding, new_order(order, len(trace)))
-    st.markdown(f"As typed: {_row(trace.tokens)}  \n{order.capitalize()}: {_row(moved.tokens)}")
+    st.markdown(f"As typed: {_row(trace.labels)}  \n{order.capitalize()}: {_row(tuple(word_of(trace.model.tokenizer, each) for each in moved.token_ids))}")
     if (moved.token_ids, moved.segment_ids) == (trace.token_ids, trace.segment_ids):
         st.info("In this order the row of tokens is the same as before. Choose another.", icon=":material/edit:")
         return

@@ -95,7 +95,7 @@ def _draw_matrix(view: View, measure: str, key: str, *, clickable: bool = False)
 def _show_block(view: View) -> None:
     """The tokens of one cell, in the head that has its largest weight."""
     layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
-    tokens = view.trace.tokens
+    tokens = view.trace.labels
     st.header(f"Where the maximum is: layer {layer + 1}, head {head + 1}")
     draw(
         figures.drawn_block(view.between, view.a, view.b), "block",
@@ -118,7 +118,7 @@ def _show_block(view: View) -> None:
 
 def _every(view: View) -> pd.DataFrame:
     """A row for each pair that can be seen."""
-    found, tokens = view.found, view.trace.tokens
+    found, tokens = view.found, view.trace.labels
     pairs = [pair for pair in np.ndindex(*found.maximum.shape) if found.where[pair][0] >= 0]
     where = [found.where[pair].tolist() for pair in pairs]
     return pd.DataFrame(
@@ -173,7 +173,7 @@ def show_by_hand(view: View) -> None:
     a, b, n, found = view.a, view.b, len(view.trace), view.found
     sent = cached_heads.sent_by_token(view.trace, found, a, b)
     table = pd.DataFrame(
-        {"token": [view.trace.tokens[i] for i in found.members[a]], f"sends to sentence {b + 1}": sent},
+        {"token": [view.trace.labels[i] for i in found.members[a]], f"sends to sentence {b + 1}": sent},
         index=found.members[a] + 1,
     )
     config = view.trace.model.config

@@ -125,7 +125,7 @@ def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> 
     maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)
     heads = _head_names(config.layers, config.heads)
     return small_maps(
-        maps.reshape(-1, *maps.shape[2:]), traces[0].tokens,
+        maps.reshape(-1, *maps.shape[2:]), traces[0].labels,
         [(head.capitalize(), stage) for head in heads for stage, _ in stages],
         title="Attention of every head: rows attend, columns are attended to", value_title="Weight", domain=(0.0, 1.0),
         causal=config.causal,

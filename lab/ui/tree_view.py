@@ -35,8 +35,8 @@ def show_tree(view: FlowView) -> None:
     if len(tree) == 1:
         st.info(f"{view.name(view.token)} has no other token to attend to here.", icon=":material/info:")
         return
-    title = f"Influence tree of {view.trace.tokens[view.token]}, layer {view.layer.index + 1}, {view.heads}"
-    chart = tree_chart(tree, view.trace.tokens, title=title, value_title=view.value)
+    title = f"Influence tree of {view.trace.labels[view.token]}, layer {view.layer.index + 1}, {view.heads}"
+    chart = tree_chart(tree, view.trace.labels, title=title, value_title=view.value)
     mount("influence_tree", chart.payload, "influence-tree")
     again = partial(
         figures.influence, view.trace, view.layer.index, view.head, token=view.token, k=k, depth=depth,

@@ -210,7 +210,8 @@ class Trace:
         found = self._recent.pop(index, None)
         if found is None:
             w = self.model.weights.layers[index]
-            controls = self.interventions.for_layer(index, config, len(self))
+            changes = self.interventions.with_padding(len(self), self.encoding.padding)
+            controls = changes.for_layer(index, config, len(self))
             found = LayerTrace(index, w, forward.run_layer(self.hidden_states[index], w, config, controls))
         # Sessions share traces: each of these steps is safe when another thread does the same.
         self._recent[index] = found
@@ -299,5 +300,6 @@ def trace(model: LoadedModel, text: str, pair: str | None = None, interventions:
 def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interventions = _NOTHING) -> Trace:
     """Run an :class:`Encoding` made or changed by hand (tokens masked, segments swapped)."""
     interventions.check(model.config, len(encoding))
-    stream = forward.run_model(*inputs(model, encoding), model.weights, interventions)
+    changes = interventions.with_padding(len(encoding), encoding.padding)
+    stream = forward.run_model(*inputs(model, encoding), model.weights, changes)
     return Trace(model, encoding, interventions, stream)

@@ -2,6 +2,7 @@
 
 from lab.ui import attention_extras as extras
 from lab.ui import attention_steps as steps
+from lab.ui.break_it import break_it
 from lab.ui.lesson import open_lesson, with_tokens
 from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
@@ -33,7 +34,7 @@ elif step in TOY_STEPS:
 elif step == "By hand":
     extras.by_hand()
 elif step == "Break it":
-    proven = extras.break_it(view)
+    proven = break_it(view)
 else:
     steps.show_checks(view)
 page.next_step(names)

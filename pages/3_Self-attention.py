@@ -10,7 +10,7 @@ from lab.ui.toy_steps import TOY_STEPS, toy_trace
 page = open_lesson("3_Self-attention.py")
 toy = page.selection.mode == TOY
 trace = toy_trace(page) if toy else page.trace()
-layer, head = page.head_controls(trace.model)
+layer, head = page.head_controls(trace.model, steps.first_head(page))
 
 STEPS = {
     "Map": steps.show_map,
@@ -27,7 +27,6 @@ view = steps.View(page, trace, trace.layer(layer), head, query, key)
 proven = trace
 
 if step in STEPS:
-    steps.choose_tokens(trace, query, key)
     STEPS[step](view)
 elif step in TOY_STEPS:
     TOY_STEPS[step](page)

@@ -14,6 +14,7 @@ from lab.analysis.attention import AttentionRow, attention_map, attention_row
 from lab.charts.figure import Figure
 from lab.charts.heatmap import heatmap
 from lab.course import attention_checks as ask
+from lab.course.checks import Question
 from lab.course.words import in_tex, quoted
 from lab.figures import attention as figures
 from lab.models import forward
@@ -21,9 +22,11 @@ from lab.models.trace import LayerTrace, Trace
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.figures import code, draw
 from lab.ui.lesson import LessonPage
+from lab.ui.parameters import DEFAULTS, TOY
 from lab.ui.quiz import checks, predict
 
 _LESSON = "self-attention"
+_SHARED_OUT = 5  # of lab-bert
 F = TypeVar("F", bound=Figure)
 
 
@@ -55,13 +58,26 @@ class View:
         return quoted(self.trace.labels[position])
 
 
-def choose_tokens(trace: Trace, query: int, key: int) -> None:
-    """Two selectors for query and key; the keyboard's way to what a click on the map does."""
+def first_head(page: LessonPage) -> int:
+    """The head to begin with, from 1: in the default model one whose rows are shared out, so there is much to weigh."""
+    chosen = page.selection
+    return _SHARED_OUT if chosen.mode != TOY and chosen.model == DEFAULTS.model else 1
+
+
+def choose_tokens(view: View, question: Question | None = None) -> bool:
+    """Two selectors for query and key; the keyboard's way to what a click on the map does.
+
+    A ``question`` about the query is asked between them: the chosen key could be its answer. Returns whether it is
+    answered.
+    """
     left, right = st.columns(2)
     with left:
-        choose_token(trace, "token", "Query: the token that attends", query)
+        choose_token(view.trace, "token", "Query: the token that attends", view.query)
+    if question is not None and not predict(_LESSON, question):
+        return False
     with right:
-        choose_token(trace, "key_token", "Key: the token attended to", key)
+        choose_token(view.trace, "key_token", "Key: the token attended to", view.key)
+    return True
 
 
 def choose_token(trace: Trace, name: str, label: str, chosen: int) -> None:
@@ -96,7 +112,7 @@ def draw_map(view: View, traced: Trace, title: str, key: str, *, clickable: bool
 def show_map(view: View, question_first: bool = True) -> None:
     """The whole head: who attends to whom."""
     question = ask.most_attended(view.trace, view.row, view.query)
-    if question_first and question is not None and not predict(_LESSON, question):
+    if question_first and not choose_tokens(view, question):
         return
     clicked = draw_map(view, view.trace, f"Attention weights, {view.place}", "attention-map", clickable=True)
     if clicked is not None and clicked != st.session_state.get("_clicked"):
@@ -113,6 +129,7 @@ def show_map(view: View, question_first: bool = True) -> None:
 
 def show_queries_and_keys(view: View) -> None:
     """Where the numbers start: one vector per token becomes three."""
+    choose_tokens(view)
     config = view.trace.model.config
     st.markdown(
         f"Each token’s vector of {config.width} numbers is multiplied by three matrices. Head {view.head + 1} "
@@ -145,6 +162,7 @@ def _show_construction(view: View) -> None:
 
 def show_scores(view: View) -> None:
     """A score is a dot product: multiply dimension by dimension, add up."""
+    choose_tokens(view)
     row, key = view.row, view.key
     st.markdown(
         f"Does the key of {view.token(key)} answer the query of {view.token(view.query)}? Multiply the two vectors "
@@ -161,7 +179,7 @@ def show_scale(view: View) -> None:
     row = view.row
     d_k = len(row.query)
     question = ask.without_scaling(view.trace, row, view.query)
-    if question is not None and not predict(_LESSON, question):
+    if not choose_tokens(view, question):
         return
     st.markdown(
         f"A score adds up {d_k} products. Were they independent, their sum would spread √{d_k} ≈ {d_k**0.5:.2f} "
@@ -178,6 +196,7 @@ def show_scale(view: View) -> None:
 
 def show_softmax(view: View) -> None:
     """The weights, written out."""
+    choose_tokens(view)
     row, key = view.row, view.key
     table = pd.DataFrame(
         {
@@ -204,6 +223,7 @@ def show_softmax(view: View) -> None:
 
 def show_values(view: View) -> None:
     """What the query takes home: the weighted sum of the values."""
+    choose_tokens(view)
     st.markdown(
         f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
         f"{view.head + 1} brings to {view.token(view.query)}: its **context**."

@@ -118,11 +118,11 @@ class OpenPage:
             return parameters.DEFAULTS.model
         return wanted
 
-    def head_controls(self, model: LoadedModel) -> tuple[int, int]:
-        """Layer and head selectors in the sidebar; returns both from 0."""
+    def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
+        """Layer and head selectors in the sidebar; returns both from 0. ``first`` is the head before anybody chose."""
         layer = self.layer_control(model)
         with st.sidebar:
-            _counted("head", model.config.heads, model.id)
+            _counted("head", model.config.heads, model.id, first)
         return layer, int(selection.chosen("head")) - 1
 
     def layer_control(self, model: LoadedModel) -> int:
@@ -231,10 +231,10 @@ def _papers(reading: Sequence[str]) -> None:
         st.markdown("\n".join(f"- {paper}" for paper in reading))
 
 
-def _counted(name: str, count: int, model_id: str) -> None:
+def _counted(name: str, count: int, model_id: str, first: int = 1) -> None:
     """A selector of one of a model's layers or heads, from 1."""
     selection.fit(name, count, model_id)
-    st.selectbox(name.capitalize(), range(1, count + 1), key=name, bind="query-params")
+    st.selectbox(name.capitalize(), range(1, count + 1), index=first - 1, key=name, bind="query-params")
 
 
 def _set_step(name: str) -> None:

@@ -58,7 +58,7 @@ def _draw(view: View, gaps: dict[str, Gap], order: Order) -> None:
     draw(figures.reordering_of(gaps), "position-lab", call=partial(figures.reordering, view.trace, order))
     segment = "; its segment goes with it" if view.trace.model.config.segments > 1 else ""
     st.markdown(
-        f"Each token is held against itself, at its old and its new place{segment}. The largest number in these "
+        f"Each token is compared with itself, at its old and at its new place{segment}. The largest number in these "
         f"vectors is {gaps[WITHOUT].largest:.1f}."
     )
 
@@ -73,7 +73,7 @@ def _explained(view: View, gaps: dict[str, Gap]) -> str:
         )
         return f"{told} Take the mask away as well, and what differs is rounding: the outputs move with their tokens."
     told = (
-        f"**Without positions, every output moves with its token**: what differs is rounding in float32. "
+        f"**Without positions, every output moves with its token**; what differs is rounding in float32. "
         f"Self-attention adds up over a set of tokens, and every other step in {view.model} looks at one token alone."
     )
     if gaps[WITH].follows:

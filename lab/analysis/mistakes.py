@@ -1,4 +1,5 @@
-"""The forward pass with a mistake in it, beside the right one: how far the vectors move, what word is predicted then."""
+"""The forward pass with a mistake in it, beside the right one: how far the vectors move, what word is predicted "
+"then."""
 
 from __future__ import annotations
 

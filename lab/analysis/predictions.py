@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.masking import mask_of
 from lab.models import forward
-from lab.models.encoding import Encoding
-from lab.models.encoding import word_of as word_of
+from lab.models.encoding import Encoding, word_of
 from lab.models.trace import Trace
 
 if TYPE_CHECKING:

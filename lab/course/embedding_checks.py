@@ -42,7 +42,8 @@ def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
     if "token" not in equal or apart < 1e-6:
         return None
     why = (
-        f"Both look up row {token_id} of the token table, but tokens {first + 1} and {second + 1} stand at two positions "
+        f"Both look up row {token_id} of the token table, but tokens {first + 1} and {second + 1} stand at two "
+        "positions "
         f"with two vectors: the sums differ by up to {apart:.3f}."
     )
     options = (
@@ -111,7 +112,11 @@ def same_distance(width: int, base: float) -> Question | None:
         return None
     told = ("they are 5 apart, as 3 and 8 are.", "they are 15 apart.", "they are 8 apart.", "they are 3 apart.")
     options = [
-        Option(f"{pairs[i][0]} and {pairs[i][1]}", f"Their dot product is {values[i]:.3f}, that of 3 and 8 {float(dot[3, 8]):.3f}: {told[i]}", correct=i == 0)
+        Option(
+            f"{pairs[i][0]} and {pairs[i][1]}",
+            f"Their dot product is {values[i]:.3f}, that of 3 and 8 {float(dot[3, 8]):.3f}: {told[i]}",
+            correct=i == 0,
+        )
         for i in (0, *others)
     ]
     prompt = "The sinusoids of positions 3 and 8 have a dot product. Which other two positions have the same?"
@@ -142,10 +147,8 @@ def after_reordering(order: Order, gap: Gap) -> Question:
     are alike.
     """
     apart = f"{float(gap.layers.max()):.2g}"
-    if gap.follows:
-        why = f"Compare each token at its old and at its new place: no number differs by more than {apart}. That is rounding."
-    else:
-        why = f"Compare each token at its old and at its new place: numbers differ by up to {apart}."
+    rounding = ", which is rounding" if gap.follows else ""
+    why = f"Compare each token at its old and at its new place: the largest difference is {apart}{rounding}."
     options = (
         Option("Each token keeps its output, at its new place", why, correct=gap.follows),
         Option("Every place keeps its output, whatever stands there now", why),

@@ -104,7 +104,7 @@ def difference(traced: Trace, layer: int, head: int, other: int, query: int = 0,
 
 
 def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:
-    """How far the heads of a layer are apart, in bits. Raises ValueError for a single token, which has no choice."""
+    """How far the heads of a layer are apart, in nats. Raises ValueError for a single token, which has no choice."""
     apart = analysis.head_divergence(traced.layer(layer).attention, causal=is_causal(traced))
     return divergence_of(apart, layer, head, other)
 
@@ -113,7 +113,7 @@ def divergence_of(apart: Values, layer: int, head: int, other: int) -> Heatmap:
     """The same, measured before: ``apart`` (H, H)."""
     labels = counted(len(apart))
     return heatmap(
-        apart, labels, labels, title=f"Bits between the heads of layer {layer + 1}", row_title="Head",
-        column_title="Other head", value_title="Divergence in bits", domain=(0.0, 1.0), highlight=(head, other),
-        value_format=".2f", numbered=False,
+        apart, labels, labels, title=f"How far the heads of layer {layer + 1} are apart", row_title="Head",
+        column_title="Other head", value_title="Divergence in nats", domain=(0.0, analysis.MOST_APART),
+        highlight=(head, other), value_format=".2f", numbered=False,
     )  # fmt: skip

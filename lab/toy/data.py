@@ -144,10 +144,10 @@ def validate(data: ToyData) -> pd.DataFrame:
 
 
 def _entropy(counts: list[int]) -> float:
-    """Shannon entropy in bits of the distribution that ``counts`` describe."""
+    """Shannon entropy in nats of the distribution that ``counts`` describe."""
     shares = np.array([count for count in counts if count]) / sum(counts)
     # From 0, not negated: a single word has entropy 0, and not -0.
-    return float(0.0 - (shares * np.log2(shares)).sum())
+    return float(0.0 - (shares * np.log(shares)).sum())
 
 
 def summarise(data: ToyData) -> pd.DataFrame:
@@ -166,7 +166,7 @@ def summarise(data: ToyData) -> pd.DataFrame:
     lengths = np.array([len(sentence) for sentence in data.sentences])
     occurrences = Counter(words)
     counts = [occurrences[word] for word in range(1, data.vocabulary + 1)]
-    entropy, largest = _entropy(counts), math.log2(data.vocabulary)
+    entropy, largest = _entropy(counts), math.log(data.vocabulary)
     rows = [
         ("sentences", len(lengths), "sentences"),
         ("tokens", len(words), "tokens"),
@@ -179,8 +179,8 @@ def summarise(data: ToyData) -> pd.DataFrame:
         ("least common word", counts.index(min(counts)) + 1, "word"),
         ("frequency of the least common word", min(counts) / len(words), "share of tokens"),
         ("vocabulary seen", len(occurrences) / data.vocabulary, "share of words"),
-        ("entropy of the words", entropy, "bits"),
-        ("largest possible entropy", largest, "bits"),
+        ("entropy of the words", entropy, "nats"),
+        ("largest possible entropy", largest, "nats"),
         ("entropy / largest possible", entropy / largest, "ratio"),
     ]
     return pd.DataFrame(

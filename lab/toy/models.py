@@ -28,6 +28,8 @@ CONSTRUCTED = "toy-constructed"
 UNKNOWN = "[UNK]"
 # What each head of the constructed toy looks for.
 CONSTRUCTED_HEADS = ("previous token", "same token", "average")
+# The same as the end of a sentence: the head was written to …
+HEAD_RULES = ("look at the token before", "look at equal tokens", "look at all tokens alike")
 # The scaled score of a key a constructed head looks for; all others score 0. Against the 31 others
 # of the longest sentence it leaves the one key e^10 / (e^10 + 31) = 0.9986 of the attention.
 MATCH_SCORE = 10.0

@@ -19,7 +19,7 @@ from lab.course.words import in_tex, quoted
 from lab.figures import attention as figures
 from lab.models import forward
 from lab.models.trace import LayerTrace, Trace
-from lab.toy.models import CONSTRUCTED, query_key_product
+from lab.toy.models import CONSTRUCTED, HEAD_RULES, query_key_product
 from lab.ui.figures import code, draw
 from lab.ui.lesson import LessonPage
 from lab.ui.parameters import DEFAULTS, TOY
@@ -111,6 +111,8 @@ def draw_map(view: View, traced: Trace, title: str, key: str, *, clickable: bool
 
 def show_map(view: View, question_first: bool = True) -> None:
     """The whole head: who attends to whom."""
+    if question_first:
+        _explain(view)
     question = ask.most_attended(view.trace, view.row, view.query)
     if question_first and not choose_tokens(view, question):
         return
@@ -120,10 +122,24 @@ def show_map(view: View, question_first: bool = True) -> None:
         st.session_state["token"], st.session_state["key_token"] = clicked[0] + 1, clicked[1] + 1
         st.rerun()
     weight = view.row.weights[view.key]
+    if view.trace.model.id == CONSTRUCTED:
+        st.markdown(f"Head {view.head + 1} was written by hand, to {HEAD_RULES[view.head]}.")
     st.markdown(
         f"{view.token(view.query)} gives {view.token(view.key)} the weight **{weight:.3f}**. Every row adds up to 1. "
         f"Click a cell to choose another pair. In Python this map is "
         f"`trace.layer({view.layer.index}).attention[{view.head}]`."
+    )
+
+
+def _explain(view: View) -> None:
+    """What attention is, before anything is asked about it."""
+    config = view.trace.model.config
+    seen = "itself and the tokens before it" if config.causal else "all tokens, itself included"
+    st.markdown(
+        f"**Attention** lets each token collect from {seen}. It gives every one of them a **weight**; the weights of a "
+        "token add up to 1. What is collected is mixed in these proportions. A token **attends** to another when it "
+        "gives "
+        "it much weight. A layer does this several times side by side, each time in a **head** of its own."
     )
 
 
@@ -155,8 +171,10 @@ def _show_construction(view: View) -> None:
         "query-key-product",
     )  # fmt: skip
     st.markdown(
-        "Each dimension of this toy means one thing: which word a token is, or where it stands. A strong colour says: "
-        "when the query’s token has the row’s meaning and the key’s token the column’s, the score is large."
+        "Each dimension of this toy means one thing: which letter a token is, or at which position it stands (counted "
+        "from 0). A strong colour is a large score: the query’s token has the meaning of the row, and the key’s token "
+        "that "
+        "of the column."
     )
 
 
@@ -182,12 +200,16 @@ def show_scale(view: View) -> None:
     if not choose_tokens(view, question):
         return
     st.markdown(
-        f"A score adds up {d_k} products. Were they independent, their sum would spread √{d_k} ≈ {d_k**0.5:.2f} "
-        f"times as wide as one of them; dividing by √{d_k} takes that back. "
+        f"A score adds up {d_k} products, and a sum of many products spreads widely. {d_k} independent products add "
+        "up to "
+        f"a sum that spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. Dividing by √{d_k} brings that "
+        "back. "
         + (
-            "GPT-2 then masks what comes after the query: the score becomes −∞ and the weight 0."
+            "This model then masks what comes after the query: the score becomes −∞ and the weight 0."
             if view.trace.model.config.causal
-            else "BERT masks nothing here: every token may see every other."
+            else "Then comes the mask. It hides nothing here: every token may see every other. It has work where a "
+            "text "
+            "is filled up with padding; see **Break it**."
         )
     )
     draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
@@ -215,8 +237,9 @@ def show_softmax(view: View) -> None:
     )
     st.dataframe(table, column_config={c: st.column_config.NumberColumn(format="%.4f") for c in table.columns[1:]})
     st.markdown(
-        f"The weights add up to {row.weights.sum():.4f}, and each equals the one on the map: the softmax of the "
-        "shown scores is the shown weight."
+        f"The weights add up to {row.weights.sum():.4f}. The last column has the weights of the map: they are what "
+        "this "
+        "table computes."
     )
     code(forward.attend)
 

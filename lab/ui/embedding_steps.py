@@ -77,7 +77,8 @@ def show_vectors(view: View) -> None:
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     st.markdown(
         f"An id picks a row. {view.word} has the id {trace.token_ids[view.token]}, so it gets that row of the token "
-        f"table: {view.width} numbers out of a table of {table.shape[0]:,} rows. Such a row of numbers is a **vector**; "
+        f"table: {view.width} numbers out of a table of {table.shape[0]:,} rows. Such a row of numbers is a "
+        "**vector**; "
         f"each of its numbers is a **dimension**. The token’s position picks a row of the position table"
         f"{', its segment one of the segment table' if 'segment' in view.parts else ''}. These vectors are added up."
     )
@@ -193,7 +194,8 @@ def show_lengths(view: View) -> None:
         after = sizes["LayerNorm"]
         st.markdown(
             f"Among the tokens of this text, the sums are {sizes['sum'].min():.2f} to {sizes['sum'].max():.2f} long. "
-            f"LayerNorm gives all of them the length √{view.width} = {math.sqrt(view.width):.2f}; with γ and β they are "
+            f"LayerNorm gives all of them the length √{view.width} = {math.sqrt(view.width):.2f}; with γ and β they "
+            "are "
             f"{after.min():.2f} to {after.max():.2f} long."
         )
     st.markdown(_on_the_way(view))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -13,6 +14,7 @@ from lab.course import feed_forward_checks as ask
 from lab.course.words import quoted
 from lab.figures import feed_forward as figures
 from lab.models import forward
+from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
 from lab.toy.data import as_text
 from lab.ui import cached_layers, toy_runs
@@ -20,6 +22,9 @@ from lab.ui.feed_forward_view import LESSON, View, choose
 from lab.ui.figures import code, draw
 from lab.ui.parameters import TOY, Selection
 from lab.ui.quiz import predict
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 _CONTEXT = 60  # characters of a text on either side of a token
 
@@ -86,7 +91,13 @@ def _table(survey: NeuronSurvey, found: tuple[Excited, ...], tokenizer: Tokenize
         text = encoding.text
         before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
         cut = ("…" if start > _CONTEXT else "", "…" if len(text) > end + _CONTEXT else "")
-        rows.append((each.value, word_of(tokenizer, encoding.token_ids[each.token]), f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}"))
+        rows.append(
+            (
+                each.value,
+                word_of(tokenizer, encoding.token_ids[each.token]),
+                f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}",
+            )
+        )
     return pd.DataFrame(rows, columns=["activation", "token", "in its text"])
 
 

@@ -33,7 +33,10 @@ def show_position_lab(view: View) -> None:
     )
     order: Order = chosen if chosen in orders else orders[0]
     moved = reordered(trace.encoding, new_order(order, len(trace)))
-    st.markdown(f"As typed: {_row(trace.labels)}  \n{order.capitalize()}: {_row(tuple(word_of(trace.model.tokenizer, each) for each in moved.token_ids))}")
+    st.markdown(
+        f"As typed: {_row(trace.labels)}  \n{order.capitalize()}: "
+        f"{_row(tuple(word_of(trace.model.tokenizer, each) for each in moved.token_ids))}"
+    )
     if (moved.token_ids, moved.segment_ids) == (trace.token_ids, trace.segment_ids):
         st.info("In this order the row of tokens is the same as before. Choose another.", icon=":material/edit:")
         return

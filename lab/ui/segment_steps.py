@@ -40,9 +40,7 @@ def show_segments(view: View) -> None:
         return
     _draw_segments(trace.encoding)
     if segments == 1:
-        st.markdown(
-            f"{view.model} has a single segment. Every token gets the same segment vector."
-        )
+        st.markdown(f"{view.model} has a single segment. Every token gets the same segment vector.")
     elif len(set(trace.segment_ids)) == 1:
         st.markdown("This is one text, so every token is in segment A (id 0).")
         if view.page.selection.mode != "Toy":
@@ -104,7 +102,8 @@ def _show_movement(view: View, movement: Movement, change: SegmentChange) -> Non
     )  # fmt: skip
     told = [f"{float(line[-1]):.3f} in {name}" for name, line in figures.segment_means(trace, movement).items()]
     st.markdown(
-        f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance of "
+        f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance "
+        "of "
         "1 means that a vector moved as far as it is long."
     )
     if movement.follows is not None:

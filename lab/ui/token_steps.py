@@ -41,7 +41,10 @@ def show_tokens(view: View) -> bool | None:
         }
     )
     draw_chips(encoding_chips(encoding))
-    st.caption("Above each chip stands the number of the token, counted from 1; below it the token, where the two differ." + _dashed(view))
+    st.caption(
+        "Above each chip stands the number of the token, counted from 1; below it the token, where the two differ."
+        + _dashed(view)
+    )
     rows = partial(token_table, view.trace)
     table(rows(), "tokens", rows)
     return None
@@ -116,7 +119,8 @@ def _bytes(view: View) -> None:
         st.dataframe(tables.character_bytes_table(word.text), height="auto")
     with st.expander("The sign of each of the 256 bytes"):
         st.markdown(
-            "Byte-level BPE writes every byte as one visible sign. A byte that prints stands for itself. The others get "
+            "Byte-level BPE writes every byte as one visible sign. A byte that prints stands for itself. The others "
+            "get "
             "another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it as “␣”."
         )
         table(tables.byte_table(), "bytes")
@@ -174,7 +178,8 @@ def show_special_tokens(view: View) -> None:
     _cut(view)
     rows, width = view.trace.model.weights.embeddings.token.shape
     st.markdown(
-        f"From here on the characters are gone. Each token has a number in the vocabulary, its **id**, and the id picks a "
+        "From here on the characters are gone. Each token has a number in the vocabulary, its **id**, and the id "
+        "picks a "
         f"row of {width} numbers out of a table of {rows:,} rows."
     )
 

@@ -110,7 +110,8 @@ def show_agreement(page: LessonPage, view: View, *, tell: bool) -> None:
     with page.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
             st.markdown(
-                "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens the "
+                "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens "
+                "the "
                 "model reads. "
                 + ("Tokens, ids and characters are the same." if wrong is None else f"Token {wrong} is the first that "
                    "differs.")

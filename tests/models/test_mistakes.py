@@ -18,6 +18,7 @@ from tests.conftest import TinyCheckpoint
 from tests.models.conftest import HuggingFace, LabModel
 from tests.models.reference import PAIR, SENTENCE, agrees, close, words
 
+
 @pytest.fixture(params=("bert", "roberta", "electra", "distilbert"))
 def encoder(request: pytest.FixtureRequest) -> Family:
     """Each family that is padded."""
@@ -132,9 +133,7 @@ def test_padding_is_refused_where_there_is_no_token_or_no_room(lab_model: LabMod
     assert padded(gpt2.tokenizer, gpt2.config, encode(gpt2.tokenizer, gpt2.config, SENTENCE), 1) is None
 
 
-def test_no_values_is_a_value_matrix_of_zeros(
-    lab_model: LabModel, hugging_face: HuggingFace, family: Family
-) -> None:
+def test_no_values_is_a_value_matrix_of_zeros(lab_model: LabModel, hugging_face: HuggingFace, family: Family) -> None:
     theirs = hugging_face(family).edited()
     for layer in range(LAYERS):
         theirs.value_parameters(layer)[0][:] = 0

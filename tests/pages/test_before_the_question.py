@@ -71,6 +71,7 @@ def elements(block: Block) -> Iterator[tuple[str, str]]:
 def texts(element: Element) -> Iterator[tuple[str, str]]:
     if isinstance(element, Dataframe | Table):
         yield element.type, readable(element.value.to_string(max_rows=None))
+        yield "number of rows", str(len(element.value))
         return
     proto = element.proto
     for field in ("label", "help", "body", "alt", "caption", "placeholder"):
@@ -115,6 +116,12 @@ def asked(at: AppTest, questions: list[Question], kind: str) -> list[Question]:
     """The questions that stand on the page, unanswered."""
     prompts = [radio.label for radio in at.radio if radio.key and radio.key.startswith(kind)]
     return [next(each for each in reversed(questions) if each.prompt == prompt) for prompt in prompts]
+
+
+def test_a_toy_s_name_does_not_tell_its_rules() -> None:
+    said = readable("\n".join(text for _, text in elements(visit("3_Self-attention.py", mode="Toy").main)))
+    assert "written by hand" in said
+    assert not re.search("previous token|token before|equal tokens|same token|all alike|tokens alike", said)
 
 
 @pytest.mark.parametrize(("page", "mode"), CASES)

@@ -2,6 +2,7 @@
 
 from lab.ui import attention_extras as extras
 from lab.ui import attention_steps as steps
+from lab.ui.break_it import break_it
 from lab.ui.lesson import open_lesson, with_tokens
 from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
@@ -9,7 +10,7 @@ from lab.ui.toy_steps import TOY_STEPS, toy_trace
 page = open_lesson("3_Self-attention.py")
 toy = page.selection.mode == TOY
 trace = toy_trace(page) if toy else page.trace()
-layer, head = page.head_controls(trace.model)
+layer, head = page.head_controls(trace.model, steps.first_head(page))
 
 STEPS = {
     "Map": steps.show_map,
@@ -26,14 +27,13 @@ view = steps.View(page, trace, trace.layer(layer), head, query, key)
 proven = trace
 
 if step in STEPS:
-    steps.choose_tokens(trace, query, key)
     STEPS[step](view)
 elif step in TOY_STEPS:
     TOY_STEPS[step](page)
 elif step == "By hand":
     extras.by_hand()
 elif step == "Break it":
-    proven = extras.break_it(view)
+    proven = break_it(view)
 else:
     steps.show_checks(view)
 page.next_step(names)

@@ -22,6 +22,9 @@ from lab.models.trace import LayerTrace
 
 Array = NDArray[np.float32]
 
+# The divergence, in nats, of two rows that share no key.
+MOST_APART = math.log(2)
+
 
 @dataclass(frozen=True, eq=False)
 class HeadSum:
@@ -68,15 +71,15 @@ def head_sum(layer: LayerTrace) -> HeadSum:
 
 
 def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
-    """How far two heads' rows are apart: the Jensen–Shannon divergence in bits, (..., n, n) -> (..., n).
+    """How far two heads' rows are apart: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
 
-    H(m) − (H(p) + H(q)) / 2 with m = (p + q) / 2 (Lin 1991): 0 for equal rows, 1 for rows that share no
-    key. Clark et al. 2019, §6, compare heads by it.
+    H(m) − (H(p) + H(q)) / 2 with m = (p + q) / 2 (Lin 1991): 0 for equal rows, ln 2 ≈ 0.69 for rows that
+    share no key. Clark et al. 2019, §6, compare heads by it.
     """
     p, q = np.asarray(first, dtype=np.float32), np.asarray(second, dtype=np.float32)
     mean = np.asarray((p + q) / 2, dtype=np.float32)
     nats = row_entropy(mean) - (row_entropy(p) + row_entropy(q)) / 2
-    return np.clip(nats / math.log(2), 0, 1).astype(np.float64)
+    return np.clip(nats, 0, MOST_APART).astype(np.float64)
 
 
 def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values:

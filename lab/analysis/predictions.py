@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import decoders
 
 from lab.analysis.masking import mask_of
 from lab.models import forward
-from lab.models.encoding import Encoding
+from lab.models.encoding import Encoding, word_of
 from lab.models.trace import Trace
 
 if TYPE_CHECKING:
@@ -148,22 +147,6 @@ class Restored:
     word: str
     probability: float
     rank: int
-
-
-def word_of(tokenizer: Tokenizer, token_id: int) -> str:
-    """A word of the vocabulary as a reader knows it.
-
-    WordPiece as it is spelt ("##ing"); byte-level BPE decoded, its space as ␣ ("␣cat" for "Ġcat"),
-    unless its bytes are no readable text by themselves.
-    """
-    name = tokenizer.id_to_token(token_id)
-    if name is None:
-        return f"[no word: {token_id}]"  # a model's table may have more rows than its tokenizer has words
-    if not isinstance(tokenizer.decoder, decoders.ByteLevel):
-        return name
-    text = tokenizer.decode([token_id], skip_special_tokens=False)
-    readable = text.isprintable() and "\ufffd" not in text
-    return text.replace(" ", "␣") if readable else name
 
 
 def predictions(trace: Trace, places: Sequence[int], truths: Sequence[int | None]) -> tuple[Prediction, ...]:

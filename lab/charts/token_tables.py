@@ -20,7 +20,7 @@ _SPELLED_OUT = 300  # bytes of a word; the states of a longer one would fill meg
 
 
 def token_table(encoding: Encoding) -> pd.DataFrame:
-    """Every token that the model reads: position from 1, id, segment, and the characters it stands for.
+    """Every token that the model reads: its number from 1, id, segment, and the characters it stands for.
 
     ``start`` and ``end`` count characters of its text from 0, ``end`` not included; both are
     missing where a token stands for no character.
@@ -39,7 +39,7 @@ def token_table(encoding: Encoding) -> pd.DataFrame:
             "end": _ends(encoding.offsets, 1),
             "added by the model": encoding.special,
         },
-        index=_numbered(len(encoding), "position"),
+        index=_numbered(len(encoding), "token no."),
     )
 
 
@@ -50,7 +50,7 @@ def _numbered(count: int, name: str) -> pd.Index:
 
 def _ends(spans: tuple[Span, ...], side: int) -> pd.Series:
     values = [span[side] if span[0] < span[1] else None for span in spans]
-    return pd.Series(values, dtype="Int64", index=_numbered(len(spans), "position"))
+    return pd.Series(values, dtype="Int64", index=_numbered(len(spans), "token no."))
 
 
 def pre_token_table(steps: TokenizationSteps) -> pd.DataFrame:

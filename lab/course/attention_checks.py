@@ -18,7 +18,7 @@ def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | Non
 
     def why(key: int, best: int) -> str:
         tail = "more than any other token." if key == best else f"less than {weights[best]:.3f}."
-        return f"It gets {weights[key]:.3f} of the attention of {quoted(trace.tokens[query])}, {tail}"
+        return f"It gets {weights[key]:.3f} of the attention of {quoted(trace.labels[query])}, {tail}"
 
     prompt = f"Which token does {named(trace, query)} attend to most in this head?"
     return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why)
@@ -59,10 +59,14 @@ def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | Non
     gap = s_1 - s_2
     wrong = {
         w_1 - gap: f"{w_1:.3f} − {gap:.3f}: the difference of the scores was taken from the weight.",
-        w_1 * s_2 / s_1 if s_1 else -1.0: "This is in proportion to the scores; the softmax is in proportion "
+        w_1 * s_2 / s_1 if s_1 else -1.0: "This shares in proportion to the scores. The softmax shares in proportion "
         "to their exponentials.",
-        w_1 / (1 + gap): f"{w_1:.3f} ÷ (1 + {gap:.3f}): close for small differences only.",
-        w_1 / 2: "Half of the first weight, whatever the scores: the softmax looks at the scores.",
+        w_1
+        / (
+            1 + gap
+        ): f"This is {w_1:.3f} ÷ (1 + {gap:.3f}). It uses 1 + the difference in place of e to the difference, which is "
+        "nearly the same only for a small difference.",
+        w_1 / 2: "This is half of the first weight. The softmax looks at the scores.",
     }
     why = f"{w_1:.3f} · e^({s_2:.3f} − {s_1:.3f}) = {w_2:.3f}."
     key_1, key_2 = named(trace, int(first)), named(trace, int(second))
@@ -131,5 +135,5 @@ def most_even(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
         tail = ", the smallest of all rows." if query == best else f"; row {best + 1} has {largest[best]:.3f}."
         return f"Its largest weight is {largest[query]:.3f}{tail}"
 
-    prompt = "Which token’s largest weight is the smallest of all rows, so that it spreads its attention widest?"
+    prompt = "Which token spreads its attention most widely? Look for the row whose largest weight is the smallest."
     return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why)

@@ -42,16 +42,17 @@ def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
     if "token" not in equal or apart < 1e-6:
         return None
     why = (
-        f"Both look up row {token_id} of the token table, but places {first + 1} and {second + 1} have position "
-        f"vectors of their own: the two sums differ by up to {apart:.3f}."
+        f"Both look up row {token_id} of the token table, but tokens {first + 1} and {second + 1} stand at two "
+        "positions "
+        f"with two vectors: the sums differ by up to {apart:.3f}."
     )
     options = (
         Option("Their token vectors are equal, their sums differ", why, correct=True),
         Option("All their vectors are equal: it is the same word", why),
-        Option("None of their vectors is equal: no two places are alike", why),
+        Option("None of their vectors is equal: no two positions are alike", why),
     )
     prompt = (
-        f"{quoted(trace.tokens[first])} stands at places {first + 1} and {second + 1}. Which of its vectors are equal?"
+        f"{quoted(trace.labels[first])} is token {first + 1} and token {second + 1}. Which of their vectors are equal?"
     )
     return shuffled("same-word", prompt, options)
 
@@ -67,24 +68,6 @@ def _twice(encoding: Encoding) -> tuple[int, int] | None:
                 return seen[token_id], place
             seen[token_id] = place
     return None
-
-
-def longest_part(trace: Trace, vectors: Mapping[str, Array], token: int) -> Question | None:
-    """Which summand of a token is the longest vector?"""
-    found = {name: float(size[token]) for name, size in lengths(vectors).items() if name in SUMMANDS}
-    names, total = list(found), sum(found.values())
-    if not total:
-        return None
-
-    def why(part: int, best: int) -> str:
-        tail = ", the longest of them." if part == best else f"; the {names[best]} vector has {found[names[best]]:.3f}."
-        return (
-            f"The {names[part]} vector of {quoted(trace.tokens[token])} has the length {found[names[part]]:.3f}{tail}"
-        )
-
-    prompt = f"Of the vectors that are added up for {named(trace, token)}, which is the longest?"
-    shares = [each / total for each in found.values()]
-    return ranked("longest-part", prompt, shares, lambda part: f"The {names[part]} vector", why)
 
 
 def longest_sum(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
@@ -129,10 +112,14 @@ def same_distance(width: int, base: float) -> Question | None:
         return None
     told = ("they are 5 apart, as 3 and 8 are.", "they are 15 apart.", "they are 8 apart.", "they are 3 apart.")
     options = [
-        Option(f"{pairs[i][0]} and {pairs[i][1]}", f"Their dot product is {values[i]:.3f}: {told[i]}", correct=i == 0)
+        Option(
+            f"{pairs[i][0]} and {pairs[i][1]}",
+            f"Their dot product is {values[i]:.3f}, that of 3 and 8 {float(dot[3, 8]):.3f}: {told[i]}",
+            correct=i == 0,
+        )
         for i in (0, *others)
     ]
-    prompt = f"Sinusoids 3 and 8 have the dot product {float(dot[3, 8]):.3f}. Which other two positions have the same?"
+    prompt = "The sinusoids of positions 3 and 8 have a dot product. Which other two positions have the same?"
     return shuffled("same-distance", prompt, options)
 
 
@@ -160,10 +147,8 @@ def after_reordering(order: Order, gap: Gap) -> Question:
     are alike.
     """
     apart = f"{float(gap.layers.max()):.2g}"
-    if gap.follows:
-        why = f"Held against the token that moved, no number differs by more than {apart}, which is rounding."
-    else:
-        why = f"Held against the token that moved, numbers differ by up to {apart}."
+    rounding = ", which is rounding" if gap.follows else ""
+    why = f"Compare each token at its old and at its new place: the largest difference is {apart}{rounding}."
     options = (
         Option("Each token keeps its output, at its new place", why, correct=gap.follows),
         Option("Every place keeps its output, whatever stands there now", why),
@@ -218,7 +203,7 @@ def learned_numbers(config: ModelConfig, rows: int, width: int, n: int) -> Quest
     wrong: dict[float, str] = {
         float(n * width): f"{n} × {width}: the rows that this text looks up. The table has one for every place.",
         config.vocabulary * width: f"{config.vocabulary:,} × {width}: this is the token table.",
-        rows: f"One number a position; but each row has {width}.",
+        rows: f"This counts one number for each position; each row has {width}.",
     }
     prompt = (
         f"The position table has {rows:,} rows, the token table {config.vocabulary:,}, and vectors have {width} "

@@ -56,7 +56,7 @@ LESSONS = (
             "add up one number of a token’s input vector by hand, and take it through LayerNorm",
             "say what segment vectors change in the output, and by how much",
             "compare learned positions with sinusoids, and say which dimensions turn fast",
-            "show that a transformer without positions, and without a mask, does not see the order of its tokens",
+            "test what a transformer knows of the order of its tokens when its positions are taken away",
         ),
         reading=(
             "Vaswani et al. 2017, Attention is all you need, §3.4 and §3.5",
@@ -96,7 +96,7 @@ LESSONS = (
         objectives=(
             "read all heads of a layer side by side and say how far two of them are apart",
             "take the attention output apart into what each head adds, and prove that it adds up",
-            "say why more heads do not mean more parameters",
+            "compute how many parameters the heads of a layer have, and what another number of heads changes",
             "switch a head off in the right place and measure what it changes",
         ),
         reading=(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from lab.analysis.heads import Values
@@ -11,76 +9,7 @@ from lab.analysis.multi_head import HeadSum, attention_parameters, divisors, own
 from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
 from lab.course.words import named
 from lab.models.config import ModelConfig
-from lab.models.trace import LayerTrace, Trace
-
-# A favourite must be visible with the three decimals that the maps show.
-_VISIBLE = 0.001
-
-
-def favourites(trace: Trace, layer: LayerTrace, query: int) -> Question | None:
-    """At how many different tokens do the heads of a layer look most, from one query?"""
-    rows = np.asarray(layer.attention)[:, query]
-    heads, n = rows.shape
-    if heads < 2 or n < 3:
-        return None
-    leads = np.sort(rows, axis=-1)
-    if (leads[:, -1] - leads[:, -2]).min() < _VISIBLE:
-        return None
-    groups: dict[int, list[int]] = {}
-    for head, key in enumerate(rows.argmax(axis=-1).tolist()):
-        groups.setdefault(key, []).append(head + 1)
-    told = "; ".join(f"{named(trace, key)}: {_listed(who)}" for key, who in sorted(groups.items()))
-    found, most = len(groups), min(heads, query + 1 if trace.model.config.causal else n)
-    offered = sorted({found, 1, most, min(most, found + 1), max(1, found - 1)})
-    options = [
-        Option(str(count), f"{told}." if count == found else f"It is {found}. {told}.", correct=count == found)
-        for count in offered
-    ]
-    if len(options) < 2:
-        return None
-    prompt = (
-        f"Each of the {heads} heads of layer {layer.index + 1} has one token to which {named(trace, query)} attends "
-        "most. How many different tokens are these?"
-    )
-    return Question("favourites", prompt, tuple(options))
-
-
-def _listed(heads: Sequence[int]) -> str:
-    return f"head{'s' if len(heads) > 1 else ''} {', '.join(map(str, heads))}"
-
-
-def adds_most(trace: Trace, layer: int, norms: Values, token: int) -> Question | None:
-    """Which head adds the longest vector to a token? ``norms`` (H,)."""
-
-    def why(head: int, best: int) -> str:
-        tail = ", the longest." if head == best else f"; that of head {best + 1} is {norms[best]:.3f} long."
-        return f"What it adds is {norms[head]:.3f} long{tail}"
-
-    largest = float(norms.max())
-    if largest <= 0:
-        return None
-    prompt = f"Which head of layer {layer + 1} adds the longest vector to {named(trace, token)}?"
-    return ranked("adds-most", prompt, (norms / largest).tolist(), lambda head: f"Head {head + 1}", why)
-
-
-def nearest_head(layer: int, apart: Values, head: int) -> Question | None:
-    """Which head's map is the most like this one's? ``apart`` (H, H) in bits."""
-    others = [other for other in range(len(apart)) if other != head]
-    if len(others) < 2 or np.isnan(apart).any():
-        return None
-    distances = apart[head, others]
-
-    def why(place: int, best: int) -> str:
-        tail = ", the nearest." if place == best else f"; head {others[best] + 1} is at {distances[best]:.3f}."
-        return f"Its rows are {distances[place]:.3f} bits from those of head {head + 1}{tail}"
-
-    farthest = float(distances.max())
-    if farthest <= 0:
-        return None
-    prompt = f"Which head’s map in layer {layer + 1} is the most like that of head {head + 1}?"
-    return ranked(
-        "nearest-head", prompt, (-distances / farthest).tolist(), lambda place: f"Head {others[place] + 1}", why
-    )
+from lab.models.trace import Trace
 
 
 def parameters(config: ModelConfig, heads: int) -> Question | None:

@@ -21,7 +21,7 @@ STAGES: Mapping[StageName, tuple[str, str]] = {
     "lowercase": ("Lower case", "Capital letters become small ones."),
 }
 
-_STARTS = "stands first; a classifier of the whole input reads its vector"
+_STARTS = "stands first; whoever wants one vector for the whole input reads this one"
 _ENDS = "ends each text"
 _UNKNOWN = "stands for what the vocabulary cannot build"
 _HIDES = "hides a token that the model is to guess"
@@ -37,7 +37,7 @@ ROLES: Mapping[str, str] = {
     "<mask>": _HIDES,
     "[PAD]": _FILLS,
     "<pad>": _FILLS,
-    "<|endoftext|>": "stood between two documents while the model learnt",
+    "<|endoftext|>": "stood between two documents while the model learned",
 }
 
 

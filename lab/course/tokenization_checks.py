@@ -121,7 +121,7 @@ def _continues(word: WordSteps) -> Question | None:
     right = "It continues the word on its left"
     return question(
         "mark",
-        f"What do the signs at the start of {quoted(piece)} say?",
+        f"What does {quoted(word.continuing_prefix)} at the start of {quoted(piece)} say?",
         [
             Option(right, f"{made} Every piece but the first has the mark.", correct=True),
             Option("It is the last piece of its word", f"{made} The mark tells what comes before, not what follows."),
@@ -135,7 +135,7 @@ def _after_space(word: BpeWord) -> Question | None:
     why = "The space is byte 32, and “Ġ” is the sign for byte 32."
     return question(
         "mark",
-        f"What does the first sign of {quoted(piece.token)} say?",
+        f"What does {quoted(piece.token[:1])} at the start of {quoted(piece.token)} say?",
         [
             Option("A space stands before it in the text", why, correct=True),
             Option("It continues the word on its left", "The other way round: a piece inside a word has no sign."),
@@ -169,7 +169,7 @@ def added_tokens(reading: Reading) -> Question | None:
     """How many tokens stand for none of the learner's characters?"""
     encoding = reading.encoding
     places = [
-        f"{quoted(token)} at {position}"
+        f"{quoted(token)} (token {position})"
         for position, (token, special) in enumerate(zip(encoding.tokens, encoding.special, strict=True), start=1)
         if special
     ]

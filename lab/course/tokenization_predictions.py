@@ -87,7 +87,7 @@ def first_merge(tokenizer: Tokenizer, word: BpeWord) -> Question | None:
     pairs = list(dict.fromkeys(zip(word.symbols, word.symbols[1:], strict=False)))
     known = sorted((pair for pair in pairs if pair in ranks), key=lambda pair: ranks[pair])
     unknown = [pair for pair in pairs if pair not in ranks]
-    why = f"Its rank is {first.rank}: of all neighbours in the word, this pair was learnt first."
+    why = f"Its rank is {first.rank}: of all neighbours in the word, this pair was learned first."
     options = [Option(_plus(first.left, first.right), why, correct=True)]
     for pair in known[1:3]:
         options.append(Option(_plus(*pair), f"Its rank is {ranks[pair]}; the pair of rank {first.rank} goes first."))

@@ -1,35 +1,35 @@
-"""Before a toy is trained: which heads does its task ask for?"""
+"""Before a toy is trained: what must its heads compare to solve the task?"""
 
 from __future__ import annotations
 
 from lab.course.checks import Option, Question, shuffled
 from lab.toy.tasks import Task
 
-# Where heads of a pattern look, and what they bring along.
-_PATTERNS = {
-    "previous_token": ("The token before", "A head that looks one place back brings along the number before."),
-    "same_word": ("Tokens equal to its own", "A head that looks at equal tokens brings along its own number again."),
-    "broad": ("All tokens alike", "A head that looks at all tokens alike brings along the mean of the sentence."),
+# What query and key may be compared by, and where a head that does so looks.
+_COMPARED = {
+    "previous_token": ("Their positions: the key stands one place back", "Such a head looks one place back."),
+    "same_word": ("Their letters: both are the same", "Such a head looks at equal letters."),
+    "broad": ("Nothing: every key gets the same score", "Such a head brings the mean of the whole sentence."),
     "induction": (
-        "What followed its own number before",
-        "A head that looks one place after an earlier occurrence brings along what came next there.",
+        "The query’s letter, and the letter that stands before the key",
+        "Such a head looks one place after an earlier occurrence of its own letter.",
     ),
 }
 # Why that is, or is not, what the task needs.
 _NEEDS = {
-    "previous": "The answer stands one place back and nowhere else.",
-    "same": "The answer depends only on whether an equal number stands at another place.",
-    "majority": "Every number counts the same, wherever it stands, so the answer is in the mean of all.",
-    "induction": "The answer stands one place after an earlier occurrence. To find that place, its key must know which "
-    "number came before it: an earlier layer has to bring that there.",
+    "previous": "The answer stands one place back, whatever letter is there.",
+    "same": "The answer depends only on whether an equal letter stands at another place.",
+    "majority": "Every letter counts the same, wherever it stands, so the answer is in the mean of all.",
+    "induction": "The answer stands one place after an earlier occurrence. To find it, the key must know which letter "
+    "came before it; an earlier layer has to bring that there.",
 }
 
 
 def expected_pattern(task: Task) -> Question:
-    """Which pattern will the heads form? Right is the one that solves the task."""
+    """What must query and key be compared by? Right is what solves the task; the task's name does not say it."""
     options = []
-    for pattern, (text, brings) in _PATTERNS.items():
+    for pattern, (text, looks) in _COMPARED.items():
         right = pattern == task.pattern
-        options.append(Option(text, _NEEDS[task.id] if right else f"{brings} {_NEEDS[task.id]}", correct=right))
-    prompt = f"Where must a head look to solve the task “{task.name}”?"
+        options.append(Option(text, _NEEDS[task.id] if right else f"{looks} {_NEEDS[task.id]}", correct=right))
+    prompt = f"The task is “{task.name}”. A head gives large weights where query and key match. What must it compare?"
     return shuffled(f"toy-{task.id}", prompt, options)

@@ -32,7 +32,7 @@ def quoted(token: str) -> str:
 
 def named(trace: Trace, position: int) -> str:
     """A token by what it is and where it stands, counted from 1; equal tokens stay apart."""
-    return f"{quoted(trace.tokens[position])} ({position + 1})"
+    return f"{quoted(trace.labels[position])} ({position + 1})"
 
 
 def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:

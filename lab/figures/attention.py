@@ -35,7 +35,7 @@ def attention_map(
     rows, columns = shown(traced, query, key)
     whole = len(traced) <= MAP_TOKENS
     return heatmap(
-        analysis.attention_map(traced.layer(layer), head)[rows, columns], traced.tokens[rows], traced.tokens[columns],
+        analysis.attention_map(traced.layer(layer), head)[rows, columns], traced.labels[rows], traced.labels[columns],
         title=title or f"Attention weights, {place(layer, head)}", row_title="Query (attends)",
         column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0), select="cell" if clickable else None,
         highlight=(query - rows.start, key - columns.start),
@@ -45,7 +45,7 @@ def attention_map(
 
 def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
     """The query of one token, and the key and the value of another."""
-    row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.tokens
+    row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.labels
     return strips(
         [row.query, row.keys[key], row.values[key]],
         [f"query of {tokens[query]}", f"key of {tokens[key]}", f"value of {tokens[key]}"],
@@ -55,7 +55,7 @@ def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) 
 
 def products(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
     """Query times key, dimension by dimension: what the score adds up."""
-    row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.tokens
+    row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.labels
     return strips(
         [row.query, row.keys[key], row.products[key]],
         [f"query of {tokens[query]}", f"key of {tokens[key]}", "product"],
@@ -70,8 +70,8 @@ def scores(traced: Trace, layer: int, head: int, query: int, key: int, scaled: b
     seen = [i for i in heaviest(row.weights, key, BARS) if np.isfinite(values[i]) and np.isfinite(row.scaled[i])]
     part = "" if n <= BARS else f", the {len(seen)} keys of {n} with the largest weights"
     return bars(
-        [traced.tokens[i] for i in seen], values[seen],
-        title=f"{'Scaled scores' if scaled else 'Scores'} of query {traced.tokens[query]}{part}",
+        [traced.labels[i] for i in seen], values[seen],
+        title=f"{'Scaled scores' if scaled else 'Scores'} of query {traced.labels[query]}{part}",
         value_title="Score ÷ √d_k" if scaled else "Score", highlight=seen.index(key) if key in seen else None,
     )  # fmt: skip
 
@@ -82,6 +82,6 @@ def weighted_values(traced: Trace, layer: int, head: int, query: int, key: int) 
     drawn = heaviest(row.weights, key, min(len(traced), ROWS))
     return strips(
         [*(row.weighted_values[i] for i in drawn), row.context],
-        [*(f"{row.weights[i]:.3f} × {traced.tokens[i]}" for i in drawn), "context"],
+        [*(f"{row.weights[i]:.3f} × {traced.labels[i]}" for i in drawn), "context"],
         title=f"Weighted values and their sum, {place(layer, head)}", value_title="Value",
     )  # fmt: skip

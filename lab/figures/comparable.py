@@ -76,12 +76,12 @@ def hidden(traced: Trace, token: int) -> Trace:
     if traced.token_ids[there] == mask[1]:
         return traced
     if traced.encoding.special[there]:
-        raise NothingToShow(f"Token {there + 1}, {traced.tokens[there]}, is no word that could be predicted.")
+        raise NothingToShow(f"Token {there + 1}, {traced.labels[there]}, is no word that could be predicted.")
     return trace_encoding(traced.model, hide(traced.encoding, [there], mask), traced.interventions)
 
 
 def _tokens(traced: Trace, shown: slice, title: str = "Token") -> Labels:
-    return Labels(title, traced.tokens[shown], "tokens", len(traced), shown.start)
+    return Labels(title, traced.labels[shown], "tokens", len(traced), shown.start)
 
 
 def _counted(title: str, count: int, what: str) -> Labels:
@@ -115,7 +115,7 @@ def _attention(traced: Trace, at: At) -> Shown:
 def _all_heads(traced: Trace, at: At) -> Shown:
     """The weights of every head of a layer; of a long text, a cell is the largest of a block."""
     maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
-    cells = traced.tokens if block == 1 else tuple(block_names(len(traced), block))
+    cells = traced.labels if block == 1 else tuple(block_names(len(traced), block))
     return Maps(
         f"All heads of layer {at.layer + 1}", _counted("Head", len(maps), "heads"),
         Labels("Token", cells, "tokens", len(traced), 0 if block == 1 else None), maps, "Weight",
@@ -185,7 +185,7 @@ def _neurons(traced: Trace, at: At) -> Shown:
     cells[:count] = values
     starts = tuple(str(start) for start in range(1, count + 1, across))
     return Folded(
-        f"Activations of the {count:,} neurons of {traced.tokens[at.token]}, layer {at.layer + 1}",
+        f"Activations of the {count:,} neurons of {traced.labels[at.token]}, layer {at.layer + 1}",
         Labels("Neurons from", starts, "neurons", count), Labels("plus", tuple(map(str, range(across))), "", across),
         cells.reshape(-1, across), "Activation", signed=True,
     )  # fmt: skip

@@ -40,7 +40,7 @@ def vectors(traced: Trace, part: str = "token", token: int = 0, first: int = 0) 
     drawn = parts(traced)[part]
     rows, shown = window(token, len(traced), TOKENS), stretch(first, drawn.shape[1])
     return strips(
-        drawn[rows, shown], traced.tokens[rows], value_title="Value", domain=span(drawn, "diverging"),
+        drawn[rows, shown], traced.labels[rows], value_title="Value", domain=span(drawn, "diverging"),
         title=f"{_TITLES.get(part, f'{part.capitalize()} vectors')}, dimensions {_from_to(shown)}",
         dimensions=dimension_names(traced, shown),
     )  # fmt: skip
@@ -54,7 +54,7 @@ def summands(traced: Trace, token: int, first: int = 0, dimension: int | None = 
     return strips(
         [found[name][token, shown] for name in (*names, "sum")],
         [names[0], *(f"+ {name}" for name in names[1:]), "= sum"], value_title="Value",
-        title=f"{' + '.join(names)} = sum, {traced.tokens[token]}, dimensions {_from_to(shown)}",
+        title=f"{' + '.join(names)} = sum, {traced.labels[token]}, dimensions {_from_to(shown)}",
         highlight=_outlined(dimension, shown), select="cell", dimensions=dimension_names(traced, shown),
     )  # fmt: skip
 
@@ -72,7 +72,7 @@ def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None 
     return strips(
         [((total - norm.mean) / norm.deviation)[shown], found["LayerNorm"][token, shown]],
         ["normalized", "· γ + β"], value_title="Value", highlight=_outlined(dimension, shown),
-        title=f"LayerNorm of the sum, {traced.tokens[token]}, dimensions {_from_to(shown)}",
+        title=f"LayerNorm of the sum, {traced.labels[token]}, dimensions {_from_to(shown)}",
         dimensions=dimension_names(traced, shown),
     )  # fmt: skip
 

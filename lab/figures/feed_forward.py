@@ -46,7 +46,7 @@ def neurons(
     """
     rows = shown(traced, token)
     return activations(
-        traced.layer(layer).ffn_activation[rows, first:end].numpy(), traced.tokens[rows], first=first + 1,
+        traced.layer(layer).ffn_activation[rows, first:end].numpy(), traced.labels[rows], first=first + 1,
         title=f"Activations of neurons {first + 1:,} to {end:,}, layer {layer + 1}", value_title="Activation",
         select="cell" if clickable else None,
         highlight=(token - rows.start, neuron - first if first <= neuron < end else None),
@@ -60,7 +60,7 @@ def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
     return curve(
         analysis.curve(name, low, high), (hidden, active), highlight=neuron, point_title="Neuron",
-        title=f"{analysis.activation_name(name)} at the {len(hidden):,} neurons of {traced.tokens[token]}, "
+        title=f"{analysis.activation_name(name)} at the {len(hidden):,} neurons of {traced.labels[token]}, "
         f"layer {layer + 1}",
         x_title="Before the activation", y_title="Activation",
     )  # fmt: skip
@@ -70,7 +70,7 @@ def neuron_products(traced: Trace, layer: int, token: int, neuron: int) -> Heatm
     """What a neuron adds up at one token: the token's vector times the neuron's column of W_1."""
     steps = analysis.neuron_steps(traced.layer(layer), traced.model.config.activation, token, neuron)
     return strips(
-        [steps.vector, steps.column, steps.products], [f"x of {traced.tokens[token]}", "weights w", "product"],
+        [steps.vector, steps.column, steps.products], [f"x of {traced.labels[token]}", "weights w", "product"],
         title=f"Neuron {neuron + 1:,} of layer {layer + 1}: {len(steps.vector):,} products", value_title="Value",
     )  # fmt: skip
 
@@ -81,7 +81,7 @@ def neuron_over_text(traced: Trace, layer: int, token: int, neuron: int) -> Figu
     drawn = heaviest(values, token, min(n, BARS))
     part = "" if n <= BARS else f", {len(drawn)} of {n} tokens"
     return bars(
-        [traced.tokens[i] for i in drawn], values[drawn], value_title="Activation", highlight=drawn.index(token),
+        [traced.labels[i] for i in drawn], values[drawn], value_title="Activation", highlight=drawn.index(token),
         title=f"Neuron {neuron + 1:,} of layer {layer + 1} over the text{part}",
     )  # fmt: skip
 
@@ -92,7 +92,7 @@ def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None
     best = analysis.most_active(of, token, MOST_ACTIVE)
     return bars(
         [f"neuron {i + 1}" for i in best], of.ffn_activation[token].numpy()[best], value_title="Activation",
-        title=f"The {len(best)} most active neurons of {traced.tokens[token]}, layer {layer + 1}",
+        title=f"The {len(best)} most active neurons of {traced.labels[token]}, layer {layer + 1}",
         highlight=best.index(neuron) if neuron is not None and neuron in best else None,
     )  # fmt: skip
 

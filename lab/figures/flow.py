@@ -60,7 +60,7 @@ def attention_flow_of(
     """The same from links at hand."""
     what = "Contribution norms" if norms else "Attention"
     return sankey(
-        Bands(links.layer, links.key, links.query, links.weight), traced.tokens, traced.model.config.layers,
+        Bands(links.layer, links.key, links.query, links.weight), traced.labels, traced.model.config.layers,
         title=f"{what} from layer to layer, {heads_in_words(head)}{', with residual' if residual else ''}",
         value_title="Share with residual" if residual else value_name(norms), chosen=source,
     )  # fmt: skip
@@ -93,7 +93,7 @@ def _map(traced: Trace, values: Weights, title: str, value_title: str, top: floa
     """A map, or its part around the chosen token."""
     shown = window(token, len(traced), TOKENS)
     return heatmap(
-        values[shown, shown], traced.tokens[shown], traced.tokens[shown], title=title, row_title="Receives",
+        values[shown, shown], traced.labels[shown], traced.labels[shown], title=title, row_title="Receives",
         column_title="Comes from", value_title=value_title, domain=(0.0, top),
         highlight=(token - shown.start, None), causal=is_causal(traced), numbered=len(traced) <= TOKENS,
     )  # fmt: skip
@@ -127,7 +127,7 @@ def influence_of(traced: Trace, tree: Tree, layer: int, head: int | None, norms:
     rest = f"from layer {layer + 1} down, {heads_in_words(head)}{', with residual' if residual else ''}"
     levels = [f"After layer {above}" if above else "Input" for above in range(layer + 1, -1, -1)]
     return tree_chart(
-        tree, traced.tokens, title=f"Influence tree of {traced.tokens[tree.token[0]]}, {rest}",
+        tree, traced.labels, title=f"Influence tree of {traced.labels[tree.token[0]]}, {rest}",
         value_title="Share with residual" if residual else value_name(norms), levels=levels,
     )  # fmt: skip
 
@@ -151,5 +151,5 @@ def influence_within(  # noqa: PLR0913 - what the bench lets choose, each by nam
 
 def influence_within_of(traced: Trace, tree: Tree, layer: int, head: int | None, norms: bool) -> TreeChart:
     """The chart of a tree at hand, within one layer."""
-    title = f"Tree of {traced.tokens[tree.token[0]]}, layer {layer + 1} at every level, {heads_in_words(head)}"
-    return tree_chart(tree, traced.tokens, title=title, value_title=value_name(norms))
+    title = f"Tree of {traced.labels[tree.token[0]]}, layer {layer + 1} at every level, {heads_in_words(head)}"
+    return tree_chart(tree, traced.labels, title=title, value_title=value_name(norms))

@@ -17,7 +17,7 @@ def strongest_edges(
 
     ``words`` adds up the columns and takes the mean of the rows of a word's tokens.
     """
-    attention, labels = np.asarray(traced.layer(layer).attention), traced.tokens
+    attention, labels = np.asarray(traced.layer(layer).attention), traced.labels
     if words:
         cut = words_of(traced.encoding)
         attention, labels = reduce_to_words(attention, cut.groups), cut.labels

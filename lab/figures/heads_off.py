@@ -47,7 +47,7 @@ def moved_by_token_of(traced: Trace, moved: Array, place: int = 0) -> Heatmap:
     """The same, measured before: ``moved`` (L+1, n)."""
     shown = window(place, len(traced), COLUMNS)
     return heatmap(
-        moved[:, shown], _streams(len(moved)), traced.tokens[shown], title="How far each token’s vector moves",
+        moved[:, shown], _streams(len(moved)), traced.labels[shown], title="How far each token’s vector moves",
         row_title="After", column_title="Token", value_title="Share of the vector’s length", numbered=False,
         value_format=".2f",
     )  # fmt: skip

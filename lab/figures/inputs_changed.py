@@ -53,7 +53,7 @@ def segment_movement_by_token_of(traced: Trace, movement: Movement, token: int =
     shown = heaviest(moved.astype(np.float32), token, min(n, BARS))
     part = "" if n <= BARS else f", the {len(shown)} of {n} that move farthest"
     return bars(
-        [traced.tokens[i] for i in shown], moved[shown], value_title="Distance ÷ length",
+        [traced.labels[i] for i in shown], moved[shown], value_title="Distance ÷ length",
         title=f"How far each token’s last vector moves{part}",
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ def two_heads(traced: Trace, layer: int, head: int, other: int) -> SmallMaps:
     maps, block = blocks(traced.layer(layer).attention[[head, other]], CELLS)
     names = [f"Layer {layer + 1}, head {each + 1}" for each in (head, other)]
     return small_maps(
-        maps, traced.tokens if block == 1 else block_names(len(traced), block),
+        maps, traced.labels if block == 1 else block_names(len(traced), block),
         list(zip(names, ("chosen", "other"), strict=True)), title="Attention of two heads", value_title="Weight",
         domain=(0.0, 1.0), causal=is_causal(traced),
     )  # fmt: skip

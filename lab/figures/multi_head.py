@@ -44,7 +44,7 @@ def all_heads_of(traced: Trace, layer: int, head: int, query: int, found: Sequen
     maps, block = analysis.small_maps(traced.layer(layer).attention, CELLS)
     names = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {MIXED: MIXED}
     return small_maps(
-        maps, traced.tokens if block == 1 else block_names(len(traced), block),
+        maps, traced.labels if block == 1 else block_names(len(traced), block),
         list(zip(head_labels(traced), [names[name] for name in found], strict=True)),
         title=f"All heads of layer {layer + 1}", value_title="Weight", domain=(0.0, 1.0), highlight=head,
         row=query // block, causal=traced.model.config.causal,
@@ -68,7 +68,7 @@ def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
     return strips(
         [*added.parts[:, token], added.bias, added.total[token], added.output[token]],
         [*(name.lower() for name in head_labels(traced)), "bias", "sum", "layer"],
-        title=f"What each head adds to {traced.tokens[token]}, layer {layer + 1}", value_title="Value",
+        title=f"What each head adds to {traced.labels[token]}, layer {layer + 1}", value_title="Value",
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def added_lengths(traced: Trace, layer: int, head: int, token: int) -> Figure:
     added = analysis.head_sum(traced.layer(layer))
     return bars(
         head_labels(traced), added.norms[:, token], value_title="Euclidean norm", highlight=head,
-        title=f"Length of what each head adds to {traced.tokens[token]}",
+        title=f"Length of what each head adds to {traced.labels[token]}",
     )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def added_lengths_by_token(traced: Trace, layer: int, head: int, token: int) -> 
     """The length of what each head adds to each token; of a long text to those around ``token``."""
     norms, shown = analysis.head_sum(traced.layer(layer)).norms, window(token, len(traced), COLUMNS)
     return heatmap(
-        norms[:, shown], counted(len(norms)), traced.tokens[shown],
+        norms[:, shown], counted(len(norms)), traced.labels[shown],
         title=f"Length of what each head adds, layer {layer + 1}", row_title="Head", column_title="Token",
         value_title="Euclidean norm", highlight=(head, token - shown.start), value_format=".2f",
     )  # fmt: skip
@@ -96,15 +96,15 @@ def difference(traced: Trace, layer: int, head: int, other: int, query: int = 0,
     n, at = len(traced), traced.layer(layer)
     rows, columns = window(query, n, COLUMNS), window(key, n, COLUMNS)
     return heatmap(
-        (attention_map(at, head) - attention_map(at, other))[rows, columns], traced.tokens[rows],
-        traced.tokens[columns], title=f"Head {head + 1} − head {other + 1}", row_title="Query (attends)",
+        (attention_map(at, head) - attention_map(at, other))[rows, columns], traced.labels[rows],
+        traced.labels[columns], title=f"Head {head + 1} − head {other + 1}", row_title="Query (attends)",
         column_title="Key (attended to)", value_title="Difference", scale="diverging", domain=(-1.0, 1.0),
         highlight=(query - rows.start, None), causal=traced.model.config.causal and n <= COLUMNS, value_format="+.2f",
     )  # fmt: skip
 
 
 def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:
-    """How far the heads of a layer are apart, in bits. Raises ValueError for a single token, which has no choice."""
+    """How far the heads of a layer are apart, in nats. Raises ValueError for a single token, which has no choice."""
     apart = analysis.head_divergence(traced.layer(layer).attention, causal=is_causal(traced))
     return divergence_of(apart, layer, head, other)
 
@@ -113,7 +113,7 @@ def divergence_of(apart: Values, layer: int, head: int, other: int) -> Heatmap:
     """The same, measured before: ``apart`` (H, H)."""
     labels = counted(len(apart))
     return heatmap(
-        apart, labels, labels, title=f"Bits between the heads of layer {layer + 1}", row_title="Head",
-        column_title="Other head", value_title="Divergence in bits", domain=(0.0, 1.0), highlight=(head, other),
-        value_format=".2f", numbered=False,
+        apart, labels, labels, title=f"How far the heads of layer {layer + 1} are apart", row_title="Head",
+        column_title="Other head", value_title="Divergence in nats", domain=(0.0, analysis.MOST_APART),
+        highlight=(head, other), value_format=".2f", numbered=False,
     )  # fmt: skip

@@ -35,7 +35,7 @@ def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
 def neurons_drawn(traced: Trace, row: NeuronRow, at: tuple[int, int], query: int, around: bool) -> NeuronChart:
     """The neuron view of a row already computed; ``at`` is (layer, head)."""
     title = f"Neurons of {place(*at)}"
-    return neuron_chart(row, traced.tokens, query, drawn_keys(row, query, around), title=title)
+    return neuron_chart(row, traced.labels, query, drawn_keys(row, query, around), title=title)
 
 
 def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = False) -> pd.DataFrame:

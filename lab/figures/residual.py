@@ -25,7 +25,7 @@ def drawn_changes(traced: Trace, found: SublayerChanges, measure: str, token: in
     tokens = shown(traced, token)
     names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
     return heatmap(
-        values.reshape(-1, n)[:, tokens], names, traced.tokens[tokens], title=f"{measure} of each sublayer",
+        values.reshape(-1, n)[:, tokens], names, traced.labels[tokens], title=f"{measure} of each sublayer",
         row_title="Layer and sublayer", column_title="Token", value_title=measure,
         scale="diverging" if measure == CHANGE_COSINE else "sequential", highlight=(None, token - tokens.start),
         numbered=False, domain=(-1.0, 1.0) if measure == CHANGE_COSINE else None,
@@ -52,7 +52,7 @@ def drawn_changes_of_token(
             for whose, of in every.items()
             for at, name in enumerate(SUBLAYERS)
         },
-        x_title="Layer", y_title=measure, title=f"{measure} at {traced.tokens[token]}, layer by layer",
+        x_title="Layer", y_title=measure, title=f"{measure} at {traced.labels[token]}, layer by layer",
     )  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def norm_stages(traced: Trace, layer: int, where: str, token: int, dimension: in
     stages = {name: vector for name, vector in norms(traced, layer, token)[where].stages.items() if name != "x − mean"}
     return strips(
         list(stages.values()), list(stages), value_title="Value", highlight=dimension,
-        title=f"LayerNorm {where}, layer {layer + 1}, token {traced.tokens[token]}",
+        title=f"LayerNorm {where}, layer {layer + 1}, token {traced.labels[token]}",
     )  # fmt: skip
 
 

@@ -130,8 +130,8 @@ def _tokens(
 ) -> Heatmap:  # fmt: skip
     rows, columns = window(at[0], len(tokens.queries), TOKENS), window(at[1], len(tokens.keys), TOKENS)
     return heatmap(
-        tokens.weights[rows, columns], [found.trace.tokens[i] for i in tokens.queries[rows]],
-        [found.trace.tokens[i] for i in tokens.keys[columns]],
+        tokens.weights[rows, columns], [found.trace.labels[i] for i in tokens.queries[rows]],
+        [found.trace.labels[i] for i in tokens.keys[columns]],
         title=f"Sentence {a + 1} to sentence {b + 1}, {what}",
         row_title="Query (attends)", column_title="Key (attended to)", value_title="Weight", domain=domain,
         highlight=(at[0] - rows.start, at[1] - columns.start), value_format=".2f", numbered=False,

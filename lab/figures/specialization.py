@@ -43,7 +43,7 @@ def specialization(traced: Trace) -> Specialization:
 def axis_name(traced: Trace, dimension: Dimension) -> str:
     """A dimension's name; what stands first in the text is not everywhere [CLS]."""
     if dimension.id == "cls":
-        return traced.tokens[0] if traced.encoding.special[0] else "First token"
+        return traced.labels[0] if traced.encoding.special[0] else "First token"
     return dimension.name
 
 

@@ -23,7 +23,7 @@ _ANSWERS = ("B follows A", "B is random")
 def names(traced: Trace, axis: str, places: range) -> list[str]:
     """What the places of an axis are called: tokens and words by number and name, others by number from 1."""
     if axis in _TOKENS:
-        return [f"{i + 1} · {traced.tokens[i]}" for i in places]
+        return [f"{i + 1} · {traced.labels[i]}" for i in places]
     if axis == "word":
         tokenizer = traced.model.tokenizer
         return [f"{i + 1} · {word_of(tokenizer, i) if tokenizer.id_to_token(i) else '(unused)'}" for i in places]

@@ -20,7 +20,7 @@ TOP = 5
 
 def head_map(traced: Trace, layer: int, head: int, title: str, high: float = 1.0) -> Heatmap:
     """The first :data:`MAP_TOKENS` rows and columns of one head's weights; ``high`` is the end of the colours."""
-    weights, tokens = attention_map(traced.layer(layer), head), traced.tokens[:MAP_TOKENS]
+    weights, tokens = attention_map(traced.layer(layer), head), traced.labels[:MAP_TOKENS]
     return heatmap(
         weights[:MAP_TOKENS, :MAP_TOKENS], tokens, tokens, title=title, row_title="Query (attends)",
         column_title="Key (attended to)", value_title="Weight", domain=(0.0, high),

@@ -40,7 +40,7 @@ def labels(traced: Trace, name: str, cut: str | None = None) -> list[str]:
     if name == REDUCED:
         return [f"{i} · {label}" for i, label in enumerate(words(traced, cut).labels, start=1)]
     kept = [i for i, special in enumerate(traced.encoding.special) if name == RAW or not special]
-    return [f"{i + 1} · {traced.tokens[i]}" for i in kept]
+    return [f"{i + 1} · {traced.labels[i]}" for i in kept]
 
 
 def variant_map(

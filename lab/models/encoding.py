@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ class Encoding:
 
     ``offsets`` are character positions in ``text``, or in ``pair`` where ``in_pair`` is true;
     special tokens have (0, 0). ``word_ids`` counts pre-tokens and is None for special tokens.
-    ``cut`` is how many tokens were dropped at the model's limit.
+    ``cut`` is how many tokens were dropped at the model's limit. The last ``padding`` tokens only fill up: the
+    attention mask hides them.
     """
 
     text: str
@@ -34,9 +35,28 @@ class Encoding:
     in_pair: tuple[bool, ...]
     special: tuple[bool, ...]
     cut: int
+    padding: int = 0
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+
+def word_of(tokenizer: Tokenizer, token_id: int) -> str:
+    """A word of the vocabulary as a reader knows it; on screen every token outside lesson 1 is written so.
+
+    WordPiece as it is spelt ("##ing"); byte-level BPE decoded, its space as ␣ ("␣cat" for "Ġcat"),
+    unless its bytes are no readable text by themselves.
+    """
+    from tokenizers import decoders
+
+    name = tokenizer.id_to_token(token_id)
+    if name is None:
+        return f"[no word: {token_id}]"  # a model's table may have more rows than its tokenizer has words
+    if not isinstance(tokenizer.decoder, decoders.ByteLevel):
+        return name
+    text = tokenizer.decode([token_id], skip_special_tokens=False)
+    readable = text.isprintable() and "\ufffd" not in text
+    return text.replace(" ", "␣") if readable else name.replace("Ġ", "␣")
 
 
 def clean(text: str) -> str:
@@ -76,4 +96,26 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
         in_pair=tuple(sequence == 1 for sequence in sequences),
         special=tuple(bool(flag) for flag in kept.special_tokens_mask),
         cut=len(full) - len(kept),
+    )
+
+
+def padded(tokenizer: Tokenizer, config: ModelConfig, encoding: Encoding, count: int) -> Encoding | None:
+    """``encoding`` filled up with ``count`` padding tokens, as a shorter text of a batch is (Devlin et al. 2019).
+
+    None for a tokenizer without a padding token, and where the model's limit leaves no room.
+    """
+    known = ((name, tokenizer.token_to_id(name)) for name in ("[PAD]", "<pad>"))
+    token, token_id = next(((name, found) for name, found in known if found is not None), ("", None))
+    if token_id is None or len(encoding) + count > config.max_tokens:
+        return None
+    return replace(
+        encoding,
+        tokens=encoding.tokens + (token,) * count,
+        token_ids=encoding.token_ids + (token_id,) * count,
+        segment_ids=encoding.segment_ids + (0,) * count,
+        offsets=encoding.offsets + ((0, 0),) * count,
+        word_ids=encoding.word_ids + (None,) * count,
+        in_pair=encoding.in_pair + (False,) * count,
+        special=encoding.special + (True,) * count,
+        padding=count,
     )

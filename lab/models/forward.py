@@ -219,6 +219,7 @@ def decoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerContr
 
 def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
     """One layer of either family; x is (n, d)."""
+    w = c.weights(w)
     return decoder_layer(x, w, config, c) if config.pre_norm else encoder_layer(x, w, config, c)
 
 

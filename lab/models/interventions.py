@@ -7,12 +7,13 @@ and then the pass takes exactly the steps of the plain run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import torch
 from torch import Tensor
 
 from lab.models.config import ModelConfig
+from lab.models.weights import LayerWeights
 
 Head = tuple[int, int]
 
@@ -47,14 +48,19 @@ class LayerControls:
     causal_mask: bool = True
     softmax_over_queries: bool = False
     output_projection: bool = True
+    values: bool = True
     other_gelu: bool = False
+
+    def weights(self, w: LayerWeights) -> LayerWeights:
+        """The weights that the layer runs with: without values, W_V is 0 and only its bias is passed on."""
+        return w if self.values else replace(w, w_v=torch.zeros_like(w.w_v))
 
 
 @dataclass(frozen=True)
 class Interventions:
     """A changed forward pass. Layers, heads and tokens count from 0.
 
-    The last five are the classic mistakes of a first implementation, for the "break it" switches.
+    The last seven are the classic mistakes of a first implementation, for the "break it" switches.
     """
 
     zero_heads: frozenset[Head] = frozenset()
@@ -66,6 +72,8 @@ class Interventions:
     no_segments: bool = False
     no_scaling: bool = False
     no_causal_mask: bool = False
+    no_padding_mask: bool = False
+    no_values: bool = False
     softmax_over_queries: bool = False
     no_output_projection: bool = False
     other_gelu: bool = False
@@ -97,6 +105,13 @@ class Interventions:
             if tuple(patch.vector.shape) != (config.width,):
                 raise ValueError(f"patches: the vector must have shape ({config.width},).")
 
+    def with_padding(self, n: int, padding: int) -> Interventions:
+        """These, and the mask that keeps all ``n`` tokens from reading the last ``padding`` of them."""
+        if not padding or self.no_padding_mask:
+            return self
+        pairs = {(query, key) for query in range(n) for key in range(n - padding, n)}
+        return replace(self, blocked=self.blocked | pairs)
+
     def for_layer(self, layer: int, config: ModelConfig, n: int) -> LayerControls:
         """The part of these interventions that layer ``layer`` sees."""
         return LayerControls(
@@ -108,6 +123,7 @@ class Interventions:
             causal_mask=not self.no_causal_mask,
             softmax_over_queries=self.softmax_over_queries,
             output_projection=not self.no_output_projection,
+            values=not self.no_values,
             other_gelu=self.other_gelu,
         )
 

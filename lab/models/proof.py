@@ -163,6 +163,8 @@ def reference_run(trace: Trace) -> ReferenceRun:
     inputs = {"input_ids": torch.tensor([trace.token_ids])}
     if trace.model.config.segments:
         inputs["token_type_ids"] = torch.tensor([trace.segment_ids])
+    if trace.encoding.padding:
+        inputs["attention_mask"] = _read(trace)[None].long()
     base = module.base_model
     if not isinstance(base, nn.Module):
         raise TypeError(f"{type(module).__name__} has no base model to listen to.")
@@ -195,11 +197,18 @@ def _compare(step: str, layer: int | None, ours: Tensor, theirs: Tensor) -> Proo
     return ProofRow(step, layer, tuple(ours.shape), torch.tensor(apart, dtype=torch.float64).max().item(), max(largest))
 
 
+def _read(trace: Trace) -> Tensor:
+    """(n,) bool, the tokens that are no padding: what Hugging Face calls the attention mask."""
+    return torch.arange(len(trace)) < len(trace) - trace.encoding.padding
+
+
 def _reference_attention(trace: Trace, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
     """Scores and scaled scores from Hugging Face's queries and keys; its module keeps neither."""
     config, n = trace.model.config, len(trace)
     scores = torch.einsum("hid,hjd->hij", query, key)
     scaled = scores * (config.head_width**-0.5 if config.scaled_scores else 1.0)
+    if trace.encoding.padding:
+        scaled = scaled.where(_read(trace), -torch.inf)
     if config.causal:
         scaled = scaled.where(torch.tril(torch.ones(n, n, dtype=torch.bool)), -torch.inf)
     return scores, scaled

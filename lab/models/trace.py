@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.encoding import Encoding, encode
+from lab.models.encoding import Encoding, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.weights import LayerWeights
 
@@ -163,6 +164,11 @@ class Trace:
     def tokens(self) -> tuple[str, ...]:
         return self.encoding.tokens
 
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The tokens as the screen shows them: "␣cat" where the vocabulary has "Ġcat"."""
+        return tuple(word_of(self.model.tokenizer, each) for each in self.token_ids)
+
     @property
     def token_ids(self) -> tuple[int, ...]:
         return self.encoding.token_ids
@@ -204,7 +210,8 @@ class Trace:
         found = self._recent.pop(index, None)
         if found is None:
             w = self.model.weights.layers[index]
-            controls = self.interventions.for_layer(index, config, len(self))
+            changes = self.interventions.with_padding(len(self), self.encoding.padding)
+            controls = changes.for_layer(index, config, len(self))
             found = LayerTrace(index, w, forward.run_layer(self.hidden_states[index], w, config, controls))
         # Sessions share traces: each of these steps is safe when another thread does the same.
         self._recent[index] = found
@@ -293,5 +300,6 @@ def trace(model: LoadedModel, text: str, pair: str | None = None, interventions:
 def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interventions = _NOTHING) -> Trace:
     """Run an :class:`Encoding` made or changed by hand (tokens masked, segments swapped)."""
     interventions.check(model.config, len(encoding))
-    stream = forward.run_model(*inputs(model, encoding), model.weights, interventions)
+    changes = interventions.with_padding(len(encoding), encoding.padding)
+    stream = forward.run_model(*inputs(model, encoding), model.weights, changes)
     return Trace(model, encoding, interventions, stream)

@@ -1,4 +1,7 @@
-"""Number-sentences such as "3 5 2", the table that validates them and the one that sums them up."""
+"""Sentences of letters such as "c e b", the table that validates them and the one that sums them up.
+
+A word of a toy is a number in the data and a letter in its text: 1 is "a", 2 is "b".
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from string import ascii_letters
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,8 +56,13 @@ def generate(vocabulary: int, max_length: int, count: int, seed: int) -> ToyData
 
 
 def as_text(sentence: tuple[int, ...]) -> str:
-    """The sentence as a learner types it: ``(3, 5, 2)`` is ``"3 5 2"``."""
-    return " ".join(str(word) for word in sentence)
+    """The sentence as a learner reads it: ``(3, 5, 2)`` is ``"c e b"``."""
+    return " ".join(letter(word) for word in sentence)
+
+
+def letter(word: int) -> str:
+    """The letter of a word: 1 is ``"a"``, 26 ``"z"``, 27 ``"A"``. A token and its place are then told apart."""
+    return ascii_letters[word - 1]
 
 
 def _is_missing(value: object) -> bool:
@@ -135,10 +144,10 @@ def validate(data: ToyData) -> pd.DataFrame:
 
 
 def _entropy(counts: list[int]) -> float:
-    """Shannon entropy in bits of the distribution that ``counts`` describe."""
+    """Shannon entropy in nats of the distribution that ``counts`` describe."""
     shares = np.array([count for count in counts if count]) / sum(counts)
     # From 0, not negated: a single word has entropy 0, and not -0.
-    return float(0.0 - (shares * np.log2(shares)).sum())
+    return float(0.0 - (shares * np.log(shares)).sum())
 
 
 def summarise(data: ToyData) -> pd.DataFrame:
@@ -157,7 +166,7 @@ def summarise(data: ToyData) -> pd.DataFrame:
     lengths = np.array([len(sentence) for sentence in data.sentences])
     occurrences = Counter(words)
     counts = [occurrences[word] for word in range(1, data.vocabulary + 1)]
-    entropy, largest = _entropy(counts), math.log2(data.vocabulary)
+    entropy, largest = _entropy(counts), math.log(data.vocabulary)
     rows = [
         ("sentences", len(lengths), "sentences"),
         ("tokens", len(words), "tokens"),
@@ -170,8 +179,8 @@ def summarise(data: ToyData) -> pd.DataFrame:
         ("least common word", counts.index(min(counts)) + 1, "word"),
         ("frequency of the least common word", min(counts) / len(words), "share of tokens"),
         ("vocabulary seen", len(occurrences) / data.vocabulary, "share of words"),
-        ("entropy of the words", entropy, "bits"),
-        ("largest possible entropy", largest, "bits"),
+        ("entropy of the words", entropy, "nats"),
+        ("largest possible entropy", largest, "nats"),
         ("entropy / largest possible", entropy / largest, "ratio"),
     ]
     return pd.DataFrame(

@@ -1,6 +1,6 @@
-"""Two one-layer BERTs that read number-sentences: one with random weights, one written by hand.
+"""Two one-layer BERTs that read sentences of letters: one with random weights, one written by hand.
 
-Both are ordinary checkpoints kept in memory: ``lab.models.trace.trace(model, "3 5 2")`` takes them
+Both are ordinary checkpoints kept in memory: ``lab.models.trace.trace(model, "c e b")`` takes them
 through the same forward pass as BERT base, and ``prove`` holds them against Hugging Face.
 """
 
@@ -18,6 +18,7 @@ from torch import Tensor
 from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.families.registry import read_weights
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm
+from lab.toy.data import letter
 from lab.toy.settings import check_settings
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ CONSTRUCTED = "toy-constructed"
 UNKNOWN = "[UNK]"
 # What each head of the constructed toy looks for.
 CONSTRUCTED_HEADS = ("previous token", "same token", "average")
+# The same as the end of a sentence: the head was written to …
+HEAD_RULES = ("look at the token before", "look at equal tokens", "look at all tokens alike")
 # The scaled score of a key a constructed head looks for; all others score 0. Against the 31 others
 # of the longest sentence it leaves the one key e^10 / (e^10 + 31) = 0.9986 of the attention.
 MATCH_SCORE = 10.0
@@ -48,9 +51,9 @@ _LINEARS = {
 _NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
 
 
-def number_tokenizer(vocabulary: int) -> Tokenizer:
-    """One token a number; the id of a number is the number, 0 is whatever is not in the vocabulary."""
-    ids = {UNKNOWN: 0, **{str(word): word for word in range(1, vocabulary + 1)}}
+def letter_tokenizer(vocabulary: int) -> Tokenizer:
+    """One token a letter; the id of the n-th letter is n, 0 is whatever is not in the vocabulary."""
+    ids = {UNKNOWN: 0, **{letter(word): word for word in range(1, vocabulary + 1)}}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     return tokenizer
@@ -87,7 +90,7 @@ def _load(name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeigh
         "pad_token_id": None,  # Hugging Face's default is 0, which is [UNK] here
     }
     tensors = _tensors(embeddings, layer)
-    return LoadedModel(name, read_weights(config, tensors), number_tokenizer(words - 1), Checkpoint(config, tensors))
+    return LoadedModel(name, read_weights(config, tensors), letter_tokenizer(words - 1), Checkpoint(config, tensors))
 
 
 def _layer(w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm) -> LayerWeights:
@@ -169,7 +172,7 @@ class _Layout:
         return slice(head * self.head_width, head * self.head_width + size)
 
     def labels(self) -> list[str]:
-        tokens = [f"token {word}" for word in (UNKNOWN, *range(1, self.words))]
+        tokens = [f"token {word}" for word in (UNKNOWN, *map(letter, range(1, self.words)))]
         found = [f"{head}: {token}" for head in CONSTRUCTED_HEADS for token in tokens]
         positions = [f"position {i}" for i in range(self.positions)]
         return [*tokens, *positions, *found, *(f"empty {i}" for i in range(self.width - self.used))]
@@ -234,8 +237,8 @@ def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
 def dimension_labels(model: LoadedModel) -> list[str]:
     """A name for each of the d dimensions; numbers, where nobody decided what they stand for.
 
-    The constructed toy has "token 3", "position 0" (positions count from 0, as in the look-up table),
-    "previous token: token 3" for what a head found, and "empty 0".
+    The constructed toy has "token c", "position 0" (positions count from 0, as in the look-up table),
+    "previous token: token c" for what a head found, and "empty 0".
     """
     config = model.config
     if model.id == CONSTRUCTED:

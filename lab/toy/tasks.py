@@ -1,4 +1,4 @@
-"""What a toy can be taught: tasks whose answers are numbers of the sentence's own vocabulary.
+"""What a toy can be taught: tasks whose answers are words of the sentence's own vocabulary.
 
 Every task labels the sentences of :mod:`lab.toy.data`, so the sentences a learner looks at are of the
 kind the toy was taught on. An answer is a token id; places without an answer hold :data:`IGNORED`.
@@ -74,23 +74,24 @@ def followed_last_time(words: Tensor) -> Tensor:
 
 TASKS = (
     Task(
-        "previous", "Copy the previous token", "copy previous", "At each place, answer with the number before it.",
+        "previous", "Copy the previous token", "copy previous", "At each place, answer with the letter before it.",
         "previous_token", "a line one step below the diagonal", False, 1, 400, previous_token,
     ),
     Task(
         "same", "Does it occur again?", "occurs again",
-        "At each place, answer 2 if the same number stands elsewhere in the sentence too, 1 if it does not.",
-        "same_word", "strong cells where row and column hold the same number", False, 1, 800, occurrences,
+        "At each place, answer b if the same letter stands elsewhere in the sentence too, a if it does not.",
+        "same_word", "strong cells where row and column hold the same letter", False, 1, 800, occurrences,
     ),
     Task(
         "majority", "Most frequent token", "most frequent",
-        "At every place, answer with the number that occurs most often; of equally frequent ones, the smallest.",
+        "At every place, answer with the letter that occurs most often; of equally frequent ones, the first in the "
+        "alphabet.",
         "broad", "rows of one even colour", False, 1, 600, most_frequent,
     ),
     Task(
         "induction", "What came next last time?", "induction",
-        "Where a number occurs again, answer with what followed it the last time: after A B … A, the answer is B.",
-        "induction", "strong cells one place after an earlier occurrence of the row’s number", True, 2, 500,
+        "Where a letter occurs again, answer with what followed it the last time: after c d … c, the answer is d.",
+        "induction", "strong cells one place after an earlier occurrence of the row’s letter", True, 2, 500,
         followed_last_time,
     ),
 )  # fmt: skip

@@ -20,7 +20,7 @@ from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.families.registry import read_weights
 from lab.models.interventions import LayerControls
 from lab.models.twin import random_twin
-from lab.toy.models import number_tokenizer
+from lab.toy.models import letter_tokenizer
 from lab.toy.settings import check_settings
 from lab.toy.shapes import bert_shapes, gpt2_shapes
 from lab.toy.tasks import IGNORED, Task, task
@@ -181,7 +181,7 @@ def untrained(plan: Plan) -> LoadedModel:
     config = _config(plan)
     shapes = gpt2_shapes(config) if plan.what.causal else bert_shapes(config)
     empty = {name: torch.zeros(shape) for name, shape in shapes.items()}
-    blank = LoadedModel("", read_weights(config, empty), number_tokenizer(plan.vocabulary), Checkpoint(config, empty))
+    blank = LoadedModel("", read_weights(config, empty), letter_tokenizer(plan.vocabulary), Checkpoint(config, empty))
     return replace(random_twin(blank, plan.seed), id=_name(plan, 0), made=partial(toy_after, plan, 0))
 
 

@@ -14,16 +14,19 @@ from lab.analysis.attention import AttentionRow, attention_map, attention_row
 from lab.charts.figure import Figure
 from lab.charts.heatmap import heatmap
 from lab.course import attention_checks as ask
+from lab.course.checks import Question
 from lab.course.words import in_tex, quoted
 from lab.figures import attention as figures
 from lab.models import forward
 from lab.models.trace import LayerTrace, Trace
-from lab.toy.models import CONSTRUCTED, query_key_product
+from lab.toy.models import CONSTRUCTED, HEAD_RULES, query_key_product
 from lab.ui.figures import code, draw
 from lab.ui.lesson import LessonPage
+from lab.ui.parameters import DEFAULTS, TOY
 from lab.ui.quiz import checks, predict
 
 _LESSON = "self-attention"
+_SHARED_OUT = 5  # of lab-bert
 F = TypeVar("F", bound=Figure)
 
 
@@ -52,16 +55,29 @@ class View:
         return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
 
     def token(self, position: int) -> str:
-        return quoted(self.trace.tokens[position])
+        return quoted(self.trace.labels[position])
 
 
-def choose_tokens(trace: Trace, query: int, key: int) -> None:
-    """Two selectors for query and key; the keyboard's way to what a click on the map does."""
+def first_head(page: LessonPage) -> int:
+    """The head to begin with, from 1: in the default model one whose rows are shared out, so there is much to weigh."""
+    chosen = page.selection
+    return _SHARED_OUT if chosen.mode != TOY and chosen.model == DEFAULTS.model else 1
+
+
+def choose_tokens(view: View, question: Question | None = None) -> bool:
+    """Two selectors for query and key; the keyboard's way to what a click on the map does.
+
+    A ``question`` about the query is asked between them: the chosen key could be its answer. Returns whether it is
+    answered.
+    """
     left, right = st.columns(2)
     with left:
-        choose_token(trace, "token", "Query: the token that attends", query)
+        choose_token(view.trace, "token", "Query: the token that attends", view.query)
+    if question is not None and not predict(_LESSON, question):
+        return False
     with right:
-        choose_token(trace, "key_token", "Key: the token attended to", key)
+        choose_token(view.trace, "key_token", "Key: the token attended to", view.key)
+    return True
 
 
 def choose_token(trace: Trace, name: str, label: str, chosen: int) -> None:
@@ -72,7 +88,7 @@ def choose_token(trace: Trace, name: str, label: str, chosen: int) -> None:
 
     st.session_state[f"_{name}"] = chosen
     st.selectbox(
-        label, range(len(trace)), key=f"_{name}", on_change=take, format_func=lambda i: f"{i + 1} · {trace.tokens[i]}"
+        label, range(len(trace)), key=f"_{name}", on_change=take, format_func=lambda i: f"{i + 1} · {trace.labels[i]}"
     )
 
 
@@ -95,8 +111,10 @@ def draw_map(view: View, traced: Trace, title: str, key: str, *, clickable: bool
 
 def show_map(view: View, question_first: bool = True) -> None:
     """The whole head: who attends to whom."""
+    if question_first:
+        _explain(view)
     question = ask.most_attended(view.trace, view.row, view.query)
-    if question_first and question is not None and not predict(_LESSON, question):
+    if question_first and not choose_tokens(view, question):
         return
     clicked = draw_map(view, view.trace, f"Attention weights, {view.place}", "attention-map", clickable=True)
     if clicked is not None and clicked != st.session_state.get("_clicked"):
@@ -104,6 +122,8 @@ def show_map(view: View, question_first: bool = True) -> None:
         st.session_state["token"], st.session_state["key_token"] = clicked[0] + 1, clicked[1] + 1
         st.rerun()
     weight = view.row.weights[view.key]
+    if view.trace.model.id == CONSTRUCTED:
+        st.markdown(f"Head {view.head + 1} was written by hand, to {HEAD_RULES[view.head]}.")
     st.markdown(
         f"{view.token(view.query)} gives {view.token(view.key)} the weight **{weight:.3f}**. Every row adds up to 1. "
         f"Click a cell to choose another pair. In Python this map is "
@@ -111,8 +131,21 @@ def show_map(view: View, question_first: bool = True) -> None:
     )
 
 
+def _explain(view: View) -> None:
+    """What attention is, before anything is asked about it."""
+    config = view.trace.model.config
+    seen = "itself and the tokens before it" if config.causal else "all tokens, itself included"
+    st.markdown(
+        f"**Attention** lets each token collect from {seen}. It gives every one of them a **weight**; the weights of a "
+        "token add up to 1. What is collected is mixed in these proportions. A token **attends** to another when it "
+        "gives "
+        "it much weight. A layer does this several times side by side, each time in a **head** of its own."
+    )
+
+
 def show_queries_and_keys(view: View) -> None:
     """Where the numbers start: one vector per token becomes three."""
+    choose_tokens(view)
     config = view.trace.model.config
     st.markdown(
         f"Each token’s vector of {config.width} numbers is multiplied by three matrices. Head {view.head + 1} "
@@ -138,13 +171,16 @@ def _show_construction(view: View) -> None:
         "query-key-product",
     )  # fmt: skip
     st.markdown(
-        "Each dimension of this toy means one thing: which word a token is, or where it stands. A strong colour says: "
-        "when the query’s token has the row’s meaning and the key’s token the column’s, the score is large."
+        "Each dimension of this toy means one thing: which letter a token is, or at which position it stands (counted "
+        "from 0). A strong colour is a large score: the query’s token has the meaning of the row, and the key’s token "
+        "that "
+        "of the column."
     )
 
 
 def show_scores(view: View) -> None:
     """A score is a dot product: multiply dimension by dimension, add up."""
+    choose_tokens(view)
     row, key = view.row, view.key
     st.markdown(
         f"Does the key of {view.token(key)} answer the query of {view.token(view.query)}? Multiply the two vectors "
@@ -161,15 +197,19 @@ def show_scale(view: View) -> None:
     row = view.row
     d_k = len(row.query)
     question = ask.without_scaling(view.trace, row, view.query)
-    if question is not None and not predict(_LESSON, question):
+    if not choose_tokens(view, question):
         return
     st.markdown(
-        f"A score adds up {d_k} products. Were they independent, their sum would spread √{d_k} ≈ {d_k**0.5:.2f} "
-        f"times as wide as one of them; dividing by √{d_k} takes that back. "
+        f"A score adds up {d_k} products, and a sum of many products spreads widely. {d_k} independent products add "
+        "up to "
+        f"a sum that spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. Dividing by √{d_k} brings that "
+        "back. "
         + (
-            "GPT-2 then masks what comes after the query: the score becomes −∞ and the weight 0."
+            "This model then masks what comes after the query: the score becomes −∞ and the weight 0."
             if view.trace.model.config.causal
-            else "BERT masks nothing here: every token may see every other."
+            else "Then comes the mask. It hides nothing here: every token may see every other. It has work where a "
+            "text "
+            "is filled up with padding; see **Break it**."
         )
     )
     draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
@@ -178,10 +218,11 @@ def show_scale(view: View) -> None:
 
 def show_softmax(view: View) -> None:
     """The weights, written out."""
+    choose_tokens(view)
     row, key = view.row, view.key
     table = pd.DataFrame(
         {
-            "key": view.trace.tokens,
+            "key": view.trace.labels,
             "scaled score s": row.scaled,
             "e^s": row.exponentials,
             "weight": row.weights,
@@ -196,14 +237,16 @@ def show_softmax(view: View) -> None:
     )
     st.dataframe(table, column_config={c: st.column_config.NumberColumn(format="%.4f") for c in table.columns[1:]})
     st.markdown(
-        f"The weights add up to {row.weights.sum():.4f}, and each equals the one on the map: the softmax of the "
-        "shown scores is the shown weight."
+        f"The weights add up to {row.weights.sum():.4f}. The last column has the weights of the map: they are what "
+        "this "
+        "table computes."
     )
     code(forward.attend)
 
 
 def show_values(view: View) -> None:
     """What the query takes home: the weighted sum of the values."""
+    choose_tokens(view)
     st.markdown(
         f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
         f"{view.head + 1} brings to {view.token(view.query)}: its **context**."

@@ -193,7 +193,8 @@ def identity(traced: Trace) -> str:
     """
     known = _identities.get(traced)
     if known is None:
-        parts = traced.token_ids, traced.segment_ids, _as_text(traced.interventions)
+        encoding = traced.encoding
+        parts = encoding.token_ids, encoding.segment_ids, encoding.padding, _as_text(traced.interventions)
         digest = hashlib.sha256(repr(parts).encode()).hexdigest()
         known = _identities.setdefault(traced, f"{weights_of(traced.model)} {digest}")
     return known

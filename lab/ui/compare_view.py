@@ -196,5 +196,5 @@ def _notes(pair: Pair, figure: str, at: At, a: Shown, b: Shown) -> None:
         st.caption("A head, neuron or dimension of the same number need not do the same in two models.")
     if figure == comparable.PREDICTIONS and not pair.a.model.config.causal:
         st.caption(
-            f"Token {at.token + 1} is hidden behind {quoted(pair.a.tokens[at.token])} in everything you see here."
+            f"Token {at.token + 1} is hidden behind {quoted(pair.a.labels[at.token])} in everything you see here."
         )

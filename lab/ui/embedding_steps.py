@@ -49,7 +49,7 @@ class View:
 
     @property
     def word(self) -> str:
-        return quoted(self.trace.tokens[self.token])
+        return quoted(self.trace.labels[self.token])
 
 
 def choose_dimensions(width: int) -> int:
@@ -77,8 +77,10 @@ def show_vectors(view: View) -> None:
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     st.markdown(
         f"An id picks a row. {view.word} has the id {trace.token_ids[view.token]}, so it gets that row of the token "
-        f"table: {view.width} numbers out of a table of {table.shape[0]:,} rows. Its place picks a row of the position "
-        f"table{', its segment one of the segment table' if 'segment' in view.parts else ''}."
+        f"table: {view.width} numbers out of a table of {table.shape[0]:,} rows. Such a row of numbers is a "
+        "**vector**; "
+        f"each of its numbers is a **dimension**. The token’s position picks a row of the position table"
+        f"{', its segment one of the segment table' if 'segment' in view.parts else ''}. These vectors are added up."
     )
     question = ask.same_word(trace, view.parts)
     if question is not None and not predict(LESSON, question):
@@ -116,9 +118,6 @@ def _draw_rows(view: View, part: str, first: int) -> None:
 
 def show_sum(view: View) -> None:
     """One token, one dimension under the other: what is added and what comes out."""
-    question = ask.longest_part(view.trace, view.parts, view.token)
-    if question is not None and not predict(LESSON, question):
-        return
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
     call = partial(figures.summands, view.trace, view.token, first, dimension)
@@ -165,39 +164,39 @@ def _show_norm(view: View, worked: WorkedDimension, first: int, dimension: int) 
         )
         return
     st.markdown(
-        "**LayerNorm** takes the token’s own mean from its sum, divides by its own deviation, then stretches and "
-        "shifts each dimension by a γ and a β that all tokens share."
+        "**LayerNorm** brings the numbers of each token to one scale. It subtracts their mean and divides by their "
+        "standard deviation. Then it multiplies each dimension by a γ and adds a β; both are learned and the same for "
+        "all tokens."
     )
     draw(partial(figures.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
     st.markdown(
-        f"Mean and deviation are those of all {view.width} dimensions of this token. The model’s own number is "
-        f"{shown_value:.4f}."
+        f"The mean and the deviation are those of all {view.width} dimensions of this token. The model itself has "
+        f"{shown_value:.4f} there."
     )
 
 
 def show_lengths(view: View) -> None:
     """How long the vectors are, token by token, and what enters the first layer."""
-    question = ask.longest_sum(view.trace, view.parts)
-    if question is not None and not predict(LESSON, question):
-        return
     sizes = lengths(view.parts)
     draw(partial(figures.lengths, view.trace), "lengths")
     own = {name: float(size[view.token]) for name, size in sizes.items()}
     listed = ", ".join(f"{name} {own[name]:.3f}" for name in SUMMANDS if name in own)
     right_angle = math.sqrt(sum(own[name] ** 2 for name in SUMMANDS if name in own))
     st.markdown(
-        f"{view.word}: {listed}. At right angles their sum would have the length √(Σ length²) = {right_angle:.3f}; "
-        f"it has **{own['sum']:.3f}**{_angle(own['sum'], right_angle)}"
+        f"The vectors of {view.word} have these lengths: {listed}. Their sum has the length **{own['sum']:.3f}**. If "
+        f"they stood at right angles, it would have √(Σ length²) = {right_angle:.3f}"
+        f"{_angle(own['sum'], right_angle)}"
     )
     if "LayerNorm" in sizes:
         after = sizes["LayerNorm"]
         st.markdown(
-            f"The normalized vectors all have the length √{view.width} = {math.sqrt(view.width):.2f}. γ and β then "
-            f"make it {after.min():.2f} to {after.max():.2f} here; the sums had {sizes['sum'].min():.2f} to "
-            f"{sizes['sum'].max():.2f}."
+            f"Among the tokens of this text, the sums are {sizes['sum'].min():.2f} to {sizes['sum'].max():.2f} long. "
+            f"LayerNorm gives all of them the length √{view.width} = {math.sqrt(view.width):.2f}; with γ and β they "
+            "are "
+            f"{after.min():.2f} to {after.max():.2f} long."
         )
     st.markdown(_on_the_way(view))
     code(lengths)
@@ -205,8 +204,8 @@ def show_lengths(view: View) -> None:
 
 def _angle(length: float, right_angle: float) -> str:
     if abs(length - right_angle) < 0.01 * right_angle:
-        return ", so they are close to right angles."
-    return f", so they point partly {'the same way' if length > right_angle else 'against each other'}."
+        return ": they are close to right angles."
+    return f": they point partly {'the same way' if length > right_angle else 'against each other'}."
 
 
 def _on_the_way(view: View) -> str:
@@ -214,8 +213,13 @@ def _on_the_way(view: View) -> str:
     project = ""
     if view.trace.model.weights.embeddings.project is not None:
         project = f" A matrix of {view.width} × {config.width} first widens each row to {config.width} numbers."
-    count = "1 layer" if config.layers == 1 else f"{config.layers} layers"
+    rest = (
+        "The model has one **layer**. It reads this matrix and hands on one of the same shape."
+        if config.layers == 1
+        else f"The model is a stack of {config.layers} **layers**. Each reads such a matrix and hands on one of the "
+        "same shape."
+    )
     return (
-        f"**On the way to layer 1.** Ids, places and segments are gone: from here on the text is {n} × {config.width} "
-        f"numbers.{project} Each of the {count} reads such a matrix and hands one of the same shape on."
+        f"**On the way to layer 1.** Ids, positions and segments are gone. From here on the text is {n} × "
+        f"{config.width} numbers.{project} {rest}"
     )

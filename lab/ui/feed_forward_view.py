@@ -45,7 +45,7 @@ class View:
     @property
     def name(self) -> str:
         """The chosen token, for Markdown."""
-        return quoted(self.trace.tokens[self.token])
+        return quoted(self.trace.labels[self.token])
 
     @property
     def norms(self) -> dict[str, NormSteps]:

@@ -196,7 +196,7 @@ def _choose_source(view: FlowView) -> int | None:
     def take() -> None:
         st.session_state["follow"] = st.session_state["_follow"]
 
-    tokens = view.trace.tokens
+    tokens = view.trace.labels
     chosen = st.selectbox(
         "Follow", range(n + 1), key="_follow", on_change=take,
         format_func=lambda i: f"{i} · {tokens[i - 1]}" if i else "All tokens",

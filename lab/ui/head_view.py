@@ -49,7 +49,7 @@ def show(trace: Trace, layer: int, units: str) -> None:
 def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int, ...] = ()) -> HeadView:
     """What is sent to the browser for layer ``layer`` (from 0), ``heads`` (from 0) drawn first."""
     attention, encoding = np.asarray(trace.layer(layer).attention), trace.encoding
-    labels, special, in_pair = encoding.tokens, encoding.special, encoding.in_pair
+    labels, special, in_pair = trace.labels, encoding.special, encoding.in_pair
     if units == WORDS:
         words = words_of(encoding)
         attention = reduce_to_words(attention, words.groups)

@@ -48,9 +48,6 @@ def show_two(view: View) -> None:
     choose(view)
     other = _other_head(view)
     apart = cached_heads.head_divergence(trace, layer.index)
-    question = ask.nearest_head(layer.index, apart, view.head)
-    if question is not None and not predict(LESSON, question):
-        return
     for column, head in zip(st.columns(2), (view.head, other), strict=True):
         with column:
             draw_map(
@@ -73,15 +70,20 @@ def _show_divergence(view: View, other: int, apart: Values) -> None:
     layer = view.layer
     rows = measure.row_divergence(attention_map(layer, view.head), attention_map(layer, other))
     st.markdown(
-        "How far apart are two heads? The **Jensen–Shannon divergence** of their rows p and q, in bits: 0 for equal "
-        "rows, 1 for rows that share no key. For two heads it is the mean over the rows."
+        "How far apart are two heads? The **Jensen–Shannon divergence** of their rows p and q says it. It is 0 for "
+        "equal rows and ln 2 ≈ 0.69 for rows that share no key. For two heads it is the mean over the rows."
     )
     st.latex(
         r"\begin{aligned} \text{JSD}(p, q) = {} & \text{entropy}\left(\tfrac{p + q}{2}\right) \\"
         r"& - \tfrac12\,\text{entropy}(p) - \tfrac12\,\text{entropy}(q) \end{aligned}"
     )
     st.markdown(
-        f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.3f}** bits apart; in the row of "
+        "The **entropy** of a row is −Σ w · ln w over its weights w: 0 if one key has all the weight, and the larger "
+        "the "
+        "more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
+    )
+    st.markdown(
+        f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.3f}** nats apart, and their rows of "
         f"{view.token(view.query)} {rows[view.query]:.3f}. Their rows differ most for "
         f"{view.token(int(rows.argmax()))}: {rows.max():.3f}."
     )
@@ -148,6 +150,6 @@ def _show_cuts(view: View) -> None:
         column_config={name: st.column_config.NumberColumn(format="localized") for name in table.columns[-2:]},
     )  # fmt: skip
     st.markdown(
-        f"What grows with H is the number of attention maps: H × {n} × {n} weights for this text. H must divide "
-        f"d = {d}, for the heads to be equally wide."
+        f"The number of attention maps grows with H: H × {n} × {n} weights for this text. H must divide d = {d}, so "
+        "that all heads are equally wide."
     )

@@ -77,6 +77,13 @@ def scene(page: LessonPage, trace: Trace, layer: int, head: int, *, first: bool)
     elif reason is not None:
         st.info(f"{reason} What moves in its vectors is shown instead.", icon=":material/info:")
     else:
+        st.markdown(
+            "To see what a head is worth, ask the model for the next token, with the head and without it."
+            if trace.model.config.causal
+            else "To see what a head is worth, hide a word behind [MASK]. The model gives every word of its "
+            "vocabulary a "
+            "probability to stand there, with the head and without it."
+        )
         asked = look(page, trace, first=first)
     left, right = st.columns(2)
     with left:
@@ -110,7 +117,9 @@ def show_one(now: Scene) -> None:
     config = now.trace.model.config
     st.markdown(
         f"**Layer {now.layer + 1}, head {now.head + 1} off**: its {config.head_width} numbers are {now.off} at the "
-        "*input* of $W_O$. The weights stay, and so do the other heads of the layer."
+        "*input* of $W_O$. The weights stay, and so do the other heads of the layer. What the layers hand on, one "
+        "vector "
+        "for each token, is called the **residual stream**."
     )
     found = cached_heads.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
     mean = found.moved.mean(axis=1)
@@ -193,9 +202,7 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     """The map for a model that predicts: change of ln P."""
     effects = figures.log_change(found, word.probability)
     said = quoted(word.word)
-    prompt = (
-        f"Which head matters most here: without which does the probability of {said} change most, by its logarithm?"
-    )
+    prompt = f"Which head matters most here? Without it, the probability of {said} changes by the largest factor."
     question = ask.matters_most(prompt, effects, "in ln P")
     if question is not None and not predict(LESSON, question):
         return
@@ -204,8 +211,10 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
         call=partial(figures.effect_on_word, now.trace, now.layer, now.head, place, word.token_id, now.to_mean),
     )  # fmt: skip
     st.markdown(
-        f"With all heads, P({said}) is {share(word.probability)}. −0.69 halves it, +0.69 doubles it. Click a head to "
-        "choose it, then go back to **One head off**."
+        f"With all heads on, the probability P of {said} is {share(word.probability)}. The map shows the change of "
+        "**ln P**, its natural logarithm, with one head off: −0.69 means half the probability, +0.69 twice. Click a "
+        "head "
+        "to choose it, then go back to **One head off**."
     )
     _show_strongest(now, found, probabilities, effects)
     code(ablate_each_head, measure.each_head_off)
@@ -232,14 +241,15 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
     )  # fmt: skip
     helps, hurts = int((effects < 0).sum()), int((effects > 0).sum())
     st.markdown(
-        f"Off, {helps} of {effects.size} heads lower the probability and {hurts} raise it. That holds for this word in "
-        "this text, and for one head at a time."
+        f"Switching a head off lowers the probability for {helps} of the {effects.size} heads and raises it for "
+        f"{hurts}. "
+        "That holds for this word in this text, and for one head at a time."
     )
 
 
 def _show_moves(now: Scene, found: EachHeadOff) -> None:
     """The map for a model that predicts nothing: how far its last vectors move."""
-    prompt = "Which head matters most here: without which do the last layer’s vectors move farthest?"
+    prompt = "Which head matters most here? Without it, the vectors of the last layer move farthest."
     question = ask.matters_most(prompt, found.moved, "of their length, as a mean over tokens")
     if question is not None and not predict(LESSON, question):
         return

@@ -118,14 +118,14 @@ class OpenPage:
             return parameters.DEFAULTS.model
         return wanted
 
-    def head_controls(self, model: LoadedModel) -> tuple[int, int]:
-        """Layer and head selectors in the sidebar; returns both from 0."""
-        return self.layer_control(model), self.head_control(model)
+    def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
+        """Layer and head selectors in the sidebar; returns both from 0. ``first`` is the head before anybody chose."""
+        return self.layer_control(model), self.head_control(model, first)
 
-    def head_control(self, model: LoadedModel) -> int:
+    def head_control(self, model: LoadedModel, first: int = 1) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
         with st.sidebar:
-            _counted("head", model.config.heads, model.id)
+            _counted("head", model.config.heads, model.id, first)
         return int(selection.chosen("head")) - 1
 
     def layer_control(self, model: LoadedModel) -> int:
@@ -234,10 +234,10 @@ def _papers(reading: Sequence[str]) -> None:
         st.markdown("\n".join(f"- {paper}" for paper in reading))
 
 
-def _counted(name: str, count: int, model_id: str) -> None:
+def _counted(name: str, count: int, model_id: str, first: int = 1) -> None:
     """A selector of one of a model's layers or heads, from 1."""
     selection.fit(name, count, model_id)
-    st.selectbox(name.capitalize(), range(1, count + 1), key=name, bind="query-params")
+    st.selectbox(name.capitalize(), range(1, count + 1), index=first - 1, key=name, bind="query-params")
 
 
 def _set_step(name: str) -> None:

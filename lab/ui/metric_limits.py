@@ -37,7 +37,7 @@ def show_specials(view: View) -> None:
     if out.all():
         st.info("Nothing else is left of this text. Write a longer one.", icon=":material/edit:")
         return
-    names = " and ".join(dict.fromkeys(quoted(trace.tokens[i]) for i in np.flatnonzero(out)))
+    names = " and ".join(dict.fromkeys(quoted(trace.labels[i]) for i in np.flatnonzero(out)))
     kept = int((~out).sum())
     what = "the special tokens" if special else "the first token"
     before, after = found(view), cached_heads.metrics(trace, threshold(), only_words=True)

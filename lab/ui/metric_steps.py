@@ -146,7 +146,7 @@ def _show_terms(view: View, row: take.RowEntropy) -> None:
     shown = heaviest(row.weights.astype(np.float32), int(row.weights.argmax()), _ROWS)
     table = pd.DataFrame(
         {
-            "key": [view.trace.tokens[i] for i in shown],
+            "key": [view.trace.labels[i] for i in shown],
             "weight A": row.weights[shown],
             "ln A": row.logarithms[shown],
             "−A ln A": row.terms[shown],

@@ -106,7 +106,7 @@ def view_of(
     """What is sent to the browser, with the layer and head ``opened`` (from 0) marked."""
     found = cached_heads.thumbnails(trace)
     return model_view(
-        found.maps, trace.tokens, model=trace.model.id, block=found.block, causal=is_causal(trace), frames=frames,
+        found.maps, trace.labels, model=trace.model.id, block=found.block, causal=is_causal(trace), frames=frames,
         opened=opened, told=told,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from lab.models import forward
 from lab.ui import cached_heads
 from lab.ui.attention_steps import View, choose_token, show_map
 from lab.ui.figures import code, draw
-from lab.ui.quiz import checks, predict
+from lab.ui.quiz import checks
 
 LESSON = "multi-head-attention"
 MAPS = "head-maps"
@@ -37,9 +37,14 @@ def choose(view: View) -> None:
 def show_all(view: View) -> None:
     """Every head of the layer on one scale; a click enlarges one."""
     choose(view)
-    question = ask.favourites(view.trace, view.layer, view.query)
-    if question is not None and not predict(LESSON, question):
-        return
+    config = view.trace.model.config
+    st.markdown(
+        "A layer attends several times side by side. Each time is a **head**, with its own queries, keys and values "
+        "of "
+        f"{config.head_width} numbers. This layer has {config.heads}."
+        if config.heads > 1
+        else "This layer attends once: it has a single **head**."
+    )
     draw_all(view)
     st.header(f"Head {view.head + 1}, enlarged")
     show_map(view, question_first=False)
@@ -99,13 +104,18 @@ def _show_one_number(view: View) -> None:
     bias, output = float(added.bias[dimension]), float(added.output[token, dimension])
     context = view.layer.context[view.head, token]
     column = view.layer.weights.w_o.unflatten(0, (len(shares), -1))[view.head, :, dimension]
-    terms = " + ".join(f"({c:.3f})({w:.3f})" for c, w in zip(context[:2].tolist(), column[:2].tolist(), strict=True))
+    # The largest products: the first ones of a toy's sparse matrix would be zeros.
+    largest = np.argsort(-np.abs((context * column).numpy()), kind="stable")[:2]
+    terms = " + ".join(f"({float(context[i]):.3f})({float(column[i]):.3f})" for i in largest)
     more = r" + \dots" if len(context) > 2 else ""
     st.markdown(
-        f"**By hand.** Dimension {dimension + 1} of the attention output, the one farthest from 0 for "
-        f"{view.token(token)}. Head {view.head + 1} adds"
+        f"**By hand.** For {view.token(token)}, dimension {dimension + 1} of the attention output is the one farthest "
+        f"from 0. Head {view.head + 1} adds"
     )
-    st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
+    if not shares[view.head]:
+        st.markdown("nothing: each of its products is 0. Choose another head in the sidebar.")
+    else:
+        st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
     table = pd.DataFrame(
         {
             "part": [*head_labels(view.trace), "bias b_O", "sum", "attention output of the layer"],
@@ -157,24 +167,27 @@ def show_norms(view: View) -> None:
     choose(view)
     added, token = _added(view), view.query
     lengths = added.norms[:, token]
-    question = ask.adds_most(view.trace, view.layer.index, lengths.astype(np.float64), token)
-    if question is not None and not predict(LESSON, question):
-        return
+    st.markdown(
+        "A head adds a vector to the token. A long vector changes the token much, a short one hardly, wherever the "
+        "head "
+        "looks."
+    )
     shown = (view.trace, view.layer.index, view.head, token)
     draw(partial(figures.added_lengths, *shown), "norms")
     total = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
     st.markdown(
-        f"The lengths add up to {lengths.sum():.3f}; the sum of the vectors is {total:.3f} long"
-        + (f", {total / lengths.sum():.0%} of that." if lengths.sum() > 0 else ".")
-        + " Vectors that point apart cancel in part."
+        f"Head by head, the lengths add up to {lengths.sum():.2f}. The vectors themselves add up to one of length "
+        f"{total:.2f}"
+        + (f", {total / lengths.sum():.0%} of that" if lengths.sum() > 0 else "")
+        + ": where they point in different directions, they cancel in part."
     )
     draw(partial(figures.added_lengths_by_token, *shown), "norms-by-token")
     n, drawn = len(view.trace), window(token, len(view.trace), COLUMNS)
     if n > COLUMNS:
         st.caption(f"Drawn are tokens {drawn.start + 1} to {drawn.stop} of {n}, around the chosen one.")
     st.markdown(
-        "A map says where a head looks. How much it changes a token depends on the values it finds there and on "
-        "$W_O$ too (Kobayashi et al. 2020)."
+        "A map says where a head looks. How much the head changes a token depends on the values it finds there, and on "
+        "$W_O$ (Kobayashi et al. 2020)."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -16,6 +17,7 @@ from lab.course import feed_forward_reading as reading
 from lab.course.words import quoted
 from lab.figures import feed_forward as figures
 from lab.models import forward
+from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
 from lab.toy.data import as_text
 from lab.ui import cached_layers, toy_runs
@@ -23,6 +25,9 @@ from lab.ui.feed_forward_view import LESSON, View, choose
 from lab.ui.figures import code, draw
 from lab.ui.parameters import TOY, Selection
 from lab.ui.quiz import predict
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 _CONTEXT = 60  # characters of a text on either side of a token
 _GEVA = (
@@ -54,7 +59,7 @@ def show_excited(view: View) -> None:
         return
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
     st.dataframe(
-        _table(survey, found), hide_index=True, height="content",
+        _table(survey, found, view.trace.model.tokenizer), hide_index=True, height="content",
         column_config={
             "activation": st.column_config.NumberColumn(format="%.3f", width="small"),
             "token": st.column_config.TextColumn(width="small"),
@@ -116,7 +121,7 @@ def _survey(view: View) -> NeuronSurvey:
     return survey
 
 
-def _table(survey: NeuronSurvey, found: tuple[Excited, ...]) -> pd.DataFrame:
+def _table(survey: NeuronSurvey, found: tuple[Excited, ...], tokenizer: Tokenizer) -> pd.DataFrame:
     rows = []
     for each in found:
         encoding = survey.encodings[each.text]
@@ -124,7 +129,13 @@ def _table(survey: NeuronSurvey, found: tuple[Excited, ...]) -> pd.DataFrame:
         text = encoding.text
         before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
         cut = ("…" if start > _CONTEXT else "", "…" if len(text) > end + _CONTEXT else "")
-        rows.append((each.value, encoding.tokens[each.token], f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}"))
+        rows.append(
+            (
+                each.value,
+                word_of(tokenizer, encoding.token_ids[each.token]),
+                f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}",
+            )
+        )
     return pd.DataFrame(rows, columns=["activation", "token", "in its text"])
 
 

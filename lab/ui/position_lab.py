@@ -12,6 +12,7 @@ from lab.course import embedding_checks as ask
 from lab.course.words import quoted
 from lab.figures import inputs_changed as figures
 from lab.figures.inputs_changed import WITH, WITHOUT
+from lab.models.encoding import word_of
 from lab.ui import cached_layers
 from lab.ui.embedding_steps import LESSON, View
 from lab.ui.figures import code, draw
@@ -32,7 +33,10 @@ def show_position_lab(view: View) -> None:
     )
     order: Order = chosen if chosen in orders else orders[0]
     moved = reordered(trace.encoding, new_order(order, len(trace)))
-    st.markdown(f"As typed: {_row(trace.tokens)}  \n{order.capitalize()}: {_row(moved.tokens)}")
+    st.markdown(
+        f"As typed: {_row(trace.labels)}  \n{order.capitalize()}: "
+        f"{_row(tuple(word_of(trace.model.tokenizer, each) for each in moved.token_ids))}"
+    )
     if (moved.token_ids, moved.segment_ids) == (trace.token_ids, trace.segment_ids):
         st.info("In this order the row of tokens is the same as before. Choose another.", icon=":material/edit:")
         return
@@ -57,7 +61,7 @@ def _draw(view: View, gaps: dict[str, Gap], order: Order) -> None:
     draw(figures.reordering_of(gaps), "position-lab", call=partial(figures.reordering, view.trace, order))
     segment = "; its segment goes with it" if view.trace.model.config.segments > 1 else ""
     st.markdown(
-        f"Each token is held against itself, at its old and its new place{segment}. The largest number in these "
+        f"Each token is compared with itself, at its old and at its new place{segment}. The largest number in these "
         f"vectors is {gaps[WITHOUT].largest:.1f}."
     )
 
@@ -72,7 +76,7 @@ def _explained(view: View, gaps: dict[str, Gap]) -> str:
         )
         return f"{told} Take the mask away as well, and what differs is rounding: the outputs move with their tokens."
     told = (
-        f"**Without positions, every output moves with its token**: what differs is rounding in float32. "
+        f"**Without positions, every output moves with its token**; what differs is rounding in float32. "
         f"Self-attention adds up over a set of tokens, and every other step in {view.model} looks at one token alone."
     )
     if gaps[WITH].follows:

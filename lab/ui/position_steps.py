@@ -49,9 +49,9 @@ def show_tables(view: View) -> None:
     """Learned rows beside computed ones."""
     length, width, base = settings()
     st.markdown(
-        f"{view.model} **looks up** a vector for each position in a table of its weights. Vaswani et al. **compute** "
-        "it: sines and cosines of the position, at another speed in each pair of dimensions. Positions count from 0 "
-        "here, as in their formula: token 1 stands at position 0."
+        f"{view.model} **looks up** a vector for each position in a table that it has learned. Vaswani et al. "
+        "**compute** the vector: sines and cosines of the position, the **sinusoids**. Each pair of dimensions has its "
+        "own speed. Positions count from 0, as in their formula: token 1 stands at position 0."
     )
     _about_offset(view)
     first = choose_dimensions(view.width)
@@ -107,6 +107,14 @@ def show_similarity(view: View) -> None:
         "Similarity", measures, default=measures[0], required=True, key="similarity", bind="query-params"
     )
     measure: Measure = chosen if chosen in measures else measures[0]
+    st.markdown(
+        "The **dot product** of two vectors multiplies them dimension by dimension and adds up. For the sinusoids of "
+        "positions p and q, each pair of dimensions adds"
+    )
+    st.latex(
+        r"\begin{aligned} & \sin(p\,\omega_i)\sin(q\,\omega_i) + \cos(p\,\omega_i)\cos(q\,\omega_i) \\ & = "
+        r"\cos\big((p - q)\,\omega_i\big) \end{aligned}"
+    )
     question = ask.same_distance(width, base)
     if question is not None and not predict(LESSON, question):
         return

@@ -34,16 +34,13 @@ def show_segments(view: View) -> None:
     trace, segments = view.trace, view.trace.model.config.segments
     if segments == 0:
         st.info(
-            f"{view.model} has no segment vectors: nothing but its tokens tells one text from another.",
+            f"{view.model} has no segment vectors. Only its tokens tell one text from another.",
             icon=":material/info:",
         )
         return
     _draw_segments(trace.encoding)
     if segments == 1:
-        st.markdown(
-            f"{view.model} has a single segment: the same vector is added to every token, so there are no ids to "
-            "exchange."
-        )
+        st.markdown(f"{view.model} has a single segment. Every token gets the same segment vector.")
     elif len(set(trace.segment_ids)) == 1:
         st.markdown("This is one text, so every token is in segment A (id 0).")
         if view.page.selection.mode != "Toy":
@@ -105,8 +102,9 @@ def _show_movement(view: View, movement: Movement, change: SegmentChange) -> Non
     )  # fmt: skip
     told = [f"{float(line[-1]):.3f} in {name}" for name, line in figures.segment_means(trace, movement).items()]
     st.markdown(
-        f"A distance of 1 is as far as the vector is long. With {_CHANGES[change]}, the last layer’s vectors move by "
-        f"{' and '.join(told)}, on average."
+        f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance "
+        "of "
+        "1 means that a vector moved as far as it is long."
     )
     if movement.follows is not None:
         before, after = movement.follows

@@ -38,7 +38,7 @@ def show_by_hand(view: View) -> None:
     st.dataframe(
         {
             "number": found.members[a] + 1,
-            "token": [visible(view.trace.tokens[i], None) for i in found.members[a]],
+            "token": [visible(view.trace.labels[i], None) for i in found.members[a]],
             "sends": sent,
         },
         column_config={"sends": st.column_config.NumberColumn(f"sends to sentence {b + 1}", format="%.4f")},

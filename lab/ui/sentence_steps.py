@@ -148,7 +148,7 @@ def _say_part(view: View) -> None:
 
 def _every(view: View) -> pd.DataFrame:
     """A row for each pair that can be seen."""
-    found, tokens = view.found, view.trace.tokens
+    found, tokens = view.found, view.trace.labels
     pairs = [pair for pair in np.ndindex(*found.maximum.shape) if found.where[pair][0] >= 0]
     where = [found.where[pair].tolist() for pair in pairs]
     return pd.DataFrame(

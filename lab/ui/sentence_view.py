@@ -82,7 +82,7 @@ class View:
         out, special = places_left_out(self.trace)
         if not special:
             return f"the first token {named(self.trace, 0)}"
-        names = dict.fromkeys(self.trace.tokens[place] for place in np.flatnonzero(out))
+        names = dict.fromkeys(self.trace.labels[place] for place in np.flatnonzero(out))
         return " and ".join(escaped(name) for name in names)
 
     @property

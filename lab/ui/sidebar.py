@@ -69,7 +69,7 @@ def _mode() -> str:
     chosen = st.segmented_control(
         "Input", [parameters.SENTENCE, parameters.TOY], default=parameters.SENTENCE, required=True, key="mode",
         bind="query-params",
-        help="Toy: made-up number sentences through a model of one or two layers, small enough to see whole.",
+        help="Toy: made-up sentences of letters through a model of one or two layers, small enough to see whole.",
     )  # fmt: skip
     return str(chosen)
 

@@ -21,6 +21,12 @@ from lab.ui.quiz import predict
 def show_wavelengths(_view: View) -> None:
     """Low dimensions turn fast, high ones slowly."""
     length, width, base = settings()
+    st.markdown(
+        "From one position to the next, pair i of the dimensions turns by the angle $\\omega_i$. After one whole turn "
+        "its "
+        "sine and cosine begin again: the number of positions until then is its **wavelength**."
+    )
+    st.latex(r"\omega_i = \text{base}^{-2i/d}, \qquad i = 0, 1, \dots, \tfrac{d}{2} - 1")
     if not predict(LESSON, ask.turns_fastest(width, base)):
         return
     waves = wavelengths(width, base)
@@ -29,10 +35,11 @@ def show_wavelengths(_view: View) -> None:
     st.latex(r"\text{wavelength}_i = \frac{2\pi}{\omega_i} = 2\pi \cdot \text{base}^{2i/d}")
     turns = length / waves[-1]
     st.markdown(
-        f"The first pair turns once in 2π = {waves[0]:.2f} positions, the last, i = {width // 2 - 1}, once in "
-        f"**{waves[-1]:,.1f}**: over the {length} positions on screen it makes {turns:.3g} turns. Each pair’s "
-        f"wavelength is {base ** (2 / width):.3f} times that of the pair before, so their logarithms lie on a "
-        "straight line. Try a small base, then look at the similarity of distant positions again."
+        f"The first pair turns once in 2π = {waves[0]:.2f} positions. The last pair, i = {width // 2 - 1}, turns once "
+        "in "
+        f"**{waves[-1]:,.1f}**; over the {length} positions on screen it makes {turns:.3g} turns. Each wavelength is "
+        f"{base ** (2 / width):.3f} times the one before. Try a small base, then look again at how similar distant "
+        "positions are."
     )
     code(wavelengths)
 
@@ -44,8 +51,9 @@ def show_shift(view: View) -> None:
     slider("pe_shift", "Shift k", 1)
     k, place = min(max(selection.current().pe_shift, 1), 64), view.token
     st.markdown(
-        "Moving k positions on turns each pair by the angle k·ω, wherever it stood: PE(p + k) is **one matrix** times "
-        f"PE(p), and the matrix M knows k but not p. Here p = {place}, the position of {view.word}."
+        "Go k positions further: each pair of dimensions turns by the angle k·ω, wherever it was. So PE(p + k) is a "
+        f"**matrix M** times PE(p), and M depends on k, not on p. Here p = {place}, the position of {view.word} (token "
+        f"{place + 1})."
     )
     turn, omega = shift_matrix(k, width, base), frequencies(width, base)
     st.latex(

@@ -77,7 +77,7 @@ def _show_kinds(view: View, kinds: list[str]) -> None:
     counts, n = Counter(kinds), len(kinds)
     exact = not is_causal(view.trace)
     here = [kind for kind in ask.KINDS if counts[kind]]
-    tokens = {kind: [t for t, own in zip(view.trace.tokens, kinds, strict=True) if own == kind] for kind in here}
+    tokens = {kind: [t for t, own in zip(view.trace.labels, kinds, strict=True) if own == kind] for kind in here}
     table = pd.DataFrame(
         {
             "kind": here,
@@ -99,7 +99,7 @@ def _show_kinds(view: View, kinds: list[str]) -> None:
 
 
 def _token_table(view: View, tags: Tags, kinds: list[str]) -> None:
-    tokens = [visible(token) for token in view.trace.tokens]
+    tokens = [visible(token) for token in view.trace.labels]
     table = pd.DataFrame(
         {
             "token": tokens,

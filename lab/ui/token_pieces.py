@@ -21,14 +21,14 @@ from lab.ui.token_view import LESSON, View, choose_word, draw_chips, explained, 
 _MADE = "_lookups_made"
 
 
-def show_pieces(view: View) -> None:
-    """One word, from the first try to the last."""
+def show_pieces(view: View) -> bool | None:
+    """One word, from the first try to the last. True while its question waits for an answer."""
     if not explained(view):
-        return
+        return None
     word = choose_word(view.reading.words)
     if word is None:
         st.markdown("Normalization leaves nothing of this text to cut.")
-        return
+        return None
     model = view.reading.tokenizer.model
     if isinstance(word, WordSteps) and isinstance(model, models.WordPiece):
         question = ask.first_piece(model, word)
@@ -36,9 +36,9 @@ def show_pieces(view: View) -> None:
     else:
         question = ask.first_merge(view.reading.tokenizer, word) if isinstance(word, BpeWord) else None
         limit = 0
-    if question is not None and not predict(LESSON, question):
-        return
     st.markdown(_rule(word))
+    if question is not None and not predict(LESSON, question):
+        return True
     why = about_uncut(word, limit)
     if why is not None:
         st.markdown(why)
@@ -46,6 +46,7 @@ def show_pieces(view: View) -> None:
         _lookups(word)
     else:
         _merges(word)
+    return None
 
 
 def _rule(word: Word) -> str:
@@ -56,8 +57,9 @@ def _rule(word: Word) -> str:
         )
     space = byte_symbols()[0x20]
     return (
-        "**Byte-pair encoding** starts from the bytes and joins the two neighbours that were learnt first, again and "
-        "again, until no two neighbours are in its list of merges."
+        "**Byte-pair encoding** starts from the bytes and has a list of pairs to join, in the order in which they were "
+        "learned. Of all neighbours in the word, it joins the pair that stands first in the list. It goes on until no "
+        "two neighbours are in the list."
         + (f" {quoted(space)} is the sign for a space." if space in word.symbols else "")
     )
 

@@ -22,11 +22,15 @@ from lab.ui.quiz import checks, predict
 from lab.ui.token_view import LESSON, View, choose_word, draw_chips, explained, plain, table
 
 
-def show_tokens(view: View) -> None:
-    """The whole input, cut."""
+def show_tokens(view: View) -> bool | None:
+    """The whole input, cut. True while its question waits for an answer."""
+    st.markdown(
+        "A model does not read words. It reads **tokens**: pieces of text from a fixed list, its **vocabulary**. "
+        f"The vocabulary of {view.model} has {view.trace.model.config.vocabulary:,} tokens. {_to_count_by(view)}"
+    )
     question = ask.token_count(view.reading) or ask.piece_count(view.reading)
     if question is not None and not predict(LESSON, question):
-        return
+        return True
     encoding = view.trace.encoding
     texts = [encoding.text] + ([encoding.pair] if encoding.pair else [])
     _figures(
@@ -37,9 +41,21 @@ def show_tokens(view: View) -> None:
         }
     )
     draw_chips(encoding_chips(encoding))
-    st.caption("Above each chip stands its position; below it the token, where the two differ." + _dashed(view))
+    st.caption(
+        "Above each chip stands the number of the token, counted from 1; below it the token, where the two differ."
+        + _dashed(view)
+    )
     rows = partial(token_table, view.trace)
     table(rows(), "tokens", rows)
+    return None
+
+
+def _to_count_by(view: View) -> str:
+    """What a learner needs to count the tokens of a text."""
+    encoding = view.trace.encoding
+    own = sum(encoding.special)
+    added = f" The model adds {count(own, 'token')} of its own." if own else ""
+    return f"A common word is one token. So is a punctuation mark. A rarer word is cut into two or more.{added}"
 
 
 def _dashed(view: View) -> str:
@@ -61,6 +77,7 @@ def show_normalization(view: View) -> None:
     """What happens to the characters before anything is cut."""
     if not explained(view):
         return
+    st.markdown("**Normalization** makes spellings alike before anything is cut: fewer spellings need fewer tokens.")
     for name, steps in _named(view.reading.texts):
         if name:
             st.markdown(f"### {name}")
@@ -69,7 +86,7 @@ def show_normalization(view: View) -> None:
         else:
             plain(steps.text)
             characters, read = count(len(steps.text), "character"), count(len(steps.text.encode()), "byte")
-            st.markdown(f"{view.model} normalizes nothing. It reads the {characters} as {read} of UTF-8.")
+            st.markdown(f"{view.model} changes no character. It reads the {characters} as {read} of UTF-8.")
     if any(isinstance(steps, BpeSteps) for steps in view.reading.texts):
         _bytes(view)
 
@@ -101,7 +118,11 @@ def _bytes(view: View) -> None:
     if word is not None:
         st.dataframe(tables.character_bytes_table(word.text), height="auto")
     with st.expander("The sign of each of the 256 bytes"):
-        st.markdown("A byte that prints stands for itself; the others, the space among them, borrow a letter.")
+        st.markdown(
+            "Byte-level BPE writes every byte as one visible sign. A byte that prints stands for itself. The others "
+            "get "
+            "another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it as “␣”."
+        )
         table(tables.byte_table(), "bytes")
 
 
@@ -118,16 +139,16 @@ def show_pre_tokens(view: View) -> None:
 
 
 def _pre_token_rule(steps: TokenizationSteps) -> str:
-    pieces = count(len(steps.words), "pre-token")
+    pieces = f"{count(len(steps.words), 'pre-token')}, the parts that are then cut into tokens"
     whole = next((f" {quoted(word.text)} is an added token and stays whole." for word in steps.words if word.added), "")
     if isinstance(steps, BpeSteps):
         return (
-            f"{pieces}: letters, digits and other signs are kept apart, and **a space goes to what follows it**. "
-            f"Merges never cross from one pre-token to the next.{whole}"
+            f"{pieces}. Letters, digits and other signs are kept apart, and **a space belongs to what follows it**. "
+            f"No token reaches from one pre-token into the next.{whole}"
         )
     return (
-        f"{pieces}: the normalized text is cut at white space, which belongs to none, and around **every punctuation "
-        f"mark**. From here on, each is cut by itself.{whole}"
+        f"{pieces}. The normalized text is cut at white space and around **every punctuation mark**; the white space "
+        f"itself is dropped. From here on, each pre-token is cut by itself.{whole}"
     )
 
 
@@ -145,24 +166,29 @@ def show_special_tokens(view: View) -> None:
     listed = special_tokens(view.trace.model.tokenizer, encoding)
     here = [each for each in listed if each.positions]
     if here:
-        st.markdown("\n".join(f"- {quoted(each.token)} at {_places(each.positions)}: {each.role}." for each in here))
+        st.markdown("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
     absent = [each for each in listed if not each.positions]
     if absent:
         st.markdown("Not in this input:\n" + "\n".join(f"- {quoted(each.token)} {each.role}." for each in absent))
     _segments(view)
     st.progress(len(encoding) / config.max_tokens, f"{len(encoding)} of the {config.max_tokens} positions are taken.")
+    st.markdown(
+        "This lab counts tokens from 1. Positions count from 0, as in the papers: token 1 stands at position 0."
+    )
     _cut(view)
     rows, width = view.trace.model.weights.embeddings.token.shape
     st.markdown(
-        f"From here on the characters are gone: each id picks its row of {width} numbers out of a table of {rows} rows."
+        "From here on the characters are gone. Each token has a number in the vocabulary, its **id**, and the id "
+        "picks a "
+        f"row of {width} numbers out of a table of {rows:,} rows."
     )
 
 
 def _places(positions: Sequence[int]) -> str:
     if len(positions) == 1:
-        return f"position {positions[0]}"
+        return f"token {positions[0]}"
     shown = ", ".join(map(str, positions[:12]))
-    return f"positions {shown}{' …' if len(positions) > 12 else ''}"
+    return f"tokens {shown}{' …' if len(positions) > 12 else ''}"
 
 
 def _segments(view: View) -> None:
@@ -173,8 +199,8 @@ def _segments(view: View) -> None:
     ranges = []
     for segment in sorted(set(encoding.segment_ids)):
         places = [i for i, each in enumerate(encoding.segment_ids, start=1) if each == segment]
-        ranges.append(f"segment {segment} is positions {places[0]} to {places[-1]}")
-    st.markdown(f"Every position belongs to a segment: {', '.join(ranges)}.")
+        ranges.append(f"segment {segment} is tokens {places[0]} to {places[-1]}")
+    st.markdown(f"A **segment** says which of two texts a token belongs to: {', '.join(ranges)}.")
 
 
 def _cut(view: View) -> None:

@@ -96,8 +96,11 @@ def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = N
             take_notebook(call, name)
 
 
-def show_agreement(page: LessonPage, view: View) -> None:
-    """The badge of this lesson: the explained steps against the library, on this text."""
+def show_agreement(page: LessonPage, view: View, *, tell: bool) -> None:
+    """The badge of this lesson: the explained steps against the library, on this text.
+
+    Unless ``tell``, its table waits: it holds every token, and a question about them is open.
+    """
     if view.obstacle:
         return
     found = [compare(view.reading.tokenizer, steps) for steps in view.reading.texts]
@@ -107,9 +110,14 @@ def show_agreement(page: LessonPage, view: View) -> None:
     with page.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
             st.markdown(
-                "The steps of this lesson and the library *tokenizers*, which feeds the model, each cut your text. "
+                "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens "
+                "the "
+                "model reads. "
                 + ("Tokens, ids and characters are the same." if wrong is None else f"Token {wrong} is the first that "
                    "differs.")
             )  # fmt: skip
+            if not tell:
+                st.markdown("The table of both stands here when the question on the page is answered.")
+                return
             for each in found:
                 st.dataframe(tables.agreement_table(each))

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 
+_PURPOSE = "A toy: sentences of made-up words, one letter each, through a model small enough to read every number."
+
+
 def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
-    """The chosen number sentence through the chosen toy; says which toy it is.
+    """The chosen sentence of letters through the chosen toy; says which toy it is.
 
     ``heads`` cuts the random toy's weights into another number of heads.
     """
@@ -32,10 +35,13 @@ def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
         _say_trained(plan)
         return cached_toys.number_run(toy_runs.toy(plan), text)
     if chosen.toy_weights == RANDOM:
-        st.info("Random weights: nothing is learned here. Compare with a trained model.", icon=":material/casino:")
+        st.info(
+            f"{_PURPOSE} These weights are random: nothing is learned here. Compare with a trained model.",
+            icon=":material/casino:",
+        )
     else:
         st.info(
-            "Weights written by hand: head 1 looks at the previous token, head 2 at equal tokens, head 3 at all alike.",
+            f"{_PURPOSE} These weights were written by hand, one rule for each head. Find the rules.",
             icon=":material/construction:",
         )
     return cached_toys.toy_run(
@@ -48,7 +54,8 @@ def _say_trained(plan: Plan) -> None:
     run, task = toy_runs.run_of(plan), plan.what
     if run is None or run.latest.step == 0:
         st.info(
-            f"Before training: random weights, nothing is learned. The lessons’ step “{TRAIN_STEP}” teaches this toy "
+            f"{_PURPOSE} Before training: random weights, nothing is learned. The lessons’ step “{TRAIN_STEP}” "
+            "teaches it "
             f"the task “{task.name}”.",
             icon=":material/model_training:",
         )
@@ -56,7 +63,7 @@ def _say_trained(plan: Plan) -> None:
     now = run.latest
     how = "Trained here" if now.finished else f"Training stopped at step {now.step} of {plan.steps}"
     st.info(
-        f"{how} on the task “{task.name}”: {now.accuracy:.1%} of its answers on fresh sentences are right.",
+        f"{_PURPOSE} {how} on the task “{task.name}”: {now.accuracy:.1%} of its answers on fresh sentences are right.",
         icon=":material/model_training:",
     )
 
@@ -64,7 +71,13 @@ def _say_trained(plan: Plan) -> None:
 def show_toy_data(page: LessonPage) -> None:
     """The synthetic data, checked and summed up."""
     data = toy_runs.sentences(page.selection)
-    st.markdown("Sentences of made-up words: each number is a word, drawn at random with the seed in the sidebar.")
+    st.markdown(
+        "Sentences of made-up words: each letter is a word, drawn at random with the seed in the sidebar. The words "
+        "mean "
+        "nothing, so all there is to learn is which word stands where. In the tables below a word is its number: a is "
+        "1, "
+        "b is 2."
+    )
     st.dataframe(
         pd.DataFrame({"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]},
                      index=range(1, len(data.sentences) + 1)),

@@ -16,7 +16,7 @@ from lab.charts.figure import Figure
 from lab.charts.lines import lines
 from lab.charts.small_maps import small_maps
 from lab.course.toy_checks import expected_pattern
-from lab.toy.data import as_text
+from lab.toy.data import as_text, letter
 from lab.toy.tasks import IGNORED
 from lab.ui import cached_toys, toy_runs
 from lab.ui.figures import code, draw
@@ -77,7 +77,7 @@ def _show_task(plan: Plan, words: tuple[int, ...]) -> None:
         f"**{task.name}** · {task.description} The toy is {kind}. It has {plan.layers} "
         f"layer{'s' * (plan.layers > 1)} of {plan.heads} heads."
     )
-    table = [[str(word) for word in words], ["" if answer == IGNORED else str(answer) for answer in answers]]
+    table = [[letter(word) for word in words], ["" if answer == IGNORED else letter(answer) for answer in answers]]
     st.dataframe(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]))
 
 
@@ -125,7 +125,7 @@ def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> 
     maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)
     heads = _head_names(config.layers, config.heads)
     return small_maps(
-        maps.reshape(-1, *maps.shape[2:]), traces[0].tokens,
+        maps.reshape(-1, *maps.shape[2:]), traces[0].labels,
         [(head.capitalize(), stage) for head in heads for stage, _ in stages],
         title="Attention of every head: rows attend, columns are attended to", value_title="Weight", domain=(0.0, 1.0),
         causal=config.causal,
@@ -194,4 +194,8 @@ def _show_scores(run: Run) -> None:
         name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns[1:]
     })  # fmt: skip
     best = frame.iloc[int(np.argmax(frame[f"{_NAMES[task.pattern]}, now"].to_numpy()))]
-    st.markdown(f"Most of it has {best['head']}: {best.iloc[-2]:.2f} before training, **{best.iloc[-1]:.2f}** now.")
+    name = str(best["head"])
+    st.markdown(
+        f"{name[:1].upper()}{name[1:]} has most of it: {best.iloc[-2]:.2f} before training, **{best.iloc[-1]:.2f}** "
+        "now."
+    )

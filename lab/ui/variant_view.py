@@ -100,7 +100,7 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
         first = trace.layer(place[0]).attention[place[1]][:, 0].mean().item()
         st.markdown(
             f"**Removed mass: 0.** {escaped(trace.model.id)} puts no special tokens around a text, so nothing is left "
-            f"out. The first token, {quoted(trace.tokens[0])}, is a word like the others and stays: on average it gets "
+            f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays: on average it gets "
             f"{first:.0%} of the attention."
         )
         return
@@ -108,7 +108,7 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
         st.markdown("**Removed mass: 0.** Nothing is left out of the raw map.")
         return
     special = ", ".join(dict.fromkeys(
-        quoted(token) for token, is_special in zip(trace.tokens, trace.encoding.special, strict=True) if is_special
+        quoted(token) for token, is_special in zip(trace.labels, trace.encoding.special, strict=True) if is_special
     ))  # fmt: skip
     worst = int(found.removed.argmax())
     name = figures.labels(trace, found.name, cut)[worst].split(" · ", 1)[1]

@@ -198,10 +198,10 @@ def test_the_gap_in_a_loop(tiny_checkpoint: TinyCheckpoint) -> None:
 
 def test_toys_go_through_the_same_functions() -> None:
     for model in (random_toy(8, 8), constructed_toy(8, 8)):
-        trace = lab.trace(model, "3 5 2 3")
+        trace = lab.trace(model, "c e b c")
         assert permutation_gap(trace, "reversed", ZEROED).follows
         assert worked_dimension(trace, 1, 5).norm is not None
     # One-hot: token 5 is dimension 5, and its LayerNorm changes nothing.
-    worked = worked_dimension(lab.trace(constructed_toy(8, 8), "3 5 2 3"), 1, 5)
+    worked = worked_dimension(lab.trace(constructed_toy(8, 8), "c e b c"), 1, 5)
     assert (worked.total, worked.norm.output if worked.norm else 0) == pytest.approx((1.0, 1.0), abs=1e-5)
-    assert not segment_movement(lab.trace(constructed_toy(8, 8), "3 5 2"), "swapped").distance.any()
+    assert not segment_movement(lab.trace(constructed_toy(8, 8), "c e b"), "swapped").distance.any()

@@ -53,7 +53,7 @@ def test_the_strongest_tokens_are_those_of_single_runs(tiny_checkpoint: TinyChec
 
 def test_few_tokens_give_few_and_none_before_the_first_step() -> None:
     toy = constructed_toy(5, 6)
-    survey = NeuronSurvey(toy, ("1 2", "3 4 5"))
+    survey = NeuronSurvey(toy, ("a b", "c d e"))
     assert survey.most_excited(0, 0) == () and survey.share_positive(0, 0) == 0
     survey.step(toy)
     survey.step(toy)

@@ -112,8 +112,8 @@ def test_most_active_and_share_below_zero_by_loops(tiny_checkpoint: TinyCheckpoi
 
 
 def test_only_the_constructed_toy_is_silent() -> None:
-    assert read.silent(trace(constructed_toy(5, 6), "1 2 3").layer(0))
-    assert not read.silent(trace(random_toy(5, 6), "1 2 3").layer(0))
+    assert read.silent(trace(constructed_toy(5, 6), "a b c").layer(0))
+    assert not read.silent(trace(random_toy(5, 6), "a b c").layer(0))
 
 
 def test_favoured_words_by_a_loop_over_the_vocabulary(tiny_checkpoint: TinyCheckpoint) -> None:

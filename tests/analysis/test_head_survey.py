@@ -12,7 +12,7 @@ from lab.models.encoding import Encoding
 from lab.models.trace import trace
 from lab.toy.models import random_toy
 
-TEXTS = ("1 2 3 4", "2 2 5", "4 1 1 3 5 2", "3 4")
+TEXTS = ("a b c d", "b b e", "d a a c e b", "c d")
 
 
 def no_tags(encoding: Encoding) -> Tags:
@@ -40,7 +40,7 @@ def test_steps_give_what_a_loop_gives() -> None:
 
 def test_a_text_with_nothing_in_it_is_passed_over() -> None:
     toy = random_toy(6, 8, seed=3)
-    survey = HeadSurvey(("1 2", " ", "2 3"))
+    survey = HeadSurvey(("a b", " ", "b c"))
     for _ in range(3):
         survey.step(toy, no_tags)
     assert survey.finished and len(survey.sentences()) == 2

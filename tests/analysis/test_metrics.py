@@ -164,7 +164,7 @@ def test_a_trace_is_measured_layer_by_layer(family: Family, tmp_path: Path) -> N
 
 
 def test_the_toys_averaging_head_is_the_uniform_one() -> None:
-    trace = lab.trace(constructed_toy(9, 8), "3 5 2 5 3 1")
+    trace = lab.trace(constructed_toy(9, 8), "c e b e c a")
     found, line = trace_metrics(trace), uniform_metrics(6, causal=False)
     for metric in METRICS:
         for corrected in (False, True):

@@ -60,21 +60,23 @@ def test_parameters_are_hugging_face_s(family: Family, tiny_checkpoint: TinyChec
     assert counted_parameters(layer) == attention_parameters(WIDTH) == count
 
 
-def bits(row: list[float]) -> float:
-    return -sum(p * math.log2(p) for p in row if p > 0)
+def nats(row: list[float]) -> float:
+    return -sum(p * math.log(p) for p in row if p > 0)
 
 
 def naive_divergence(p: list[float], q: list[float]) -> float:
     """Half the two Kullback–Leibler divergences from the mean."""
     mean = [(a + b) / 2 for a, b in zip(p, q, strict=True)]
-    kl = [sum(a * math.log2(a / m) for a, m in zip(row, mean, strict=True) if a > 0) for row in (p, q)]
+    kl = [sum(a * math.log(a / m) for a, m in zip(row, mean, strict=True) if a > 0) for row in (p, q)]
     return sum(kl) / 2
 
 
 def test_divergence_by_hand() -> None:
     first, second = np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]), np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
-    # Nothing in common; the same; H(3/4, 1/4) − 1/2.
-    assert row_divergence(first, second).tolist() == pytest.approx([1, 0, bits([0.75, 0.25]) - 0.5], abs=1e-6)
+    # Nothing in common; the same; H(3/4, 1/4) − ln 2 / 2.
+    assert row_divergence(first, second).tolist() == pytest.approx(
+        [math.log(2), 0, nats([0.75, 0.25]) - math.log(2) / 2], abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])

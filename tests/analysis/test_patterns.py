@@ -182,7 +182,7 @@ def test_a_lone_token_shows_nothing(causal: bool) -> None:
 
 
 def test_constructed_heads_are_found_with_their_names() -> None:
-    found = name_heads(trace_patterns(lab.trace(constructed_toy(9, 8), "3 5 2 5 3 1 3")))
+    found = name_heads(trace_patterns(lab.trace(constructed_toy(9, 8), "c e b e c a c")))
     assert found.tolist() == [["previous_token", "same_word", "broad"]]
 
 

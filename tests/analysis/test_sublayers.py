@@ -132,7 +132,7 @@ def test_stages_follow_from_each_other_in_the_order_shown(tiny_checkpoint: TinyC
 
 
 def test_a_network_that_adds_nothing_changes_nothing() -> None:
-    changes = read.sublayer_changes(trace(constructed_toy(5, 6), "1 2 3 1"))
+    changes = read.sublayer_changes(trace(constructed_toy(5, 6), "a b c a"))
     assert changes.relative[0, 1].tolist() == [0.0] * 4
     assert changes.cosine[0, 1] == pytest.approx(np.ones(4))
     assert (changes.relative[0, 0] > 0.5).all()

@@ -48,7 +48,7 @@ def _traces(*sentences: str) -> list[Trace]:
 
 
 def test_the_constructed_heads_score_one_in_their_pattern() -> None:
-    traces = _traces("3 5 3 2", "1 1 8 4 8")
+    traces = _traces("c e c b", "a a h d h")
     previous, same, broad = (pattern_scores(traces, name) for name in ("previous_token", "same_word", "broad"))
     assert previous.shape == (1, 3)
     assert previous[0, 0] == pytest.approx(1, abs=0.01)
@@ -59,7 +59,7 @@ def test_the_constructed_heads_score_one_in_their_pattern() -> None:
 
 def test_a_score_is_the_mean_over_sentences_that_have_a_case() -> None:
     toy = random_toy(8, 8)
-    texts = ("3 5 3 2", "1 2 3", "4 4 4")
+    texts = ("c e c b", "a b c", "d d d")
     traces = [trace(toy, text) for text in texts]
     alone = [follower_mass(t.layer(0).attention, t.token_ids) for t in traces]
     assert np.isnan(alone[1]).all()
@@ -69,9 +69,9 @@ def test_a_score_is_the_mean_over_sentences_that_have_a_case() -> None:
 
 
 def test_no_case_at_all_is_nan_and_no_traces_are_refused() -> None:
-    assert np.isnan(pattern_scores(_traces("1 2 3"), "induction")).all()
+    assert np.isnan(pattern_scores(_traces("a b c"), "induction")).all()
     for pattern in ("induction", "broad"):
         with pytest.raises(ValueError, match="no traces"):
             pattern_scores([], pattern)
     with pytest.raises(AttributeError):
-        pattern_scores(_traces("1 2 3"), "sorting")
+        pattern_scores(_traces("a b c"), "sorting")

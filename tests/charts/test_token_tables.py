@@ -40,7 +40,7 @@ def test_the_token_table_says_where_each_token_stands() -> None:
     assert table["segment"].tolist() == [0, 0, 0, 0, 0, 1, 1]
     assert table["start"].isna().tolist() == table["added by the model"].tolist()
     assert table.loc[3, "end"] == 7
-    assert to_csv(table).decode("utf-8-sig").startswith("position,token,id,segment,")
+    assert to_csv(table).decode("utf-8-sig").startswith("token no.,token,id,segment,")
 
 
 @pytest.mark.parametrize("most", [512, 6])

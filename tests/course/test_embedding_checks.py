@@ -42,7 +42,7 @@ def test_a_repeated_word_has_one_token_vector_and_two_sums(traces: list[Trace]) 
     trace = traces[2]
     question = ask.same_word(trace, parts(trace))
     assert answer(question).text == "Their token vectors are equal, their sums differ"
-    found = re.findall(r"places (\d+) and (\d+)", question.prompt if question else "")
+    found = re.findall(r"is token (\d+) and token (\d+)", question.prompt if question else "")
     first, second = (int(each) - 1 for each in found[0])
     assert trace.token_ids[first] == trace.token_ids[second]
     apart = (trace.embeddings.sum[first] - trace.embeddings.sum[second]).abs().max().item()
@@ -51,23 +51,15 @@ def test_a_repeated_word_has_one_token_vector_and_two_sums(traces: list[Trace]) 
     assert ask.same_word(once, parts(once)) is None
 
 
-def test_the_longest_vectors(traces: list[Trace]) -> None:
+def test_the_longest_sum(traces: list[Trace]) -> None:
     asked = 0
     for trace in traces:
         e = trace.embeddings
-        for token in range(len(trace)):
-            question = ask.longest_part(trace, parts(trace), token)
-            if question is None:
-                continue
-            asked += 1
-            named = {"token": e.token, "position": e.position, "segment": e.segment}
-            sizes = {name: rows[token].norm().item() for name, rows in named.items() if rows is not None}
-            assert answer(question).text == f"The {max(sizes, key=lambda name: sizes[name])} vector"
         longest = ask.longest_sum(trace, parts(trace))
         if longest is not None:
             asked += 1
             assert answer(longest).text.endswith(f"({int(e.sum.norm(dim=-1).argmax()) + 1})")
-    assert asked > 3
+    assert asked > 0
 
 
 def test_who_moves_when_all_segments_are_0(traces: list[Trace]) -> None:

@@ -198,7 +198,7 @@ def test_the_normalized_value_follows_from_the_prompt(traces: list[Trace]) -> No
 
 
 def test_a_silent_network_asks_nothing_about_itself() -> None:
-    run = trace(constructed_toy(5, 6), "1 2 3 1")
+    run = trace(constructed_toy(5, 6), "a b c a")
     layer = run.layer(0)
     assert ask.most_exciting_token(run, layer, 0) is None
     assert ask.most_changed(run, sublayer_changes(run), 0) is None

@@ -10,10 +10,10 @@ from lab.course.toy_checks import expected_pattern
 from lab.toy.tasks import IGNORED, TASKS, Task, task
 
 TEXTS = {
-    "The token before": "previous",
-    "Tokens equal to its own": "same",
-    "All tokens alike": "majority",
-    "What followed its own number before": "induction",
+    "Their positions: the key stands one place back": "previous",
+    "Their letters: both are the same": "same",
+    "Nothing: every key gets the same score": "majority",
+    "The query’s letter, and the letter that stands before the key": "induction",
 }
 
 

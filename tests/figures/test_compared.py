@@ -244,7 +244,7 @@ def test_long_texts_are_bounded() -> None:
 
 
 def test_what_a_run_lacks_is_said() -> None:
-    toy = lab.trace(constructed_toy(8, 8), "3 1 2 2")
+    toy = lab.trace(constructed_toy(8, 8), "c a b b")
     with pytest.raises(NothingToShow, match="no vocabulary head"):
         shown(toy, PREDICTIONS, AT)
     with pytest.raises(NothingToShow, match="one sentence"):
@@ -256,7 +256,7 @@ def test_what_a_run_lacks_is_said() -> None:
 
 
 def test_toys_of_other_widths_compare_where_they_can() -> None:
-    a, b = (lab.trace(toy, "3 1 2 2") for toy in (constructed_toy(8, 8), random_toy(8, 8)))
+    a, b = (lab.trace(toy, "c a b b") for toy in (constructed_toy(8, 8), random_toy(8, 8)))
     at = At(head=3)  # the constructed toy's last is its third
     difference = shown(b, ATTENTION, at).difference(shown(a, ATTENTION, at))
     np.testing.assert_allclose(difference, (b.layer(0).attention[3] - a.layer(0).attention[2]).numpy(), atol=1e-6)

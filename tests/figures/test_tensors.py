@@ -35,7 +35,7 @@ def run(name: str) -> Trace:
         "constructed toy": lambda: constructed_toy(6, 8),
         "untrained toy": lambda: untrained(Plan("same", 1, 8, 8, 0)),
     }
-    text = "3 1 2 2" if "toy" in name else TEXT
+    text = "c a b b" if "toy" in name else TEXT
     return lab.trace(made[name](), text, PAIR if name in ("lab-bert", "twin") else None)
 
 

@@ -8,15 +8,26 @@ import pytest
 import torch
 import transformers
 
+from lab.models.catalogue import LoadedModel
+from lab.models.encoding import Encoding, encode, padded
 from lab.models.interventions import Interventions, Patch
 from lab.models.proof import _compare, prove
-from lab.models.trace import trace
+from lab.models.trace import trace, trace_encoding
 from tests.checkpoints import HEADS, LAYERS, WIDTH, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.conftest import HuggingFace, LabModel
-from tests.models.reference import PAIR, SENTENCE, agrees, close
+from tests.models.reference import PAIR, SENTENCE, agrees, close, words
+
+
+@pytest.fixture(params=("bert", "roberta", "electra", "distilbert"))
+def encoder(request: pytest.FixtureRequest) -> Family:
+    """Each family that is padded."""
+    chosen: Family = request.param
+    return chosen
+
 
 FIRST_STEPS = (
+    (Interventions(no_values=True), "value"),
     (Interventions(no_scaling=True), "scaled_scores"),
     (Interventions(softmax_over_queries=True), "attention"),
     (Interventions(no_output_projection=True), "attention_output"),
@@ -77,6 +88,60 @@ def test_a_patch_of_the_last_state_shows_in_the_output(lab_model: LabModel) -> N
 def test_no_mask_is_gpt2_with_an_open_mask(lab_model: LabModel, hugging_face: HuggingFace) -> None:
     ours = trace(lab_model("gpt2"), SENTENCE, None, Interventions(no_causal_mask=True))
     agrees(ours, hugging_face("gpt2").run(SENTENCE, mask=torch.zeros(len(ours), len(ours))))
+
+
+def _padded(model: LoadedModel, count: int) -> Encoding:
+    encoding = padded(model.tokenizer, model.config, encode(model.tokenizer, model.config, SENTENCE), count)
+    assert encoding is not None
+    return encoding
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_padding_is_masked_as_hugging_face_masks_it(
+    lab_model: LabModel, hugging_face: HuggingFace, encoder: Family, masked: bool
+) -> None:
+    model, theirs = lab_model(encoder), hugging_face(encoder)
+    encoding = _padded(model, 3)
+    ours = trace_encoding(model, encoding, Interventions(no_padding_mask=not masked))
+    asked = theirs.tokenize(SENTENCE, padding="max_length", max_length=len(encoding), return_tensors="pt")
+    assert asked["input_ids"][0].tolist() == list(encoding.token_ids)
+    assert asked["attention_mask"][0].tolist() == [1] * (len(encoding) - 3) + [0] * 3
+    if not masked:
+        asked = {**asked, "attention_mask": torch.ones_like(asked["attention_mask"])}
+    agrees(ours, theirs.run_ids(**asked))
+
+
+def test_the_mask_keeps_padding_from_changing_anything(lab_model: LabModel, encoder: Family) -> None:
+    model = lab_model(encoder)
+    plain, encoding = trace(model, SENTENCE), _padded(model, 4)
+    n = len(plain)
+    right = trace_encoding(model, encoding)
+    broken = trace_encoding(model, encoding, Interventions(no_padding_mask=True))
+    assert right.layer(0).attention[:, :, n:].max() == 0
+    close(right.hidden_states[:, :n], plain.hidden_states)
+    assert broken.layer(0).attention[:, :, n:].min() > 0
+    assert (broken.hidden_states[-1, :n] - plain.hidden_states[-1]).abs().max() > 1e-3
+    assert prove(model, right).passed
+    failure = prove(model, broken).first_failure
+    assert failure is not None and (failure.step, failure.layer) == ("scaled_scores", 0)
+
+
+def test_padding_is_refused_where_there_is_no_token_or_no_room(lab_model: LabModel) -> None:
+    bert, gpt2 = lab_model("bert"), lab_model("gpt2")
+    full = encode(bert.tokenizer, bert.config, words(900))
+    assert padded(bert.tokenizer, bert.config, full, 1) is None
+    assert padded(gpt2.tokenizer, gpt2.config, encode(gpt2.tokenizer, gpt2.config, SENTENCE), 1) is None
+
+
+def test_no_values_is_a_value_matrix_of_zeros(lab_model: LabModel, hugging_face: HuggingFace, family: Family) -> None:
+    theirs = hugging_face(family).edited()
+    for layer in range(LAYERS):
+        theirs.value_parameters(layer)[0][:] = 0
+    ours = trace(lab_model(family), SENTENCE, None, Interventions(no_values=True))
+    agrees(ours, theirs.run(SENTENCE))
+    # Whatever the weights are, every token takes home the same.
+    context = ours.layer(0).context
+    close(context, context[:, :1].expand_as(context), 1e-6)
 
 
 def test_no_output_projection_is_an_identity_in_its_place(

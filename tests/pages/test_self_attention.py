@@ -51,16 +51,38 @@ def test_every_family(family: Family, offer: Offer) -> None:
 
 @pytest.mark.parametrize(
     ("mistake", "step"),
-    [("no_scaling", "scaled_scores"), ("softmax_over_queries", "attention"),
-     ("no_output_projection", "attention_output"), ("other_gelu", "ffn_activation")],
+    [("no_scaling", "scaled_scores"), ("no_mask", "scaled_scores"), ("no_values", "value"),
+     ("softmax_over_queries", "attention"), ("no_output_projection", "attention_output"),
+     ("other_gelu", "ffn_activation")],
 )  # fmt: skip
-def test_broken_pass_names_the_step(mistake: str, step: str) -> None:
-    at = visit(PAGE, step="Break it")
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None:
+    at = visit(PAGE, step="Break it", model=model)
     at.toggle(key=f"_break.{mistake}").set_value(True).run()
     assert not at.exception
     assert re.search(
         rf"first step that differs from Hugging Face is \*\*{step}".replace("_", r"\\?_"), words(at).replace("\\", "")
     )
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_each_mistake_shows_what_it_breaks(model: str) -> None:
+    at = visit(PAGE, step="Break it", model=model, token="5")
+    switches = [toggle.key for toggle in at.toggle if toggle.key and toggle.key.startswith("_break.")]
+    assert len(switches) == 6
+    for key in switches:
+        at.toggle(key=key).set_value(True).run()
+        assert not at.exception, at.exception[0].stack_trace
+        said, moved = words(at), [metric.value for metric in at.metric if "moves by" in metric.label]
+        assert len(moved) == 1 and float(moved[0]) > 0
+        (table,) = [each.value for each in at.dataframe if "predicted" in each.value]
+        assert list(table["run"]) == ["right", "broken"]
+        assert ("stays" in said) == (table["predicted"][0] == table["predicted"][1])
+        # Two equal maps are not drawn: the page says that they are equal.
+        maps = [chart for chart in at.get("arrow_vega_lite_chart") if "map-" in chart.proto.id]
+        assert len(maps) == (0 if "is the same in both runs" in said else 2)
+        assert ("rows add up to between" in said) == (key == "_break.softmax_over_queries")
+        at.toggle(key=key).set_value(False).run()
 
 
 def fill_in(at: AppTest, step: str, values: tuple[float, ...]) -> None:

@@ -151,8 +151,8 @@ def test_a_word_that_is_not_cut_says_why(text: str, reason: str) -> None:
 def test_special_tokens_stand_where_the_page_says() -> None:
     shown = words(open_step("Special tokens", text="The cat.", pair="It sat."))
     assert "added 3 tokens to the two texts" in shown
-    assert "at positions 5, 9: ends each text" in shown
-    assert "segment 0 is positions 1 to 5, segment 1 is positions 6 to 9" in shown
+    assert "tokens 5, 9: ends each text" in shown
+    assert "segment 0 is tokens 1 to 5, segment 1 is tokens 6 to 9" in shown
 
 
 def test_a_model_without_segments_says_so(offer: Offer) -> None:

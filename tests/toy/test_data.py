@@ -1,7 +1,8 @@
-"""Number-sentences keep their promises, and the validation table notices when they do not."""
+"""Sentences of letters keep their promises, and the validation table notices when they do not."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.toy.data import ToyData, as_text, generate, summarise, validate
+from lab.toy.data import ToyData, as_text, generate, letter, summarise, validate
 from lab.toy.settings import SETTINGS, SettingError
 
 SOUND = ToyData(((1, 1, 2), (3, 4)), vocabulary=4, max_length=3, count=2, seed=0)
@@ -116,14 +117,14 @@ def test_summary_of_a_worked_example() -> None:
             "least common word": 4,
             "frequency of the least common word": 0.0,
             "vocabulary seen": 0.75,
-            "entropy of the words": 1.3709505944546687,  # −0.6·log2 0.6 − 2·0.2·log2 0.2
-            "largest possible entropy": 2.0,
+            "entropy of the words": 0.9502705392332347,  # −0.6·ln 0.6 − 2·0.2·ln 0.2
+            "largest possible entropy": 1.3862943611198906,  # ln 4
             "entropy / largest possible": 0.6854752972273344,
         }
     )
 
 
-@pytest.mark.parametrize(("words", "entropy"), [((1, 1), 0.0), ((1, 2), 1.0), ((1, 2, 3, 4), 2.0)])
+@pytest.mark.parametrize(("words", "entropy"), [((1, 1), 0.0), ((1, 2), math.log(2)), ((1, 2, 3, 4), math.log(4))])
 def test_entropy_of_equal_shares_is_the_logarithm_of_their_number(words: tuple[int, ...], entropy: float) -> None:
     table = summarise(ToyData((words,), vocabulary=4, max_length=4, count=1, seed=0)).set_index("statistic")
     # As text, because -0.0 == 0.0 and a learner would see the sign.
@@ -138,4 +139,6 @@ def test_summary_leaves_out_what_is_no_word_and_refuses_no_words() -> None:
 
 
 def test_as_text() -> None:
-    assert as_text((3, 5, 2)) == "3 5 2"
+    assert as_text((3, 5, 2)) == "c e b"
+    assert as_text((1, 26, 27, 50)) == "a z A X"
+    assert len({letter(word) for word in range(1, SETTINGS["vocabulary"].high + 1)}) == SETTINGS["vocabulary"].high

@@ -65,7 +65,7 @@ def test_constructed_heads_attend_as_written_down(case: tuple[tuple[int, int], t
 
 @pytest.mark.parametrize("size", SIZES)
 def test_constructed_attention_of_one_token_is_one(size: tuple[int, int]) -> None:
-    assert trace(constructed(*size), "1").layer(0).attention.flatten().tolist() == [1, 1, 1]
+    assert trace(constructed(*size), "a").layer(0).attention.flatten().tolist() == [1, 1, 1]
 
 
 @given(sentences())
@@ -88,18 +88,18 @@ def test_constructed_embeddings_are_two_ones_and_heads_write_what_they_found(
 
 
 def test_constructed_output_is_restored_where_each_head_found_one_kind_of_token() -> None:
-    layer = trace(constructed(9, 8), "4 4 4").layer(0)
+    layer = trace(constructed(9, 8), "d d d").layer(0)
     torch.testing.assert_close(layer.output, layer.attention_residual, atol=1e-5, rtol=0)
 
 
 def test_constructed_heads_treat_unknown_words_as_one_word() -> None:
-    run = trace(constructed(9, 8), "3 cat 10 3")
-    assert run.tokens == ("3", "[UNK]", "[UNK]", "3")
+    run = trace(constructed(9, 8), "c cat j c")
+    assert run.tokens == ("c", "[UNK]", "[UNK]", "c")
     assert run.layer(0).attention[1, 1].tolist() == pytest.approx([0, 0.5, 0.5, 0], abs=1e-3)
 
 
 def test_previous_token_head_is_uniform_without_positions() -> None:
-    run = trace(constructed(9, 8), "3 5 2 5", interventions=Interventions(no_positions=True))
+    run = trace(constructed(9, 8), "c e b e", interventions=Interventions(no_positions=True))
     previous, same, _ = run.layer(0).attention
     torch.testing.assert_close(previous, torch.full((4, 4), 0.25), atol=1e-5, rtol=0)
     assert same[1].tolist() == pytest.approx([0, 0.5, 0, 0.5], abs=1e-3)
@@ -115,7 +115,7 @@ def test_every_step_is_that_of_hugging_face(toy: str, size: tuple[int, int]) -> 
         assert {"attention", "ffn_output", "output"} <= {row.step for row in proof.rows}
     # The longest sentence, an unknown word (id 0, Hugging Face's usual padding id), and a pair.
     longest = as_text((*range(1, size[0] + 1),) * size[1])
-    for text, pair in ((longest, None), ("1 ?", None), ("1", "2")):
+    for text, pair in ((longest, None), ("a ?", None), ("a", "b")):
         proof = prove(model, trace(model, text, pair))
         assert proof.passed, proof.first_failure
 
@@ -148,7 +148,7 @@ def test_without_positions_permuted_tokens_permute_the_outputs(
 
 def test_with_positions_order_matters() -> None:
     for model in (random(9, 8), constructed(9, 8)):
-        forth, back = (trace(model, text).output for text in ("3 5 2", "2 5 3"))
+        forth, back = (trace(model, text).output for text in ("c e b", "b e c"))
         assert (forth - back.flip(0)).abs().max() > 0.1
 
 
@@ -184,7 +184,7 @@ def test_settings_are_accepted_up_to_their_bounds_and_refused_beyond(name: str) 
     usual = {"vocabulary": 5, "max_length": 4, "heads": 2, "head_width": 4, "seed": 0}
     setting = SETTINGS[name]
     for good in (setting.low, setting.high):
-        trace(random_toy(**{**usual, name: good}), "1 2")
+        trace(random_toy(**{**usual, name: good}), "a b")
     for bad in (setting.low - 1, setting.high + 1):
         with pytest.raises(SettingError, match=f"{name} is {bad}"):
             random_toy(**{**usual, name: bad})
@@ -194,7 +194,7 @@ def test_settings_are_accepted_up_to_their_bounds_and_refused_beyond(name: str) 
 
 
 def test_ids_are_the_numbers_and_long_sentences_are_cut() -> None:
-    run = trace(random(9, 4), "9 1 5 5 2")
+    run = trace(random(9, 4), "i a e e b")
     assert run.token_ids == (9, 1, 5, 5)
     assert run.encoding.cut == 1
     assert run.offsets == ((0, 1), (2, 3), (4, 5), (6, 7))
@@ -226,7 +226,7 @@ def test_query_key_product_of_constructed_heads_can_be_read() -> None:
         return {key: value for key, value in product.stack().items() if value}
 
     assert cells(previous) == {(f"position {i}", f"position {i - 1}"): match for i in (1, 2, 3)}
-    tokens = ("token [UNK]", "token 1", "token 2", "token 3")
+    tokens = ("token [UNK]", "token a", "token b", "token c")
     assert cells(same) == {(token, token): match for token in tokens}
     assert cells(average) == {}
 
@@ -240,21 +240,21 @@ def test_each_dimension_has_its_own_label(toy: str, size: tuple[int, int]) -> No
 
 
 def test_labels_name_what_the_dimensions_hold() -> None:
-    run = trace(constructed(9, 8), "3 5 2")
+    run = trace(constructed(9, 8), "c e b")
     labels = dimension_labels(run.model)
 
     def held(token: int) -> list[str]:
         row = run.layer(0).attention_residual[token]
         return [label for label, value in zip(labels, row.tolist(), strict=True) if value > 0.01]
 
-    third = [f"average: token {word}" for word in (2, 3, 5)]
-    assert held(2) == ["token 2", "position 2", "previous token: token 5", "same token: token 2", *third]
+    third = [f"average: token {word}" for word in "bce"]
+    assert held(2) == ["token b", "position 2", "previous token: token e", "same token: token b", *third]
 
 
 def test_toys_need_no_transformers() -> None:
     code = (
         "import sys; from lab.models.trace import trace; from lab.toy.models import constructed_toy;"
-        "trace(constructed_toy(5, 4), '1 2');"
+        "trace(constructed_toy(5, 4), 'a b');"
         "print({'transformers', 'streamlit', 'pandas'} & set(sys.modules))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,7 +14,7 @@ from lab.toy.recut import recut
 from lab.ui.parameters import NUMBERS
 from tests.conftest import TinyCheckpoint
 
-SENTENCE = "3 5 2 5 1"
+SENTENCE = "c e b e a"
 
 
 @pytest.mark.parametrize("heads", [1, 2, 8, 16, 32])

@@ -21,20 +21,20 @@ def head_name(head: Head) -> str:
     return f"Layer {head[0] + 1}, head {head[1] + 1}"
 
 
-def higher_entropy(heads: Sequence[Head], focus: Sequence[float]) -> Question | None:
-    """Which of two maps is spread more evenly? ``focus``: corrected, in [0, 1]."""
+def higher_entropy(heads: Sequence[Head], spread: Sequence[float]) -> Question | None:
+    """Which of two maps is spread more evenly? ``spread``: corrected, in [0, 1]."""
 
     def why(place: int, best: int) -> str:
-        tail = "the higher." if place == best else f"against {focus[best]:.3f} of the other."
-        return f"Its rows have {focus[place]:.3f} of the largest possible entropy on average, {tail}"
+        tail = "the higher." if place == best else f"against {spread[best]:.3f} of the other."
+        return f"Its rows have {spread[place]:.3f} of the largest possible entropy on average, {tail}"
 
     prompt = "Which of these two heads has the higher entropy?"
-    return ranked("higher-entropy", prompt, focus, lambda place: head_name(heads[place]), why)
+    return ranked("higher-entropy", prompt, spread, lambda place: head_name(heads[place]), why)
 
 
-def most_even_layer(focus: Values) -> Question | None:
-    """In which layer is attention spread most evenly? ``focus`` (L, H), corrected."""
-    means = focus.mean(axis=1).tolist()
+def most_even_layer(spread: Values) -> Question | None:
+    """In which layer is attention spread most evenly? ``spread`` (L, H), corrected."""
+    means = spread.mean(axis=1).tolist()
 
     def why(layer: int, best: int) -> str:
         tail = "the highest." if layer == best else f"layer {best + 1} has {means[best]:.3f}."
@@ -45,7 +45,7 @@ def most_even_layer(focus: Values) -> Question | None:
 
 
 def without_specials(head: Head, before: float, after: float, what: str) -> Question | None:
-    """Does corrected focus rise or fall when ``what`` is left out?"""
+    """Does corrected spread rise or fall when ``what`` is left out?"""
     change = after - before
     if not math.isfinite(change) or _SAME <= abs(change) < MARGIN:
         return None
@@ -82,12 +82,12 @@ def uniform_below(n: int, causal: bool, threshold: float) -> Question | None:
 
 
 def uniform_entropy(n: int, causal: bool) -> float:
-    """Raw focus of a head without preference, in nats: n ln n, or ln n! in a causal model."""
+    """Raw spread of a head without preference, in nats: n ln n, or ln n! in a causal model."""
     return math.lgamma(n + 1) if causal else n * math.log(n)
 
 
 def doubled(n: int, causal: bool) -> Question | None:
-    """Raw focus of a head that prefers nothing: what does a text twice as long do to it?"""
+    """Raw spread of a head that prefers nothing: what does a text twice as long do to it?"""
     if n < 2:
         return None
     now, then = uniform_entropy(n, causal), uniform_entropy(2 * n, causal)
@@ -97,7 +97,7 @@ def doubled(n: int, causal: bool) -> Question | None:
         f"A head that prefers nothing has a raw entropy of {now:.1f} nats on {n} tokens. What has it on {2 * n}?",
         (then, f"{formula} = {then:.1f}: twice the rows, and each row’s entropy is larger too."),
         {
-            now: "Raw focus adds up rows, so more rows add up to more, though the head has not changed.",
+            now: "The raw entropy adds up the rows, so more rows give more, though the head has not changed.",
             2 * now: f"Twice the rows give {2 * now:.1f}, but each row also has more keys to spread over.",
             4 * now: "Four times the cells, but a row’s entropy grows with the logarithm of its length.",
         },

@@ -10,7 +10,7 @@ import numpy as np
 
 from lab.analysis.heads import Values
 from lab.analysis.patterns import MIXED, PATTERNS, Pattern, name_scores
-from lab.analysis.specialization import PUNCTUATION, SEMANTICS, SYNTAX, Dimension
+from lab.analysis.specialization import PUNCTUATION, CONTENT_WORDS, FUNCTION_WORDS, Dimension
 from lab.analysis.specialization_parts import Part
 from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
 
@@ -18,8 +18,8 @@ FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "P
 KINDS = (FUNCTION, CONTENT, MARKS, OTHER, SPECIAL)
 # What a dimension is about, inside a sentence.
 ABOUT = {
-    "syntax": "function words",
-    "semantics": "content words",
+    "function_words": "function words",
+    "content_words": "content words",
     "punctuation": "punctuation",
     "entities": "names of people, places and the like",
     "cls": "the first token",
@@ -33,7 +33,7 @@ def kind_of(tag: str | None, special: bool) -> str:
     """The kind of a token by its part of speech."""
     if special:
         return SPECIAL
-    for kind, members in ((FUNCTION, SYNTAX), (CONTENT, SEMANTICS), (MARKS, PUNCTUATION)):
+    for kind, members in ((FUNCTION, FUNCTION_WORDS), (CONTENT, CONTENT_WORDS), (MARKS, PUNCTUATION)):
         if tag in members:
             return kind
     return OTHER

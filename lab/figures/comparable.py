@@ -48,7 +48,7 @@ class At:
     layer: int = 0
     head: int = 0
     token: int = 0
-    metric: str = "focus"
+    metric: str = "spread"
     corrected: bool = False
     measure: str = MAXIMUM
 

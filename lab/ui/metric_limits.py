@@ -42,7 +42,7 @@ def show_specials(view: View) -> None:
     what = "the special tokens" if special else "the first token"
     before, after = found(view), cached_heads.metrics(trace, threshold(), only_words=True)
     at = (view.layer.index, view.head)
-    question = ask.without_specials(at, before.corrected.focus[at], after.corrected.focus[at], what)
+    question = ask.without_specials(at, before.corrected.spread[at], after.corrected.spread[at], what)
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(

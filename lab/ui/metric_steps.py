@@ -42,8 +42,8 @@ _ROWS = 24  # terms of a row that are listed
 def show_two(view: View) -> None:
     """Two maps, a prediction, then their numbers."""
     layer, trace = view.layer.index, view.trace
-    focus = found(view).corrected.focus[layer]
-    other = take.contrast(focus, view.head)
+    spread = found(view).corrected.spread[layer]
+    other = take.contrast(spread, view.head)
     if other is None:
         st.info("There is no second head with a value to compare with here.", icon=":material/info:")
         return
@@ -56,7 +56,7 @@ def show_two(view: View) -> None:
     block = block_size(len(trace), CELLS)
     if block > 1:
         st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
-    question = ask.higher_entropy(heads, [float(focus[view.head]), float(focus[other])])
+    question = ask.higher_entropy(heads, [float(spread[view.head]), float(spread[other])])
     if question is not None and not predict(LESSON, question):
         return
     corrected = choose_version()
@@ -186,7 +186,7 @@ def _own_share(view: View, row: take.RowEntropy) -> None:
     ):
         st.success(
             f"{row.total:.3f} ÷ {row.largest:.3f} = {row.total / row.largest:.3f}. The mean of this over all rows is "
-            "the corrected focus.",
+            "the corrected spread.",
             icon=":material/check:",
         )
 
@@ -194,8 +194,8 @@ def _own_share(view: View, row: take.RowEntropy) -> None:
 def show_all(view: View) -> None:
     """One metric of every head."""
     every = found(view)
-    if not np.isnan(every.corrected.focus).any():
-        question = ask.most_even_layer(every.corrected.focus)
+    if not np.isnan(every.corrected.spread).any():
+        question = ask.most_even_layer(every.corrected.spread)
         if question is not None and not predict(LESSON, question):
             return
     metric, corrected = choose_metric(), choose_version()

@@ -43,7 +43,7 @@ COMPARED = (
     "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads", "Specialization",
     "Embeddings", "Sublayer changes", "Neurons of a token", "Most probable words", "Sentence to sentence",
 )  # fmt: skip
-_METRIC = "Focus (entropy)"
+_METRIC = "Spread (entropy)"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 

@@ -97,10 +97,10 @@ def _about_tags(view: View, tags: Tags) -> list[Question | None]:
     by_id = {part.id: part for part in parts}
     rim = (
         ask.rim_of_radar(layer, dimension(id), (every.values(id, False)[layer], every.values(id, True)[layer]))
-        for id in ("semantics", "syntax", "self", "cls")
+        for id in ("content_words", "function_words", "self", "cls")
     )
     return [
-        ask.base_rate(by_id["semantics"], n, causal),
-        ask.corrected_value(view.place, by_id["syntax"]),
+        ask.base_rate(by_id["content_words"], n, causal),
+        ask.corrected_value(view.place, by_id["function_words"]),
         next((question for question in rim if question is not None), None),
     ]

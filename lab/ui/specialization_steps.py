@@ -120,7 +120,7 @@ def show_seven(view: View) -> None:
         return
     layer = view.layer.index
     every = cached_tags.specialization(view.trace)
-    if not _predicted(view, every.raw[layer], ("semantics", "syntax", "cls")):
+    if not _predicted(view, every.raw[layer], ("content_words", "function_words", "cls")):
         return
     corrected = choose_version()
     n, causal = len(view.trace), is_causal(view.trace)

@@ -53,7 +53,7 @@ def test_nothing_read_has_no_mean() -> None:
 
 def test_features_by_name() -> None:
     features = np.arange(2.0 * len(FEATURES)).reshape(1, 2, len(FEATURES))
-    assert feature(features, "broad").tolist() == feature(features, "focus").tolist()
+    assert feature(features, "broad").tolist() == feature(features, "spread").tolist()
     assert feature(features, FEATURES[3]).tolist() == [[3.0, 3.0 + len(FEATURES)]]
 
 

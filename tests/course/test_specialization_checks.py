@@ -75,7 +75,7 @@ def test_name_of(scores: list[float], expected: str) -> None:
 def test_base_rate_is_what_a_uniform_head_gives(causal: bool) -> None:
     even = uniform_attention(len(UPOS), causal)[0]
     share = even[:, [2, 3, 6]].sum() / even.sum()
-    assert right(ask.base_rate(part("semantics", causal), len(UPOS), causal)) == f"{share:.0%}"
+    assert right(ask.base_rate(part("content_words", causal), len(UPOS), causal)) == f"{share:.0%}"
     assert ask.base_rate(part("entities", causal), len(UPOS), causal) is None
 
 
@@ -83,7 +83,7 @@ def test_base_rate_is_what_a_uniform_head_gives(causal: bool) -> None:
 def test_corrected_value(causal: bool) -> None:
     attention, even = random_attention(1, 1, len(UPOS), causal)[0], uniform_attention(len(UPOS), causal)[0]
     expected = attention[:, [1, 4, 5]].sum() / even[:, [1, 4, 5]].sum()
-    assert right(ask.corrected_value("layer 1, head 1", part("syntax", causal))) == f"{expected:.2f}"
+    assert right(ask.corrected_value("layer 1, head 1", part("function_words", causal))) == f"{expected:.2f}"
     assert ask.corrected_value("layer 1, head 1", part("entities", causal)) is None
 
 

@@ -35,6 +35,13 @@ def named(trace: Trace, position: int) -> str:
     return f"{quoted(trace.tokens[position])} ({position + 1})"
 
 
+def beside(value: float, limit: float, digits: int = 2) -> str:
+    """A number that is compared with ``limit``: as many digits as keep it on its side, ``digits`` at least."""
+    while digits < 9 and (round(value, digits) > limit, round(value, digits) < limit) != (value > limit, value < limit):
+        digits += 1
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # −0 + 0 is 0
+
+
 def in_tex(value: float, digits: int = 5) -> str:
     """A number in LaTeX, small and large ones with powers of ten."""
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")

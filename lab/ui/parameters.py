@@ -19,6 +19,8 @@ MAX_CHARACTERS = 4000
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"
+# [CLS] and [SEP], or the first token of a model without them: whether they take part in a measurement of heads.
+LEFT_OUT, KEPT = "Left out", "Kept"
 # Which sentences the heads are averaged over.
 BUNDLED, OWN = "Bundled", "Your own"
 # The bench of flow: which heads, what counts as a link, what goes past the heads, which tokens take part.
@@ -80,6 +82,7 @@ CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "toy_task": tuple(task.name for task in TASKS),
     "metric": (_METRIC, *(metric.name for metric in METRICS if metric.name != _METRIC)),
     "version": (RAW, CORRECTED),
+    "sinks": (LEFT_OUT, KEPT),
     "measure": (MAXIMUM, MASS, RELATIVE),
     "clusters": ("3", "2", "4", "5", "6"),
     "source": (BUNDLED, OWN),
@@ -113,6 +116,13 @@ OFFERED: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
     "weights": (LEARNED, RANDOM),
     "toy_weights": (RANDOM, CONSTRUCTED, TRAINED),
 }
+# What these values were called in links made before: the old name, and the new one.
+_NAMES_BEFORE = {
+    "Focus (entropy)": "Spread (entropy)",
+    "Uniformity (standard deviation)": "Unevenness (standard deviation)",
+    "Bag of words in the sentence": "Bag of words",
+}
+RENAMED: Mapping[str, Mapping[str, str]] = dict.fromkeys(("metric", "colour", "pattern"), _NAMES_BEFORE)
 # What learners type, and what the server decides which there are of.
 TYPED = ("text", "pair", "other_text", "other_pair")
 MODELS = ("model", "other_model")
@@ -187,6 +197,7 @@ class Selection:
     pe_shift: int = 3
     metric: str = _METRIC
     version: str = RAW
+    sinks: str = LEFT_OUT
     tau: str = "0.01"
     clusters: str = "3"
     source: str = BUNDLED

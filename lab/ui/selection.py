@@ -17,6 +17,7 @@ from lab.ui.parameters import (
     MODELS,
     NUMBERS,
     OFFERED,
+    RENAMED,
     TYPED,
     UNBOUND,
     VISIT,
@@ -63,6 +64,7 @@ def start(models: tuple[str, ...]) -> None:
     if "_started" in st.session_state:
         return
     st.session_state["_started"] = True
+    _rename()
     raw = {name: st.query_params.get(name) for name in vars(DEFAULTS)}
     notes = _without_models(raw, models)
     for name, (default, least, most) in NUMBERS.items():
@@ -88,6 +90,14 @@ def start(models: tuple[str, ...]) -> None:
         if raw[name] is not None:
             st.session_state[f"asked.{name}"] = raw[name]
     st.session_state[_NOTES] = notes
+
+
+def _rename() -> None:
+    """Give values of an old link their new names, before the widgets read them."""
+    for name, names in RENAMED.items():
+        old = st.query_params.get(name, "")
+        if old in names:
+            st.query_params[name] = names[old]
 
 
 def _without_models(raw: Mapping[str, str | None], models: tuple[str, ...]) -> list[str]:
@@ -120,6 +130,7 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 def _meant(name: str, raw: str | None, default: str | int, models: tuple[str, ...]) -> str | int:
     if raw is None:
         return default
+    raw = RENAMED.get(name, {}).get(raw, raw)
     offered = models if name in MODELS else OFFERED.get(name)
     if offered is not None:
         return next((each for each in offered if str(each) == raw), default)

@@ -46,8 +46,10 @@ def show_patterns(view: View) -> None:
     names = name_scores(scores, chance)
     st.markdown(
         "Some heads do one thing that has a name: they look at the token before, or at the delimiters. A **score** "
-        f"from 0 to 1 says how much of it a head does. {RULE} A head without a name is **mixed**."
+        "from 0 to 1 says how much of it a head does:"
     )
+    st.markdown("\n".join(f"- **{pattern.name}.** {pattern.reading}" for pattern in PATTERNS))
+    st.markdown(f"{RULE} A head without a name is **mixed**.")
     question = ask.most_common_name([str(name) for name in names.ravel()])
     if question is not None and not predict(LESSON, question):
         return
@@ -57,7 +59,7 @@ def show_patterns(view: View) -> None:
     _say_head(view, scores[:, layer, head], chance, str(names[layer, head]))
     with st.expander("What the scores are", icon=":material/function:"):
         for pattern in PATTERNS:
-            st.markdown(f"**{pattern.name}.** {pattern.reading}")
+            st.markdown(f"**{pattern.name}**")
             st.latex(pattern.formula)
         st.caption(
             r"$\ell_i$ keys a query may see, $k_i$ places of a word, $D$ the delimiters, $s(i)$ the words of the "
@@ -102,7 +104,9 @@ def _above(value: float) -> str:
     """How far a score is above chance, never rounded to or across what a name needs."""
     if np.isnan(value):
         return ""
-    return "no room" if np.isinf(value) else beside(value, CLEARLY)
+    if np.isinf(value):
+        return "no room"
+    return "below chance" if value < 0 else beside(value, CLEARLY)
 
 
 def _notes(scores: Values, chance: Chance) -> str:
@@ -115,8 +119,7 @@ def _notes(scores: Values, chance: Chance) -> str:
     ]
     if full:
         notes.append(
-            f"No room: on this text a uniform head shows {' and '.join(full)} completely, so no head can be named "
-            "after it."
+            f"No room: on this text a uniform head scores 1 in {' and '.join(full)}, so no head can be above it."
         )
     if np.isnan(scores).any():
         notes.append("A pattern is missing where the text has no case of it, or where a causal model cannot show it.")
@@ -183,7 +186,8 @@ def show_checks(view: View) -> None:
     scores, chance = scores_of(cached_tags.patterns(view.trace)), cached_tags.chance(view.trace)
     name = ask.name_of(view.place, scores[:, view.layer.index, view.head], chance)
     named = clearly_above(scores, chance).any(axis=(1, 2))
-    best = [ask.best_head(PATTERNS[place], scores[place]) for place in np.flatnonzero(named)]
+    order = sorted(range(1, len(PATTERNS)), key=lambda place: not named[place])  # none is named broad
+    best = [ask.best_head(PATTERNS[place], scores[place]) for place in order]
     tags = None if view.page.selection.mode == TOY else tags_or_reason(view.trace)
     tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
     checks(LESSON, (*tagged, name, *(question for question in best if question is not None)), most=5 if tagged else 4)

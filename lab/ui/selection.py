@@ -64,8 +64,8 @@ def start(models: tuple[str, ...]) -> None:
     if "_started" in st.session_state:
         return
     st.session_state["_started"] = True
-    _rename()
     raw = {name: st.query_params.get(name) for name in vars(DEFAULTS)}
+    raw |= _renamed(raw)
     notes = _without_models(raw, models)
     for name, (default, least, most) in NUMBERS.items():
         if raw[name] is not None and whole_number(raw[name], least, most) is None:
@@ -92,12 +92,12 @@ def start(models: tuple[str, ...]) -> None:
     st.session_state[_NOTES] = notes
 
 
-def _rename() -> None:
-    """Give values of an old link their new names, before the widgets read them."""
-    for name, names in RENAMED.items():
-        old = st.query_params.get(name, "")
-        if old in names:
-            st.query_params[name] = names[old]
+def _renamed(raw: Mapping[str, str | None]) -> dict[str, str]:
+    """What has another name since an old link was made; its widget, which reads the URL itself, is told, too."""
+    found = {name: names[old] for name, names in RENAMED.items() if (old := raw[name] or "") in names}
+    for name, value in found.items():
+        st.session_state[name] = st.query_params[name] = value
+    return found
 
 
 def _without_models(raw: Mapping[str, str | None], models: tuple[str, ...]) -> list[str]:

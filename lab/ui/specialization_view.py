@@ -18,7 +18,7 @@ from lab.figures.specialization import axis_name, drawn_names
 from lab.models.trace import Trace
 from lab.text.pipeline import PipelineUnavailable
 from lab.text.tags import Tags
-from lab.ui import cached_tags, selection
+from lab.ui import cached_tags
 from lab.ui.attention_steps import View
 from lab.ui.figures import draw
 from lab.ui.parameters import KEPT, LEFT_OUT, TOY
@@ -52,8 +52,12 @@ def tags_or_reason(trace: Trace) -> Tags | None:
 
 
 def left_out(view: View) -> bool:
-    """Whether the special tokens, or the first token where there are none, take no part; read from the selection."""
-    return selection.chosen("sinks") == LEFT_OUT and kept_others(view) is not None
+    """Whether the special tokens, or the first token where there are none, take no part.
+
+    As chosen, or as the link asks before the widget was ever drawn.
+    """
+    chosen = st.session_state.get("sinks", st.query_params.get("sinks"))
+    return chosen != KEPT and kept_others(view) is not None
 
 
 def kept_others(view: View) -> Mask | None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import lab
 from lab.analysis.heads import uniform_attention
 from lab.analysis.specialization import (
-    FAR,
     CONTENT_WORDS,
-    SPECIALIZATIONS,
+    FAR,
     FUNCTION_WORDS,
+    SPECIALIZATIONS,
     head_specialization,
     relative_to_layer,
     trace_specialization,

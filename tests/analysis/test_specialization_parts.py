@@ -46,7 +46,9 @@ def test_parts_by_loops(causal: bool) -> None:
                 far += float(attention[i, j])
                 cells += 1
     assert parts["function_words"].members == 2
-    assert (parts["function_words"].total, parts["function_words"].uniform) == pytest.approx((function, uniform), abs=1e-5)
+    assert (parts["function_words"].total, parts["function_words"].uniform) == pytest.approx(
+        (function, uniform), abs=1e-5
+    )
     assert parts["long_range"].members == cells
     assert parts["long_range"].raw == pytest.approx(far / cells, abs=1e-6)
 

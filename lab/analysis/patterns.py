@@ -22,13 +22,13 @@ from lab.analysis.heads import (
     chunks,
     even_spread,
     is_causal,
+    join,
     kept_mask,
-    layers,
+    layer_groups,
     row_entropy,
     row_lengths,
     row_sums,
     running_means,
-    stack,
     without,
 )
 from lab.text.alignment import word_pieces
@@ -68,8 +68,8 @@ PATTERNS = (
     ),
     Pattern(
         "delimiter", "Delimiter", r"\operatorname{mean}_{i\notin D}\ \sum_{j\in D} A_{ij}",
-        "Attends to the delimiters, [CLS] and [SEP]; in a model without them, to its first token. Tokens that take "
-        "attention whatever the words are, are called attention sinks (Xiao et al. 2024).",
+        "Attends to the delimiters, [CLS] and [SEP]; in a causal model, to the first token, which is often an "
+        "attention sink: it takes attention whatever it says (Xiao et al. 2024).",
     ),
     Pattern(
         "bag_of_words", "Bag of words",
@@ -200,7 +200,8 @@ def head_patterns(
 def trace_patterns(trace: Trace, keep: Sequence[bool] | Mask | None = None) -> Patterns:
     """The same for every layer of a trace: arrays (L, H)."""
     roles, causal = trace_roles(trace), is_causal(trace)
-    return stack([head_patterns(attention, roles, causal=causal, keep=keep) for attention in layers(trace)])
+    found = [head_patterns(attention, roles, causal=causal, keep=keep) for attention in layer_groups(trace)]
+    return join(found, trace.model.config.heads)
 
 
 def average_patterns(traces: Iterable[Trace]) -> Patterns:

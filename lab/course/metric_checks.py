@@ -40,7 +40,7 @@ def most_even_layer(spread: Values) -> Question | None:
         tail = "the highest." if layer == best else f"layer {best + 1} has {means[best]:.3f}."
         return f"The mean over its heads is {means[layer]:.3f}; " + tail
 
-    prompt = "In which layer do the heads spread their attention most evenly in this text, by mean corrected entropy?"
+    prompt = "In which layer do the heads spread their attention most evenly over this text, by mean corrected entropy?"
     return ranked("most-even-layer", prompt, means, lambda layer: f"Layer {layer + 1}", why)
 
 
@@ -94,7 +94,8 @@ def doubled(n: int, causal: bool) -> Question | None:
     formula = rf"ln({2 * n}!)" if causal else f"{2 * n} · ln {2 * n}"
     return numeric(
         "doubled",
-        f"A head that prefers nothing has a raw entropy of {now:.1f} nats on {n} tokens. What has it on {2 * n}?",
+        f"A head that prefers nothing has a raw entropy of {now:.1f} nats on {n} tokens. What is its raw "
+        f"entropy on {2 * n} tokens?",
         (then, f"{formula} = {then:.1f}: twice the rows, and each row’s entropy is larger too."),
         {
             now: "The raw entropy adds up the rows, so more rows give more, though the head has not changed.",
@@ -132,8 +133,8 @@ def effective_keys(token: str, row: RowEntropy) -> Question | None:
         return None
     return numeric(
         "effective-keys",
-        f"The row of {token} has an entropy of {row.total:.3f} nats. A row spread evenly over how many keys has "
-        "as much?",
+        f"The row of {token} has an entropy of {row.total:.3f} nats. Another row is spread evenly over k keys and has "
+        "the same entropy. What is k?",
         (row.keys, f"ln k = {row.total:.3f} for k = e^{row.total:.3f} = {row.keys:.2f}, of {keys} keys."),
         {
             float(keys): f"Evenly over all {keys} keys the entropy is ln {keys} = {row.largest:.3f}.",
@@ -157,7 +158,7 @@ def uniform_average(n: int, causal: bool) -> Question | None:
     )
     return numeric(
         "uniform-average",
-        f"What does a head that prefers nothing score in confidence (average) on the {n} tokens of this text?",
+        f"What confidence (average) does a uniform head have on the {n} tokens of this text?",
         (value, rows),
         {
             0.0: "Its weights are equal, not 0: a row sums to 1.",
@@ -176,8 +177,8 @@ def most_confident(layer: int, averages: Values) -> Question | None:
         return f"Its largest weight in a row is {averages[head]:.3f} on average{tail}"
 
     prompt = (
-        f"In which head of layer {layer + 1} do tokens have the clearest favourite, by confidence (average)? The step "
-        "“One layer” shows it."
+        f"In which head of layer {layer + 1} is confidence (average) highest, so that tokens have the clearest "
+        "favourite? The step “One layer” shows it."
     )
     return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why)
 
@@ -192,7 +193,8 @@ def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:
     name = head_name(head)
     return shuffled(
         "maximum-is-one-row",
-        f"{name}: confidence (max) is {largest:.3f}, confidence (average) {mean:.3f}. What do the two say together?",
+        f"In {name[0].lower()}{name[1:]}, confidence (max) is {largest:.3f} and confidence (average) is {mean:.3f}. "
+        "What do the two say together?",
         [
             Option("Few rows are as confident as the maximum",
                    f"{near} of {n} rows have a weight above {largest / 2:.3f}; the maximum speaks for one row.",

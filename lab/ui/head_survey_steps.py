@@ -74,6 +74,7 @@ def _show_names(view: View, found: Surveyed) -> None:
     if question is not None and not predict(LESSON, question):
         return
     show_best_heads(scores, chance)
+    st.caption(f"The untrained heads read one sentence in {measure.TWIN_READS}, the others all.")
     draw_names(names, view, f"Named heads, mean of {len(found.readings)} sentences", AVERAGED)
     layer, head = view.layer.index, view.head
     changed = int(np.count_nonzero(names != here))

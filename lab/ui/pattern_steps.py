@@ -92,7 +92,7 @@ def _best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
             "best untrained head": float(chance.untrained[place]),
             "above chance": _above(float(above[place].flat[at])),
             "clearly": "yes" if passing[place].flat[at] else "no",
-            "heads with the name": int(np.count_nonzero(names == pattern.id)),
+            "named heads": int(np.count_nonzero(names == pattern.id)),
         }
         for place, (pattern, at) in enumerate(zip(PATTERNS, best, strict=True))
         if at is not None
@@ -111,7 +111,10 @@ def _above(value: float) -> str:
 
 def _notes(scores: Values, chance: Chance) -> str:
     """What has to be known to read the table."""
-    notes = ["Above chance: (score − uniform) ÷ (1 − uniform), 0 at chance and 1 for the whole pattern."]
+    notes = [
+        "Above chance: (score − uniform) ÷ (1 − uniform), 0 at chance and 1 for the whole pattern. A head that is "
+        "clearly above chance in two patterns is named after the one that it is farther above."
+    ]
     full = [
         pattern.name.lower()
         for pattern, value, own in zip(PATTERNS, above_chance(scores, chance.uniform), scores, strict=True)
@@ -151,7 +154,7 @@ def _say_delimiter(view: View, mass: float) -> None:
         "does not say that the head does nothing else: it may work for a few words and rest there for the others. "
     )
     if is_causal(view.trace):
-        text += "A first token that takes attention whatever it says is an attention sink (Xiao et al. 2024). "
+        text += "A first token that takes attention whatever it says is an **attention sink** (Xiao et al. 2024). "
     else:
         text += (
             "In BERT, Clark et al. 2019 (§3.2) conjecture that attention to [SEP] is a no-op: the head has nothing to "

@@ -203,7 +203,7 @@ def _otherwise(view: View, shown: Dimension, corrected: bool) -> str:
     value = float(other.values(shown.id, corrected)[view.layer.index, view.head])
     if np.isnan(value):
         return ""
-    return f" · {'with' if left_out(view) else 'without'} {escaped(aside(view.trace))}: {value:.3f}"
+    return f"  \n{'With' if left_out(view) else 'Without'} {escaped(aside(view.trace))}: {value:.3f}"
 
 
 def _corrected_formula(id: str) -> str:

@@ -189,7 +189,7 @@ def test_names_and_best_heads() -> None:
     assert row["uniform head"] == pytest.approx(1 / len(trace))
     twin = trace_patterns(trace_encoding(random_twin(trace.model, 0), trace.encoding)).previous_token
     assert row["best untrained head"] == pytest.approx(twin.max())
-    assert row["heads with the name"] == np.count_nonzero(names == "previous_token") > 0
+    assert row["named heads"] == np.count_nonzero(names == "previous_token") > 0
     assert table["clearly"].tolist() == sorted(table["clearly"], reverse=True)  # those with a name first
     assert table.loc["Bag of words", "clearly"] == "no"
     own = next(frame.value for frame in at.dataframe if "this head" in frame.value).set_index("pattern")
@@ -217,7 +217,7 @@ def test_a_uniform_head_has_all_of_the_bag_of_words_of_a_causal_model() -> None:
     assert "no published threshold" in words(at)
     frame = next(frame.value for frame in at.dataframe if "best head" in frame.value).set_index("pattern")
     assert frame.loc["Bag of words", "uniform head"] == pytest.approx(1)
-    assert frame.loc["Bag of words", "heads with the name"] == 0
+    assert frame.loc["Bag of words", "named heads"] == 0
     assert frame.loc["Bag of words", "above chance"] == "no room"
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.measure import Comparison, peak_megabytes, time_ratio
 from lab.analysis.metrics import METRICS, attention_metrics
 from lab.analysis.sentences import between_sentences
-from lab.analysis.specialization import FAR, PUNCTUATION, SEMANTICS, SYNTAX, specialization_of
+from lab.analysis.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, specialization_of
 
 LAYERS = HEADS = 12
 LENGTHS = (32, 128, 512)
@@ -72,13 +72,13 @@ def loop_specialization(heads: Weights) -> Values:
     """The same, head by head from the formulas."""
     n = heads.shape[-1]
     upos, entities = tags(n)
-    kinds = [[j for j in range(n) if upos[j] in kind] for kind in (SYNTAX, SEMANTICS, PUNCTUATION)]
+    kinds = [[j for j in range(n) if upos[j] in kind] for kind in (FUNCTION_WORDS, CONTENT_WORDS, PUNCTUATION)]
     named = [j for j in range(n) if entities[j]]
     far = np.abs(np.arange(n)[:, None] - np.arange(n)) >= FAR
 
     def measure(a: Weights) -> tuple[list[float], list[float]]:
-        syntax, semantics, punctuation = (a[:, kind].sum() / a.sum() for kind in kinds)
-        first = [syntax, semantics, a[:, 0].mean(), punctuation, a[:, named].sum() / a.sum()]
+        function_words, content_words, punctuation = (a[:, kind].sum() / a.sum() for kind in kinds)
+        first = [function_words, content_words, a[:, 0].mean(), punctuation, a[:, named].sum() / a.sum()]
         own = np.diag(a).mean()
         return [*first, a[far].mean(), own], [*first, (a * far).sum(axis=1).mean(), own]
 

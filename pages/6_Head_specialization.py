@@ -1,5 +1,6 @@
 """Lesson: head specialization, from parts of speech to names and clusters of heads."""
 
+from lab.ui import cluster_steps as clusters
 from lab.ui import head_survey_steps as many
 from lab.ui import pattern_steps as patterns
 from lab.ui import specialization_steps as steps
@@ -12,7 +13,7 @@ from lab.ui.toy_steps import TOY_STEPS, toy_trace
 page = open_lesson("6_Head_specialization.py")
 toy = page.selection.mode == TOY
 trace = toy_trace(page) if toy else page.trace()
-for chart in (patterns.NAMED, many.AVERAGED, many.CLUSTERED):
+for chart in (patterns.NAMED, many.AVERAGED, clusters.CLUSTERED):
     take_click(chart, {"layer": "q", "head": "k"})
 layer, head = page.head_controls(trace.model)
 
@@ -22,7 +23,7 @@ STEPS = {
     "Radar": steps.show_radar,
     "Named patterns": patterns.show_patterns,
     "Many sentences": many.show_many,
-    "Clusters": many.show_clusters,
+    "Clusters": clusters.show_clusters,
     "Check": patterns.show_checks,
 }
 names = [*(TOY_STEPS if toy else ()), *STEPS]

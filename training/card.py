@@ -17,6 +17,7 @@ import numpy as np
 from lab.analysis.feed_forward import nearly_silent
 from lab.analysis.patterns import PATTERNS
 from lab.course.feed_forward_reading import MUCH
+from lab.course.words import beside
 from lab.models.catalogue import EMBEDDED
 from training import bert, gpt2
 from training.corpus import SOURCES
@@ -81,13 +82,18 @@ transformers {versions} give the {same} that the lab gives, and the probabilitie
 def _heads(figures: Mapping[str, Any]) -> str:
     heads = figures["heads"]
     rows = [
-        f"| {p.name.lower()} | layer {best['layer']}, head {best['head']} | {best['score']:.2f} | {p.threshold} |"
+        f"| {p.name.lower()} | layer {best['layer']}, head {best['head']} | {beside(best['score'], best['needed'])} | "
+        f"{best['uniform']:.2f} | {best['untrained']:.2f} | {best['heads']} |"
         for p in PATTERNS
         if (best := heads.get(p.id))
     ]
     return "\n".join(
-        [f"Mean scores over {SENTENCES} held-out sentences; a head is named when its score passes the threshold.", "",
-         "| pattern | the head that shows it most | score | threshold |", "| --- | --- | --- | --- |", *rows]
+        [f"Mean scores over {SENTENCES} held-out sentences, beside what a uniform head and the best head of the",
+         "untrained twin (the same architecture, random weights) score there. A head is named where it is clearly",
+         "above both: at least half of the way from the uniform head to 1. Clear in two patterns, it has the name of",
+         "the one that it is farther above.", "",
+         "| pattern | the head that shows it most | score | uniform head | best untrained head | named heads |",
+         "| --- | --- | --- | --- | --- | --- |", *rows]
     )  # fmt: skip
 
 

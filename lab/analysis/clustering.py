@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads import Values, is_causal, layers, running_means
+from lab.analysis.heads import Mask, Values, Weights, is_causal, layer_groups, running_means
 from lab.analysis.metrics import METRICS, attention_metrics
 from lab.analysis.patterns import PATTERNS, head_patterns, trace_roles
 from lab.analysis.specialization import SPECIALIZATIONS, head_specialization
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Labels = NDArray[np.int64]
 
-# Corrected values only: sentences of different lengths are averaged. "Focus" and "broad" are one number.
+# Corrected values only: sentences of different lengths are averaged. "Spread" and "broad" are one number.
 _METRIC_IDS = tuple(metric.id for metric in METRICS)
 _PATTERN_IDS = tuple(pattern.id for pattern in PATTERNS if pattern.id != "broad")
 FEATURES = (*_METRIC_IDS, *_PATTERN_IDS, *(dimension.id for dimension in SPECIALIZATIONS))
@@ -68,21 +68,26 @@ class Clustering:
     silhouette: float
 
 
-def head_features(sample: Sample) -> Values:
+def head_features(sample: Sample, keep: Mask | None = None) -> Values:
     """(L, H, F): the corrected metrics, patterns and specialization of every head on one sentence.
 
-    Every layer is visited once.
+    ``keep`` (n,) is false for tokens to leave out as queries and keys; rows are renormalised.
     """
+    return features_of(list(layer_groups(sample.trace)), sample, keep)
+
+
+def features_of(groups: Sequence[Weights], sample: Sample, keep: Mask | None = None) -> Values:
+    """The same with the attention at hand, from :func:`lab.analysis.heads.layer_groups`."""
     roles, causal = trace_roles(sample.trace), is_causal(sample.trace)
     rows = []
-    for attention in layers(sample.trace):
-        metrics = attention_metrics(attention, causal=causal).corrected
-        patterns = head_patterns(attention, roles, causal=causal)
-        special = head_specialization(attention, sample.upos, sample.entities, causal=causal).corrected
+    for attention in groups:
+        metrics = attention_metrics(attention, causal=causal, keep=keep).corrected
+        patterns = head_patterns(attention, roles, causal=causal, keep=keep)
+        special = head_specialization(attention, sample.upos, sample.entities, causal=causal, keep=keep).corrected
         columns = [getattr(metrics, name) for name in _METRIC_IDS]
         columns += [getattr(patterns, name) for name in _PATTERN_IDS]
         rows.append(np.concatenate([np.stack(columns, axis=-1), special], axis=-1))
-    return np.stack(rows)
+    return np.concatenate(rows).reshape(sample.trace.model.config.layers, -1, len(FEATURES))
 
 
 def accumulate(samples: Iterable[Sample]) -> Iterator[Accumulated]:

@@ -5,21 +5,45 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.clustering import FEATURES, Labels, Sample, head_features
-from lab.analysis.heads import Values, running_means
-from lab.analysis.patterns import PATTERNS
+from lab.analysis.clustering import FEATURES, Labels, Sample, features_of
+from lab.analysis.heads import Values, layer_groups, running_means
+from lab.analysis.metric_parts import keep_others
+from lab.analysis.named_heads import Chance, mean_chance, scores_of, uniform_scores
+from lab.analysis.patterns import PATTERNS, trace_patterns
 from lab.models.encoding import Encoding, TextError
-from lab.models.trace import trace
+from lab.models.trace import trace, trace_encoding
 from lab.text.tags import Tags
 
 if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel
+    from lab.models.trace import Trace
 
+# The untrained twin reads one text in so many, beginning with the first.
+TWIN_READS = 4
 Tagger = Callable[[Encoding], Tags]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What is kept of one text.
+
+    Attributes:
+        features: (L, H, F), over all tokens.
+        others: The same without special tokens, or without the first token where a model has none;
+            nan where no other token is left.
+        uniform: (P,), what a uniform head scores in the named patterns.
+        untrained: (P, L, H), what the heads of the untrained twin score; None for a text it did not read.
+    """
+
+    features: Values
+    others: Values
+    uniform: Values
+    untrained: Values | None
 
 
 class HeadSurvey:
@@ -31,7 +55,7 @@ class HeadSurvey:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = tuple(texts)
-        self._taken: list[Values] = []
+        self._taken: list[Reading] = []
         self._lock = threading.Lock()
         self.done = 0
 
@@ -44,8 +68,8 @@ class HeadSurvey:
     def finished(self) -> bool:
         return self.done >= self.total
 
-    def step(self, model: LoadedModel, tagger: Tagger) -> None:
-        """Let ``model``, the one it was made for, read the next text; nothing happens when all are read.
+    def step(self, model: LoadedModel, tagger: Tagger, untrained: LoadedModel) -> None:
+        """Let ``model``, the one it was made for, read the next text, if there is one; of some its twin, too.
 
         A text with nothing to read in it is passed over.
         """
@@ -53,12 +77,32 @@ class HeadSurvey:
             if not self.finished:
                 with suppress(TextError):
                     traced = trace(model, self.texts[self.done])
-                    self._taken.append(head_features(Sample(traced, *tagger(traced.encoding))))
+                    # The twin's heads are nearly uniform on any text: a quarter of the texts tells as much.
+                    reads = len(self._taken) % TWIN_READS == 0
+                    self._taken.append(_read(traced, tagger, untrained if reads else None))
                 self.done += 1
 
-    def sentences(self) -> tuple[Values, ...]:
-        """The features of each text read so far, (L, H, F)."""
+    def readings(self) -> tuple[Reading, ...]:
+        """What is kept of each text read so far."""
         return tuple(self._taken)
+
+
+def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> Reading:
+    sample, keep = Sample(traced, *tagger(traced.encoding)), keep_others(traced)
+    groups = list(layer_groups(traced))
+    features = features_of(groups, sample)
+    return Reading(
+        features,
+        np.full_like(features, np.nan) if keep is None else features_of(groups, sample, keep),
+        uniform_scores(traced),
+        None if untrained is None else scores_of(trace_patterns(trace_encoding(untrained, traced.encoding))),
+    )
+
+
+def chance_over(readings: Sequence[Reading]) -> Chance:
+    """Chance for scores that are means over texts. Raises ValueError without a text."""
+    untrained = [each.untrained for each in readings if each.untrained is not None]
+    return mean_chance((each.uniform for each in readings), untrained)
 
 
 def mean_features(sentences: Sequence[Values]) -> Values:
@@ -70,8 +114,8 @@ def mean_features(sentences: Sequence[Values]) -> Values:
 
 
 def feature(features: Values, name: str) -> Values:
-    """One feature of every head, (..., F) -> (...). "Broad" is the corrected focus: one number."""
-    return np.asarray(features[..., FEATURES.index("focus" if name == "broad" else name)])
+    """One feature of every head, (..., F) -> (...). "Broad" is the corrected spread: one number."""
+    return np.asarray(features[..., FEATURES.index("spread" if name == "broad" else name)])
 
 
 def pattern_scores(features: Values) -> Values:

@@ -49,6 +49,21 @@ def layers(trace: Trace) -> Iterator[Weights]:
         yield as_heads(trace.layer(index).attention)
 
 
+def layer_groups(trace: Trace) -> Iterator[Weights]:
+    """The same with the heads of several layers in one array, (k·H, n, n), while that is small.
+
+    On a short text, NumPy's calls cost more than what they compute.
+    """
+    held: list[Weights] = []
+    for attention in layers(trace):
+        held.append(attention)
+        if (len(held) + 1) * attention.size > _CELLS_AT_ONCE:
+            yield np.concatenate(held)
+            held = []
+    if held:
+        yield np.concatenate(held)
+
+
 def row_lengths(n: int, causal: bool) -> NDArray[np.int64]:
     """How many keys each query may see, (n,)."""
     return np.arange(1, n + 1) if causal else np.full(n, n)
@@ -136,6 +151,15 @@ def stack(parts: Sequence[ArraysT]) -> ArraysT:
         column = [getattr(part, field.name) for part in parts]
         values[field.name] = stack(column) if is_dataclass(column[0]) else np.stack(column)
     return type(first)(**values)
+
+
+def join(parts: Sequence[ArraysT], heads: int) -> ArraysT:
+    """Data classes of arrays (k·H,), one a group of :func:`layer_groups` -> one of arrays (L, H)."""
+    first = parts[0]
+    if not is_dataclass(first) or isinstance(first, type):
+        raise TypeError(f"join takes data classes of arrays, not {type(first).__name__}.")
+    columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(first)}
+    return type(first)(**{name: np.concatenate(column).reshape(-1, heads) for name, column in columns.items()})
 
 
 def running_means(arrays: Iterable[Values]) -> Iterator[Values]:

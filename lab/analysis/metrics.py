@@ -1,4 +1,4 @@
-"""Six numbers for every head: how sure, how focused, how sparse, how even its attention is.
+"""Six numbers for every head: how sure, how spread out, how sparse, how uneven its attention is.
 
 The formulas are those of Golshanrad & Faghih 2024, "From Attention to Assurance". Most of them move
 with the length of the text even for a head that prefers nothing, so each comes twice: raw, as
@@ -47,7 +47,7 @@ class Metric:
     """How a metric is shown. Formulas are LaTeX; ``high`` None: no upper end.
 
     ``corrected`` is the formula after correction, ``note`` what the correction is for, ``reading``
-    what a high value says.
+    what a high value says. The name says what a high value means; ``also`` is another name in use.
     """
 
     id: str
@@ -59,6 +59,7 @@ class Metric:
     corrected_high: float | None
     reading: str
     note: str
+    also: str = ""
 
 
 METRICS = (
@@ -75,12 +76,12 @@ METRICS = (
         "Corrected leaves out rows with a single key: a causal model's first token can only score 1.",
     ),
     Metric(
-        "focus", "Focus (entropy)",
+        "spread", "Spread (entropy)",
         r"-\sum_{i,j} A_{ij} \ln A_{ij}",
         r"\operatorname{mean}_i\ \frac{-\sum_j A_{ij} \ln A_{ij}}{\ln \ell_i}", "nats", None, 1,
-        "High: attention is spread over many tokens. Low: it is focused.",
+        "High: attention is spread over many tokens. Low: it is on a few.",
         "Raw adds up all rows, so it grows with the text. Corrected is the mean row over its maximum: "
-        "0 one key, 1 all keys alike.",
+        "0 one key, 1 all keys alike.", "focus",
     ),
     Metric(
         "sparsity", "Sparsity",
@@ -97,10 +98,11 @@ METRICS = (
         "A uniform head scores 1/n raw and 1 corrected.",
     ),
     Metric(
-        "uniformity", "Uniformity (standard deviation)",
+        "unevenness", "Unevenness (standard deviation)",
         r"\operatorname{std}_{i,j} A_{ij}", r"\operatorname{std}_{i,j} (\ell_i A_{ij})", "weight", None, None,
-        "High: weights differ widely. 0: all are the same.",
-        "Weights shrink as the text grows, and so does their spread. Corrected counts in uniform weights.",
+        "High: a few weights are much larger than the others. 0: all are the same.",
+        "Weights shrink as the text grows, and their differences too. Corrected counts in uniform weights.",
+        "uniformity",
     ),
 )  # fmt: skip
 
@@ -111,10 +113,10 @@ class SixMetrics:
 
     confidence_max: Values
     confidence_avg: Values
-    focus: Values
+    spread: Values
     sparsity: Values
     distribution: Values
-    uniformity: Values
+    unevenness: Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ class Metrics:
     """The metrics as published and corrected for the length of the rows.
 
     ``removed`` is the attention that the kept queries had spent on tokens left out, mean over them.
-    Corrected confidence and focus are nan where no row has a choice: a text of one token.
+    Corrected confidence and spread are nan where no row has a choice: a text of one token.
     """
 
     raw: SixMetrics
@@ -202,15 +204,15 @@ def _measure(attention: Weights, real: _Cells, threshold: float) -> Values:
     """(12, h): the six raw values of each head, then the six corrected ones."""
     cells = real.of_heads(attention)
     largest, entropy, free = attention.max(axis=-1), row_entropy(attention), real.lengths > 1
-    middle, spread = _medians(cells), _deviations(cells)
+    middle, unevenness = _medians(cells), _deviations(cells)
     raw = [largest.max(-1), largest.mean(-1, dtype=np.float64), entropy.sum(-1, dtype=np.float64)]
-    raw += [_share_below(cells, threshold), middle, spread]
+    raw += [_share_below(cells, threshold), middle, unevenness]
     nothing = np.full(len(attention), np.nan)
     corrected = [largest[:, free].max(-1), largest[:, free].mean(-1, dtype=np.float64)] if free.any() else [nothing] * 2
     corrected.append(even_spread(entropy, real.lengths))
     if isinstance(real.scale, float):
         # All rows are equally long, so correcting the cells or their statistic is the same.
-        corrected += [_share_below(cells, (1 - ROUNDING) / real.scale), middle * real.scale, spread * real.scale]
+        corrected += [_share_below(cells, (1 - ROUNDING) / real.scale), middle * real.scale, unevenness * real.scale]
     else:
         cells = cells * real.scale
         corrected += [_share_below(cells, 1 - ROUNDING), _medians(cells), _deviations(cells)]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads import Mask, Values, Weights, is_causal, uniform_attention
+from lab.analysis.heads import Mask, Values, Weights, is_causal
+from lab.analysis.named_heads import Chance, clearly_above, scores_of
 from lab.analysis.patterns import PATTERNS, Pattern, Patterns, Roles, head_patterns, trace_roles
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float32]
 # The patterns that set some keys against others; a broad head has none.
 DECIDED = tuple(pattern for pattern in PATTERNS if pattern.id != "broad")
+# Of the largest possible entropy: a head above it chooses so little that it is not taken as an example.
+NEAR_UNIFORM = 0.9
 # How many dimensions are kept or removed: all small numbers, then coarser steps.
 _STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 
@@ -228,7 +231,9 @@ class BestHead:
     """The head that shows a pattern best. ``layer`` and ``head`` from 0.
 
     score        the pattern's score, in [0, 1]
-    uniform      what a head without any preference scores on the same text
+    uniform      what a uniform head scores on the same text
+    untrained    what the best head of the untrained twin scores there
+    named        whether the score is clearly above both: :mod:`lab.analysis.named_heads`
     left_out     how many heads of the model were passed over as near uniform
     """
 
@@ -237,31 +242,29 @@ class BestHead:
     head: int
     score: float
     uniform: float
+    untrained: float
+    named: bool
     left_out: int
 
-    @property
-    def passes(self) -> bool:
-        """Whether the head has the pattern by its published threshold."""
-        return self.score > self.pattern.threshold
 
-
-def best_head(traced: Trace, patterns: Patterns, pattern: Pattern) -> BestHead | None:
+def best_head(patterns: Patterns, pattern: Pattern, chance: Chance) -> BestHead | None:
     """Among the heads that are not near uniform, or else among all, the one with the largest score.
 
-    ``patterns`` are (L, H), of the same trace. None where the text has no case of the pattern or a
+    ``patterns`` are (L, H), ``chance`` that of the same trace. None where the text has no case of the pattern or a
     causal model cannot show it.
     """
     scores: Values = getattr(patterns, pattern.id)
     if not np.isfinite(scores).any():
         return None
-    choosing = np.nan_to_num(patterns.broad, nan=0.0) <= PATTERNS[0].threshold
+    choosing = np.nan_to_num(patterns.broad, nan=0.0) <= NEAR_UNIFORM
     eligible = choosing if choosing.any() else np.ones_like(choosing)
     ranked = np.where(eligible & np.isfinite(scores), scores, -1)
     layer, head = (int(place) for place in np.unravel_index(int(ranked.argmax()), scores.shape))
-    causal = is_causal(traced)
-    even = head_patterns(uniform_attention(len(traced), causal), trace_roles(traced), causal=causal)
-    uniform = float(getattr(even, pattern.id)[0])
-    return BestHead(pattern, layer, head, float(scores[layer, head]), uniform, int((~eligible).sum()))
+    uniform, untrained = (float(each[PATTERNS.index(pattern)]) for each in (chance.uniform, chance.untrained))
+    named = clearly_above(scores_of(patterns), chance)[PATTERNS.index(pattern), layer, head]
+    return BestHead(
+        pattern, layer, head, float(scores[layer, head]), uniform, untrained, bool(named), int((~eligible).sum())
+    )
 
 
 def best_query(traced: Trace, layer: int, head: int, pattern: str) -> int:
@@ -289,9 +292,9 @@ class Walk:
     without: float
 
 
-def walk(traced: Trace, patterns: Patterns, pattern: Pattern) -> Walk | None:
-    """After Vig 2019: the delimiter, the bag of words, the next word. None as in :func:`best_head`."""
-    best = best_head(traced, patterns, pattern)
+def walk(traced: Trace, patterns: Patterns, pattern: Pattern, chance: Chance) -> Walk | None:
+    """After Vig 2019: the delimiter, the bag of words, the next token. None as in :func:`best_head`."""
+    best = best_head(patterns, pattern, chance)
     if best is None:
         return None
     at = best.layer, best.head

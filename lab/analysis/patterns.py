@@ -22,12 +22,14 @@ from lab.analysis.heads import (
     chunks,
     even_spread,
     is_causal,
-    layers,
+    join,
+    kept_mask,
+    layer_groups,
     row_entropy,
     row_lengths,
     row_sums,
     running_means,
-    stack,
+    without,
 )
 from lab.text.alignment import word_pieces
 
@@ -37,17 +39,14 @@ if TYPE_CHECKING:
     from lab.models.encoding import Encoding
     from lab.models.trace import Trace
 
-MIXED = "mixed"
-
 
 @dataclass(frozen=True)
 class Pattern:
-    """How a pattern is shown. A head has it when its score is above the threshold."""
+    """How a pattern is shown. Which heads have it is decided in :mod:`lab.analysis.named_heads`."""
 
     id: str
     name: str
     formula: str
-    threshold: float
     reading: str
 
 
@@ -55,29 +54,27 @@ class Pattern:
 PATTERNS = (
     Pattern(
         "broad", "Broad",
-        r"\operatorname{mean}_i\ \frac{-\sum_j A_{ij} \ln A_{ij}}{\ln \ell_i}", 0.9,
-        "Attends to nearly everything alike: rows are close to uniform.",
+        r"\operatorname{mean}_i\ \frac{-\sum_j A_{ij} \ln A_{ij}}{\ln \ell_i}",
+        "Attends to nearly all tokens alike: its rows are close to uniform.",
     ),
+    Pattern("next_token", "Next token", r"\operatorname{mean}_{i<n}\ A_{i,i+1}", "Attends to the token that follows."),
     Pattern(
-        "next_token", "Next token", r"\operatorname{mean}_{i<n}\ A_{i,i+1}", 0.5, "Attends to the token that follows."
-    ),
-    Pattern(
-        "previous_token", "Previous token", r"\operatorname{mean}_{i>1}\ A_{i,i-1}", 0.5,
-        "Attends to the token before.",
+        "previous_token", "Previous token", r"\operatorname{mean}_{i>1}\ A_{i,i-1}", "Attends to the token before.",
     ),
     Pattern(
         "same_word", "Same or related word",
-        r"\operatorname{mean}_{i:\,k_i>1}\ \min\Bigl(1,\ \tfrac{k_i}{k_i-1} \sum_{j\sim i,\,j\neq i} A_{ij}\Bigr)", 0.5,
-        "Attends to other places of the same word, or other pieces of it.",
+        r"\operatorname{mean}_{i:\,k_i>1}\ \min\Bigl(1,\ \tfrac{k_i}{k_i-1} \sum_{j\sim i,\,j\neq i} A_{ij}\Bigr)",
+        "Attends to other places of the same word, or to other pieces of it.",
     ),
     Pattern(
-        "delimiter", "Delimiter", r"\operatorname{mean}_{i\notin D}\ \sum_{j\in D} A_{ij}", 0.6,
-        "Attends to special tokens, or to the first token of a causal model (a no-op to Clark et al. 2019).",
+        "delimiter", "Delimiter", r"\operatorname{mean}_{i\notin D}\ \sum_{j\in D} A_{ij}",
+        "Attends to the delimiters, [CLS] and [SEP]; in a causal model, to the first token, which is often an "
+        "attention sink: it takes attention whatever it says (Xiao et al. 2024).",
     ),
     Pattern(
-        "bag_of_words", "Bag of words in the sentence",
-        r"\operatorname{mean}_i\ \sum_{j\in s(i)} \min\Bigl(A_{ij},\ \tfrac1{|s(i)|}\Bigr)", 0.6,
-        "Spreads over the words of the token's own segment and leaves the rest.",
+        "bag_of_words", "Bag of words",
+        r"\operatorname{mean}_i\ \sum_{j\in s(i)} \min\Bigl(A_{ij},\ \tfrac1{|s(i)|}\Bigr)",
+        "Attends to all words of the token’s own segment alike, whatever their order, and to nothing else.",
     ),
 )  # fmt: skip
 
@@ -95,6 +92,10 @@ class Roles:
     same: Mask
     delimiters: Mask
     segments: NDArray[np.int64]
+
+    def among(self, places: NDArray[np.intp]) -> Roles:
+        """The roles of the tokens at ``places`` alone."""
+        return Roles(self.same[np.ix_(places, places)], self.delimiters[places], self.segments[places])
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +152,9 @@ def trace_roles(trace: Trace) -> Roles:
     return token_roles(encoding_words(seen), seen.token_ids, seen.special, segments, causal=is_causal(trace))
 
 
-def head_patterns(attention: NDArray[Any] | Tensor, roles: Roles, *, causal: bool) -> Patterns:
+def head_patterns(
+    attention: NDArray[Any] | Tensor, roles: Roles, *, causal: bool, keep: Sequence[bool] | Mask | None = None
+) -> Patterns:  # fmt: skip
     """How much of each pattern every head of a layer shows.
 
     Positional scores are means over the queries that have such a neighbour. ``same_word`` compares
@@ -166,21 +169,26 @@ def head_patterns(attention: NDArray[Any] | Tensor, roles: Roles, *, causal: boo
         roles: From :func:`token_roles` or :func:`trace_roles`.
         causal: Whether only the lower triangle exists; then there is no next token, and a row may
             only be compared with keys up to its own.
+        keep: (n,), false for tokens to leave out as queries and keys; rows are renormalised. Two
+            tokens between which one is left out are no neighbours.
 
     Raises:
         ValueError: For attention of another shape, or roles of another number of tokens.
     """
-    weights = as_heads(attention)
-    n = weights.shape[1]
+    whole = as_heads(attention)
+    n = whole.shape[1]
     if roles.same.shape != (n, n) or len(roles.delimiters) != n or len(roles.segments) != n:
         raise ValueError(f"the attention is between {n} tokens, the roles are of {len(roles.delimiters)}.")
+    kept = kept_mask(keep, n)
+    places = np.flatnonzero(kept)
+    weights, roles = without(whole, kept)[0], roles.among(places)
     to_first, to_others = _delimiter_mass(weights, roles.delimiters)
     cap = _even_share(roles.segments, causal)
-    lengths = row_lengths(n, causal)
+    lengths = row_lengths(len(places), causal)
     return Patterns(
         broad=np.concatenate([even_spread(row_entropy(part), lengths) for part in chunks(weights)]),
-        next_token=_neighbours(weights, None if causal else 1),  # a causal query cannot see its next token
-        previous_token=_neighbours(weights, -1),
+        next_token=_neighbours(weights, places, None if causal else 1),  # a causal query cannot see its next token
+        previous_token=_neighbours(weights, places, -1),
         same_word=_same_word(weights, np.tril(roles.same) if causal else roles.same),
         delimiter=to_first + to_others,
         bag_of_words=np.concatenate([_overlap(part, cap) for part in chunks(weights)]),
@@ -189,10 +197,11 @@ def head_patterns(attention: NDArray[Any] | Tensor, roles: Roles, *, causal: boo
     )
 
 
-def trace_patterns(trace: Trace) -> Patterns:
+def trace_patterns(trace: Trace, keep: Sequence[bool] | Mask | None = None) -> Patterns:
     """The same for every layer of a trace: arrays (L, H)."""
     roles, causal = trace_roles(trace), is_causal(trace)
-    return stack([head_patterns(attention, roles, causal=causal) for attention in layers(trace)])
+    found = [head_patterns(attention, roles, causal=causal, keep=keep) for attention in layer_groups(trace)]
+    return join(found, trace.model.config.heads)
 
 
 def average_patterns(traces: Iterable[Trace]) -> Patterns:
@@ -211,38 +220,12 @@ def pattern_array(patterns: Patterns) -> Values:
     return np.stack([getattr(patterns, field.name) for field in fields(patterns)])
 
 
-def name_heads(patterns: Patterns) -> NDArray[np.str_]:
-    """The id of each head's pattern, or "mixed": (H,) or (L, H).
-
-    Only patterns above their threshold count. Broad goes first, because what a near-uniform head
-    scores elsewhere is the base rate of a short text; then the largest score, and of equal scores the
-    one that comes first in :data:`PATTERNS`.
-    """
-    return name_scores(np.stack([getattr(patterns, pattern.id) for pattern in PATTERNS]))
-
-
-def layer_head_names(trace: Trace, layer: int) -> tuple[str, ...]:
-    """The same for the heads of one layer (from 0) of a trace."""
-    found = head_patterns(trace.layer(layer).attention, trace_roles(trace), causal=is_causal(trace))
-    return tuple(name_heads(found).tolist())
-
-
-def name_scores(scores: Values) -> NDArray[np.str_]:
-    """The same from the scores in the order of :data:`PATTERNS`, (P, ...) -> (...)."""
-    names = np.array([pattern.id for pattern in PATTERNS] + [MIXED])
-    scores = np.nan_to_num(scores, nan=0.0)
-    limits = np.array([pattern.threshold for pattern in PATTERNS])
-    passing = np.where(scores > limits.reshape(-1, *[1] * (scores.ndim - 1)), scores, 0)
-    passing[0] = np.where(passing[0] > 0, 2, 0)  # above every other score
-    return names[np.where(passing.any(axis=0), passing.argmax(axis=0), len(PATTERNS))]
-
-
-def _neighbours(attention: Weights, distance: int | None) -> Values:
-    """Mean weight of the key ``distance`` away, over the queries that have one."""
-    heads, n, _ = attention.shape
-    if distance is None or n < 2:
+def _neighbours(attention: Weights, places: NDArray[np.intp], distance: int | None) -> Values:
+    """Mean weight of the key ``distance`` away, over the queries that have one; ``places`` are those in the text."""
+    heads = len(attention)
+    if distance is None or not (beside := np.diff(places) == 1).any():
         return np.full(heads, np.nan)
-    return attention.diagonal(distance, 1, 2).mean(axis=-1, dtype=np.float64)
+    return attention.diagonal(distance, 1, 2)[:, beside].mean(axis=-1, dtype=np.float64)
 
 
 def _same_word(attention: Weights, same: Mask) -> Values:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from lab.models.trace import Trace
 
-SYNTAX = frozenset({"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"})
-SEMANTICS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
+FUNCTION_WORDS = frozenset({"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"})
+CONTENT_WORDS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
 PUNCTUATION = frozenset({"PUNCT"})
 FAR = 5  # tokens apart
 
@@ -42,18 +42,26 @@ _TIE = 1e-5
 
 @dataclass(frozen=True)
 class Dimension:
-    """How a dimension of specialization is shown; the formula is LaTeX."""
+    """How a dimension of specialization is shown; the formula is LaTeX, ``also`` another name in use."""
 
     id: str
     name: str
     formula: str
     reading: str
+    also: str = ""
 
 
 _SHARE = r"\frac{\sum_i \sum_{j\in S} A_{ij}}{\sum_i \sum_j A_{ij}}"
 SPECIALIZATIONS = (
-    Dimension("syntax", "Syntax", _SHARE, "Attention to function words: the, of, is, and, to, she."),
-    Dimension("semantics", "Semantics", _SHARE, "Attention to nouns, names, verbs, adjectives, adverbs and numbers."),
+    Dimension(
+        "function_words", "Function words", _SHARE,
+        "Attention to articles, prepositions, pronouns, conjunctions and auxiliaries. It counts words of these kinds. "
+        "It does not say whether the head follows the grammar of the sentence.", "syntax",
+    ),
+    Dimension(
+        "content_words", "Content words", _SHARE,
+        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.", "semantics",
+    ),
     Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token."),
     Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like."),
     Dimension("entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates."),
@@ -64,16 +72,16 @@ SPECIALIZATIONS = (
         "Attention to tokens five or more places away. Corrected: the mean mass a query sends there.",
     ),
     Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves."),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Specialization:
     """Seven values a head in the order of :data:`SPECIALIZATIONS`: (H, 7) for a layer, (L, H, 7) for a trace.
 
-    ``corrected`` is 1 where the head does as a uniform one would: no preference. Both are nan where
-    the text has no such token (no entity, nobody five places away, no tags at all): nothing to
-    prefer. ``removed`` (H,) or (L, H) is the attention that had gone to tokens left out.
+    ``corrected`` is 1 where the head does as a uniform one would: no preference among the tokens that
+    take part. Both are nan where no such token does (no entity, nobody five places away, no tags at
+    all): nothing to prefer. ``removed`` (H,) or (L, H) is the attention that had gone to tokens left out.
     """
 
     raw: Values
@@ -166,7 +174,7 @@ def relative_to_layer(values: Values) -> Values:
 class _Sets:
     """Which keys and which pairs of places each dimension is about, among the m kept tokens."""
 
-    keys: NDArray[np.float32]  # (m, 4), 1 for a token of the kind: syntax, semantics, punctuation, entities
+    keys: NDArray[np.float32]  # (m, 4), 1 for a token of the kind: function_words, content_words, punctuation, entities
     first: bool  # whether place 0 is the text's first token
     places: NDArray[np.intp]  # (m,), in the whole text: tokens left out do not bring others closer
     far_cells: int
@@ -176,7 +184,7 @@ class _Sets:
         cls, upos: Sequence[str | None], entities: Sequence[str | None], places: NDArray[np.intp], causal: bool
     ) -> _Sets:
         tags = [upos[i] for i in places]
-        kinds = [[tag in kind for tag in tags] for kind in (SYNTAX, SEMANTICS, PUNCTUATION)]
+        kinds = [[tag in kind for tag in tags] for kind in (FUNCTION_WORDS, CONTENT_WORDS, PUNCTUATION)]
         keys = np.array([*kinds, [bool(entities[i]) for i in places]], dtype=np.float32).T
         # How many kept places stand at most FAR before each one; the other side mirrors it.
         before = np.searchsorted(places, places - FAR, side="right")
@@ -188,11 +196,11 @@ class _Sets:
         received = (np.ones(m, dtype=np.float32) @ attention).astype(np.float64)  # (H, m), by key
         total = received.sum(axis=-1, keepdims=True)
         shares = np.where(self.keys.any(axis=0), received @ self.keys / total, np.nan)
-        syntax, semantics, punctuation, entities = shares.T
+        function_words, content_words, punctuation, entities = shares.T
         cls = received[:, 0] / m if self.first else np.full(heads, np.nan)
         own = attention.diagonal(0, 1, 2).mean(axis=-1, dtype=np.float64)
         far = self._far(attention, total[:, 0]) if self.far_cells else np.full(heads, np.nan)
-        rest = [syntax, semantics, cls, punctuation, entities]
+        rest = [function_words, content_words, cls, punctuation, entities]
         cells = max(self.far_cells, 1)
         return np.stack([*rest, far / cells, own], axis=-1), np.stack([*rest, far / m, own], axis=-1)
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads import Values, uniform_attention
-from lab.analysis.specialization import FAR, PUNCTUATION, SEMANTICS, SPECIALIZATIONS, SYNTAX
+from lab.analysis.heads import Mask, Values, as_heads, kept_mask, uniform_attention, without
+from lab.analysis.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, SPECIALIZATIONS
 
-KINDS = {"syntax": SYNTAX, "semantics": SEMANTICS, "punctuation": PUNCTUATION}
+KINDS = {"function_words": FUNCTION_WORDS, "content_words": CONTENT_WORDS, "punctuation": PUNCTUATION}
 
 
 @dataclass(frozen=True)
@@ -50,37 +50,35 @@ class Part:
 
 
 def specialization_parts(
-    attention: NDArray[Any], upos: Sequence[str | None], entities: Sequence[str | None], *, causal: bool
-) -> tuple[Part, ...]:
+    attention: NDArray[Any], upos: Sequence[str | None], entities: Sequence[str | None], *, causal: bool,
+    keep: Sequence[bool] | Mask | None = None,
+) -> tuple[Part, ...]:  # fmt: skip
     """The metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with what they are made of.
 
     The numbers are those of :func:`lab.analysis.specialization.head_specialization`, which takes all
-    heads at once.
+    heads at once, with the same ``keep``.
     """
-    weights = np.asarray(attention, dtype=np.float64)
-    n = len(weights)
-    even = uniform_attention(n, causal)[0].astype(np.float64)
-    return tuple(_part(dimension.id, weights, even, upos, entities, causal) for dimension in SPECIALIZATIONS)
+    kept = kept_mask(keep, len(attention))
+    weights = without(as_heads(np.asarray(attention)[None]), kept)[0][0].astype(np.float64)
+    even = uniform_attention(len(weights), causal)[0].astype(np.float64)
+    chosen = np.ix_(kept, kept)
+    cells = {each.id: cells_of(each.id, upos, entities, causal)[chosen] for each in SPECIALIZATIONS}
+    return tuple(_part(each.id, weights, even, cells[each.id]) for each in SPECIALIZATIONS)
 
 
-def _part(
-    dimension: str, weights: Values, even: Values, upos: Sequence[str | None], entities: Sequence[str | None],
-    causal: bool,
-) -> Part:  # fmt: skip
+def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> Part:
+    """``cells`` (m, m): those that the dimension adds up."""
     n = len(weights)
-    cells = cells_of(dimension, upos, entities, causal)
     members = int(cells.any(axis=0).sum()) if dimension not in ("long_range", "self") else int(cells.sum())
     divisor = max(members, 1) if dimension == "long_range" else n
     return Part(dimension, members, float(weights[cells].sum()), divisor, float(even[cells].sum()))
 
 
-def cells_of(
-    dimension: str, upos: Sequence[str | None], entities: Sequence[str | None], causal: bool
-) -> NDArray[np.bool_]:
+def cells_of(dimension: str, upos: Sequence[str | None], entities: Sequence[str | None], causal: bool) -> Mask:
     """The cells of a map that a dimension adds up, (n, n): columns for kinds of token, bands for distances."""
     n = len(upos)
     places = np.arange(n)
-    exists: NDArray[np.bool_] = np.tri(n, dtype=np.bool_) if causal else np.ones((n, n), dtype=np.bool_)
+    exists: Mask = np.tri(n, dtype=np.bool_) if causal else np.ones((n, n), dtype=np.bool_)
     if dimension == "self":
         return np.eye(n, dtype=np.bool_)
     if dimension == "long_range":

@@ -136,12 +136,12 @@ LESSONS = (
         title="Head specialization",
         icon=":material/category:",
         minutes=22,
-        question="Do heads have jobs, and how sure can one be?",
+        question="Do heads have jobs, and how sure can you be?",
         objectives=(
             "measure how much of a head’s attention goes to function words, names or far tokens",
             "divide by what a head without preference would give, and say why that matters",
             "read a radar of a head, and say what a layer’s minimum and maximum do to it",
-            "name a head only where a published threshold allows it",
+            "name a head only where its score is clearly above chance",
             "cluster heads over many sentences, and say whether other sentences would give the same clusters",
         ),
         reading=(
@@ -149,6 +149,8 @@ LESSONS = (
             "Vig 2019, A multiscale visualization of attention in the transformer model",
             "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1",
             "Voita et al. 2019, Analyzing multi-head self-attention, §5",
+            "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
+            "Cohen 1960, A coefficient of agreement for nominal scales",
             "Rousseeuw 1987, Silhouettes",
             "Hubert & Arabie 1985, Comparing partitions",
         ),

@@ -28,7 +28,7 @@ def filled(metric: str, parts: MetricParts, corrected: bool) -> str:
 
     Raises:
         KeyError: For another metric.
-        ValueError: For corrected confidence or focus where no row has a choice.
+        ValueError: For corrected confidence or spread where no row has a choice.
     """
     return _CARDS[metric](parts, corrected)
 
@@ -45,7 +45,7 @@ def _mean_largest(parts: MetricParts, corrected: bool) -> str:
     return _mean([tex(float(value)) for value in largest], float(largest.sum()))
 
 
-def _focus(parts: MetricParts, corrected: bool) -> str:
+def _entropy(parts: MetricParts, corrected: bool) -> str:
     if not corrected:
         total = float(parts.entropy.sum())
         return rf"{_sum([tex(float(value)) for value in parts.entropy])} = {tex(total)}"
@@ -97,13 +97,13 @@ def _mean(terms: Sequence[str], total: float) -> str:
 _CARDS: dict[str, Callable[[MetricParts, bool], str]] = {
     "confidence_max": _largest,
     "confidence_avg": _mean_largest,
-    "focus": _focus,
+    "spread": _entropy,
     "sparsity": _sparsity,
     "distribution": _median,
-    "uniformity": _deviation,
+    "unevenness": _deviation,
 }
 # What the symbols of a filled-in formula mean, where they are not those of the formula above it.
 SYMBOLS = {
-    "focus": "Each term is the entropy of one row.",
+    "spread": "Each term is the entropy of one row.",
     "distribution": "The number in brackets is the place in the order of size.",
 }

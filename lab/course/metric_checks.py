@@ -21,31 +21,31 @@ def head_name(head: Head) -> str:
     return f"Layer {head[0] + 1}, head {head[1] + 1}"
 
 
-def higher_entropy(heads: Sequence[Head], focus: Sequence[float]) -> Question | None:
-    """Which of two maps is spread more evenly? ``focus``: corrected, in [0, 1]."""
+def higher_entropy(heads: Sequence[Head], spread: Sequence[float]) -> Question | None:
+    """Which of two maps is spread more evenly? ``spread``: corrected, in [0, 1]."""
 
     def why(place: int, best: int) -> str:
-        tail = "the higher." if place == best else f"against {focus[best]:.3f} of the other."
-        return f"Its rows have {focus[place]:.3f} of the largest possible entropy on average, {tail}"
+        tail = "the higher." if place == best else f"against {spread[best]:.3f} of the other."
+        return f"Its rows have {spread[place]:.3f} of the largest possible entropy on average, {tail}"
 
     prompt = "Which of these two heads has the higher entropy?"
-    return ranked("higher-entropy", prompt, focus, lambda place: head_name(heads[place]), why)
+    return ranked("higher-entropy", prompt, spread, lambda place: head_name(heads[place]), why)
 
 
-def most_even_layer(focus: Values) -> Question | None:
-    """In which layer is attention spread most evenly? ``focus`` (L, H), corrected."""
-    means = focus.mean(axis=1).tolist()
+def most_even_layer(spread: Values) -> Question | None:
+    """In which layer is attention spread most evenly? ``spread`` (L, H), corrected."""
+    means = spread.mean(axis=1).tolist()
 
     def why(layer: int, best: int) -> str:
         tail = "the highest." if layer == best else f"layer {best + 1} has {means[best]:.3f}."
         return f"The mean over its heads is {means[layer]:.3f}; " + tail
 
-    prompt = "In which layer do the heads spread their attention most evenly in this text, by mean corrected entropy?"
+    prompt = "In which layer do the heads spread their attention most evenly over this text, by mean corrected entropy?"
     return ranked("most-even-layer", prompt, means, lambda layer: f"Layer {layer + 1}", why)
 
 
 def without_specials(head: Head, before: float, after: float, what: str) -> Question | None:
-    """Does corrected focus rise or fall when ``what`` is left out?"""
+    """Does corrected spread rise or fall when ``what`` is left out?"""
     change = after - before
     if not math.isfinite(change) or _SAME <= abs(change) < MARGIN:
         return None
@@ -82,22 +82,23 @@ def uniform_below(n: int, causal: bool, threshold: float) -> Question | None:
 
 
 def uniform_entropy(n: int, causal: bool) -> float:
-    """Raw focus of a head without preference, in nats: n ln n, or ln n! in a causal model."""
+    """Raw spread of a head without preference, in nats: n ln n, or ln n! in a causal model."""
     return math.lgamma(n + 1) if causal else n * math.log(n)
 
 
 def doubled(n: int, causal: bool) -> Question | None:
-    """Raw focus of a head that prefers nothing: what does a text twice as long do to it?"""
+    """Raw spread of a head that prefers nothing: what does a text twice as long do to it?"""
     if n < 2:
         return None
     now, then = uniform_entropy(n, causal), uniform_entropy(2 * n, causal)
     formula = rf"ln({2 * n}!)" if causal else f"{2 * n} · ln {2 * n}"
     return numeric(
         "doubled",
-        f"A head that prefers nothing has a raw entropy of {now:.1f} nats on {n} tokens. What has it on {2 * n}?",
+        f"A head that prefers nothing has a raw entropy of {now:.1f} nats on {n} tokens. What is its raw "
+        f"entropy on {2 * n} tokens?",
         (then, f"{formula} = {then:.1f}: twice the rows, and each row’s entropy is larger too."),
         {
-            now: "Raw focus adds up rows, so more rows add up to more, though the head has not changed.",
+            now: "The raw entropy adds up the rows, so more rows give more, though the head has not changed.",
             2 * now: f"Twice the rows give {2 * now:.1f}, but each row also has more keys to spread over.",
             4 * now: "Four times the cells, but a row’s entropy grows with the logarithm of its length.",
         },
@@ -132,8 +133,8 @@ def effective_keys(token: str, row: RowEntropy) -> Question | None:
         return None
     return numeric(
         "effective-keys",
-        f"The row of {token} has an entropy of {row.total:.3f} nats. A row spread evenly over how many keys has "
-        "as much?",
+        f"The row of {token} has an entropy of {row.total:.3f} nats. Another row is spread evenly over k keys and has "
+        "the same entropy. What is k?",
         (row.keys, f"ln k = {row.total:.3f} for k = e^{row.total:.3f} = {row.keys:.2f}, of {keys} keys."),
         {
             float(keys): f"Evenly over all {keys} keys the entropy is ln {keys} = {row.largest:.3f}.",
@@ -157,7 +158,7 @@ def uniform_average(n: int, causal: bool) -> Question | None:
     )
     return numeric(
         "uniform-average",
-        f"What does a head that prefers nothing score in confidence (average) on the {n} tokens of this text?",
+        f"What confidence (average) does a uniform head have on the {n} tokens of this text?",
         (value, rows),
         {
             0.0: "Its weights are equal, not 0: a row sums to 1.",
@@ -176,8 +177,8 @@ def most_confident(layer: int, averages: Values) -> Question | None:
         return f"Its largest weight in a row is {averages[head]:.3f} on average{tail}"
 
     prompt = (
-        f"In which head of layer {layer + 1} do tokens have the clearest favourite, by confidence (average)? The step "
-        "“One layer” shows it."
+        f"In which head of layer {layer + 1} is confidence (average) highest, so that tokens have the clearest "
+        "favourite? The step “One layer” shows it."
     )
     return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why)
 
@@ -192,7 +193,8 @@ def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:
     name = head_name(head)
     return shuffled(
         "maximum-is-one-row",
-        f"{name}: confidence (max) is {largest:.3f}, confidence (average) {mean:.3f}. What do the two say together?",
+        f"In {name[0].lower()}{name[1:]}, confidence (max) is {largest:.3f} and confidence (average) is {mean:.3f}. "
+        "What do the two say together?",
         [
             Option("Few rows are as confident as the maximum",
                    f"{near} of {n} rows have a weight above {largest / 2:.3f}; the maximum speaks for one row.",

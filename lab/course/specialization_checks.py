@@ -9,17 +9,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.analysis.heads import Values
-from lab.analysis.patterns import MIXED, PATTERNS, Pattern, name_scores
-from lab.analysis.specialization import PUNCTUATION, SEMANTICS, SYNTAX, Dimension
+from lab.analysis.named_heads import MIXED, Chance, above_chance, clearly_above, name_scores
+from lab.analysis.patterns import PATTERNS, Pattern
+from lab.analysis.specialization import CONTENT_WORDS, FUNCTION_WORDS, PUNCTUATION, Dimension
 from lab.analysis.specialization_parts import Part
 from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.words import beside, escaped
 
 FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "Punctuation", "Other", "Special tokens"
 KINDS = (FUNCTION, CONTENT, MARKS, OTHER, SPECIAL)
 # What a dimension is about, inside a sentence.
 ABOUT = {
-    "syntax": "function words",
-    "semantics": "content words",
+    "function_words": "function words",
+    "content_words": "content words",
     "punctuation": "punctuation",
     "entities": "names of people, places and the like",
     "cls": "the first token",
@@ -33,7 +35,7 @@ def kind_of(tag: str | None, special: bool) -> str:
     """The kind of a token by its part of speech."""
     if special:
         return SPECIAL
-    for kind, members in ((FUNCTION, SYNTAX), (CONTENT, SEMANTICS), (MARKS, PUNCTUATION)):
+    for kind, members in ((FUNCTION, FUNCTION_WORDS), (CONTENT, CONTENT_WORDS), (MARKS, PUNCTUATION)):
         if tag in members:
             return kind
     return OTHER
@@ -57,8 +59,11 @@ def most_common_kind(kinds: Sequence[str]) -> Question | None:
     return ranked("most-common-kind", "Of which kind are most tokens?", shares, lambda place: names[place], why)
 
 
-def looks_most(layer: int, dimension: Dimension, raw: Values) -> Question | None:
-    """Which head of a layer looks most at what a dimension is about? ``raw`` (H,), of that layer."""
+def looks_most(layer: int, dimension: Dimension, raw: Values, without: str | None = None) -> Question | None:
+    """Which head of a layer looks most at what a dimension is about? ``raw`` (H,), of that layer.
+
+    ``without``: the tokens that were left out, in words.
+    """
     if not np.isfinite(raw).all():
         return None
     values = raw.tolist()
@@ -67,13 +72,13 @@ def looks_most(layer: int, dimension: Dimension, raw: Values) -> Question | None
         tail = "the largest of the layer." if head == best else f"head {best + 1} has {values[best]:.3f}."
         return f"Its raw value is {values[head]:.3f}, {tail}"
 
-    prompt = f"Which head of layer {layer + 1} looks most at {ABOUT[dimension.id]}?"
+    prompt = f"{_without(without)}Which head of layer {layer + 1} looks most at {ABOUT[dimension.id]}?"
     return ranked(f"looks-most-{dimension.id}", prompt, values, lambda head: f"Head {head + 1}", why)
 
 
 def most_common_name(names: Sequence[str]) -> Question | None:
     """Which name do most heads get? ``names``: the id of each head's pattern, or "mixed"."""
-    offered = [*(pattern.id for pattern in PATTERNS), MIXED]
+    offered = [*(pattern.id for pattern in PATTERNS if pattern.id != "broad"), MIXED]  # see name_scores
     counts = Counter(names)
     shares = [counts[name] / len(names) for name in offered]
 
@@ -81,7 +86,7 @@ def most_common_name(names: Sequence[str]) -> Question | None:
         tail = "the most." if place == best else f"{pattern_name(offered[best])} has {counts[offered[best]]}."
         return f"{counts[offered[place]]} of {len(names)} heads; {tail}"
 
-    prompt = "Which name do most heads get? Mixed means: no pattern passes its threshold."
+    prompt = "Which name do most heads get? Mixed means: no score is clearly above chance."
     return ranked("most-common-name", prompt, shares, lambda place: pattern_name(offered[place]), why)
 
 
@@ -102,33 +107,51 @@ def best_head(pattern: Pattern, scores: Values) -> Question | None:
     return ranked(f"best-head-{pattern.id}", prompt, values, name, why)
 
 
-def name_of(head: str, scores: Values) -> Question:
+def name_of(head: str, scores: Values, chance: Chance) -> Question:
     """Which name does the chosen head get? ``scores`` (P,), in the order of PATTERNS."""
-    known = np.nan_to_num(scores, nan=0.0)
-    named = str(name_scores(scores))
-    order = sorted(range(len(PATTERNS)), key=lambda place: -known[place])
-    offered = [PATTERNS[place] for place in order[:3]]
-    if named != MIXED and named not in [pattern.id for pattern in offered]:
-        offered[-1] = next(pattern for pattern in PATTERNS if pattern.id == named)
+    named = str(name_scores(scores, chance))
+    above = above_chance(scores, chance.uniform)
+    order = np.argsort(-np.nan_to_num(above, nan=-np.inf, neginf=-np.inf), kind="stable")
+    candidates = [int(place) for place in order if PATTERNS[place].id != "broad"]
+    # The name itself is among the first three, unless the untrained twin outdoes those before it.
+    offered = sorted(candidates, key=lambda place: PATTERNS[place].id != named)[:3]
+    passing = clearly_above(scores, chance)
     options = []
-    for pattern in offered:
-        score = float(known[PATTERNS.index(pattern)])
-        told = f"Its score is {score:.3f}, the threshold {pattern.threshold:g}"
+    for place in offered:
+        pattern, told = PATTERNS[place], told_score(scores[place], chance, place)
         if pattern.id == named:
-            why = f"{told}, and no pattern that goes before it passes."
-        elif score > pattern.threshold:
-            why = f"{told}: it passes, but {pattern_name(named)} goes before it."
+            why = f"{told} No other pattern is farther above chance."
+        elif passing[place]:
+            why = f"{told} It passes, but {pattern_name(named)} is farther above chance."
         else:
-            why = f"{told}: it does not pass."
+            why = f"{told} That is not enough."
         options.append(Option(pattern.name, why, correct=pattern.id == named))
-    passing = sum(float(value) > pattern.threshold for value, pattern in zip(known, PATTERNS, strict=True))
-    why = "No score is above its threshold." if not passing else f"It has a name: {pattern_name(named)}."
+    why = f"It has a name: {pattern_name(named)}." if named != MIXED else "No score is clearly above chance."
     options.append(Option(pattern_name(MIXED), why, correct=named == MIXED))
     return shuffled("name-of", f"Which name does {head} get?", options)
 
 
-def base_rate(part: Part, n: int, causal: bool) -> Question | None:
-    """What does a head without preference give to the kind of token that ``part`` is about?"""
+def told_score(score: float, chance: Chance, place: int) -> str:
+    """A score of ``PATTERNS[place]`` in a sentence, beside what it is compared with."""
+    if math.isnan(score):
+        return "It has no score here."
+    needed, untrained = float(chance.needed[place]), float(chance.untrained[place])
+    return (
+        f"Its score is {beside(score, needed)}. A uniform head scores {chance.uniform[place]:.2f}, so a name needs "
+        f"{beside(needed, score)}; the best untrained head scores {beside(untrained, score)}."
+    )
+
+
+def _without(tokens: str | None) -> str:
+    """How a question begins that leaves tokens out."""
+    return f"Leave out {escaped(tokens)}. " if tokens else ""
+
+
+def base_rate(part: Part, n: int, causal: bool, without: str | None = None) -> Question | None:
+    """What does a head without preference give to the kind of token that ``part`` is about?
+
+    ``n`` tokens take part; ``without`` names those left out.
+    """
     if not 0 < part.members < n:
         return None
     share, count, about = part.uniform_raw, part.members, ABOUT[part.id]
@@ -139,7 +162,8 @@ def base_rate(part: Part, n: int, causal: bool) -> Question | None:
     )
     return numeric(
         f"base-rate-{part.id}",
-        f"{count} of {n} tokens are {about}. What share of its attention would a head without preference give them?",
+        f"{_without(without)}{count} of {n} tokens are {about}. What share of its attention would a head without "
+        "preference give them?",
         (share, how),
         {
             1 / n: f"That is the weight of one key; {count} keys are {about}.",
@@ -151,15 +175,15 @@ def base_rate(part: Part, n: int, causal: bool) -> Question | None:
     )
 
 
-def corrected_value(head: str, part: Part) -> Question | None:
-    """From a raw value to the corrected one."""
+def corrected_value(head: str, part: Part, without: str | None = None) -> Question | None:
+    """From a raw value to the corrected one. ``without``: the tokens that were left out, in words."""
     if not part.members or part.total <= 0:
         return None
     raw, even, value = part.raw, part.uniform_raw, part.corrected
     return numeric(
         f"corrected-{part.id}",
-        f"{head[0].upper()}{head[1:]} gives {raw:.3f} of its attention to {ABOUT[part.id]}; a head without preference "
-        f"would give {even:.3f}. What is the corrected value?",
+        f"{_without(without)}{head[0].upper()}{head[1:]} gives {raw:.3f} of its attention to {ABOUT[part.id]}; a head "
+        f"without preference would give {even:.3f}. What is the corrected value?",
         (value, f"{raw:.3f} ÷ {even:.3f} = {value:.2f} times as much."),
         {
             even / raw: "The other way round: it is divided by what the head without preference gives.",

@@ -40,6 +40,13 @@ def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
     return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")
 
 
+def beside(value: float, limit: float, digits: int = 2) -> str:
+    """A number that is compared with ``limit``: as many digits as keep it on its side, ``digits`` at least."""
+    while digits < 9 and (round(value, digits) > limit, round(value, digits) < limit) != (value > limit, value < limit):
+        digits += 1
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # −0 + 0 is 0
+
+
 def in_tex(value: float, digits: int = 5) -> str:
     """A number in LaTeX, small and large ones with powers of ten."""
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")

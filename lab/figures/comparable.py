@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.analysis import predictions as read
 from lab.analysis.attention import attention_map, window
@@ -20,7 +21,7 @@ from lab.analysis.heads import is_causal
 from lab.analysis.masking import hide, mask_of
 from lab.analysis.metrics import METRICS, trace_metrics
 from lab.analysis.multi_head import small_maps
-from lab.analysis.patterns import name_heads, trace_patterns
+from lab.analysis.named_heads import trace_names
 from lab.analysis.sentences import MASS
 from lab.analysis.specialization import SPECIALIZATIONS, Specialization
 from lab.analysis.sublayers import SUBLAYERS, sublayer_changes
@@ -48,7 +49,7 @@ class At:
     layer: int = 0
     head: int = 0
     token: int = 0
-    metric: str = "focus"
+    metric: str = "spread"
     corrected: bool = False
     measure: str = MASS
 
@@ -137,7 +138,11 @@ def _metrics(traced: Trace, at: At) -> Shown:
 
 def _head_names(traced: Trace, at: At) -> Shown:
     """The named pattern of every head."""
-    names = name_heads(trace_patterns(traced))
+    return head_names_of(trace_names(traced), at)
+
+
+def head_names_of(names: NDArray[np.str_], at: At) -> Shown:
+    """The same, named before: ``names`` (L, H)."""
     return Names(
         "Named heads", _counted("Layer", len(names), "layers"), _counted("Head", names.shape[1], "heads"), names,
         (at.layer, at.head),

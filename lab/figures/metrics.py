@@ -26,7 +26,7 @@ from lab.models.trace import Trace
 
 _THRESHOLDS = np.geomspace(1e-4, 1, 161)
 _CORRECTED_UNITS = {
-    "focus": "share of the maximum", "distribution": "× uniform weight", "uniformity": "× uniform weight"
+    "spread": "share of the maximum", "distribution": "× uniform weight", "unevenness": "× uniform weight"
 }  # fmt: skip
 _BY_ID = {metric.id: metric for metric in METRICS}
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from lab.analysis.metrics import METRICS, Metrics, trace_metrics
-from lab.analysis.patterns import PATTERNS, Patterns, name_heads, trace_patterns
+from lab.analysis.named_heads import Chance, name_heads, trace_chance
+from lab.analysis.patterns import PATTERNS, Patterns, trace_patterns
 from lab.charts.components.model_view import Frames
 from lab.figures.metrics import label, unit
 from lab.models.trace import Trace
@@ -34,10 +35,13 @@ def head_numbers(traced: Trace, corrected: bool = False, threshold: float = 0.01
 
     Layers and heads count from 1. A value that the text has no case for is nan.
     """
-    return head_numbers_of(trace_metrics(traced, threshold=threshold), trace_patterns(traced), corrected, threshold)
+    every = trace_metrics(traced, threshold=threshold)
+    return head_numbers_of(every, trace_patterns(traced), trace_chance(traced), corrected, threshold)
 
 
-def head_numbers_of(every: Metrics, found: Patterns, corrected: bool, threshold: float) -> pd.DataFrame:
+def head_numbers_of(
+    every: Metrics, found: Patterns, chance: Chance, corrected: bool, threshold: float
+) -> pd.DataFrame:  # fmt: skip
     """The same, measured before."""
     layers, heads = every.removed.shape
     columns = {
@@ -48,4 +52,4 @@ def head_numbers_of(every: Metrics, found: Patterns, corrected: bool, threshold:
         columns[label(metric, corrected, threshold)] = every.values(metric.id, corrected).ravel()
     for pattern in PATTERNS:
         columns[pattern.name] = getattr(found, pattern.id).ravel()
-    return pd.DataFrame({**columns, "named": name_heads(found).ravel()})
+    return pd.DataFrame({**columns, "named": name_heads(found, chance).ravel()})

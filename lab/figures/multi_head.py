@@ -9,7 +9,8 @@ import numpy as np
 from lab.analysis import multi_head as analysis
 from lab.analysis.attention import attention_map, window
 from lab.analysis.heads import Values, is_causal
-from lab.analysis.patterns import MIXED, PATTERNS, layer_head_names
+from lab.analysis.named_heads import MIXED, trace_names
+from lab.analysis.patterns import PATTERNS
 from lab.charts.bars import bars
 from lab.charts.figure import Figure
 from lab.charts.heatmap import Heatmap, heatmap
@@ -36,7 +37,7 @@ def all_heads(traced: Trace, layer: int, head: int, query: int) -> SmallMaps:
 
     Of a long text, a cell is the largest weight of a block of tokens.
     """
-    return all_heads_of(traced, layer, head, query, layer_head_names(traced, layer))
+    return all_heads_of(traced, layer, head, query, trace_names(traced)[layer].tolist())
 
 
 def all_heads_of(traced: Trace, layer: int, head: int, query: int, found: Sequence[str]) -> SmallMaps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from lab.analysis.attention import heaviest, window
+from lab.analysis.named_heads import CLEARLY
 from lab.analysis.neuron_view import Decision, Kept, NeuronRow, decide, kept_scores, neuron_row
 from lab.analysis.patterns import PATTERNS, Pattern
 from lab.charts.bars import bars
@@ -20,7 +21,7 @@ from lab.models.trace import Trace
 KEYS = 40
 # Dimensions with a bar of their own.
 NAMED = 10
-ONLY, WITHOUT, THRESHOLD = "Only these", "Without these", "Threshold"
+ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Needed for the name"
 
 
 def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
@@ -103,10 +104,11 @@ def kept(traced: Trace, layer: int, head: int, pattern: str, count: int) -> Figu
 
 
 def kept_drawn(found: Kept, at: tuple[int, int], pattern: str) -> Figure:
-    """The same of scores already computed."""
-    limit = pattern_of(pattern).threshold
+    """The same of scores already computed. No dimension at all leaves a uniform head: the line starts half way up."""
+    uniform = found.at(0)[0]
+    needed = uniform + CLEARLY * (1 - uniform)
     return lines(
-        {ONLY: found.only, WITHOUT: found.without, THRESHOLD: [limit] * len(found.counts)},
+        {ONLY: found.only, WITHOUT: found.without, NEEDED: [needed] * len(found.counts)},
         title=f"{pattern_of(pattern).name}: score of {place(*at)}", x=found.counts.tolist(),
         x_title="Strongest dimensions", y_title="Score", y_domain=(0.0, 1.0),
     )  # fmt: skip

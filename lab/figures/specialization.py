@@ -7,7 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lab.analysis.heads import Values
-from lab.analysis.patterns import MIXED, PATTERNS, name_heads, trace_patterns
+from lab.analysis.metric_parts import keep_others
+from lab.analysis.named_heads import MIXED, trace_names
+from lab.analysis.patterns import PATTERNS
 from lab.analysis.specialization import (
     SPECIALIZATIONS,
     Dimension,
@@ -30,14 +32,17 @@ _SIGNS = {
 _NAMES = (*(Category(each.name, _SIGNS[each.id]) for each in PATTERNS), Category("Mixed", "–", rest=True))
 
 
-def specialization(traced: Trace) -> Specialization:
+def specialization(traced: Trace, left_out: bool = False) -> Specialization:
     """The seven metrics of every head, (L, H, 7), with the tags of the lab's spaCy pipeline.
+
+    ``left_out``: without the special tokens, or without the first token where a model has none.
 
     Raises :class:`lab.text.pipeline.PipelineUnavailable`.
     """
     pipeline, encoding = load_pipeline(), traced.encoding
     tagged = [pipeline.tag(text) for text in (encoding.text, encoding.pair or "")]
-    return trace_specialization(traced, *speech_and_entities(encoding, *tagged))
+    keep = keep_others(traced) if left_out else None
+    return trace_specialization(traced, *speech_and_entities(encoding, *tagged), keep=keep)
 
 
 def axis_name(traced: Trace, dimension: Dimension) -> str:
@@ -52,13 +57,15 @@ def present(raw: Values) -> NDArray[np.intp]:
     return np.flatnonzero(np.isfinite(raw).all(axis=0))
 
 
-def radar(traced: Trace, layer: int, head: int, everyone: bool = False) -> Plotted:
+def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out: bool = False) -> Plotted:
     """The specialization of ``head``, or of ``everyone`` in its layer, relative to the layer.
+
+    ``left_out`` as in :func:`specialization`.
 
     Raises ValueError for a text with fewer than three kinds of token, and
     :class:`lab.text.pipeline.PipelineUnavailable`.
     """
-    return drawn_radar(traced, specialization(traced), layer, head, everyone)
+    return drawn_radar(traced, specialization(traced, left_out), layer, head, everyone)
 
 
 def drawn_radar(traced: Trace, found: Specialization, layer: int, head: int, everyone: bool = False) -> Plotted:
@@ -105,7 +112,7 @@ def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) 
 
 def named_heads(traced: Trace, layer: int, head: int) -> Figure:
     """Which head has which named pattern on this text; ``head`` of ``layer`` is outlined."""
-    return drawn_names(name_heads(trace_patterns(traced)), layer, head, "Named heads, this text")
+    return drawn_names(trace_names(traced), layer, head, "Named heads, this text")
 
 
 def drawn_names(names: NDArray[np.str_], layer: int, head: int, title: str, clickable: bool = False) -> Figure:

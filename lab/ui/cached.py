@@ -175,6 +175,31 @@ def restored_words(model_id: str, text: str, pair: str, places: tuple[int, ...])
     return tuple(found)
 
 
+def untrained_twin(loaded: LoadedModel) -> LoadedModel:
+    """The twin that the heads of ``loaded`` are compared with; see :mod:`lab.analysis.named_heads`."""
+    from lab.analysis import named_heads
+
+    base, seed = named_heads.untrained_seed(loaded.id)
+    return twin(base, seed) if base in model_ids() else _untrained_toy(loaded, weights_of(loaded))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _untrained_toy(_loaded: LoadedModel, weights: str) -> LoadedModel:
+    from lab.analysis.named_heads import untrained_twin
+
+    with TURNS:
+        return untrained_twin(_loaded)
+
+
+def untrained_run(traced: Trace) -> Trace:
+    """The same tokens through it. Not kept, as a trace would keep its model."""
+    from lab.models.trace import trace_encoding
+
+    untrained = untrained_twin(traced.model)
+    with TURNS:
+        return trace_encoding(untrained, traced.encoding)
+
+
 def weights_of(loaded: LoadedModel) -> str:
     """What tells models apart: toys share an id but not their weights; two sums do."""
     known = _weights.get(loaded)

@@ -25,10 +25,12 @@ def shown(traced: Trace, figure: str, at: At) -> Shown:
 
 @st.cache_resource(max_entries=96, show_spinner=False)
 def _shown(_traced: Trace, run_id: Hashable, texts: Hashable, figure: str, key: str, _at: At) -> Shown:
-    from lab.figures.comparable import SPECIALIZATION, shown, specialization_of
+    from lab.figures.comparable import HEAD_NAMES, SPECIALIZATION, head_names_of, shown, specialization_of
 
     if figure == SPECIALIZATION:
         return specialization_of(_traced, cached_tags.specialization(_traced), _at)
+    if figure == HEAD_NAMES:
+        return head_names_of(cached_tags.names(_traced), _at.inside(_traced))
     with TURNS:
         return shown(_traced, figure, _at)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from lab.ui import cached_tags
 from lab.ui.cached import TURNS, identity
 
 if TYPE_CHECKING:
@@ -20,15 +21,7 @@ if TYPE_CHECKING:
 
 def head_names(traced: Trace, layer: int) -> tuple[str, ...]:
     """The named pattern of each head of a layer (from 0) on this text: an id of a pattern, or "mixed"."""
-    return _head_names(traced, identity(traced), layer)
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def _head_names(_traced: Trace, run_id: Hashable, layer: int) -> tuple[str, ...]:
-    from lab.analysis.patterns import layer_head_names
-
-    with TURNS:
-        return layer_head_names(_traced, layer)
+    return tuple(cached_tags.names(traced)[layer].tolist())
 
 
 def head_divergence(traced: Trace, layer: int) -> Values:

@@ -12,6 +12,7 @@ from lab.ui.cached import TURNS, identity
 
 if TYPE_CHECKING:
     from lab.analysis.head_pattern import OwnPattern
+    from lab.analysis.named_heads import Chance
     from lab.analysis.neuron_view import Decision, Kept, Walk
     from lab.analysis.patterns import Pattern, Patterns
     from lab.models.trace import Trace
@@ -65,12 +66,15 @@ def _own_pattern(_traced: Trace, _found: Patterns, run: Hashable, at: tuple[int,
 
 def walk(traced: Trace, pattern: Pattern) -> Walk | None:
     """The pattern on the head that shows it best; see :func:`lab.analysis.neuron_view.walk`."""
-    return _walk(traced, cached_tags.patterns(traced), pattern, _run(traced), pattern.id)
+    found = cached_tags.patterns(traced), cached_tags.chance(traced)
+    return _walk(traced, found, pattern, _run(traced), pattern.id)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _walk(_traced: Trace, _found: Patterns, _pattern: Pattern, run: Hashable, pattern: str) -> Walk | None:
+def _walk(
+    _traced: Trace, _found: tuple[Patterns, Chance], _pattern: Pattern, run: Hashable, pattern: str
+) -> Walk | None:  # fmt: skip
     from lab.analysis.neuron_view import walk
 
     with TURNS:
-        return walk(_traced, _found, _pattern)
+        return walk(_traced, _found[0], _pattern, _found[1])

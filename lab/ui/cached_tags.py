@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from lab.text.pipeline import PipelineUnavailable
-from lab.ui.cached import TURNS, identity, settle, weights_of
+from lab.ui.cached import TURNS, identity, settle, untrained_run, untrained_twin, weights_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from lab.analysis.clustering import Clustering
     from lab.analysis.head_survey import HeadSurvey
     from lab.analysis.heads import Values
+    from lab.analysis.named_heads import Chance
     from lab.analysis.patterns import Patterns
     from lab.analysis.specialization import Specialization
     from lab.models.catalogue import LoadedModel
@@ -70,17 +74,21 @@ def _no_tags(encoding: Encoding) -> Tags:
     return nothing, nothing
 
 
-def specialization(traced: Trace) -> Specialization:
-    """The seven metrics of every head, (L, H, 7). Raises PipelineUnavailable."""
-    return _specialization(traced, identity(traced), tags(traced))
+def specialization(traced: Trace, left_out: bool = False) -> Specialization:
+    """The seven metrics of every head, (L, H, 7). Raises PipelineUnavailable.
+
+    ``left_out``: without special tokens, or without the first token where a model has none.
+    """
+    return _specialization(traced, identity(traced), tags(traced), left_out)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _specialization(_traced: Trace, run_id: Hashable, tags: Tags) -> Specialization:
+def _specialization(_traced: Trace, run_id: Hashable, tags: Tags, left_out: bool) -> Specialization:
+    from lab.analysis.metric_parts import keep_others
     from lab.analysis.specialization import trace_specialization
 
     with TURNS:
-        return trace_specialization(_traced, *tags)
+        return trace_specialization(_traced, *tags, keep=keep_others(_traced) if left_out else None)
 
 
 def patterns(traced: Trace) -> Patterns:
@@ -97,6 +105,46 @@ def _patterns(_traced: Trace, run_id: Hashable, words: Hashable) -> Patterns:
         return trace_patterns(_traced)
 
 
+def other_patterns(traced: Trace) -> Patterns | None:
+    """The same without special tokens, or without the first token; None where no other token is left."""
+    return _other_patterns(traced, identity(traced), (traced.text, traced.pair))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _other_patterns(_traced: Trace, run_id: Hashable, words: Hashable) -> Patterns | None:
+    from lab.analysis.metric_parts import keep_others
+    from lab.analysis.patterns import trace_patterns
+
+    keep = keep_others(_traced)
+    with TURNS:
+        return None if keep is None else trace_patterns(_traced, keep)
+
+
+def chance(traced: Trace, others: bool = False) -> Chance:
+    """What the patterns score by chance on this text, of a uniform head and of the untrained twin's heads.
+
+    ``others``: without special tokens, or without the first token; to be asked where others are left.
+    """
+    return _chance(traced, identity(traced), (traced.text, traced.pair), others)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _chance(_traced: Trace, run_id: Hashable, words: Hashable, others: bool) -> Chance:
+    from lab.analysis.metric_parts import keep_others
+    from lab.analysis.named_heads import chance_of
+
+    seen = untrained_run(_traced)
+    with TURNS:
+        return chance_of(_traced, seen, keep_others(_traced) if others else None)
+
+
+def names(traced: Trace) -> NDArray[np.str_]:
+    """The named pattern of each head on this text, (L, H): an id of a pattern, or "mixed"."""
+    from lab.analysis.named_heads import name_heads
+
+    return name_heads(patterns(traced), chance(traced))
+
+
 def head_survey(loaded: LoadedModel, texts: tuple[str, ...], tagged: bool) -> HeadSurvey:
     """The survey of these texts, as far as it has come; all sessions go on with the same one."""
     return _head_survey(weights_of(loaded), texts, tagged)
@@ -111,8 +159,9 @@ def _head_survey(weights: Hashable, texts: tuple[str, ...], tagged: bool) -> Hea
 
 def advance(survey: HeadSurvey, loaded: LoadedModel, tagged: bool) -> None:
     """One step of a survey: the next text."""
+    untrained = untrained_twin(loaded)
     with TURNS:
-        survey.step(loaded, _encoding_tags if tagged else _no_tags)
+        survey.step(loaded, _encoding_tags if tagged else _no_tags, untrained)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from lab.analysis import clustering
 from lab.analysis import head_survey as measure
-from lab.analysis.clustering import FEATURES, Clustering, standardised, telling
-from lab.analysis.head_survey import HeadSurvey
+from lab.analysis.clustering import FEATURES
+from lab.analysis.head_survey import HeadSurvey, Reading
 from lab.analysis.heads import Values
-from lab.analysis.metrics import METRICS
-from lab.analysis.patterns import PATTERNS, name_heads, name_scores
+from lab.analysis.named_heads import name_scores
 from lab.analysis.specialization import SPECIALIZATIONS
-from lab.charts.categories import Category, category_map
 from lab.charts.heatmap import heatmap
 from lab.course import specialization_checks as ask
+from lab.course.words import escaped
 from lab.figures.specialization import axis_name
 from lab.text.bundled import bundled_sentences
 from lab.text.pipeline import PipelineUnavailable
@@ -27,10 +25,11 @@ from lab.ui import cached_tags, toy_runs
 from lab.ui.attention_steps import View
 from lab.ui.figures import code, draw
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, OWN, TOY
+from lab.ui.pattern_steps import show_best_heads
 from lab.ui.quiz import predict
-from lab.ui.specialization_view import LESSON, draw_names, name_of
+from lab.ui.specialization_view import LESSON, aside, choose_sinks, draw_names, left_out
 
-AVERAGED, CLUSTERED = "named-on-average", "clusters-of-heads"
+AVERAGED = "named-on-average"
 MOST_LINES = 200
 _LINES, _READING = "_own_lines", "_reading_heads"
 _NAMES = "Names"
@@ -40,38 +39,43 @@ _NAMES = "Names"
 class Surveyed:
     """What has been read so far: each sentence's features, and what tells this state from any other."""
 
-    sentences: tuple[Values, ...]
+    readings: tuple[Reading, ...]
     id: Hashable
 
-    @property
-    def mean(self) -> Values:
-        return measure.mean_features(self.sentences)
+    def features(self, left_out: bool) -> tuple[Values, ...]:
+        """Of each sentence, (L, H, F): over all tokens, or without special tokens or first token."""
+        return tuple(each.others if left_out else each.features for each in self.readings)
+
+    def mean(self, left_out: bool = False) -> Values:
+        return measure.mean_features(self.features(left_out))
 
 
 def show_many(view: View) -> None:
     """Names and specialization, averaged over sentences."""
     st.markdown("One sentence can mislead: every score here is a mean over many, each sentence counting the same.")
-    found = _survey(view)
+    found = survey_of(view)
     if found is None:
         return
-    mean = found.mean
-    tagged = not np.isnan(mean[..., [FEATURES.index(each.id) for each in SPECIALIZATIONS]]).all()
+    tagged = not np.isnan(found.mean()[..., [FEATURES.index(each.id) for each in SPECIALIZATIONS]]).all()
     options = [_NAMES, *(axis_name(view.trace, each) for each in SPECIALIZATIONS)] if tagged else [_NAMES]
     shown = str(st.selectbox("Show", options, key="_averaged", help="Specialization is corrected: 1 is no preference."))
     if shown == _NAMES or shown not in options:
-        _show_names(view, mean, len(found.sentences))
+        _show_names(view, found)
     else:
-        _show_dimension(view, mean, options.index(shown) - 1, len(found.sentences))
+        _show_dimension(view, found, options.index(shown) - 1)
     code(measure.HeadSurvey.step, measure.mean_features)
 
 
-def _show_names(view: View, mean: Values, count: int) -> None:
-    names = name_scores(measure.pattern_scores(mean))
-    here = name_heads(cached_tags.patterns(view.trace))
+def _show_names(view: View, found: Surveyed) -> None:
+    scores, chance = measure.pattern_scores(found.mean()), measure.chance_over(found.readings)
+    names = name_scores(scores, chance)
+    here = cached_tags.names(view.trace)
     question = ask.same_names(int(np.count_nonzero(names == here)), names.size)
     if question is not None and not predict(LESSON, question):
         return
-    draw_names(names, view, f"Named heads, mean of {count} sentences", AVERAGED)
+    show_best_heads(scores, chance)
+    st.caption(f"The untrained heads read one sentence in {measure.TWIN_READS}, the others all.")
+    draw_names(names, view, f"Named heads, mean of {len(found.readings)} sentences", AVERAGED)
     layer, head = view.layer.index, view.head
     changed = int(np.count_nonzero(names != here))
     st.markdown(
@@ -81,9 +85,14 @@ def _show_names(view: View, mean: Values, count: int) -> None:
     )
 
 
-def _show_dimension(view: View, mean: Values, place: int, count: int) -> None:
-    shown = SPECIALIZATIONS[place]
-    values, name = measure.feature(mean, shown.id), axis_name(view.trace, shown)
+def _show_dimension(view: View, found: Surveyed, place: int) -> None:
+    shown, count = SPECIALIZATIONS[place], len(found.readings)
+    choose_sinks(view)
+    values, kept = (measure.feature(found.mean(each), shown.id) for each in (left_out(view), False))
+    name = axis_name(view.trace, shown)
+    if shown.id == "cls" and left_out(view):
+        st.info(f"{escaped(name)} is left out, so it has no value. Choose “Kept”.", icon=":material/info:")
+        return
     if not np.isfinite(values).all():
         st.info("None of these sentences has anything of the kind.", icon=":material/info:")
         return
@@ -99,76 +108,29 @@ def _show_dimension(view: View, mean: Values, place: int, count: int) -> None:
     high = np.unravel_index(int(values.argmax()), values.shape)
     st.markdown(
         f"Highest: layer {high[0] + 1}, head {high[1] + 1}, **{values[high]:.2f}** times what a head without "
-        f"preference gives. {int(np.count_nonzero(values > 1))} of {values.size} heads are above 1."
+        f"preference gives{_among(view)}. {int(np.count_nonzero(values > 1))} of {values.size} heads are above 1. "
+        + _changed_by(view, values, kept)
     )
 
 
-def show_clusters(view: View) -> None:
-    """Heads that behave alike, what sets them apart, and how far to trust it."""
-    st.markdown(
-        f"Each head is a point: its means over many sentences of up to {len(FEATURES)} metrics, each in standard "
-        "deviations over all heads. k-means puts points that are near each other together."
-    )
-    found = _survey(view)
-    if found is None:
-        return
-    asked = st.segmented_control(
-        "Clusters", ["2", "3", "4", "5", "6"], default="3", required=True, key="clusters", bind="query-params"
-    )
-    k = int(str(asked))
-    mean = found.mean
-    try:
-        made, rounds = cached_tags.clusters(found.sentences, found.id, k)
-    except ValueError as error:
-        st.info(f"No {k} clusters here: {error}", icon=":material/info:")
-        return
-    question = ask.same_clusters(rounds, k)
-    if question is not None and not predict(LESSON, question):
-        return
-    labels = made.labels.reshape(mean.shape[:2])
-    kinds = [Category(f"cluster {i + 1}", str(i + 1)) for i in range(k)]
-    draw(
-        category_map(
-            labels, kinds, title=f"{k} clusters of heads", row_title="Layer", column_title="Head",
-            value_title="Cluster", highlight=(view.layer.index, view.head), select=True,
-        ),
-        CLUSTERED, clickable=True,
-    )  # fmt: skip
-    _say_quality(made, rounds)
-    st.markdown("**What sets each cluster apart**, in standard deviations from the mean of all heads")
-    st.markdown(_traits(view, mean, made))
-    code(clustering.cluster, clustering.silhouette, clustering.stability)
+def _among(view: View) -> str:
+    return f" among all tokens but {escaped(aside(view.trace))}" if left_out(view) else ""
 
 
-def _say_quality(made: Clustering, rounds: Values) -> None:
-    left, right = st.columns(2)
-    left.metric("Silhouette", f"{made.silhouette:.2f}", border=True,
-                help="Near 1: heads are much nearer to their own cluster than to the next. 0: between two. Below 0: "
-                "nearer to another.")  # fmt: skip
-    right.metric("Stability", f"{rounds.mean():.2f}", border=True,
-                 help=f"Mean adjusted Rand index of the clusters of two random halves of the sentences, {len(rounds)} "
-                 "splits. 1: the same clusters; 0: no more agreement than by chance.")  # fmt: skip
-    st.caption(
-        f"Silhouette: how far the clusters are apart, from −1 to 1. Stability: how far two halves of the sentences "
-        f"agree, 1 for the same clusters; over {len(rounds)} splits from {rounds.min():.2f} to {rounds.max():.2f}. "
-        "k-means finds k clusters in any cloud of points, so read these two first."
+def _changed_by(view: View, values: Values, kept: Values) -> str:
+    """What the tokens that are left out would do to the values, ``kept``, if they stayed."""
+    if not left_out(view):
+        return f"{escaped(aside(view.trace)).capitalize()} take part: a head that looks there much has little left."
+    crossed = (values > 1) != (kept > 1)
+    most = np.unravel_index(int(np.abs(values - kept).argmax()), values.shape)
+    return (
+        f"With {escaped(aside(view.trace))} kept, {int(np.count_nonzero(crossed))} of {values.size} heads would be on "
+        f"the other side of 1; most changes layer {most[0] + 1}, head {most[1] + 1}, from "
+        f"{values[most]:.2f} to {kept[most]:.2f}."
     )
 
 
-def _traits(view: View, mean: Values, made: Clustering) -> str:
-    """A list, so that it wraps on a telephone."""
-    points = standardised(mean)
-    named = {each.id: each.name for each in (*METRICS, *PATTERNS)}
-    named |= {each.id: name_of(each, view.trace) for each in SPECIALIZATIONS}
-    names = [named[name] for name, used in zip(FEATURES, telling(mean), strict=True) if used]
-    lines = []
-    for i, traits in enumerate(measure.traits(points, names, made.labels)):
-        told = ", ".join(f"{name} {value:+.1f}".replace("-", "−") for name, value in traits)
-        lines.append(f"- Cluster {i + 1}, {int((made.labels == i).sum())} heads: {told}")
-    return "\n".join(lines)
-
-
-def _survey(view: View) -> Surveyed | None:
+def survey_of(view: View) -> Surveyed | None:
     """The survey of the chosen sentences as far as it has come; its button, progress and cancel."""
     texts = _texts(view)
     if not texts:
@@ -189,12 +151,12 @@ def _survey(view: View) -> Surveyed | None:
                 label,
                 icon=":material/play_arrow:", type="primary", key="_read_heads", on_click=_want, args=(wanted,),
             )  # fmt: skip
-    sentences = survey.sentences()
-    if not sentences:
+    readings = survey.readings()
+    if not readings:
         return None
-    if len(sentences) < survey.total:
-        st.caption(f"{len(sentences)} of {survey.total} sentences are read.")
-    return Surveyed(sentences, cached_tags.survey_id(survey, model, len(sentences), tagged))
+    if len(readings) < survey.total:
+        st.caption(f"{len(readings)} of {survey.total} sentences are read.")
+    return Surveyed(readings, cached_tags.survey_id(survey, model, len(readings), tagged))
 
 
 def _want(survey: int | None) -> None:

@@ -42,21 +42,21 @@ def show_specials(view: View) -> None:
     what = "the special tokens" if special else "the first token"
     before, after = found(view), cached_heads.metrics(trace, threshold(), only_words=True)
     at = (view.layer.index, view.head)
-    question = ask.without_specials(at, before.corrected.focus[at], after.corrected.focus[at], what)
+    question = ask.without_specials(at, before.corrected.spread[at], after.corrected.spread[at], what)
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(
         f"Here {what} {'are' if special else 'is'} {names}. "
         + ("" if special else f"The model has no special tokens; {_stands_in(is_causal(trace))} ")
-        + f"Left out as query and as key; {kept} of {len(trace)} tokens stay. Each row is divided by what is left of "
-        "it, so that it sums to 1 again."
+        + f"Left out as query and as key: {kept} of {len(trace)} tokens stay. Each row is divided by what is left "
+        "of it, so that it adds up to 1 again."
     )
     _show_removed(view, after.removed)
     _table_of_both(view, choose_version())
 
 
 def _stands_in(causal: bool) -> str:
-    return "its first token is the one that every query can see." if causal else "the first token stands in for them."
+    return "its first token is the one that every query can see." if causal else "its first token stands in for them."
 
 
 def _show_removed(view: View, removed: Values) -> None:
@@ -64,8 +64,14 @@ def _show_removed(view: View, removed: Values) -> None:
     at = (view.layer.index, view.head)
     draw(figures.removed_of(view.trace, removed, *at), "removed", call=partial(figures.removed, view.trace, *at))
     st.markdown(
-        f"In {view.place}, the tokens that stay had spent **{removed[at]:.1%}** of their attention there, on "
-        f"average. It is more than half in {int(np.count_nonzero(removed > 0.5))} of {removed.size} heads."
+        f"In {view.place}, the tokens that stay had spent **{removed[at]:.1%}** of their attention there on average. "
+        f"In {int(np.count_nonzero(removed > 0.5))} of {removed.size} heads it was more than half."
+    )
+    st.markdown(
+        "A row must add up to 1, so a head that has nothing to look for must put its attention somewhere. Tokens that "
+        "take it are called **attention sinks** (Xiao et al. 2024, on causal models). For BERT, Clark et al. 2019 "
+        "conjecture that attention to [SEP] does nothing. Lesson 4, “Each head off”, shows what the prediction loses "
+        "without such a head."
     )
 
 
@@ -75,7 +81,7 @@ def _table_of_both(view: View, corrected: bool) -> None:
     for name, every in (("all tokens", found(view)), ("without", cached_heads.metrics(view.trace, threshold(), True))):
         table[name] = [float(every.values(metric.id, corrected)[at]) for metric in METRICS]
     table["unit"] = [unit(metric, corrected) for metric in METRICS]
-    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:-1]}
+    numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in table.columns[1:-1]}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
 
@@ -98,14 +104,14 @@ def show_threshold(view: View) -> None:
     own, flat = (shares[-1] for shares in below.values())
     cells = n * (n + 1) // 2 if causal else n * n
     st.markdown(
-        f"At τ = {tau:g}, **{own:.1%}** of the {cells:,} cells of this head are below it, and {flat:.1%} of a "
-        "uniform head’s. "
+        f"**{own:.1%}** of the {cells:,} cells of this head are below τ = {tau:g}; of a uniform head’s cells it is "
+        f"{flat:.1%}. "
         + (
             f"Row i of a uniform head has the weight 1/i: rows longer than 1/τ = {1 / tau:g} are below τ as a whole."
             if causal
             else f"A uniform head jumps from 0 to 1 at τ = 1/{n} = {1 / n:.4f}."
         )
-        + " The corrected metric asks each row for its own $1/\\ell_i$ instead of one τ."
+        + " The corrected metric compares each row with its own $1/\\ell_i$ instead of with one τ."
     )
     of_head = cached_heads.metrics(trace, tau).corrected.sparsity[view.layer.index, view.head]
     st.markdown(f"Corrected, this head’s sparsity is **{of_head:.1%}**, whatever τ; a uniform head’s is 0 %.")
@@ -133,7 +139,7 @@ def show_length(view: View) -> None:
     raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
     even = uniform(view)
     st.markdown(
-        f"The line is a head that prefers nothing on {take.LENGTHS[0]} to {take.LENGTHS[-1]} tokens, the point is "
+        f"The line is a uniform head on {take.LENGTHS[0]} to {take.LENGTHS[-1]} tokens, the point is "
         f"{view.place} on your {n}. From the shortest text to the longest, the line’s raw value goes from {raw[0]:.4g} "
         f"to {raw[-1]:.4g}, the corrected one from {mended[0]:.4g} to {mended[-1]:.4g}. On {n} tokens the uniform head "
         f"has {even.values(metric.id, False)[0]:.4g} raw and {even.values(metric.id, True)[0]:.4g} corrected."

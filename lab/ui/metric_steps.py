@@ -42,28 +42,30 @@ _ROWS = 24  # terms of a row that are listed
 def show_two(view: View) -> None:
     """Two maps, a prediction, then their numbers."""
     layer, trace = view.layer.index, view.trace
-    focus = found(view).corrected.focus[layer]
-    other = take.contrast(focus, view.head)
+    spread = found(view).corrected.spread[layer]
+    other = take.contrast(spread, view.head)
     if other is None:
         st.info("There is no second head with a value to compare with here.", icon=":material/info:")
         return
     heads = [(layer, view.head), (layer, other)]
     st.markdown(
-        "Two heads of one layer, on one scale: the chosen one, and the one whose entropy is farthest from it. A row "
-        "with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that."
+        "Here are two heads of one layer, on one scale: the chosen one, and the one whose entropy differs most from "
+        "it. A row with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that. "
+        "With natural logarithms its unit is the **nat**, in this whole lesson."
     )
     draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")
     block = block_size(len(trace), CELLS)
     if block > 1:
         st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
-    question = ask.higher_entropy(heads, [float(focus[view.head]), float(focus[other])])
+    question = ask.higher_entropy(heads, [float(spread[view.head]), float(spread[other])])
     if question is not None and not predict(LESSON, question):
         return
     corrected = choose_version()
     _table_of_two(view, heads, corrected)
     st.markdown(
-        "Six numbers a head, and the same for a **uniform head**, one that gives every key it may see the same weight. "
-        "The next step fills in their formulas."
+        "Each head gets six numbers. A **uniform head** gives every key it may see the same weight: its numbers are "
+        "what a head scores that prefers nothing. So they tell you which heads choose at all, and where it pays to "
+        "look closer. The next step fills in the formulas."
     )
 
 
@@ -80,7 +82,7 @@ def _table_of_two(view: View, heads: list[tuple[int, int]], corrected: bool) -> 
             "unit": [unit(metric, corrected) for metric in METRICS],
         }
     )
-    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:-1]}
+    numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in table.columns[1:-1]}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
 
@@ -105,7 +107,7 @@ def show_six(view: View) -> None:
 def _card(view: View, metric: Metric, corrected: bool, parts: take.MetricParts, every: Metrics, even: Metrics) -> None:
     values = every.values(metric.id, corrected)
     own = float(values[view.layer.index, view.head])
-    st.markdown(f"**{metric.name}**")
+    st.markdown(f"**{metric.name}**" + (f" (also called {metric.also})" if metric.also else ""))
     st.latex(metric.corrected if corrected else metric.formula)
     if math.isnan(own):
         st.markdown("No row has a choice here, so there is no value.")
@@ -113,7 +115,7 @@ def _card(view: View, metric: Metric, corrected: bool, parts: take.MetricParts, 
     st.latex(rf"\small {filled(metric.id, parts, corrected)}")
     above = int(np.count_nonzero(values > own))
     st.markdown(
-        f"**{own:.4f}** {unit(metric, corrected)} · uniform head {float(even.values(metric.id, corrected)[0]):.4f} · "
+        f"**{own:.3f}** {unit(metric, corrected)} · uniform head {float(even.values(metric.id, corrected)[0]):.3f} · "
         f"{above} of {values.size - 1} other heads are higher"
     )
     st.markdown(f"{metric.reading} {SYMBOLS.get(metric.id, '')}")
@@ -132,8 +134,8 @@ def show_by_hand(view: View) -> None:
         )
         return
     st.markdown(
-        f"The row of {view.token(view.query)} in {view.place}: how {count} weights become one entropy. Take each "
-        "weight times its logarithm, add up, change the sign."
+        f"This is the row of {view.token(view.query)} in {view.place}. Its {count} weights become one entropy: "
+        "multiply each weight by its natural logarithm, add the products up, change the sign."
     )
     _show_terms(view, row)
     _own_share(view, row)
@@ -170,8 +172,8 @@ def _show_terms(view: View, row: take.RowEntropy) -> None:
         else rf"H = {tex(row.total)}\ \text{{nats}}"
     )
     st.markdown(
-        f"Spread evenly over all {count} keys it would be ln {count} = {row.largest:.3f}. As it is, the row is as "
-        f"uncertain as one spread evenly over e^{row.total:.3f} = **{row.keys:.2f}** keys."
+        f"A row that is spread evenly over all {count} keys has ln {count} = {row.largest:.3f}. This row is as "
+        f"uncertain as one that is spread evenly over e^{row.total:.3f} = **{row.keys:.2f}** keys."
     )
 
 
@@ -186,7 +188,7 @@ def _own_share(view: View, row: take.RowEntropy) -> None:
     ):
         st.success(
             f"{row.total:.3f} ÷ {row.largest:.3f} = {row.total / row.largest:.3f}. The mean of this over all rows is "
-            "the corrected focus.",
+            "Spread (entropy), corrected.",
             icon=":material/check:",
         )
 
@@ -194,8 +196,8 @@ def _own_share(view: View, row: take.RowEntropy) -> None:
 def show_all(view: View) -> None:
     """One metric of every head."""
     every = found(view)
-    if not np.isnan(every.corrected.focus).any():
-        question = ask.most_even_layer(every.corrected.focus)
+    if not np.isnan(every.corrected.spread).any():
+        question = ask.most_even_layer(every.corrected.spread)
         if question is not None and not predict(LESSON, question):
             return
     metric, corrected = choose_metric(), choose_version()
@@ -210,14 +212,14 @@ def show_all(view: View) -> None:
     )  # fmt: skip
     high, low = (np.unravel_index(int(at), values.shape) for at in (values.argmax(), values.argmin()))
     st.markdown(
-        f"Highest: layer {high[0] + 1}, head {high[1] + 1} (**{values[high]:.4f}**). Lowest: layer {low[0] + 1}, head "
-        f"{low[1] + 1} (**{values[low]:.4f}**). Click a head to choose it."
+        f"Highest: layer {high[0] + 1}, head {high[1] + 1} (**{values[high]:.3f}**). Lowest: layer {low[0] + 1}, head "
+        f"{low[1] + 1} (**{values[low]:.3f}**). Click a head to choose it."
     )
     n = len(view.trace)
     st.markdown(
         f":material/arrow_downward: **On the way.** The metrics read {layers * heads} maps of {n} × {n} weights and "
-        f"leave {len(METRICS)} numbers of each, {layers * heads * len(METRICS)} in all. The model never sees them: its "
-        "weights go on to the values, as in lesson 3."
+        f"make {len(METRICS)} numbers of each map, {layers * heads * len(METRICS)} in all. The model never sees these "
+        "numbers. Its weights go on to the values, as in lesson 3."
     )
     code(measure.trace_metrics)
 
@@ -237,8 +239,8 @@ def show_layer(view: View) -> None:
     )  # fmt: skip
     own, mean = float(values[view.head]), float(values.mean())
     st.markdown(
-        f"Dashed: a uniform head on {len(view.trace)} tokens, **{even:.4f}**. Head {view.head + 1} has **{own:.4f}**, "
-        f"the mean of layer {layer + 1} is {mean:.4f}."
+        f"The dashed line is a uniform head on {len(view.trace)} tokens, **{even:.3f}**. Head {view.head + 1} has "
+        f"**{own:.3f}**, and the mean of layer {layer + 1} is {mean:.3f}."
     )
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from lab.analysis.heads import as_heads, is_causal
 from lab.analysis.metrics import METRICS
 from lab.analysis.model_view import strongest_in
+from lab.analysis.patterns import PATTERNS
 from lab.charts.components.model_view import Frames, ModelView, model_view
 from lab.figures import attention as maps
 from lab.figures import model_view as figures
@@ -25,6 +26,7 @@ _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
 _FEW_HEADS = 8  # in a layer; more of them need more of the page
 _METRICS = {metric.name for metric in METRICS}
+_PATTERNS = [pattern.name for pattern in PATTERNS]
 
 
 def take_opened(trace: Trace) -> None:
@@ -84,6 +86,8 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
             f"Each head is a thumbnail: its rows attend, its columns are attended to.{block} Click or press Enter "
             "to open a head."
         )
+        if colour in _PATTERNS:
+            st.caption(_beside_chance(trace, colour))
         mount("model_view", view.payload(), _KEY, states=("opened",))
         call = partial(figures.head_numbers, trace, corrected, tau)
         show_numbers(partial(_table, trace, corrected, tau), "heads", call)
@@ -111,8 +115,23 @@ def view_of(
     )  # fmt: skip
 
 
+def _beside_chance(trace: Trace, colour: str) -> str:
+    """What the scores of a pattern are to be compared with, and which heads are named after it."""
+    place, chance = _PATTERNS.index(colour), cached_tags.chance(trace)
+    uniform, untrained = float(chance.uniform[place]), float(chance.untrained[place])
+    if np.isnan(uniform):
+        return "This text has no case of the pattern, or a causal model cannot show it."
+    named = int(np.count_nonzero(cached_tags.names(trace) == PATTERNS[place].id))
+    return (
+        f"On this text a uniform head scores {uniform:.3f}, and the best head of the same architecture with random "
+        f"weights {untrained:.3f}. {named} of {trace.model.config.layers * trace.model.config.heads} heads are clearly "
+        f"above both and named {colour.lower()}."
+    )
+
+
 def _table(trace: Trace, corrected: bool, tau: float) -> pd.DataFrame:
-    return figures.head_numbers_of(cached_heads.metrics(trace, tau), cached_tags.patterns(trace), corrected, tau)
+    found = cached_tags.patterns(trace), cached_tags.chance(trace)
+    return figures.head_numbers_of(cached_heads.metrics(trace, tau), *found, corrected, tau)
 
 
 def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> None:

@@ -64,10 +64,12 @@ def draw_all(view: View) -> None:
     )
     with st.expander("What the names mean", icon=":material/label:"):
         st.markdown(
-            "A head is named after what it does in this text alone, when its score passes a published threshold "
-            "(Clark et al. 2019; Kovaleva et al. 2019). Otherwise it is mixed."
+            "A head is named after what it does in this text alone, and only where its score is clearly above chance: "
+            "at least half of the way from what a uniform head scores on this text to 1, and above every head of the "
+            "same architecture with random weights. Otherwise it is mixed. Lesson 6, “Named patterns”, shows the "
+            "scores."
         )
-        st.markdown("\n".join(f"- **{p.name}** (above {p.threshold}): {p.reading}" for p in PATTERNS))
+        st.markdown("\n".join(f"- **{p.name}**: {p.reading}" for p in PATTERNS if p.id != "broad"))
 
 
 def show_concat(view: View) -> None:

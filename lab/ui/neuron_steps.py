@@ -11,7 +11,6 @@ import streamlit as st
 
 from lab.analysis.excitation import Excited, NeuronSurvey
 from lab.analysis.feed_forward import favoured_words, most_active
-from lab.analysis.predictions import word_of
 from lab.course import feed_forward_checks as ask
 from lab.course import feed_forward_reading as reading
 from lab.course.words import quoted

@@ -218,16 +218,16 @@ def _say_kept(found: Decision, kept: Kept, count: int) -> None:
 
 
 def show_walks(view: NeuronView) -> None:
-    """Delimiter, bag of words, next word: each on the head of this model that shows it best."""
+    """Delimiter, bag of words, next token: each on the head of this model that shows it best."""
     by_id = {pattern.id: pattern for pattern in DECIDED}
-    next_word = "previous_token" if view.trace.model.config.causal else "next_token"
-    for title, id in (("Delimiter", "delimiter"), ("Bag of words", "bag_of_words"), ("Next word", next_word)):
+    neighbour = "previous_token" if view.trace.model.config.causal else "next_token"
+    for id in ("delimiter", "bag_of_words", neighbour):
         with st.container(border=True):
-            st.markdown(f"### {title}")
+            st.markdown(f"### {by_id[id].name}")
             if id == "previous_token":
                 st.markdown(
-                    f"{escaped(view.trace.model.id)} is causal: no query sees the next word. Its mirror image is "
-                    "the previous word."
+                    f"{escaped(view.trace.model.id)} is causal: no query sees the next token. Its mirror image is "
+                    "the previous token."
                 )
             walk = cached_neurons.walk(view.trace, by_id[id])
             if walk is None:
@@ -252,19 +252,18 @@ def _show_walk(view: NeuronView, walk: Walk) -> None:
 def _say_walk(view: NeuronView, walk: Walk) -> None:
     """The head, whether it has the pattern, and what makes it."""
     best, pattern, found = walk.best, walk.best.pattern, walk.decision
-    verdict = "passes" if best.passes else "does not pass"
     heads = "head" if best.left_out == 1 else "heads"
     aside = f", {best.left_out} near-uniform {heads} aside," if best.left_out else ""
     where = f"layer {best.layer + 1}, head {best.head + 1}"
     st.markdown(
-        f"{pattern.reading} The head that shows it best{aside} is **{where}**: score "
-        f"**{best.score:.3f}**, which {verdict} the threshold of {pattern.threshold:g}. A uniform head scores "
-        f"{best.uniform:.3f} on this text."
+        f"{pattern.reading} The head that shows it best{aside} is **{where}**: score **{best.score:.3f}**. On this "
+        f"text a uniform head scores {best.uniform:.3f}, and the best head of the same architecture with random "
+        f"weights {best.untrained:.3f}."
     )
-    if not best.passes:
-        st.markdown(f"So no head of {escaped(view.trace.model.id)} has this pattern here; this one comes nearest.")
-    elif best.score <= best.uniform:
-        st.markdown("It scores no more than a uniform head, so here the score shows no choice.")
+    if best.score <= best.uniform:
+        st.markdown("It scores no more than a uniform head, so the score shows no choice here.")
+    elif not best.named:
+        st.markdown("That is not clearly above both: a name needs half of what the uniform head leaves to 1.")
     if found is None:
         st.markdown("No query sees the pattern’s keys and others besides, so no score can be taken apart.")
     elif walk.count is None:

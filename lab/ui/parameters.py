@@ -48,7 +48,7 @@ COMPARED = (
     "Most probable words", "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads",
     "Specialization", "Embeddings", "Sublayer changes", "Neurons of a token", "Sentence to sentence",
 )  # fmt: skip
-_METRIC = "Focus (entropy)"
+_METRIC = "Spread (entropy)"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 
@@ -124,6 +124,13 @@ OFFERED: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
 }
 # Links made when two parameters shared a name: the old name, and the values that mean the new one.
 RENAMED: Mapping[str, tuple[str, tuple[str, ...]]] = {"change": ("residual", (CHANGE_LENGTH, CHANGE_COSINE))}
+# What these values were called in links made before: the old name, and the new one.
+_NAMES_BEFORE = {
+    "Focus (entropy)": "Spread (entropy)",
+    "Uniformity (standard deviation)": "Unevenness (standard deviation)",
+    "Bag of words in the sentence": "Bag of words",
+}
+RENAMED_VALUES: Mapping[str, Mapping[str, str]] = dict.fromkeys(("metric", "colour", "pattern"), _NAMES_BEFORE)
 # What learners type, and what the server decides which there are of.
 TYPED = ("text", "pair", "other_text", "other_pair")
 MODELS = ("model", "other_model")

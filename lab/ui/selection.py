@@ -18,6 +18,7 @@ from lab.ui.parameters import (
     NUMBERS,
     OFFERED,
     RENAMED,
+    RENAMED_VALUES,
     TYPED,
     UNBOUND,
     VISIT,
@@ -66,6 +67,7 @@ def start(models: tuple[str, ...]) -> None:
     st.session_state["_started"] = True
     _rename()
     raw = {name: st.query_params.get(name) for name in vars(DEFAULTS)}
+    raw |= _renamed(raw)
     notes = _without_models(raw, models)
     for name, (default, least, most) in NUMBERS.items():
         if raw[name] is not None and whole_number(raw[name], least, most) is None:
@@ -101,6 +103,14 @@ def _rename() -> None:
             st.query_params[new] = value
 
 
+def _renamed(raw: Mapping[str, str | None]) -> dict[str, str]:
+    """What has another name since an old link was made; its widget, which reads the URL itself, is told, too."""
+    found = {name: names[old] for name, names in RENAMED_VALUES.items() if (old := raw[name] or "") in names}
+    for name, value in found.items():
+        st.session_state[name] = st.query_params[name] = value
+    return found
+
+
 def _without_models(raw: Mapping[str, str | None], models: tuple[str, ...]) -> list[str]:
     """What to say of models that a link names and this server lacks."""
     return [
@@ -131,6 +141,7 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 def _meant(name: str, raw: str | None, default: str | int, models: tuple[str, ...]) -> str | int:
     if raw is None:
         return default
+    raw = RENAMED.get(name, {}).get(raw, raw)
     offered = models if name in MODELS else OFFERED.get(name)
     if offered is not None:
         return next((each for each in offered if str(each) == raw), default)

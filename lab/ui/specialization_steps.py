@@ -30,7 +30,17 @@ from lab.ui.attention_steps import View
 from lab.ui.figures import code, draw_plotly
 from lab.ui.metric_view import choose_version
 from lab.ui.quiz import predict
-from lab.ui.specialization_view import LESSON, dimension, name_of, tags_of
+from lab.ui.specialization_view import (
+    LESSON,
+    aside,
+    choose_sinks,
+    dimension,
+    kept_others,
+    kept_tokens,
+    left_out,
+    name_of,
+    tags_of,
+)
 
 _MANY = 120  # chips, before they scroll in a box
 _BOX = 420  # pixels
@@ -50,8 +60,8 @@ def show_tags(view: View) -> None:
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(
-        f"{cached_tags.pipeline().description} Under each token its part of speech and, if any, its "
-        "entity; one colour a kind."
+        f"{cached_tags.pipeline().description} Under each token stands its part of speech and, if it has one, its "
+        "entity. Each kind of token has its own colour."
     )
     labels = [_label(tags, i) for i in range(len(encoding))]
     chips = [(run, at, labels[at[0]] if at and run else label) for run, at, label in encoding_chips(encoding)]
@@ -61,9 +71,9 @@ def show_tags(view: View) -> None:
     _token_table(view, tags, kinds)
     layers, heads, n = view.trace.model.config.layers, view.trace.model.config.heads, len(encoding)
     st.markdown(
-        f":material/arrow_downward: **On the way.** The tagger reads characters, the model tokens; a token gets the "
-        f"tag it shares most characters with. The model never sees a tag: they only sort the columns of its "
-        f"{layers * heads} maps of {n} × {n} weights, which the next step adds up."
+        f":material/arrow_downward: **On the way.** The tagger reads characters, the model reads tokens. A token gets "
+        "the tag of the word with which it shares most characters. The model never sees a tag. Tags only sort the "
+        f"columns of its {layers * heads} maps of {n} × {n} weights, and the next step adds those columns up."
     )
     code(carrying.encoding_tags)
 
@@ -91,10 +101,10 @@ def _show_kinds(view: View, kinds: list[str]) -> None:
         column_config={"share of all tokens": st.column_config.NumberColumn(format="percent")},
     )  # fmt: skip
     st.caption(
-        "The share is what a head without preference gives to a kind: the base rate."
+        "The share is also the base rate: what a head without preference gives to a kind."
         if exact
-        else "A head without preference gives a kind about this share; earlier tokens get more, as more queries see "
-        "them. The next step uses the exact number."
+        else "A head without preference gives a kind about this share. Earlier tokens get more, because more queries "
+        "see them. The next step uses the exact number."
     )
 
 
@@ -118,30 +128,59 @@ def show_seven(view: View) -> None:
     tags = tags_of(view)
     if tags is None:
         return
-    layer = view.layer.index
-    every = cached_tags.specialization(view.trace)
-    if not _predicted(view, every.raw[layer], ("semantics", "syntax", "cls")):
+    layer, keep = view.layer.index, kept_tokens(view)
+    every = cached_tags.specialization(view.trace, left_out(view))
+    if not _predicted(view, every.raw[layer], ("content_words", "function_words", "cls")):
         return
-    corrected = choose_version()
-    n, causal = len(view.trace), is_causal(view.trace)
+    with st.container(horizontal=True):
+        corrected = choose_version()
+        choose_sinks(view)
+    n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
     st.markdown(
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the "
         "tokens of a kind. "
-        + ("**Corrected**: divided by what $U$, the map of a head without preference, has here; 1 is no preference."
-           if corrected else "**Raw**: shares of this head’s attention, as they are.")
+        + ("**Corrected**: divided by what $U$, the map of a head without preference, has here. "
+           f"{_one_means(view)}" if corrected else "**Raw**: shares of this head’s attention, as they are.")
     )  # fmt: skip
-    parts = take.specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal)
-    for start in range(0, len(parts), 2):
-        for column, place in zip(st.columns(2), range(start, min(start + 2, len(parts))), strict=False):
-            shown = SPECIALIZATIONS[place]
+    _say_sinks(view, every.removed)
+    parts = take.specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
+    shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
+    for start in range(0, len(shown), 2):
+        for column, place in zip(st.columns(2), shown[start : start + 2], strict=False):
+            dimension = SPECIALIZATIONS[place]
             with column, st.container(border=True, height="stretch"):
-                _card(view, shown, parts[place], every.values(shown.id, corrected), corrected)
+                _card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
     code(take.specialization_parts, take.cells_of, trace_specialization)
+
+
+def _one_means(view: View) -> str:
+    """What a corrected value of 1 says."""
+    if left_out(view):
+        return f"1 means no preference among the tokens that are left, all but {escaped(aside(view.trace))}."
+    return f"1 means no preference among all tokens, {escaped(aside(view.trace))} included."
+
+
+def _say_sinks(view: View, removed: Values) -> None:
+    """What the tokens take that can be left out, and what that does to the values. ``removed`` (L, H)."""
+    tokens, at = escaped(aside(view.trace)), (view.layer.index, view.head)
+    if left_out(view):
+        st.markdown(
+            f"**{removed[at]:.0%}** of this head’s attention went to {tokens} (mean of all heads: "
+            f"{removed.mean():.0%}). It is left out: the more goes there, the less is left for any kind of word, and "
+            "the values would say how much a head leaves over, not what it prefers."
+        )
+    elif kept_others(view) is not None:
+        values = cached_tags.specialization(view.trace, left_out=True)
+        st.markdown(
+            f"**{values.removed[at]:.0%}** of this head’s attention goes to {tokens} (mean of all heads: "
+            f"{values.removed.mean():.0%}). The more goes there, the less is left for any kind of word: a corrected "
+            "value below 1 can mean that alone."
+        )
 
 
 def _card(view: View, shown: Dimension, part: Part, values: Values, corrected: bool) -> None:
     """The formula, this head's numbers in it, and where it stands among all heads. ``values`` (L, H)."""
-    st.markdown(f"**{name_of(shown, view.trace)}**")
+    st.markdown(f"**{name_of(shown, view.trace)}**" + (f" (also called {shown.also})" if shown.also else ""))
     st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
     if not part.members:
         st.markdown("This text has nothing of the kind, so there is no value.")
@@ -152,8 +191,19 @@ def _card(view: View, shown: Dimension, part: Part, values: Values, corrected: b
     own = float(values[view.layer.index, view.head])
     above = int(np.count_nonzero(values > own))
     told = f"**{own:.3f}** × no preference" if corrected else f"**{own:.3f}** · no preference {part.uniform_raw:.3f}"
-    st.markdown(f"{told} · {above} of {values.size - 1} other heads are higher")
-    st.caption(f"{_what(part, len(view.trace))} {shown.reading if shown.id != 'cls' else ''}")
+    st.markdown(f"{told} · {above} of {values.size - 1} other heads are higher{_otherwise(view, shown, corrected)}")
+    st.caption(f"{_what(part)} {shown.reading if shown.id != 'cls' else ''}")
+
+
+def _otherwise(view: View, shown: Dimension, corrected: bool) -> str:
+    """The same value with the other setting of what is left out."""
+    if kept_others(view) is None:
+        return ""
+    other = cached_tags.specialization(view.trace, left_out=not left_out(view))
+    value = float(other.values(shown.id, corrected)[view.layer.index, view.head])
+    if np.isnan(value):
+        return ""
+    return f"  \n{'With' if left_out(view) else 'Without'} {escaped(aside(view.trace))}: {value:.3f}"
 
 
 def _corrected_formula(id: str) -> str:
@@ -163,15 +213,15 @@ def _corrected_formula(id: str) -> str:
     return rf"\frac{{{total} A_{{{index}}}}}{{{total} U_{{{index}}}}}"
 
 
-def _what(part: Part, n: int) -> str:
+def _what(part: Part) -> str:
     """What is added up, in words."""
     if part.id == "long_range":
         return f"{part.members:,} cells are that far apart."
     if part.id == "self":
-        return f"The {n} cells of the diagonal."
+        return f"The {part.members} cells of the diagonal."
     if part.id == "cls":
         return "The first column of the map."
-    return f"S: {part.members} of {n} tokens."
+    return f"S: {part.members} of {part.divisor} tokens."
 
 
 def _predicted(view: View, raw: Values, ids: Iterable[str]) -> bool:
@@ -182,7 +232,8 @@ def _predicted(view: View, raw: Values, ids: Iterable[str]) -> bool:
 
 def _looks_most(view: View, raw: Values, ids: Iterable[str]) -> Question | None:
     order = [known.id for known in SPECIALIZATIONS]
-    asked = (ask.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)]) for id in ids)
+    without = aside(view.trace) if left_out(view) else None
+    asked = (ask.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)], without) for id in ids)
     return next((question for question in asked if question is not None), None)
 
 
@@ -192,10 +243,11 @@ def show_radar(view: View) -> None:
     if tags is None:
         return
     layer = view.layer.index
-    every = cached_tags.specialization(view.trace)
+    every = cached_tags.specialization(view.trace, left_out(view))
     raw, corrected = every.raw[layer], every.corrected[layer]
     if not _predicted(view, raw, ("self", "long_range", "entities", "punctuation")):
         return
+    choose_sinks(view)
     there = figures.present(raw)
     axes = [figures.axis_name(view.trace, SPECIALIZATIONS[place]) for place in there]
     if len(raw) < 2 or len(there) < 3:
@@ -206,9 +258,13 @@ def show_radar(view: View) -> None:
     ) == _ALL  # fmt: skip
     draw_plotly(
         figures.drawn_radar(view.trace, every, layer, view.head, everyone), "radar",
-        partial(figures.radar, view.trace, layer, view.head, everyone),
+        partial(figures.radar, view.trace, layer, view.head, everyone, left_out(view)),
     )  # fmt: skip
-    missing = [figures.axis_name(view.trace, each) for i, each in enumerate(SPECIALIZATIONS) if i not in there]
+    missing = [
+        figures.axis_name(view.trace, each)
+        for i, each in enumerate(SPECIALIZATIONS)
+        if i not in there and not (each.id == "cls" and left_out(view))
+    ]
     own = [values[view.head, there] for values in (relative_to_layer(raw), raw, corrected)]
     _say_radar(view, own[0], own[1:], axes, missing)
     code(relative_to_layer)
@@ -217,10 +273,12 @@ def show_radar(view: View) -> None:
 def _say_radar(view: View, own: Values, values: list[Values], axes: list[str], missing: list[str]) -> None:
     top = int(own.argmax())
     st.markdown(
-        f"1 is the layer’s largest value on an axis, 0 its smallest, so the rim does not mean much attention: on "
-        f"**{escaped(axes[top])}** head {view.head + 1} stands at {own[top]:.2f} with a raw value of "
-        f"{values[0][top]:.3f}, {values[1][top]:.2f} times what a head without preference gives. The correction "
-        "divides all heads by the same number, so it leaves the shape as it is."
+        "On each axis, 1 is the layer’s largest value and 0 its smallest. So the rim does not mean much attention: on "
+        f"**{escaped(axes[top])}**, head {view.head + 1} stands at {own[top]:.2f}, and its raw value is "
+        f"{values[0][top]:.3f}. That is {values[1][top]:.2f} times what a head without preference gives. The "
+        "correction divides all heads by the same number, so it does not change the shape."
     )
+    if left_out(view):
+        st.caption(f"Without {escaped(aside(view.trace))}: shares of the attention that is left.")
     if missing:
         st.caption(f"Not drawn, because this text has nothing of the kind: {', '.join(missing).lower()}.")

@@ -9,6 +9,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from lab.analysis.heads import Mask
+from lab.analysis.metric_parts import keep_others, places_left_out
 from lab.analysis.specialization import SPECIALIZATIONS, Dimension
 from lab.charts.figure import Figure
 from lab.course.words import escaped
@@ -19,7 +21,7 @@ from lab.text.tags import Tags
 from lab.ui import cached_tags
 from lab.ui.attention_steps import View
 from lab.ui.figures import draw
-from lab.ui.parameters import TOY
+from lab.ui.parameters import KEPT, LEFT_OUT, TOY
 
 LESSON = "head-specialization"
 
@@ -47,6 +49,45 @@ def tags_or_reason(trace: Trace) -> Tags | None:
             icon=":material/extension_off:",
         )
         return None
+
+
+def left_out(view: View) -> bool:
+    """Whether the special tokens, or the first token where there are none, take no part.
+
+    As chosen, or as the link asks before the widget was ever drawn.
+    """
+    chosen = st.session_state.get("sinks", st.query_params.get("sinks"))
+    return chosen != KEPT and kept_others(view) is not None
+
+
+def kept_others(view: View) -> Mask | None:
+    """The tokens that take part where those are left out, (n,); None where nothing else is left."""
+    return keep_others(view.trace)
+
+
+def kept_tokens(view: View) -> Mask | None:
+    """The tokens that take part, (n,); None for all."""
+    return kept_others(view) if left_out(view) else None
+
+
+def aside(trace: Trace) -> str:
+    """The tokens that can be left out, for a sentence: “[CLS] and [SEP]”, “the first token”."""
+    out, special = places_left_out(trace)
+    if not special:
+        return "the first token"
+    return " and ".join(dict.fromkeys(trace.tokens[place] for place in np.flatnonzero(out)))
+
+
+def choose_sinks(view: View) -> None:
+    """Whether those tokens take part, and why they do not unless one asks."""
+    st.segmented_control(
+        "Special tokens or first token", [LEFT_OUT, KEPT], default=LEFT_OUT, required=True, key="sinks",
+        bind="query-params", persist_state="session",
+        help="Left out: rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "
+        "removed, and each row is divided by what is left of it.",
+    )  # fmt: skip
+    if kept_others(view) is None:
+        st.caption("Nothing else is left of this text, so nothing is left out.")
 
 
 def name_of(dimension: Dimension, trace: Trace) -> str:

@@ -144,7 +144,7 @@ def test_features_are_the_corrected_numbers_of_the_other_analyses() -> None:
     columns = dict(zip(FEATURES, np.moveaxis(found, -1, 0), strict=True))
     np.testing.assert_array_equal(columns["sparsity"], trace_metrics(sample.trace).corrected.sparsity)
     np.testing.assert_array_equal(columns["same_word"], trace_patterns(sample.trace).same_word)
-    assert np.isnan(columns["syntax"]).all()
+    assert np.isnan(columns["function_words"]).all()
 
 
 def test_partial_results_are_the_means_so_far_and_no_sentence_is_read_ahead() -> None:

@@ -76,8 +76,8 @@ def test_a_uniform_head_drifts_raw_and_stays_corrected(causal: bool) -> None:
     n = np.array(LENGTHS)
     assert (n[0], n[-1]) == (4, 512)
     entropy = [math.lgamma(k + 1) if causal else k * math.log(k) for k in LENGTHS]
-    np.testing.assert_allclose(found.raw.focus[:, 0], entropy, rtol=1e-4)
-    np.testing.assert_allclose(found.corrected.focus[:, 0], 1, rtol=1e-5)
+    np.testing.assert_allclose(found.raw.spread[:, 0], entropy, rtol=1e-4)
+    np.testing.assert_allclose(found.corrected.spread[:, 0], 1, rtol=1e-5)
     np.testing.assert_allclose(found.corrected.distribution[:, 0], 1, rtol=1e-5)
     np.testing.assert_allclose(found.corrected.sparsity[:, 0], 0)
     if not causal:

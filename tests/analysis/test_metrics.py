@@ -77,8 +77,8 @@ def test_three_tokens_by_hand() -> None:
     whole = attention_metrics(attention, causal=False)
     assert whole.raw.confidence_max[0] == 1
     assert whole.raw.confidence_avg[0] == pytest.approx(2 / 3)
-    assert whole.raw.focus[0] == pytest.approx(2.5 * ln2)  # 0 + ln 2 + 1.5 ln 2
-    assert whole.corrected.focus[0] == pytest.approx(2.5 * ln2 / math.log(3) / 3)
+    assert whole.raw.spread[0] == pytest.approx(2.5 * ln2)  # 0 + ln 2 + 1.5 ln 2
+    assert whole.corrected.spread[0] == pytest.approx(2.5 * ln2 / math.log(3) / 3)
     assert whole.raw.sparsity[0] == pytest.approx(3 / 9)
     assert whole.corrected.sparsity[0] == pytest.approx(5 / 9)  # 0, 0, 0 and both quarters
     assert whole.raw.distribution[0] == 0.25
@@ -90,20 +90,20 @@ def test_three_tokens_by_hand() -> None:
     assert lower.raw.sparsity[0] == 0
     assert lower.corrected.sparsity[0] == pytest.approx(2 / 6)
     assert lower.corrected.confidence_max[0] == 0.5  # the first token has no choice
-    assert lower.corrected.focus[0] == pytest.approx((1 + 1.5 * ln2 / math.log(3)) / 2)
-    assert lower.corrected.uniformity[0] == pytest.approx(math.sqrt((2 * 0.25**2 + 0.5**2) / 6))
+    assert lower.corrected.spread[0] == pytest.approx((1 + 1.5 * ln2 / math.log(3)) / 2)
+    assert lower.corrected.unevenness[0] == pytest.approx(math.sqrt((2 * 0.25**2 + 0.5**2) / 6))
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 100])
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_uniform_head_is_the_reference(n: int, causal: bool) -> None:
     found = uniform_metrics(n, causal)
-    for metric, corrected in (("focus", 1.0), ("sparsity", 0.0), ("distribution", 1.0), ("uniformity", 0.0)):
-        expected = math.nan if n == 1 and metric == "focus" else corrected
+    for metric, corrected in (("spread", 1.0), ("sparsity", 0.0), ("distribution", 1.0), ("unevenness", 0.0)):
+        expected = math.nan if n == 1 and metric == "spread" else corrected
         np.testing.assert_allclose(found.values(metric, corrected=True), [expected], atol=1e-5)
     lengths = range(1, n + 1) if causal else [n] * n
     assert found.raw.confidence_avg[0] == pytest.approx(sum(1 / length for length in lengths) / n)
-    assert found.raw.focus[0] == pytest.approx(sum(math.log(length) for length in lengths), rel=1e-5)
+    assert found.raw.spread[0] == pytest.approx(sum(math.log(length) for length in lengths), rel=1e-5)
 
 
 @given(cases(), st.integers(0, 100))
@@ -147,7 +147,7 @@ def test_a_row_that_gave_everything_away_stays_empty() -> None:
     found = attention_metrics(attention, causal=False, keep=[False, True, True])
     assert found.removed[0] == 0.5
     assert found.raw.confidence_avg[0] == 0.25
-    assert found.raw.focus[0] == pytest.approx(math.log(2))
+    assert found.raw.spread[0] == pytest.approx(math.log(2))
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])

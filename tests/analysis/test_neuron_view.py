@@ -9,6 +9,7 @@ import pytest
 
 import lab
 from lab.analysis.heads import uniform_attention
+from lab.analysis.named_heads import trace_chance, trace_names
 from lab.analysis.neuron_view import (
     DECIDED,
     attention_of,
@@ -186,9 +187,10 @@ def test_one_token_decides_nothing() -> None:
 
 
 def test_the_best_head_has_the_largest_score_of_those_that_choose(traced: Trace) -> None:
-    found = trace_patterns(traced)
+    found, chance = trace_patterns(traced), trace_chance(traced)
+    names = trace_names(traced)
     for pattern in DECIDED:
-        best, scores = best_head(traced, found, pattern), getattr(found, pattern.id)
+        best, scores = best_head(found, pattern, chance), getattr(found, pattern.id)
         if best is None:
             assert np.isnan(scores).all()
             continue
@@ -196,7 +198,8 @@ def test_the_best_head_has_the_largest_score_of_those_that_choose(traced: Trace)
             (scores[at], -at[0], -at[1]) for at in np.ndindex(*scores.shape) if found.broad[at] <= 0.9
         ]  # fmt: skip
         assert (best.score, -best.layer, -best.head) == max(eligible)
-        assert best.passes == (best.score > pattern.threshold)
+        assert best.named or names[best.layer, best.head] != pattern.id
+        assert best.named == (best.score >= (1 + best.uniform) / 2 and best.score > best.untrained)
         assert best.left_out == scores.size - len(eligible)
         seen = traced.layer(best.layer).attention[best.head].numpy()
         spent = [
@@ -208,7 +211,7 @@ def test_the_best_head_has_the_largest_score_of_those_that_choose(traced: Trace)
 def test_where_every_head_is_near_uniform_the_best_is_one_of_them(traced: Trace) -> None:
     found = trace_patterns(traced)
     flat = Patterns(**{**vars(found), "broad": np.ones_like(found.broad)})
-    best = best_head(traced, flat, DECIDED[-1])
+    best = best_head(flat, DECIDED[-1], trace_chance(traced))
     assert best is not None and best.left_out == 0
     assert best.score == np.nanmax(getattr(found, DECIDED[-1].id))
 
@@ -217,9 +220,10 @@ def test_lab_bert_takes_fewer_dimensions_for_a_delimiter_than_for_the_next_word(
     """What Vig 2019 saw by eye in bert-base, measured in the embedded model."""
     traced = lab.trace(lab.load_model("lab-bert"), *TEXTS)
     found, by_id = trace_patterns(traced), {pattern.id: pattern for pattern in DECIDED}
-    delimiter, following = (walk(traced, found, by_id[id]) for id in ("delimiter", "next_token"))
+    chance = trace_chance(traced)
+    delimiter, following = (walk(traced, found, by_id[id], chance) for id in ("delimiter", "next_token"))
     assert delimiter is not None and following is not None
-    assert delimiter.best.passes and following.best.passes
+    assert delimiter.best.named and following.best.named
     assert delimiter.count is not None and following.count is not None and delimiter.count < following.count
     assert delimiter.decision is not None and following.decision is not None
     assert delimiter.decision.leader()[1] > following.decision.leader()[1]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import lab
 from lab.analysis.heads import uniform_attention
 from lab.analysis.specialization import (
+    CONTENT_WORDS,
     FAR,
-    SEMANTICS,
+    FUNCTION_WORDS,
     SPECIALIZATIONS,
-    SYNTAX,
     head_specialization,
     relative_to_layer,
     trace_specialization,
@@ -37,12 +37,12 @@ def by_loops(a: Weights, upos: Tags, entities: Tags, causal: bool) -> tuple[list
     def share(kind: set[int]) -> float:
         return sum(float(a[i, j]) for i, j in cells if j in kind) / total if kind else math.nan
 
-    kinds = [{j for j in range(n) if upos[j] in tags} for tags in (SYNTAX, SEMANTICS, {"PUNCT"})]
-    syntax, semantics, punctuation = map(share, kinds)
+    kinds = [{j for j in range(n) if upos[j] in tags} for tags in (FUNCTION_WORDS, CONTENT_WORDS, {"PUNCT"})]
+    function_words, content_words, punctuation = map(share, kinds)
     named = share({j for j in range(n) if entities[j]})
     far = [float(a[i, j]) for i, j in cells if abs(i - j) >= FAR]
     cls, own = sum(float(a[i, 0]) for i in range(n)) / n, sum(float(a[i, i]) for i in range(n)) / n
-    order = [syntax, semantics, cls, punctuation, named]
+    order = [function_words, content_words, cls, punctuation, named]
     if not far:
         return [*order, math.nan, own], [*order, math.nan, own]
     return [*order, sum(far) / len(far), own], [*order, sum(far) / n, own]
@@ -94,10 +94,10 @@ def test_three_words_by_hand() -> None:
 
 
 def test_kinds_are_the_documents() -> None:
-    assert {"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"} == SYNTAX
-    assert {"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"} == SEMANTICS
+    assert {"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"} == FUNCTION_WORDS
+    assert {"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"} == CONTENT_WORDS
     assert [one.id for one in SPECIALIZATIONS] == [
-        "syntax", "semantics", "cls", "punctuation", "entities", "long_range", "self",
+        "function_words", "content_words", "cls", "punctuation", "entities", "long_range", "self",
     ]  # fmt: skip
 
 

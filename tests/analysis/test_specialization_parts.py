@@ -45,8 +45,10 @@ def test_parts_by_loops(causal: bool) -> None:
             if abs(i - j) >= 5:
                 far += float(attention[i, j])
                 cells += 1
-    assert parts["syntax"].members == 2
-    assert (parts["syntax"].total, parts["syntax"].uniform) == pytest.approx((function, uniform), abs=1e-5)
+    assert parts["function_words"].members == 2
+    assert (parts["function_words"].total, parts["function_words"].uniform) == pytest.approx(
+        (function, uniform), abs=1e-5
+    )
     assert parts["long_range"].members == cells
     assert parts["long_range"].raw == pytest.approx(far / cells, abs=1e-6)
 
@@ -55,6 +57,6 @@ def test_uniform_corrected_is_one_and_nothing_of_a_kind_is_nan() -> None:
     even = np.full((6, 6), 1 / 6, dtype=np.float32)
     tags: list[str | None] = ["DET", "NOUN", "DET", "VERB", "DET", "NOUN"]
     parts = {part.id: part for part in specialization_parts(even, tags, [None] * 6, causal=False)}
-    assert parts["syntax"].raw == pytest.approx(0.5)
-    assert parts["syntax"].corrected == pytest.approx(1)
+    assert parts["function_words"].raw == pytest.approx(0.5)
+    assert parts["function_words"].corrected == pytest.approx(1)
     assert math.isnan(parts["entities"].raw) and math.isnan(parts["punctuation"].corrected)

@@ -62,13 +62,13 @@ def test_the_message_is_bounded(layers: int, heads: int, n: int) -> None:
 def test_what_stands_beside_the_weights() -> None:
     values = np.array([[0.5, np.nan]])
     view = model_view(
-        maps(1, 2, 3), list("abcde"), model="m", block=2, causal=True, frames=Frames("Focus", "nats", values),
+        maps(1, 2, 3), list("abcde"), model="m", block=2, causal=True, frames=Frames("Spread", "nats", values),
         opened=(0, 1), told=3,
     )  # fmt: skip
     header, arrays = unpack(view.payload())
     assert {name: header[name] for name in ("model", "steps", "block", "causal", "opened", "told", "frames")} == {
         "model": "m", "steps": STEPS, "block": 2, "causal": True, "opened": [0, 1], "told": 3,
-        "frames": {"name": "Focus", "unit": "nats"},
+        "frames": {"name": "Spread", "unit": "nats"},
     }  # fmt: skip
     assert header["labels"] == list("abcde")
     np.testing.assert_array_equal(arrays["values"], values)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.heads import uniform_attention
+from lab.analysis.named_heads import Chance
 from lab.analysis.patterns import PATTERNS
 from lab.analysis.specialization import SPECIALIZATIONS
 from lab.analysis.specialization_parts import Part, specialization_parts
@@ -48,8 +49,8 @@ def test_looks_most() -> None:
 
 
 def test_most_common_name() -> None:
-    assert right(ask.most_common_name(["mixed", "broad", "mixed", "delimiter"])) == "Mixed"
-    assert ask.most_common_name(["mixed", "broad"]) is None
+    assert right(ask.most_common_name(["mixed", "next_token", "mixed", "delimiter"])) == "Mixed"
+    assert ask.most_common_name(["mixed", "delimiter"]) is None
 
 
 def test_best_head() -> None:
@@ -61,21 +62,25 @@ def test_best_head() -> None:
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ([0.95, 0.0, 0.0, 0.0, 0.7, 0.9], "Broad"),
+        ([0.95, 0.0, 0.0, 0.0, 0.7, 0.89], "Delimiter"),
         ([0.2, 0.6, 0.55, 0.1, 0.0, 0.0], "Next token"),
-        ([0.2, np.nan, 0.45, 0.4, 0.55, 0.59], "Mixed"),
-        ([0.3, 0.0, 0.0, 0.0, 0.61, 0.62], "Bag of words in the sentence"),
+        ([0.2, np.nan, 0.45, 0.4, 0.55, 0.89], "Mixed"),
+        ([0.3, 0.0, 0.0, 0.0, 0.61, 0.95], "Bag of words"),
+        ([0.3, 0.7, 0.0, 0.65, 0.0, 0.0], "Next token"),  # an untrained head has more of the same word
     ],
 )
 def test_name_of(scores: list[float], expected: str) -> None:
-    assert right(ask.name_of("layer 1, head 1", np.array(scores))) == expected
+    chance = Chance(np.array([1, 0.1, 0.1, 0.1, 0.2, 0.8]), np.array([0.99, 0.2, 0.2, 0.7, 0.3, 0.85]))
+    question = ask.name_of("layer 1, head 1", np.array(scores), chance)
+    assert right(question) == expected
+    assert "Broad" not in [option.text for option in question.options]
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_base_rate_is_what_a_uniform_head_gives(causal: bool) -> None:
     even = uniform_attention(len(UPOS), causal)[0]
     share = even[:, [2, 3, 6]].sum() / even.sum()
-    assert right(ask.base_rate(part("semantics", causal), len(UPOS), causal)) == f"{share:.0%}"
+    assert right(ask.base_rate(part("content_words", causal), len(UPOS), causal)) == f"{share:.0%}"
     assert ask.base_rate(part("entities", causal), len(UPOS), causal) is None
 
 
@@ -83,7 +88,7 @@ def test_base_rate_is_what_a_uniform_head_gives(causal: bool) -> None:
 def test_corrected_value(causal: bool) -> None:
     attention, even = random_attention(1, 1, len(UPOS), causal)[0], uniform_attention(len(UPOS), causal)[0]
     expected = attention[:, [1, 4, 5]].sum() / even[:, [1, 4, 5]].sum()
-    assert right(ask.corrected_value("layer 1, head 1", part("syntax", causal))) == f"{expected:.2f}"
+    assert right(ask.corrected_value("layer 1, head 1", part("function_words", causal))) == f"{expected:.2f}"
     assert ask.corrected_value("layer 1, head 1", part("entities", causal)) is None
 
 

@@ -12,7 +12,7 @@ import pytest
 import lab
 from lab.analysis.masking import hide, mask_of
 from lab.analysis.metrics import METRICS, attention_metrics
-from lab.analysis.patterns import name_heads, trace_patterns
+from lab.analysis.named_heads import trace_names
 from lab.charts.figure import Figure
 from lab.figures import compared
 from lab.figures.comparable import (
@@ -186,7 +186,7 @@ def test_a_run_beside_itself_differs_nowhere(name: str) -> None:
 
 def test_names_that_differ_are_marked() -> None:
     a, b = pair("weights", "lab-bert")
-    names = [name_heads(trace_patterns(each)) for each in (a, b)]
+    names = [trace_names(each) for each in (a, b)]
     figure = compared.difference(a, b, HEAD_NAMES, AT)
     assert (figure.data["category"].to_numpy() == 0).tolist() == (names[0] != names[1]).ravel().tolist()
     found = shown(b, HEAD_NAMES, AT).largest(shown(a, HEAD_NAMES, AT))

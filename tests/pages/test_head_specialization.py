@@ -10,9 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.clustering import FEATURES, Sample, accumulate
-from lab.analysis.patterns import name_heads, trace_patterns
+from lab.analysis.named_heads import trace_names
+from lab.analysis.patterns import trace_patterns
 from lab.analysis.specialization import SPECIALIZATIONS, trace_specialization
 from lab.course.specialization_checks import pattern_name
+from lab.models.trace import trace_encoding
+from lab.models.twin import random_twin
 from lab.text import pipeline
 from lab.text.tags import TaggedSpan, encoding_tags
 from lab.ui import cached_tags
@@ -36,9 +39,9 @@ def read(at: AppTest) -> AppTest:
     return reveal(at)
 
 
-def sample(text: str) -> Sample:
+def sample(text: str, model: str = "lab-bert") -> Sample:
     """A trace and its tags, without the page's caches."""
-    trace = lab.trace(lab.load_model("lab-bert"), text)
+    trace = lab.trace(lab.load_model(model), text)
     found = cached_tags.pipeline().tag(text)
     speech: list[TaggedSpan[str | None]] = [TaggedSpan(token.start, token.end, token.pos) for token in found.tokens]
     names: list[TaggedSpan[str | None]] = [
@@ -52,7 +55,9 @@ def test_gpt2_has_a_first_token_instead_of_cls(text: str, offer: Offer) -> None:
     name = offer("gpt2")
     at = visit(PAGE, model=name, text=text, version="Corrected")
     assert at.selectbox(key="model").value == name
-    assert "**First token**" in words(go(at, "Seven metrics"))
+    go(at, "Seven metrics")
+    at.segmented_control(key="sinks").set_value("Kept").run()
+    assert "**First token**" in words(reveal(at))
 
 
 def test_the_words_of_a_pair_are_tagged() -> None:
@@ -77,12 +82,89 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
     one = sample(TEXT)
     found = trace_specialization(one.trace, one.upos, one.entities)
     for corrected in (False, True):
-        at = open_step("Seven metrics", layer="2", head="3", version="Corrected" if corrected else "Raw")
+        version = "Corrected" if corrected else "Raw"
+        at = open_step("Seven metrics", layer="2", head="3", version=version, sinks="Kept")
         for dimension in SPECIALIZATIONS:
             value = found.values(dimension.id, corrected)[1, 2]
             assert f"**{value:.3f}**" in words(at), dimension.id
             assert any(f"= {value:.3f}" in formula.value for formula in at.latex), dimension.id
         assert any("U_{ii}" in formula.value for formula in at.latex) == corrected
+
+
+def words_only(one: Sample, layer: int, head: int, upos: set[str]) -> tuple[float, float]:
+    """By hand: how much the words of a head send to words of some kinds over an even share, and what they sent away."""
+    keep = [not special for special in one.trace.encoding.special]
+    if all(keep):
+        keep[0] = False  # GPT-2: the first token
+    causal = one.trace.model.config.causal
+    places = [i for i, kept in enumerate(keep) if kept]
+    weights = one.trace.layer(layer).attention[head].double().numpy()
+    given = even = lost = 0.0
+    for query in places:
+        seen = [key for key in places if not causal or key <= query]
+        left = sum(weights[query, key] for key in seen)
+        lost += 1 - left
+        given += sum(weights[query, key] for key in seen if one.upos[key] in upos) / left
+        even += sum(one.upos[key] in upos for key in seen) / len(seen)
+    return given / even, lost / len(places)
+
+
+FUNCTION_TAGS = {"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"}
+BOYS = "The boys who play in the garden are tired."
+
+
+@pytest.mark.parametrize(("model", "layer", "head"), [("lab-bert", 2, 7), ("lab-gpt2", 4, 7), ("lab-gpt2", 4, 4)])
+def test_without_special_tokens_or_the_first_one_a_card_says_what_the_words_alone_give(
+    model: str, layer: int, head: int
+) -> None:
+    one = sample(BOYS, model)
+    value, lost = words_only(one, layer - 1, head - 1, FUNCTION_TAGS)
+    before = trace_specialization(one.trace, one.upos, one.entities)
+    kept = before.values("function_words", True)[layer - 1, head - 1]
+    params = {"text": BOYS, "model": model, "layer": str(layer), "head": str(head), "version": "Corrected"}
+    without = words(open_step("Seven metrics", **params))
+    assert f"**{value:.3f}** × no preference" in without
+    assert f": {kept:.3f}" in without  # what it would be with them
+    assert f"**{lost:.0%}** of this head’s attention went to" in without
+    assert "1 means no preference among the tokens that are left" in without
+    with_them = words(open_step("Seven metrics", **params, sinks="Kept"))
+    assert f"**{kept:.3f}** × no preference" in with_them and f": {value:.3f}" in with_them
+    assert "1 means no preference among all tokens" in with_them
+
+
+def survey_of(at: AppTest, lines: str) -> AppTest:
+    at.text_area(key="_lines").set_value(lines).run()
+    return read(at)
+
+
+def test_many_sentences_say_how_many_heads_the_special_tokens_move_across_one() -> None:
+    lines = f"{OWN}\n{BOYS}"
+    at = survey_of(open_step("Many sentences", source="Your own"), lines)
+    at.selectbox(key="_averaged").set_value("Function words").run()
+    samples = [sample(line) for line in lines.splitlines() if line]
+    means = np.array(
+        [
+            [np.mean([words_only(one, layer, head, FUNCTION_TAGS)[0] for one in samples]) for head in range(8)]
+            for layer in range(4)
+        ]
+    )
+    assert f"**{means.max():.2f}** times" in words(at)
+    *_, whole = accumulate(samples)
+    kept = whole.mean[..., FEATURES.index("function_words")]
+    assert f"{np.count_nonzero((means > 1) != (kept > 1))} of 32 heads would be on the other side of 1" in words(at)
+    at.segmented_control(key="sinks").set_value("Kept").run()
+    assert f"**{kept.max():.2f}** times" in words(at)
+
+
+def test_clusters_leave_the_special_tokens_out_and_say_what_each_sends_there() -> None:
+    lines = f"{OWN}\n{BOYS}\nAnna reads a book.\nNobody was there."
+    at = survey_of(open_step("Clusters", source="Your own"), lines)
+    assert at.segmented_control(key="sinks").value == "Left out"
+    assert "Mean share of attention that words send to" in words(at)
+    traits = [line for line in words(at).splitlines() if line.startswith("- Cluster ")]
+    assert traits and not any("Delimiter" in line or "CLS" in line for line in traits)
+    reveal(at.segmented_control(key="sinks").set_value("Kept").run())
+    assert "then choose “Left out”" in words(at)
 
 
 def test_tags_of_the_sentence_are_listed() -> None:
@@ -96,16 +178,47 @@ def test_tags_of_the_sentence_are_listed() -> None:
 
 
 def test_names_and_best_heads() -> None:
-    patterns = trace_patterns(lab.trace(lab.load_model("lab-bert"), TEXT))
+    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    patterns, names = trace_patterns(trace), trace_names(trace)
     at = open_step("Named patterns", layer="1", head="1")
-    assert f"is **{pattern_name(str(name_heads(patterns)[0, 0]))}**" in words(at)
-    table = next(frame.value for frame in at.dataframe if "best head" in frame.value)
+    assert f"is **{pattern_name(str(names[0, 0]))}**" in words(at)
+    table = next(frame.value for frame in at.dataframe if "best head" in frame.value).set_index("pattern")
     best = np.unravel_index(patterns.previous_token.argmax(), patterns.previous_token.shape)
-    assert table["best head"][2] == f"layer {best[0] + 1}, head {best[1] + 1}"
-    assert table["this head"][2] == pytest.approx(patterns.previous_token[0, 0])
+    row = table.loc["Previous token"]
+    assert row["best head"] == f"layer {best[0] + 1}, head {best[1] + 1}"
+    assert row["uniform head"] == pytest.approx(1 / len(trace))
+    twin = trace_patterns(trace_encoding(random_twin(trace.model, 0), trace.encoding)).previous_token
+    assert row["best untrained head"] == pytest.approx(twin.max())
+    assert row["named heads"] == np.count_nonzero(names == "previous_token") > 0
+    assert table["clearly"].tolist() == sorted(table["clearly"], reverse=True)  # those with a name first
+    assert table.loc["Bag of words", "clearly"] == "no"
+    own = next(frame.value for frame in at.dataframe if "this head" in frame.value).set_index("pattern")
+    assert own.loc["Previous token", "this head"] == pytest.approx(patterns.previous_token[0, 0])
+    keep = ~np.array(trace.encoding.special)
+    without = trace_patterns(trace, keep).previous_token[0, 0]
+    assert own.loc["Previous token", "without [CLS] and [SEP]"] == f"{without:.3f}"
     at.session_state["named-heads"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (3, 5)
+
+
+def test_a_delimiter_head_is_not_said_to_do_nothing_else() -> None:
+    """Layer 2, head 6 of lab-bert finds the noun of a preposition better than any other of its heads."""
+    text = "The little girl sat in the shade of the old tree."
+    said = words(open_step("Named patterns", text=text, layer="2", head="6"))
+    assert "is **Delimiter**" in said and "does not say that the head does nothing else" in said
+    assert "conjecture" in said
+    causal = words(open_step("Named patterns", text=text, model="lab-gpt2", layer="4", head="3"))
+    assert "is **Delimiter**" in causal and "Xiao et al. 2024" in causal and "no-op" not in causal
+
+
+def test_a_uniform_head_has_all_of_the_bag_of_words_of_a_causal_model() -> None:
+    at = open_step("Named patterns", model="lab-gpt2")
+    assert "no published threshold" in words(at)
+    frame = next(frame.value for frame in at.dataframe if "best head" in frame.value).set_index("pattern")
+    assert frame.loc["Bag of words", "uniform head"] == pytest.approx(1)
+    assert frame.loc["Bag of words", "named heads"] == 0
+    assert frame.loc["Bag of words", "above chance"] == "no room"
 
 
 def test_own_sentences_are_averaged() -> None:
@@ -113,9 +226,10 @@ def test_own_sentences_are_averaged() -> None:
     assert "Paste sentences above" in words(at)
     at.text_area(key="_lines").set_value(OWN).run()
     read(at)
-    at.selectbox(key="_averaged").set_value("Syntax").run()
+    at.selectbox(key="_averaged").set_value("Function words").run()
+    at.segmented_control(key="sinks").set_value("Kept").run()
     *_, whole = accumulate(sample(line) for line in OWN.splitlines() if line)
-    highest = whole.mean[..., FEATURES.index("syntax")].max()
+    highest = whole.mean[..., FEATURES.index("function_words")].max()
     assert f"**{highest:.2f}** times" in words(at)
     go(at, "Clusters")
     go(at, "Many sentences")

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.metrics import METRICS, trace_metrics
-from lab.analysis.patterns import PATTERNS, name_heads, trace_patterns
+from lab.analysis.named_heads import trace_chance, trace_names
+from lab.analysis.patterns import PATTERNS, trace_patterns
 from lab.figures.model_view import head_numbers
 from lab.ui.model_view import opened_place
 from tests.charts.payloads import unpack
@@ -31,7 +32,7 @@ def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     ("model", "weights"), [("lab-bert", "Trained"), ("lab-gpt2", "Trained"), ("lab-bert", "Random")]
 )
 def test_every_text_arrives_as_traced(model: str, weights: str) -> None:
-    at = visit(PAGE, model=model, weights=weights, colour="Focus (entropy)", layer="2", head="3")
+    at = visit(PAGE, model=model, weights=weights, colour="Spread (entropy)", layer="2", head="3")
     loaded = lab.load_model(model)
     for kind, (text, pair) in TEXTS.items():
         at.session_state["text"], at.session_state["pair"] = text, pair
@@ -52,12 +53,12 @@ def test_every_text_arrives_as_traced(model: str, weights: str) -> None:
         for q, k in ((0, 0), (arrays["maps"].shape[2] - 1, 0), (arrays["maps"].shape[2] - 1,) * 2):
             part = attention[:, :, q * block : (q + 1) * block, k * block : (k + 1) * block]
             assert np.abs(arrays["maps"][:, :, q, k] / header["steps"] - part.max(axis=(2, 3))).max() <= 0.5001e-4
-        np.testing.assert_allclose(arrays["values"], trace_metrics(trace).raw.focus, rtol=1e-6)
+        np.testing.assert_allclose(arrays["values"], trace_metrics(trace).raw.spread, rtol=1e-6)
 
 
 def test_frames_are_what_is_measured() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), *TEXTS["a pair"])
-    every, found = trace_metrics(trace), trace_patterns(trace)
+    every, found, chance, names = trace_metrics(trace), trace_patterns(trace), trace_chance(trace), trace_names(trace)
     at = visit(PAGE, text=TEXTS["a pair"][0], pair=TEXTS["a pair"][1])
     assert sent(at)[0]["frames"] is None
     for metric in METRICS:
@@ -71,6 +72,10 @@ def test_frames_are_what_is_measured() -> None:
         header, arrays = sent(at.run())
         assert header["frames"] == {"name": pattern.name, "unit": "score"}
         np.testing.assert_allclose(arrays["values"], getattr(found, pattern.id), rtol=1e-6)
+        place = PATTERNS.index(pattern)
+        if not np.isnan(chance.uniform[place]):
+            assert f"a uniform head scores {chance.uniform[place]:.3f}" in words(at)
+            assert f"{chance.untrained[place]:.3f}. {np.count_nonzero(names == pattern.id)} of 32 heads" in words(at)
 
 
 def test_what_a_text_has_no_case_of_has_no_value() -> None:
@@ -82,9 +87,9 @@ def test_the_table_has_every_head() -> None:
     trace = lab.trace(lab.load_model("lab-gpt2"), TEXTS["a pair"][0])
     table = head_numbers(trace, corrected=True)
     assert table[["layer", "head"]].to_numpy().tolist() == [[i + 1, j + 1] for i in range(4) for j in range(8)]
-    np.testing.assert_array_equal(table["Focus (entropy), corrected"], trace_metrics(trace).corrected.focus.ravel())
+    np.testing.assert_array_equal(table["Spread (entropy), corrected"], trace_metrics(trace).corrected.spread.ravel())
     np.testing.assert_array_equal(table["Delimiter"], trace_patterns(trace).delimiter.ravel())
-    assert table["named"].tolist() == name_heads(trace_patterns(trace)).ravel().tolist()
+    assert table["named"].tolist() == trace_names(trace).ravel().tolist()
 
 
 @pytest.mark.parametrize("weights", ["Constructed", "Random", "Trained live"])

@@ -15,8 +15,18 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.analysis.heads import Values
 from lab.analysis.induction import model_induction
-from lab.analysis.patterns import PATTERNS, Patterns, average_patterns, name_heads
+from lab.analysis.named_heads import (
+    Chance,
+    clearly_above,
+    mean_chance,
+    name_heads,
+    scores_of,
+    uniform_scores,
+    untrained_twin,
+)
+from lab.analysis.patterns import PATTERNS, Patterns, average_patterns, trace_patterns
 from lab.models.catalogue import load_model
 from lab.models.trace import trace
 from training.corpus import HELD_OUT, paragraphs_to_sentences
@@ -45,15 +55,38 @@ def patterns_of(model_id: str, count: int = SENTENCES) -> Patterns:
     return average_patterns(trace(model, sentence) for sentence in sentences(count))
 
 
+def chance_over(model_id: str, count: int = SENTENCES) -> Chance:
+    """What a uniform head and the best untrained head score in every pattern, as means over the same sentences."""
+    model = load_model(model_id)
+    twin = untrained_twin(model)
+    even: list[Values] = []
+    untrained: list[Values] = []
+    for sentence in sentences(count):
+        seen = trace(twin, sentence)
+        even.append(uniform_scores(seen))
+        untrained.append(scores_of(trace_patterns(seen)))
+    return mean_chance(even, untrained)
+
+
 def head_patterns(model_id: str, count: int = SENTENCES) -> dict[str, Any]:
-    """For each pattern the head that shows it most; and the name of every head."""
-    found = patterns_of(model_id, count)
-    out: dict[str, Any] = {"names": name_heads(found).tolist(), "first_layer_broad": float(np.max(found.broad[0]))}
-    for pattern in PATTERNS:
+    """For each pattern the head that shows it most, beside chance; and the name of every head."""
+    found, chance = patterns_of(model_id, count), chance_over(model_id, count)
+    names, passing = name_heads(found, chance), clearly_above(scores_of(found), chance)
+    out: dict[str, Any] = {"names": names.tolist(), "first_layer_broad": float(np.max(found.broad[0]))}
+    for place, pattern in enumerate(PATTERNS):
         scores = getattr(found, pattern.id)
         if not np.isnan(scores).all():
             layer, head = np.unravel_index(np.nanargmax(scores), scores.shape)
-            out[pattern.id] = {"layer": int(layer) + 1, "head": int(head) + 1, "score": float(scores[layer, head])}
+            out[pattern.id] = {
+                "layer": int(layer) + 1,
+                "head": int(head) + 1,
+                "score": float(scores[layer, head]),
+                "uniform": float(chance.uniform[place]),
+                "untrained": float(chance.untrained[place]),
+                "needed": float(chance.needed[place]),
+                "clearly": bool(passing[place, layer, head]),
+                "heads": int(np.count_nonzero(names == pattern.id)),
+            }
     return out
 
 
@@ -71,7 +104,7 @@ def main() -> None:
     torch.set_num_threads(1)
     for model_id in sys.argv[1:] or ["lab-bert", "lab-gpt2"]:
         found = patterns_of(model_id)
-        names = name_heads(found)
+        names = name_heads(found, chance_over(model_id))
         print(f"{model_id}: mean over {SENTENCES} held-out sentences")
         print("layer head  " + "".join(f"{p.name[:16]:>18}" for p in PATTERNS) + "  named")
         for layer, head in np.ndindex(names.shape):

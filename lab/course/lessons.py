@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+COURSE_PAGE = "pages/0_Course.py"
+# Every lesson's last step.
+CHECK_STEP = "Check"
+
 
 @dataclass(frozen=True)
 class Lesson:

@@ -13,7 +13,7 @@ from lab.course.words import escaped, quoted
 from lab.figures.sentences import Between
 from lab.models.trace import Trace
 from lab.text.sentences import SentencesUnavailable
-from lab.ui import cached_heads, parameters, selection
+from lab.ui import cached_heads, parameters, selection, sidebar
 from lab.ui.lesson import LessonPage
 
 LESSON = "inter-sentence-attention"
@@ -84,7 +84,7 @@ def look(page: LessonPage, trace: Trace) -> View | None:
     if len(sentences) < 2:
         _say_single(sentences)
         return None
-    with st.sidebar:
+    with sidebar.controls():
         st.divider()
         a = _choose("sentence", "From sentence", len(sentences))
         b = _choose("other_sentence", "To sentence", len(sentences))

@@ -6,8 +6,27 @@ import streamlit as st
 
 from lab.ui import selection
 
-# Streamlit measures in rem, that is in the size of the page's own type: 16 px otherwise.
-_LARGER = "<style>html:root { font-size: 20px; }</style>"
+# How much larger type is before a class.
+LARGER = 1.25
+
+# Rows of steps would push the step itself down; what does not fit scrolls.
+STEPS_IN_ONE_LINE = """
+.st-key-step, .st-key-step .stButtonGroup { max-width: 100%; }
+.st-key-step [role="radiogroup"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
+.st-key-step [role="radio"] { flex: none; }
+"""
+# Streamlit measures in rem, that is in the size of the page's own type: 16 px otherwise. Its own bar at the top is as
+# high as a line of buttons and holds one: the page begins beside it.
+_STYLE = f"""<style>
+html:root {{ font-size: {LARGER * 16:g}px; }}
+.stAppHeader {{ height: 3rem; background: none; pointer-events: none; }}
+.stAppHeader button, .stAppHeader a {{ pointer-events: auto; }}
+.stMainBlockContainer {{ padding: 0.4rem 3rem 3rem; }}
+.stMainBlockContainer > .stVerticalBlock {{ gap: 0.75rem; }}
+.st-key-page_header h1 {{ font-size: 1.3rem; padding: 0.5rem 0; }}
+[data-testid="stSidebarHeader"] {{ height: 3rem; margin-bottom: 0; }}
+{STEPS_IN_ONE_LINE}
+</style>"""
 # The keys that a presenter's remote control sends.
 _BACK, _FORWARD = "PageUp", "PageDown"
 
@@ -17,11 +36,15 @@ def keys() -> tuple[str | None, str | None]:
     return (_BACK, _FORWARD) if selection.chosen("teach") else (None, None)
 
 
+def style() -> str:
+    """The style sheet of a lecture; nothing while a learner reads."""
+    return _STYLE if selection.chosen("teach") else ""
+
+
 def show() -> None:
     """Sidebar: that a class is taught, and the way out. Nothing otherwise."""
     if not selection.chosen("teach"):
         return
-    st.html(_LARGER)
     with st.container(border=True):
         st.markdown(
             f":material/co_present: **Teaching.** Answers wait for Reveal. {_BACK} and {_FORWARD} turn the step."

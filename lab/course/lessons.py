@@ -99,7 +99,7 @@ LESSONS = (
         question="Why several heads, and what becomes of them?",
         objectives=(
             "read all heads of a layer side by side and say how far two of them are apart",
-            "take the attention output apart into what each head adds, and prove that it adds up",
+            "take the attention output apart into what each head adds, and show that it adds up",
             "say why more heads do not mean more parameters",
             "switch a head off in the right place and measure what it changes",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -273,9 +273,3 @@ def _write_step(name: str | None) -> None:
         st.query_params.pop("step", None)
     elif st.query_params.get("step") != name:
         st.query_params["step"] = name
-
-
-def with_tokens(chosen: parameters.Selection, n: int) -> tuple[int, int]:
-    """The chosen query and key, from 0, brought inside the ``n`` tokens."""
-    fitted = replace(chosen, token=min(chosen.token, n), key_token=min(chosen.key_token, n))
-    return fitted.token - 1, fitted.key_token - 1

@@ -32,11 +32,16 @@ def show_proof(proof: Proof, name: str | None = None, on_purpose: bool = False) 
                 f"Hugging Face ran the same checkpoint on the same tokens with its own code. Over all "
                 f"{len(proof.rows)} steps the largest difference is **{proof.largest_difference:.1e}**."
             )
+            st.markdown(
+                "This shows that the lab computes what the model computes, as exactly as 32-bit numbers allow. It does "
+                "not show that the model is right about the sentence, nor that a sentence on this page reads the "
+                "numbers rightly."
+            )
         elif on_purpose:
             st.markdown(
                 f"Hugging Face ran the same tokens without the intervention. **{escaped(broken.step)}**{where} is the "
                 f"first step that differs, by up to {broken.difference:.3g}: the intervention. From there on nothing "
-                "is in the proof."
+                "is compared."
             )
         else:
             st.markdown(

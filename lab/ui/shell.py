@@ -22,7 +22,7 @@ _STYLE = (
     """<style>
 .katex-display { padding-inline: 3px; }
 .st-key-turning { position: absolute; }
-.st-key-page_header :has(> .stPopover), .st-key-page_header :has(> * > .stPopover) { min-width: max-content; }
+.st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
 """
     + teaching.STEPS_IN_ONE_LINE
@@ -59,8 +59,9 @@ def _run() -> None:
     every = pages()
     page = _navigation(every)
     st.set_page_config(page_title=f"{page.title} — Inside BERT")
-    st.html(_STYLE + teaching.style())
+    st.html(_STYLE)
     selection.start(cached.model_ids())
+    teaching.larger()
     _arrive(page)
     sidebar.show(_opened(page.title), every)
     _turning()(data={"teaching": bool(selection.chosen("teach"))}, key="turning")

@@ -1,4 +1,4 @@
-"""Inside BERT: a transformer's forward pass, every step at hand and proven.
+"""Inside BERT: a transformer's forward pass, every step at hand and compared with Hugging Face.
 
     import lab
     model = lab.load_model("lab-bert")

@@ -1,6 +1,7 @@
 """Bench: model view, every head of the model as a thumbnail, and one of them large (after BertViz)."""
 
-from lab.ui.lesson import open_bench, with_tokens
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.lesson import open_bench
 from lab.ui.model_view import choose_colour, show, take_opened
 from lab.ui.parameters import TOY
 from lab.ui.selection import current
@@ -10,7 +11,7 @@ page = open_bench("11_Model_view.py")
 trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
 take_opened(trace)
 layer, head = page.head_controls(trace.model)
-query, key = with_tokens(current(), len(trace))
+query, key = with_tokens(current(), trace)
 show(trace, layer, head, query, key, choose_colour())
 
 page.finish()

@@ -1,6 +1,7 @@
 """Bench: neuron view, a head's queries, keys and values dimension by dimension (after BertViz, and on through W_O)."""
 
-from lab.ui.lesson import open_bench, with_tokens
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.lesson import open_bench
 from lab.ui.neuron_view import DECIDING, NEURONS, WALKS, NeuronView, show_deciding, show_neurons, show_walks
 from lab.ui.parameters import TOY
 from lab.ui.toy_steps import toy_trace
@@ -11,7 +12,7 @@ layer, head = page.head_controls(trace.model)
 
 STEPS = {NEURONS: show_neurons, DECIDING: show_deciding, WALKS: show_walks}
 step = page.step(list(STEPS))
-token, _ = with_tokens(page.selection, len(trace))
+token, _ = with_tokens(page.selection, trace)
 STEPS[step](NeuronView(trace, layer, head, token))
 
 page.finish()

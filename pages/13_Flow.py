@@ -1,7 +1,8 @@
 """Bench: where attention leads, from layer to layer."""
 
+from lab.ui.chosen_tokens import with_tokens
 from lab.ui.flow_view import FlowView, choose_heads, choose_layer, choose_reading, show_sankey
-from lab.ui.lesson import open_bench, with_tokens
+from lab.ui.lesson import open_bench
 from lab.ui.parameters import TOY
 from lab.ui.rollout_view import show_rollout
 from lab.ui.toy_steps import toy_trace
@@ -16,7 +17,7 @@ step = page.step(list(STEPS))
 head = page.head_control(trace.model) if step != "Rollout" and choose_heads() else None
 layer = choose_layer(trace) if step != "Sankey" else trace.model.config.layers - 1
 norms = choose_reading()
-token, _ = with_tokens(page.selection, len(trace))
+token, _ = with_tokens(page.selection, trace)
 STEPS[step](FlowView(trace, layer, head, token, norms))
 
 page.finish()

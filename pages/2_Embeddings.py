@@ -4,8 +4,9 @@ from lab.ui import embedding_steps as steps
 from lab.ui import position_steps as positions
 from lab.ui import sinusoid_steps as sinusoids
 from lab.ui.attention_steps import choose_token
+from lab.ui.chosen_tokens import with_tokens
 from lab.ui.embedding_quiz import show_checks
-from lab.ui.lesson import open_lesson, with_tokens
+from lab.ui.lesson import open_lesson
 from lab.ui.parameters import TOY
 from lab.ui.position_lab import show_position_lab
 from lab.ui.segment_steps import show_segments
@@ -31,7 +32,7 @@ OF_THE_TEXT = {
 }
 names = [*(TOY_STEPS if toy else ()), *OF_A_TOKEN, *OF_THE_TEXT]
 step = page.step(names)
-token, _ = with_tokens(page.selection, len(trace))
+token, _ = with_tokens(page.selection, trace)
 view = steps.View(page, trace, token)
 
 if step in OF_A_TOKEN:

@@ -3,7 +3,8 @@
 from lab.ui import attention_extras as extras
 from lab.ui import attention_steps as steps
 from lab.ui.break_it import break_it
-from lab.ui.lesson import open_lesson, with_tokens
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.lesson import open_lesson
 from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
@@ -22,7 +23,7 @@ STEPS = {
 }
 names = [*(TOY_STEPS if toy else ()), *STEPS, "By hand", "Break it", "Check"]
 step = page.step(names)
-query, key = with_tokens(page.selection, len(trace))
+query, key = with_tokens(page.selection, trace)
 view = steps.View(page, trace, trace.layer(layer), head, query, key)
 proven = trace
 

@@ -4,8 +4,9 @@ from lab.ui import heads_compared_steps as compared
 from lab.ui import heads_off_steps as off
 from lab.ui import multi_head_steps as steps
 from lab.ui.attention_steps import View
+from lab.ui.chosen_tokens import with_tokens
 from lab.ui.head_choice import number_of_heads, take_clicks
-from lab.ui.lesson import open_lesson, with_tokens
+from lab.ui.lesson import open_lesson
 from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
@@ -26,7 +27,7 @@ STEPS = {
 OFF = {"One head off": off.show_one, "Each head off": off.show_each}
 names = [*(TOY_STEPS if toy else ()), *STEPS, *OFF, "Check"]
 step = page.step(names)
-query, key = with_tokens(page.selection, len(trace))
+query, key = with_tokens(page.selection, trace)
 view = View(page, trace, trace.layer(layer), head, query, key)
 proven = trace
 

@@ -3,8 +3,9 @@
 from lab.ui import metric_limits as limits
 from lab.ui import metric_steps as steps
 from lab.ui.attention_steps import View
+from lab.ui.chosen_tokens import with_tokens
 from lab.ui.head_choice import take_click
-from lab.ui.lesson import open_lesson, with_tokens
+from lab.ui.lesson import open_lesson
 from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
@@ -27,7 +28,7 @@ STEPS = {
 }
 names = [*(TOY_STEPS if toy else ()), *STEPS]
 step = page.step(names)
-query, key = with_tokens(page.selection, len(trace))
+query, key = with_tokens(page.selection, trace)
 
 if step in STEPS:
     STEPS[step](View(page, trace, trace.layer(layer), head, query, key))

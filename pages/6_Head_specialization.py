@@ -5,8 +5,9 @@ from lab.ui import head_survey_steps as many
 from lab.ui import pattern_steps as patterns
 from lab.ui import specialization_steps as steps
 from lab.ui.attention_steps import View
+from lab.ui.chosen_tokens import with_tokens
 from lab.ui.head_choice import take_click
-from lab.ui.lesson import open_lesson, with_tokens
+from lab.ui.lesson import open_lesson
 from lab.ui.parameters import TOY
 from lab.ui.toy_steps import TOY_STEPS, toy_trace
 
@@ -28,7 +29,7 @@ STEPS = {
 }
 names = [*(TOY_STEPS if toy else ()), *STEPS]
 step = page.step(names)
-query, key = with_tokens(page.selection, len(trace))
+query, key = with_tokens(page.selection, trace)
 
 if step in STEPS:
     STEPS[step](View(page, trace, trace.layer(layer), head, query, key))

@@ -101,8 +101,8 @@ def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
         return f"Over this text it spends {before[head]:.2f} of a token’s attention on the one before{tail}"
 
     prompt = (
-        f"Which head of layer {layer.index + 1} spends most on the token just before? Change the head in the "
-        "sidebar and look for a line one step below the diagonal."
+        f"Which head of layer {layer.index + 1} spends most on the token just before? Look for a line one "
+        "step below the diagonal."
     )
     return ranked("previous-token-head", prompt, before, lambda head: f"Head {head + 1}", why)
 

@@ -50,6 +50,11 @@ class Question:
         return next(i for i, option in enumerate(self.options) if option.correct)
 
 
+def lettered(question: Question, index: int) -> str:
+    """An option as it stands on screen: "**A** · brother"."""
+    return f"**{chr(ord('A') + index)}** · {question.options[index].text}"
+
+
 def clear_winner(values: Sequence[float], margin: float = MARGIN) -> int | None:
     """Index of the largest value if it leads by at least ``margin``, else None."""
     order = sorted(range(len(values)), key=lambda i: -values[i])

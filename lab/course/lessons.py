@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+COURSE_PAGE = "pages/0_Course.py"
+# Every lesson's last step.
+CHECK_STEP = "Check"
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -95,7 +99,7 @@ LESSONS = (
         question="Why several heads, and what becomes of them?",
         objectives=(
             "read all heads of a layer side by side and say how far two of them are apart",
-            "take the attention output apart into what each head adds, and prove that it adds up",
+            "take the attention output apart into what each head adds, and show that it adds up",
             "compute how many parameters the heads of a layer have, and what another number of heads changes",
             "switch a head off in the right place and measure what it changes",
         ),

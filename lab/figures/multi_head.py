@@ -52,6 +52,16 @@ def all_heads_of(traced: Trace, layer: int, head: int, query: int, found: Sequen
     )  # fmt: skip
 
 
+def unnamed_heads(traced: Trace, layer: int) -> SmallMaps:
+    """Every head of a layer, none named and none framed: for who is asked which of them does something."""
+    maps, block = analysis.small_maps(traced.layer(layer).attention, CELLS)
+    return small_maps(
+        maps, traced.tokens if block == 1 else block_names(len(traced), block),
+        [(label, "") for label in head_labels(traced)], title=f"All heads of layer {layer + 1}", value_title="Weight",
+        domain=(0.0, 1.0), causal=traced.model.config.causal,
+    )  # fmt: skip
+
+
 def concatenation(traced: Trace, layer: int, head: int, token: int) -> Heatmap:
     """The heads' contexts of one token laid side by side, and the dimensions that are ``head``'s alone."""
     concat, d_k = traced.layer(layer).context_concat[token].numpy(), traced.model.config.head_width

@@ -17,6 +17,7 @@ from lab.course import attention_checks as ask
 from lab.course.checks import Question
 from lab.course.words import in_tex, quoted
 from lab.figures import attention as figures
+from lab.figures.multi_head import unnamed_heads
 from lab.models import forward
 from lab.models.trace import LayerTrace, Trace
 from lab.toy.models import CONSTRUCTED, HEAD_RULES, query_key_product
@@ -275,4 +276,15 @@ def show_checks(view: View) -> None:
         ask.other_direction(trace, layer, head, view.query, view.key),
         ask.most_even(trace, layer, head),
     )
-    checks(_LESSON, candidates)
+    map_of_head = partial(figures.attention_map, trace, layer.index, head)
+    checks(
+        _LESSON,
+        candidates,
+        of=view.place,
+        figures={
+            "most-attended-overall": map_of_head,
+            "previous-token-head": partial(unnamed_heads, trace, layer.index),
+            "other-direction": partial(map_of_head, view.query, view.key),
+            "most-even": map_of_head,
+        },
+    )

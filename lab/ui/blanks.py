@@ -12,10 +12,10 @@ _TOLERANCE = 0.01
 def blanks(truths: Mapping[str, float], hint: str, key: str) -> bool:
     """A row of number fields, label -> right answer; True when all are filled in right to two decimals.
 
-    Wrong ones are named, and ``hint`` is shown with them.
+    What was filled in is still there after a visit elsewhere. Wrong ones are named, and ``hint`` is shown with them.
     """
     given = [
-        field.number_input(label, value=None, step=0.01, key=f"{key}.{i}")
+        field.number_input(label, value=None, step=0.01, key=f"{key}.{i}", persist_state="session")
         for i, (field, label) in enumerate(zip(st.columns(len(truths)), truths, strict=True))
     ]
     if any(value is None for value in given):

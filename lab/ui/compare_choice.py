@@ -14,7 +14,8 @@ from lab.models.trace import Trace
 from lab.toy.data import as_text
 from lab.ui import cached, cached_compared, cached_toys, parameters, selection, toy_runs
 from lab.ui.attention_steps import choose_tokens
-from lab.ui.lesson import BenchPage, OpenPage, with_tokens
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.lesson import BenchPage, OpenPage
 from lab.ui.parameters import (
     BLOCKED,
     CHOICES,
@@ -196,7 +197,7 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
     change = str(st.selectbox(
         "Change in B", list(CHOICES["change"]), key="change", bind="query-params", persist_state="session", width=320
     ))  # fmt: skip
-    query, key = with_tokens(page.selection, len(a))
+    query, key = with_tokens(page.selection, a)
     if change == BLOCKED:
         choose_tokens(a, query, key)
     changes, what = _change(a, change, (layer, head), (query, key))

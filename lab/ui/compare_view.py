@@ -17,9 +17,9 @@ from lab.figures.shown import Cells, Maps, Names, Shown, Words
 from lab.text.pipeline import PipelineUnavailable
 from lab.ui import cached_compared, selection
 from lab.ui.attention_steps import choose_token
+from lab.ui.chosen_tokens import with_tokens
 from lab.ui.compare_choice import Pair
 from lab.ui.figures import code, draw
-from lab.ui.lesson import with_tokens
 from lab.ui.parameters import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW, TOY
 
 
@@ -31,7 +31,7 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
         ))  # fmt: skip
         at = _details(figure, At(layer, head))
         chosen = selection.current()
-        token, _ = with_tokens(chosen, len(pair.a))
+        token, _ = with_tokens(chosen, pair.a)
         blocking = chosen.compare == INTERVENTION and chosen.change == BLOCKED  # there the token is chosen already
         if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
             choose_token(pair.a, "token", "Token", token)

@@ -18,7 +18,8 @@ from lab.models.config import ModelConfig
 from lab.models.trace import LayerTrace, Trace
 from lab.ui import selection
 from lab.ui.attention_steps import choose_token
-from lab.ui.lesson import LessonPage, with_tokens
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.lesson import LessonPage
 
 LESSON = "feed-forward"
 F = TypeVar("F", bound=Figure)
@@ -66,7 +67,7 @@ def look(page: LessonPage, trace: Trace, layer: int) -> View:
 
     As long as nobody chose a neuron, it is the token's most active one.
     """
-    token, _ = with_tokens(page.selection, len(trace))
+    token, _ = with_tokens(page.selection, trace)
     traced = trace.layer(layer)
     chosen = _within(page.selection.neuron, trace, "neuron")
     return View(page, trace, traced, token, chosen - 1 if chosen else most_active(traced, token, 1)[0])

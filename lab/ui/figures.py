@@ -15,6 +15,7 @@ from lab.charts.picture import drawable, png, svg
 from lab.charts.plotted import Plotted
 from lab.charts.tables import to_csv
 from lab.ui.cached import TURNS
+from lab.ui.teaching import larger_chart, larger_plotly
 
 _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
 
@@ -29,7 +30,7 @@ def draw(
     if isinstance(figure, partial):
         return draw(figure(), key, clickable=clickable, call=figure)
     event = st.vega_lite_chart(
-        figure.data, dict(figure.spec), width=figure.width, key=key, alt=figure.alt,
+        figure.data, larger_chart(dict(figure.spec)), width=figure.width, key=key, alt=figure.alt,
         on_select="rerun" if clickable else "ignore",
     )  # fmt: skip
     show_numbers(figure.table, key, call, figure)
@@ -41,7 +42,7 @@ def draw_plotly(plotted: Plotted | partial[Any], key: str, call: partial[Any] | 
     if isinstance(plotted, partial):
         draw_plotly(plotted(), key, plotted)
         return
-    st.plotly_chart(plotted.figure, key=key, alt=plotted.alt, config={"displayModeBar": False})
+    st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
     show_numbers(plotted.table, key, call)
 
 

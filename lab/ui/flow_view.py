@@ -15,7 +15,7 @@ from lab.analysis.rollout import with_residual
 from lab.course.words import escaped, named
 from lab.figures import flow as figures
 from lab.models.trace import Trace
-from lab.ui import cached_flow, selection
+from lab.ui import cached_flow, selection, sidebar
 from lab.ui.figures import code, draw_plotly
 from lab.ui.parameters import (
     CHOICES,
@@ -57,7 +57,7 @@ class FlowView:
 
 def choose_heads() -> bool:
     """Sidebar: the mean over heads, or the head chosen above; True for one head."""
-    with st.sidebar:
+    with sidebar.controls():
         chosen = st.segmented_control(
             "Heads", [MEAN_OF_HEADS, ONE_HEAD], default=MEAN_OF_HEADS, required=True, key="flow_heads",
             bind="query-params", persist_state="session",
@@ -101,7 +101,7 @@ def _layer_of_link(trace: Trace, count: int) -> int:
 
 def choose_reading() -> bool:
     """Sidebar: weights, or the lengths of what is really added; True for the lengths."""
-    with st.sidebar:
+    with sidebar.controls():
         chosen = st.segmented_control(
             "Measured by", [WEIGHTS, NORMS], default=WEIGHTS, required=True, key="flow_reading", bind="query-params",
             persist_state="session",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from lab.analysis.multi_head import divisors
-from lab.ui import parameters, selection
+from lab.ui import parameters, selection, sidebar
 from lab.ui.heads_off_steps import EFFECTS
 from lab.ui.lesson import LessonPage
 from lab.ui.multi_head_steps import MAPS
@@ -19,7 +19,7 @@ def number_of_heads(page: LessonPage) -> int | None:
     if page.selection.toy_weights != RANDOM:
         return None
     default, least, width = parameters.NUMBERS["toy_heads"]  # at most one head for each dimension
-    with st.sidebar:
+    with sidebar.controls():
         st.number_input("Number of heads", least, width, default, key="toy_heads", bind="query-params")
     asked, cuts = selection.current().toy_heads, divisors(width)
     if asked in cuts:

@@ -13,7 +13,7 @@ from lab.charts.components.head_view import HeadView, head_view
 from lab.course.words import escaped, quoted
 from lab.figures.head_view import strongest_edges
 from lab.models.trace import Trace
-from lab.ui import selection
+from lab.ui import selection, sidebar
 from lab.ui.components import mount
 from lab.ui.figures import show_numbers
 from lab.ui.parameters import TOKENS, WORDS
@@ -21,7 +21,7 @@ from lab.ui.parameters import TOKENS, WORDS
 
 def choose_units() -> str:
     """Sidebar: lines between tokens, or between words."""
-    with st.sidebar:
+    with sidebar.controls():
         chosen = st.segmented_control(
             "Lines between", [TOKENS, WORDS], default=TOKENS, required=True, key="units", bind="query-params",
             help="Words: to a word the sum over its tokens, from a word the mean, so each row still sums to 1.",

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 
-import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.benches import Bench
-from lab.course.lessons import Lesson, neighbours, number
+from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number
 from lab.course.words import escaped
 from lab.models.cards import ModelUnavailable, twin_id
 from lab.models.catalogue import LoadedModel
 from lab.models.config import CheckpointError
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
-from lab.models.proof import Proof
 from lab.models.trace import Trace
-from lab.ui import cached, parameters, progress_view, selection, shell, teaching
+from lab.ui import cached, parameters, progress_view, selection, shell, sidebar, teaching
+from lab.ui.proof_badge import show_proof
 from lab.ui.quiz import progress, remember
 
 _PLAIN = Interventions()
+# The step that the URL named when this page was drawn last.
+_WRITTEN = "_step_in_url"
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,18 @@ class OpenPage:
     def step(self, names: Sequence[str]) -> str:
         """The row of steps under the header: one idea a screen. Returns the chosen one's name.
 
-        The choice is in the URL (``step``), so a teacher can link to it.
+        The choice is in the URL (``step``), so a teacher can link to it, and the browser's Back goes through it.
+        That is why Python writes it: a parameter that the browser writes for a widget makes no entry in its history.
         """
-        if st.session_state.get("step") not in names:
-            st.session_state.pop("step", None)  # another lesson's step
-        chosen = st.segmented_control(
-            "Step", list(names), default=names[0], required=True, key="step", bind="query-params",
-            label_visibility="collapsed",
-        )  # fmt: skip
-        return str(chosen) if chosen in names else names[0]
+        asked = st.query_params.get("step")
+        if asked != st.session_state.get(_WRITTEN) or st.session_state.get("step") not in names:
+            # A link or the browser's Back names it, or it was another page's.
+            st.session_state["step"] = asked if asked in names else names[0]
+        st.segmented_control("Step", list(names), required=True, key="step", label_visibility="collapsed")
+        chosen = st.session_state["step"]
+        chosen = str(chosen) if chosen in names else names[0]
+        _write_step(None if chosen == names[0] else chosen)
+        return chosen
 
     def next_step(self, names: Sequence[str]) -> None:
         """The buttons at the end of a step that lead to the next one and back; keys press them before a class."""
@@ -63,6 +66,11 @@ class OpenPage:
                     f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:",
                     on_click=_set_step, args=(names[at + 1],), shortcut=forward,
                 )  # fmt: skip
+            else:
+                self.next_page(forward)
+
+    def next_page(self, key: str | None) -> None:
+        """What follows the last step: nothing, where pages have no order."""
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """The selected text through the selected model. Stops the page with a sentence if it cannot be."""
@@ -124,13 +132,13 @@ class OpenPage:
 
     def head_control(self, model: LoadedModel, first: int = 1) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
-        with st.sidebar:
+        with sidebar.controls():
             _counted("head", model.config.heads, model.id, first)
         return int(selection.chosen("head")) - 1
 
     def layer_control(self, model: LoadedModel) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""
-        with st.sidebar:
+        with sidebar.controls():
             st.divider()
             _counted("layer", model.config.layers, model.id)
         return int(selection.chosen("layer")) - 1
@@ -168,6 +176,13 @@ class LessonPage(OpenPage):
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
 
+    def next_page(self, key: str | None) -> None:
+        """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""
+        _, after = neighbours(self.lesson)
+        label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
+        if st.button(f"Next: {label}", key="_next_step", icon=":material/arrow_forward:", shortcut=key):
+            st.switch_page(COURSE_PAGE if after is None else after.page, query_params=selection.elsewhere())
+
     def finish(self) -> None:
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
         super().finish()
@@ -179,34 +194,45 @@ class LessonPage(OpenPage):
             if before:
                 st.page_link(before.page, label=before.title, icon=":material/arrow_back:")
             else:
-                st.page_link("pages/0_Course.py", label="Course", icon=":material/arrow_back:")
+                st.page_link(COURSE_PAGE, label="Course", icon=":material/arrow_back:")
         with right:
             if after:
                 st.page_link(after.page, label=after.title, icon=":material/arrow_forward:")
             else:
-                st.page_link("pages/0_Course.py", label="Course", icon=":material/map:")
+                st.page_link(COURSE_PAGE, label="Course", icon=":material/map:")
 
 
 def open_lesson(page_file: str) -> LessonPage:
     """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
     lesson = shell.current_lesson(page_file)
-    st.title(lesson.title)
-    st.markdown(f"**{lesson.question}**")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
-        progress_view.checks_badge(lesson)
-        badge = st.empty()
-    with st.expander(f"Lesson {number(lesson)}: after it you can …", icon=":material/flag:"):
-        st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
+    badge = _header(lesson.title, lesson.question, lesson)
     return LessonPage(selection.current(), badge, st.empty(), lesson.weights, lesson)
+
+
+def _header(title: str, question: str, lesson: Lesson | None = None) -> DeltaGenerator:
+    """Title, question and a row of badges, in one line before a class; returns the place of the proof's badge."""
+    teach = bool(selection.chosen("teach"))
+    with st.container(key="page_header", horizontal=teach, vertical_alignment="center", gap="small"):
+        st.title(title, width="content" if teach else "stretch")
+        if not teach:
+            st.markdown(f"**{question}**")
+        with st.container(horizontal=True, vertical_alignment="center", width="content" if teach else "stretch"):
+            if lesson is not None and not teach:
+                st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
+                progress_view.checks_badge(lesson)
+            badge = st.empty()
+            if lesson is not None:
+                with st.popover("Objectives", icon=":material/flag:", type="tertiary"):
+                    st.markdown(f"**{question}** After lesson {number(lesson)} you can …")
+                    st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
+    return badge
 
 
 def open_page(title: str, question: str) -> OpenPage:
     """The same for a page that is neither lesson nor bench."""
     shell.route()
-    st.title(title)
-    st.markdown(f"**{question}**")
-    return OpenPage(selection.current(), st.empty(), st.empty(), weights=False)
+    badge = _header(title, question)
+    return OpenPage(selection.current(), badge, st.empty(), weights=False)
 
 
 @dataclass(frozen=True)
@@ -224,9 +250,8 @@ class BenchPage(OpenPage):
 def open_bench(page_file: str) -> BenchPage:
     """The same for a bench: guard the page, draw its header, and return the page to fill."""
     bench = shell.current_bench(page_file)
-    st.title(bench.title)
-    st.markdown(f"**{bench.question}**")
-    return BenchPage(selection.current(), st.empty(), st.empty(), bench.weights, bench)
+    badge = _header(bench.title, bench.question)
+    return BenchPage(selection.current(), badge, st.empty(), bench.weights, bench)
 
 
 def _papers(reading: Sequence[str]) -> None:
@@ -244,64 +269,10 @@ def _set_step(name: str) -> None:
     st.session_state["step"] = name
 
 
-def show_proof(proof: Proof, name: str | None = None, on_purpose: bool = False) -> None:
-    """The badge: green with the largest difference, or red with the first step that broke. Opens the table.
-
-    ``name`` says whose it is where there are several. A run changed ``on_purpose`` is not called broken.
-    """
-    broken = proof.first_failure
-    where = "" if broken is None or broken.layer is None else f", layer {broken.layer + 1}"
-    if broken is None:
-        label, icon = f":green[{len(proof.rows)} steps proven]", ":material/verified:"
-    elif on_purpose:
-        label, icon = f"changed from {escaped(broken.step)}{where} on", ":material/tune:"
-    else:
-        label, icon = f":red[Differs from {escaped(broken.step)}{where}]", ":material/error:"
-    if name is not None:
-        label = f"{escaped(name)}: {label}"
-    with st.popover(label, icon=icon):
-        if broken is None:
-            st.markdown(
-                f"Hugging Face ran the same checkpoint on the same tokens with its own code. Over all "
-                f"{len(proof.rows)} steps the largest difference is **{proof.largest_difference:.1e}**."
-            )
-        elif on_purpose:
-            st.markdown(
-                f"Hugging Face ran the same tokens without the intervention. **{escaped(broken.step)}**{where} is the "
-                f"first step that differs, by up to {broken.difference:.3g}: the intervention. From there on nothing "
-                "is in the proof."
-            )
-        else:
-            st.markdown(
-                f"The first step that differs from Hugging Face is **{escaped(broken.step)}**{where}: by up to "
-                f"{broken.difference:.3g}. Everything after it is built on that."
-            )
-        st.dataframe(
-            _proof_table(proof),
-            hide_index=True,
-            column_config={
-                "difference": st.column_config.NumberColumn("max |difference|", format="%.1e"),
-                "largest": st.column_config.NumberColumn("max |value|", format="%.3g"),
-            },
-        )
-
-
-@lru_cache(maxsize=64)
-def _proof_table(proof: Proof) -> pa.Table:
-    """The rows as they are sent, made once: the badge is part of every rerun of every page."""
-    return pa.table(
-        {
-            "step": [row.step for row in proof.rows],
-            "layer": ["" if row.layer is None else str(row.layer + 1) for row in proof.rows],
-            "shape": [" × ".join(map(str, row.shape)) for row in proof.rows],
-            "difference": [row.difference for row in proof.rows],
-            "largest": [row.largest for row in proof.rows],
-            "passed": [row.passed for row in proof.rows],
-        }
-    )
-
-
-def with_tokens(chosen: parameters.Selection, n: int) -> tuple[int, int]:
-    """The chosen query and key, from 0, brought inside the ``n`` tokens."""
-    fitted = replace(chosen, token=min(chosen.token, n), key_token=min(chosen.key_token, n))
-    return fitted.token - 1, fitted.key_token - 1
+def _write_step(name: str | None) -> None:
+    """The step's name into the URL, none for the first one."""
+    st.session_state[_WRITTEN] = name
+    if name is None:
+        st.query_params.pop("step", None)
+    elif st.query_params.get("step") != name:
+        st.query_params["step"] = name

@@ -16,7 +16,7 @@ from lab.charts.components.model_view import Frames, ModelView, model_view
 from lab.figures import attention as maps
 from lab.figures import model_view as figures
 from lab.models.trace import Trace
-from lab.ui import cached_heads, cached_tags, selection
+from lab.ui import cached_heads, cached_tags, selection, sidebar
 from lab.ui.components import mount
 from lab.ui.figures import draw, show_numbers
 from lab.ui.metric_view import choose_version, threshold
@@ -63,7 +63,7 @@ def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, i
 def choose_colour() -> str:
     """Sidebar: what colours the heads, the weights alone or a frame by what; of a metric, which formula."""
     offered = [str(each) for each in CHOICES["colour"]]
-    with st.sidebar:
+    with sidebar.controls():
         chosen = st.selectbox(
             "Colour by", offered, key="colour", bind="query-params", persist_state="session",
             help="A frame around each head shows its metric, or its score for a pattern.",

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from lab.course.lessons import LESSONS, Lesson, number
+from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, number
 from lab.course.progress import MAX_BYTES, Answer
 from lab.course.progress_file import ProgressFileError, read
-from lab.course.words import escaped, quoted
-from lab.ui import cached, parameters, selection
-from lab.ui.quiz import progress, remember
+from lab.course.words import escaped
+from lab.ui import cached, chosen_tokens, selection
+from lab.ui.asked import about
+from lab.ui.quiz import ask_about, progress, remember
 
 _FILE = "_progress_file"
 _LOADED = "_progress_loaded"
-# Widgets of this page own these parameters of the URL and write them themselves.
-_SIDEBAR = ("text", "pair", "model")
 
 
 def checks_badge(lesson: Lesson) -> None:
@@ -59,21 +58,19 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
         if answer.link is None:
             st.caption("The sentence was too long to keep.")
             return
-        st.caption(_where(answer.link))
+        st.caption(about(answer.link))
         if st.button(
             f"Back to it in lesson {number(lesson)}", key=f"_missed.{index}", icon=":material/arrow_forward:",
-            type="tertiary", on_click=selection.take, args=(answer.link, cached.model_ids()),
+            type="tertiary", on_click=_take, args=(lesson, answer.link),
         ):  # fmt: skip
-            here = {name: value for name, value in selection.link().items() if name not in _SIDEBAR}
-            st.switch_page(lesson.page, query_params=here)
+            st.switch_page(lesson.page, query_params=selection.elsewhere() | {"step": CHECK_STEP})
 
 
-def _where(link: Mapping[str, str]) -> str:
-    """What the check was asked about; a link that names no sentence means the one every visit begins with."""
-    if link.get("mode") == parameters.TOY:
-        return "Asked about a toy"
-    texts = [link.get("text", parameters.DEFAULT_TEXT), link.get("pair", "")]
-    return f"Asked about {' and '.join(quoted(text) for text in texts if text)}"
+def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
+    """Select what the check was about, and let it be asked about that."""
+    selection.take(link, cached.model_ids())
+    chosen_tokens.forget()
+    ask_about(lesson.id, link)
 
 
 def keep() -> None:

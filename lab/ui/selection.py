@@ -17,8 +17,12 @@ from lab.ui.parameters import (
     MODELS,
     NUMBERS,
     OFFERED,
+    RANDOM,
     RENAMED,
     RENAMED_VALUES,
+    TOY,
+    TOY_NUMBERS,
+    TRAINED,
     TYPED,
     UNBOUND,
     VISIT,
@@ -47,6 +51,16 @@ def chosen(name: str) -> Any:
     value = st.session_state.get(name, default)
     value = value if isinstance(value, type(default)) else default
     return clean(value) if name in TYPED else value
+
+
+def what_runs() -> tuple[object, ...]:
+    """What decides the run on screen: the sentence and the model, without what is looked at in it."""
+    now = current()
+    if now.mode == TOY:
+        task = (now.toy_task, now.toy_layers) if now.toy_weights == TRAINED else ()
+        return (now.mode, now.toy_weights, *task, *(getattr(now, name) for name in TOY_NUMBERS), now.toy_heads)
+    twin = (now.weights, now.twin_seed) if now.weights == RANDOM else ()
+    return (now.mode, now.text, now.pair, now.masked, now.model, *twin)
 
 
 def whole_number(raw: object, least: int, most: int) -> int | None:
@@ -126,6 +140,11 @@ def link() -> dict[str, str]:
     return {name: str(value) for name, value in chosen if value != getattr(DEFAULTS, name) and name not in VISIT}
 
 
+def elsewhere() -> dict[str, str]:
+    """:func:`link` for the way to another page, without what the sidebar's widgets there write themselves."""
+    return {name: value for name, value in link().items() if name not in ("text", "pair", "model")}
+
+
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
     """Select what :func:`link` named. Anybody may have written it: what cannot be meant is its default.
 
@@ -141,7 +160,7 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 def _meant(name: str, raw: str | None, default: str | int, models: tuple[str, ...]) -> str | int:
     if raw is None:
         return default
-    raw = RENAMED.get(name, {}).get(raw, raw)
+    raw = RENAMED_VALUES.get(name, {}).get(raw, raw)
     offered = models if name in MODELS else OFFERED.get(name)
     if offered is not None:
         return next((each for each in offered if str(each) == raw), default)

@@ -15,7 +15,7 @@ from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import Between
 from lab.models.trace import Trace
 from lab.text.sentences import SentencesUnavailable
-from lab.ui import cached_heads, parameters, selection
+from lab.ui import cached_heads, parameters, selection, sidebar
 from lab.ui.lesson import LessonPage
 from lab.ui.parameters import KEPT, LEFT_OUT
 
@@ -109,7 +109,7 @@ def look(page: LessonPage, own: Trace) -> View | None:
     if len(sentences) < 2:
         return None
     causal = is_causal(trace)
-    with st.sidebar:
+    with sidebar.controls():
         st.divider()
         a = _choose("sentence", "From sentence", len(sentences), 2 if causal else parameters.DEFAULTS.sentence)
         b = _choose(

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import LESSONS, Lesson, lesson_of, number
-from lab.ui import cached, selection, teaching
-from lab.ui.sidebar import shared_input
+from lab.ui import cached, selection, sidebar, teaching
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
 _AT = "_page"
 # A formula's last letter leans out of its box, which would make a place to scroll of it that no key can reach;
 # and whoever has asked their system for less motion gets none.
-_STYLE = """<style>
+_STYLE = (
+    """<style>
 .katex-display { padding-inline: 3px; }
+.st-key-turning { position: absolute; }
+.st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
+@media (max-width: 640px) {
+"""
+    + teaching.STEPS_IN_ONE_LINE
+    + """
+}
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; }
 }
 </style>"""
+)
 
 
 def pages() -> list[StreamlitPage]:
@@ -46,14 +56,15 @@ def run() -> None:
 
 
 def _run() -> None:
-    page = _navigation()
+    every = pages()
+    page = _navigation(every)
     st.set_page_config(page_title=f"{page.title} — Inside BERT")
     st.html(_STYLE)
     selection.start(cached.model_ids())
+    teaching.larger()
     _arrive(page)
-    with st.sidebar:
-        teaching.show()
-        shared_input(_opened(page.title))
+    sidebar.show(_opened(page.title), every)
+    _turning()(data={"teaching": bool(selection.chosen("teach"))}, key="turning")
     st.session_state[_ROUTED] = True
     try:
         page.run()
@@ -63,18 +74,24 @@ def _run() -> None:
         selection.keep_in_url()
 
 
-def _navigation(hidden: bool = False) -> StreamlitPage:
+@cache
+def _turning() -> ComponentRenderer:
+    """What only the browser can do; see the script."""
+    return st.components.v2.component("lab.turning", js=Path(__file__).with_name("turning.js").read_text("utf-8"))
+
+
+def _navigation(every: list[StreamlitPage]) -> StreamlitPage:
     # The favicon comes first: without one, a page's Material icon would be fetched from the network.
     st.set_page_config(page_icon=Path(__file__).with_name("icon.png"), layout="wide")
-    return st.navigation(pages(), position="hidden" if hidden else "sidebar", expanded=True)
+    # Hidden: Streamlit puts its own list above everything else in the sidebar; ours stands below the sentence.
+    return st.navigation(every, position="hidden")
 
 
 def _arrive(page: StreamlitPage) -> None:
     """Begin another page with its first step, also where two pages name one alike; a link may ask for a later one."""
     if st.session_state.get(_AT) != page.title:
         st.session_state[_AT] = page.title
-        if "step" not in st.query_params:
-            st.session_state.pop("step", None)
+        st.session_state.pop("step", None)
 
 
 def route() -> None:
@@ -84,7 +101,7 @@ def route() -> None:
     into a server that has just started. Then install the router and start over.
     """
     if _ROUTED not in st.session_state:
-        _navigation(hidden=True)
+        _navigation(pages())
         st.rerun()
 
 

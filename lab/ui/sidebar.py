@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import Bench
 from lab.course.lessons import Lesson
 from lab.toy.tasks import TASKS, task_named
-from lab.ui import cached, parameters, selection
+from lab.ui import cached, parameters, selection, teaching
 from lab.ui.toy_runs import ask_for_training
 
 _EXAMPLES = {
@@ -18,6 +22,28 @@ _EXAMPLES = {
     "A pair that does not": ("The children went to the park.", "The price of oil fell again."),
     "A hidden word": ("The king and the [MASK] lived in a castle.", ""),
 }
+
+
+_CONTROLS = "_controls"
+
+
+def controls() -> DeltaGenerator:
+    """The part of the sidebar that a page's own controls go to: below the sentence, above the way to other pages."""
+    place = st.session_state.get(_CONTROLS)
+    return place if isinstance(place, DeltaGenerator) else st.sidebar
+
+
+def show(opened: Lesson | Bench | None, pages: Sequence[StreamlitPage]) -> None:
+    """The whole sidebar. What one types stands first, so that it is in reach; then come the other pages."""
+    with st.sidebar:
+        st.session_state[_CONTROLS] = st.container()
+        with controls():
+            shared_input(opened)
+        teaching.show()
+        st.divider()
+        with st.container(gap=None):
+            for page in pages:
+                st.page_link(page)
 
 
 def shared_input(opened: Lesson | Bench | None) -> None:

@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import streamlit as st
 
 from lab.ui import selection
 
-# Streamlit measures in rem, that is in the size of the page's own type: 16 px otherwise.
-_LARGER = "<style>html:root { font-size: 20px; }</style>"
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure as PlotlyFigure
+
+# How much larger type is before a class.
+LARGER = 1.25
+
+# Rows of steps would push the step itself down; what does not fit scrolls.
+STEPS_IN_ONE_LINE = """
+.st-key-step, .st-key-step .stButtonGroup { max-width: 100%; }
+.st-key-step [role="radiogroup"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
+.st-key-step [role="radio"] { flex: none; }
+"""
+# Streamlit measures in rem, that is in the size of the page's own type: 16 px otherwise. Its own bar at the top is as
+# high as a line of buttons and holds one: the page begins beside it.
+_STYLE = f"""<style>
+html:root {{ font-size: {LARGER * 16:g}px; }}
+.stAppHeader {{ height: 3rem; background: none; pointer-events: none; }}
+.stAppHeader button, .stAppHeader a {{ pointer-events: auto; }}
+.stMainBlockContainer {{ padding: 0.4rem 3rem 3rem; }}
+.stMainBlockContainer > .stVerticalBlock {{ gap: 0.75rem; }}
+.st-key-page_header h1 {{ font-size: 1.3rem; padding: 0.35rem 0; }}
+.st-key-page_header, .st-key-page_header .stHorizontalBlock {{ row-gap: 0.25rem; }}
+.st-key-page_header button {{ min-height: 2rem; padding-block: 0; }}
+[data-testid="stSidebarHeader"] {{ height: 3rem; margin-bottom: 0; }}
+{STEPS_IN_ONE_LINE}
+</style>"""
+# Sizes in pixels that a chart's specification states; all others follow the page's own type.
+_SIZES = ("fontSize", "labelFontSize", "titleFontSize", "subtitleFontSize", "labelLimit", "minExtent", "maxExtent")
 # The keys that a presenter's remote control sends.
 _BACK, _FORWARD = "PageUp", "PageDown"
 
@@ -17,11 +46,45 @@ def keys() -> tuple[str | None, str | None]:
     return (_BACK, _FORWARD) if selection.chosen("teach") else (None, None)
 
 
+def larger() -> None:
+    """The style sheet of a lecture; nothing while a learner reads."""
+    if selection.chosen("teach"):
+        st.html(_STYLE)
+
+
+def larger_chart(spec: Any) -> Any:
+    """A Vega-Lite specification with the sizes of its words as before a class; as it is while a learner reads."""
+    return _scaled(spec) if selection.chosen("teach") else spec
+
+
+def _scaled(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_scaled(each) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    return {
+        name: value * LARGER if name in _SIZES and isinstance(value, int | float) else _scaled(value)
+        for name, value in part.items()
+    }
+
+
+def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
+    """The same for a figure of Plotly's, whose words have 12 pixels where it states no size."""
+    if not selection.chosen("teach"):
+        return figure
+    larger = type(figure)(figure)
+    larger.update_layout(font_size=(figure.layout.font.size or 12) * LARGER)
+    for axis in larger.select_polars():
+        for each in (axis.angularaxis, axis.radialaxis):
+            if each.tickfont.size:
+                each.tickfont.size *= LARGER
+    return larger
+
+
 def show() -> None:
     """Sidebar: that a class is taught, and the way out. Nothing otherwise."""
     if not selection.chosen("teach"):
         return
-    st.html(_LARGER)
     with st.container(border=True):
         st.markdown(
             f":material/co_present: **Teaching.** Answers wait for Reveal. {_BACK} and {_FORWARD} turn the step."

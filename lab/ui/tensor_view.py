@@ -245,9 +245,9 @@ def show_difference(trace: Trace, shown: Shown) -> None:
     difference = proven_difference(cached.proof(trace), cut)
     if difference is not None:
         whole = f" of layer {cut.layer + 1}" if entry.of_layer else f" at state {cut.lead}" if leading(entry) else ""
-        said = f"**Proof**: max |difference| from Hugging Face over the whole tensor{whole}: **{difference:.1e}**."
+        said = f"**Hugging Face**: max |difference| over the whole tensor{whole}: **{difference:.1e}**."
     elif entry.weight:
-        said = "**Not in the proof**: a weight is read from the checkpoint, not computed."
+        said = "**Not compared with Hugging Face**: a weight is read from the checkpoint, not computed."
     else:
-        said = "**Not in the proof**: the table behind the badge has no such step."
+        said = "**Not compared with Hugging Face**: the table behind the badge has no such step."
     shown.proof.markdown(said)

@@ -105,7 +105,7 @@ def _train(plan: Plan, words: tuple[int, ...]) -> None:
 
 def _drawn(figure: Figure) -> dict[str, Any]:
     """A figure for a drawing that is replaced before anybody could ask for its table."""
-    return {"data": figure.data, "spec": dict(figure.spec), "width": figure.width, "alt": figure.alt}
+    return {"data": figure.data, "spec": larger_chart(dict(figure.spec)), "width": figure.width, "alt": figure.alt}
 
 
 def _head_names(run_layers: int, heads: int) -> list[str]:

@@ -67,9 +67,9 @@ def test_random_weights_are_named_and_rebuilt() -> None:
 
 def test_other_families(offer: Offer) -> None:
     at = visit(PAGE, model=offer("electra"), tensor="model.weights.embeddings.project[0]")
-    assert "W\\_E" in words(at) and "Not in the proof" in words(at)
+    assert "W\\_E" in words(at) and "Not compared with Hugging Face" in words(at)
     choose(at, "replaced_logits")
-    assert "**Proof**" in words(at)
+    assert "**Hugging Face**" in words(at)
 
 
 def test_no_text_is_answered_with_a_sentence() -> None:
@@ -110,7 +110,7 @@ def test_odd_links_are_mended_and_said() -> None:
     assert "<i>" not in said.replace("\\<", "")
     at = visit(PAGE, tensor="hidden_states", state="99")
     assert "state 99 became 4" in words(at)
-    assert "**Proof**" in words(at) and "hidden_states[4].numpy()" in python(at)
+    assert "**Hugging Face**" in words(at) and "hidden_states[4].numpy()" in python(at)
     assert "variant must be one of" in words(visit(PAGE, step=VARIANT_STEP, variant="nope"))
 
 

@@ -1,0 +1,69 @@
+"""Checks as they were asked: what is kept of them, so that they stay while the learner looks around."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.charts.figure import Figure
+from lab.course.checks import Question, selected
+from lab.course.words import quoted
+from lab.ui import parameters, selection
+
+# What is drawn beside a question, by the question's id.
+Figures = Mapping[str, Callable[[], Figure]]
+
+
+def hashed(*texts: object) -> str:
+    """A short name for these texts in a widget's key."""
+    return hashlib.sha256("\n".join(map(str, texts)).encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def fingerprint(question: Question) -> str:
+    """Two questions are one where prompt, options, answer and explanations are: then so are the numbers behind them."""
+    return hashed(question.prompt, *question.options)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The checks of a lesson as they were asked, and what they were asked about.
+
+    ``number`` counts how often new ones were wanted, ``seen`` are the wordings that were on screen so far. ``run``
+    is :func:`lab.ui.selection.what_runs` of that moment, ``link`` the whole of it, ``of`` the layer and head.
+    ``done``: the learner wants new ones.
+    """
+
+    questions: tuple[Question, ...]
+    figures: Mapping[str, Figure]
+    seed: int
+    of: str
+    run: tuple[object, ...]
+    link: Mapping[str, str]
+    number: int
+    seen: frozenset[str]
+    done: bool = False
+
+    @classmethod
+    def now(
+        cls, pool: Sequence[Question], most: int, seed: int, of: str, figures: Figures, before: Asked | None = None
+    ) -> Asked:
+        """New ones out of ``pool``: those not seen ``before`` come first."""
+        seen = frozenset() if before is None else before.seen
+        drawn = selected(pool, len(pool), seed)
+        drawn = sorted(drawn, key=lambda question: fingerprint(question) in seen)[:most]
+        return cls(
+            tuple(drawn), {each.id: figures[each.id]() for each in drawn if each.id in figures}, seed, of,
+            selection.what_runs(), selection.link(), 0 if before is None else before.number + 1,
+            seen | {fingerprint(each) for each in drawn},
+        )  # fmt: skip
+
+
+def about(link: Mapping[str, str], of: str = "") -> str:
+    """What a check was asked about; a link that names no sentence means the one every visit begins with."""
+    if link.get("mode") == parameters.TOY:
+        asked = "Asked about a toy"
+    else:
+        texts = [link.get("text", parameters.DEFAULT_TEXT), link.get("pair", "")]
+        asked = f"Asked about {' and '.join(quoted(text) for text in texts if text)}"
+    return f"{asked}, {of}" if of else asked

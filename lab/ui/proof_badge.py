@@ -1,0 +1,73 @@
+"""The badge of a page: whether its run matches Hugging Face's, and the table behind it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pyarrow as pa
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.models.proof import Proof
+
+
+def show_proof(proof: Proof, name: str | None = None, on_purpose: bool = False) -> None:
+    """The badge: green with the largest difference, or red with the first step that broke. Opens the table.
+
+    ``name`` says whose it is where there are several. A run changed ``on_purpose`` is not called broken.
+    """
+    broken = proof.first_failure
+    where = "" if broken is None or broken.layer is None else f", layer {broken.layer + 1}"
+    if broken is None:
+        label, icon = f":green[{len(proof.rows)} steps match Hugging Face]", ":material/verified:"
+    elif on_purpose:
+        label, icon = f"changed from {escaped(broken.step)}{where} on", ":material/tune:"
+    else:
+        label, icon = f":red[Differs from {escaped(broken.step)}{where}]", ":material/error:"
+    if name is not None:
+        label = f"{escaped(name)}: {label}"
+    with st.popover(label, icon=icon):
+        if broken is None:
+            st.markdown(
+                f"Hugging Face ran the same checkpoint on the same tokens with its own code. Over all "
+                f"{len(proof.rows)} steps the largest difference is **{proof.largest_difference:.1e}**."
+            )
+            st.markdown(
+                "This shows that the lab computes what the model computes, as exactly as 32-bit numbers allow. It does "
+                "not show that the model is right about the sentence, nor that a sentence on this page reads the "
+                "numbers rightly."
+            )
+        elif on_purpose:
+            st.markdown(
+                f"Hugging Face ran the same tokens without the intervention. **{escaped(broken.step)}**{where} is the "
+                f"first step that differs, by up to {broken.difference:.3g}: the intervention. From there on nothing "
+                "is compared."
+            )
+        else:
+            st.markdown(
+                f"The first step that differs from Hugging Face is **{escaped(broken.step)}**{where}: by up to "
+                f"{broken.difference:.3g}. Everything after it is built on that."
+            )
+        st.dataframe(
+            _proof_table(proof),
+            hide_index=True,
+            column_config={
+                "difference": st.column_config.NumberColumn("max |difference|", format="%.1e"),
+                "largest": st.column_config.NumberColumn("max |value|", format="%.3g"),
+            },
+        )
+
+
+@lru_cache(maxsize=64)
+def _proof_table(proof: Proof) -> pa.Table:
+    """The rows as they are sent, made once: the badge is part of every rerun of every page."""
+    return pa.table(
+        {
+            "step": [row.step for row in proof.rows],
+            "layer": ["" if row.layer is None else str(row.layer + 1) for row in proof.rows],
+            "shape": [" × ".join(map(str, row.shape)) for row in proof.rows],
+            "difference": [row.difference for row in proof.rows],
+            "largest": [row.largest for row in proof.rows],
+            "passed": [row.passed for row in proof.rows],
+        }
+    )

@@ -74,7 +74,7 @@ def choose_layer(trace: Trace) -> int:
         chosen = st.session_state["_flow_layer"]
         st.session_state["flow_layer"] = 0 if chosen == count else chosen
 
-    with st.sidebar:
+    with sidebar.controls():
         chosen = st.selectbox(
             "Layer", range(1, count + 1), key="_flow_layer", on_change=take,
             help="Rollout and the tree look from after this layer down to the input.",

@@ -15,7 +15,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 from torch import Tensor
@@ -149,4 +149,4 @@ def once(function: Callable[Concatenate[Subject, Rest], Result]) -> Callable[Con
         asked = (function, *list(bound.arguments.values())[1:])
         return _MEMO.get(subject, asked, lambda: function(subject, *args, **kwargs))
 
-    return remembering
+    return cast("Callable[Concatenate[Subject, Rest], Result]", remembering)

@@ -159,9 +159,9 @@ def _say_first(view: View) -> None:
     others = queries > 0  # the first token has nothing else to attend to
     taken = float(cached_heads.mean_cells(view.trace, view.kept, a, 0).weights[others, 0].mean())
     even = float(np.mean([1 / (query + 1) if view.causal else 1 / len(view.trace) for query in queries[others]]))
-    whole = f"Sentence {a + 1} sends sentence 1 {view.kept.mass[a, 0]:.3f} in all; {taken:.3f} of that goes to" if a else (
-        f"The other tokens of sentence 1 send {taken:.3f} to"
-    )  # fmt: skip
+    whole = f"The other tokens of sentence 1 send {taken:.3f} to"
+    if a:
+        whole = f"Sentence {a + 1} sends sentence 1 {view.kept.mass[a, 0]:.3f} in all; {taken:.3f} of that goes to"
     st.markdown(f"{whole} the first token, which stands in sentence 1. An even spread would send it {even:.3f}.")
     if view.causal:
         sink = taken >= _SINK * even

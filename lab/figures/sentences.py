@@ -169,7 +169,8 @@ def everywhere(traced: Trace, a: int) -> Heatmap:
 def drawn_everywhere(found: Between, a: int) -> Heatmap:
     """The same of what :func:`apart` read already."""
     special = any(found.trace.encoding.special)
-    others = "Special tokens" if special else "First token"
+    more = found.sentences.blanks or found.sentences.left_out
+    others = "Others" if more else "Special tokens" if special else "First token"
     return heatmap(
         np.column_stack([found.found.mass, found.found.removed]), found.names(), [*found.numbers(), others],
         title="Where each sentence’s attention goes", row_title="From (queries)", column_title="To (keys)",

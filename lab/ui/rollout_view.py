@@ -48,13 +48,13 @@ def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:
     """The chosen token's row in both, in numbers."""
     others = np.where(np.arange(len(rolled)) == view.token, -1, rolled)
     other = int(others.argmax())
-    text = f"Rollout gives {view.name(view.token)} **{rolled[view.token]:.4f}** of itself"
+    text = f"In rollout, {view.name(view.token)} keeps **{rolled[view.token]:.4f}** of itself."
     if len(rolled) > 1:
         text += (
-            f", and of the others most from {view.name(other)}, **{rolled[other]:.4f}**; the layer "
-            f"alone has {raw[other]:.4f} there"
+            f" Of the other tokens, {view.name(other)} contributes most: **{rolled[other]:.4f}**. Layer "
+            f"{view.layer + 1} alone has {raw[other]:.4f} there."
         )
-    st.markdown(f"{text}. The row adds up to {rolled.sum():.4f}, as every row does.")
+    st.markdown(f"{text} The row adds up to {rolled.sum():.4f}, as every row does.")
 
 
 def _say_limits(norms: bool) -> None:

@@ -135,34 +135,44 @@ def show_specials(view: View) -> None:
 
 def _say_taken(view: View) -> None:
     """How much goes to those tokens, and what the papers say about it where it is much."""
-    a, taken, special = view.a, float(view.apart.removed[view.a]), any(view.trace.encoding.special)
-    if special:
-        even = 1 - sum(expected(view.kept, len(view.trace), view.causal, a, b) for b in range(len(view.sentences)))
-        where = ""
-    else:
-        even = float(np.mean([1 / (query + 1) if view.causal else 1 / len(view.trace)
-                              for query in view.apart.members[a]]))  # fmt: skip
-        where = "It stands in sentence 1. " + (
-            f"Sentence {a + 1} sends sentence 1 {view.kept.mass[a, 0]:.3f} in all; {taken:.3f} of that goes to this "
-            "one token. "
-            if a
-            else ""
-        )
+    taken = float(view.apart.removed[view.a])
     st.markdown(
-        f"Each row adds up to 1. The last column is what goes to {view.outside}: **{taken:.1%}** for sentence {a + 1}. "
-        f"{where}An even spread would send {even:.1%} there."
+        f"Each row adds up to 1. The last column is what goes to {view.outside}: **{taken:.1%}** for sentence "
+        f"{view.a + 1}."
     )
-    if taken < _SINK * even:
+    if not any(view.trace.encoding.special):
+        _say_first(view)
         return
-    if special:
+    seen = range(len(view.sentences))
+    even = 1 - sum(expected(view.kept, len(view.trace), view.causal, view.a, b) for b in seen)
+    st.markdown(f"An even spread would send {even:.1%} there.")
+    if taken >= _SINK * even:
         st.markdown(
             "In BERT, [SEP] takes much attention, too (Clark et al. 2019, §3.2). The authors conjecture that this is a "
             "no-op: a head attends there when what it looks for is not in the text."
         )
-    elif view.causal:
+
+
+def _say_first(view: View) -> None:
+    """What the first token takes where there is no special one: it stands in a sentence."""
+    a, queries = view.a, view.kept.members[view.a]
+    others = queries > 0  # the first token has nothing else to attend to
+    taken = float(cached_heads.mean_cells(view.trace, view.kept, a, 0).weights[others, 0].mean())
+    even = float(np.mean([1 / (query + 1) if view.causal else 1 / len(view.trace) for query in queries[others]]))
+    whole = f"The other tokens of sentence 1 send {taken:.3f} to"
+    if a:
+        whole = f"Sentence {a + 1} sends sentence 1 {view.kept.mass[a, 0]:.3f} in all; {taken:.3f} of that goes to"
+    st.markdown(f"{whole} the first token, which stands in sentence 1. An even spread would send it {even:.3f}.")
+    if view.causal:
+        sink = taken >= _SINK * even
         st.markdown(
-            "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: softmax makes each query spend 1 in all, "
-            "and every query can see the first token. Cells above the diagonal are 0: the model cannot look there."
+            (
+                "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: softmax makes each query spend 1 in "
+                "all, and every query can see the first token. "
+                if sink
+                else ""
+            )
+            + "Cells above the diagonal are 0: the model cannot look there."
         )
 
 

@@ -78,12 +78,13 @@ class View:
 
     @property
     def outside(self) -> str:
-        """What is left out, or could be: [CLS] and [SEP], or the first token."""
+        """What is left out, or could be: [CLS] and [SEP], or the first token; and whatever else is in no sentence."""
         out, special = places_left_out(self.trace)
-        if not special:
-            return f"the first token {named(self.trace, 0)}"
         names = dict.fromkeys(self.trace.labels[place] for place in np.flatnonzero(out))
-        return " and ".join(escaped(name) for name in names)
+        parts = [escaped(name) for name in names] if special else [f"the first token {named(self.trace, 0)}"]
+        parts += ["white space between sentences"] if self.sentences.blanks else []
+        parts += ["the sentences that are not shown"] if self.sentences.left_out else []
+        return " and ".join(parts)
 
     @property
     def counted(self) -> int:

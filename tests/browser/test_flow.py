@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -42,8 +45,9 @@ def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Pa
     tree = influence_tree(layer_maps(trace, None)[:3], 4, 3)
     assert tree.rolled is not None
     last = max(range(len(tree)), key=lambda node: [int(each) for each in places(tree, node)])
-    expect(tip).to_contain_text(f"Product along the path{float(f'{tree.product[last]:.4g}'):g}")
-    expect(tip).to_contain_text(f"Rollout: all paths to here{float(f'{tree.rolled[last]:.4g}'):g}")
+    for name, value in (("Product along the path", tree.product), ("Rollout: all paths to here", tree.rolled)):
+        shown = np.format_float_positional(float(f"{value[last]:.4g}"), trim="-")
+        expect(tip).to_contain_text(re.compile(rf"{name}\W*{re.escape(shown)}"))
     first.click()
     expect(items(page)).to_have_count(1 + 3 + 9 + 27 - 3 - 9)
     expect(first).to_have_attribute("aria-expanded", "false")

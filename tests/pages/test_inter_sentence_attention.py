@@ -118,7 +118,7 @@ def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said
     others = attention[..., 1:] / np.maximum(attention[..., 1:].sum(axis=-1, keepdims=True), 1e-30)
     without = others[:, :, second][..., [i - 1 for i in first[1:]]].sum(axis=-1).mean()
     said = words(open_step("Special tokens", model="lab-gpt2"))
-    assert f"sends sentence 1 {whole:.3f} in all; {taken:.3f} of that goes to this one token" in said
+    assert f"sends sentence 1 {whole:.3f} in all; {taken:.3f} of that goes to the first token" in said
     assert f"{whole:.3f} with all tokens, **{without:.3f}** with the first token" in said
     assert "Xiao et al. 2024" in said and "no-op" not in said and "nothing to leave out" not in said
     said = words(open_step("Matrix", model="lab-gpt2"))
@@ -157,6 +157,12 @@ def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
 def test_a_long_text_shows_its_first_sentences() -> None:
     said = words(visit(PAGE, text="The word is here again. " * 200))
     assert "you see the first 12" in said and "more sentences come after them" in said
+
+
+def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
+    """Of fifteen sentences twelve are shown: the rest of the attention is not [CLS]'s and [SEP]'s alone."""
+    said = words(open_step("Matrix", text="The dog ran. " * 15))
+    assert "and the sentences that are not shown. That is left out here" in said
 
 
 def test_there_is_no_toy() -> None:

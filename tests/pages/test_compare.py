@@ -82,6 +82,12 @@ def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
     assert at.info[0].value.startswith("**An example**") and quoted(EXAMPLE[0]) in at.info[0].value
 
 
+def test_what_is_asked_of_each_model_is_said_of_that_model() -> None:
+    said = words(visit(PAGE, compare=TWO_MODELS)).replace("\\", "")
+    assert "Token 5 is hidden behind “\u2068[MASK]\u2069” from “\u2068lab-bert\u2069”" in said
+    assert "“\u2068lab-gpt2\u2069” is asked what comes after token 5" in said
+
+
 def test_the_example_is_about_the_verb() -> None:
     model = lab.load_model("lab-bert")
     expected = []

@@ -35,12 +35,12 @@ def named(trace: Trace, position: int) -> str:
     return f"{quoted(trace.tokens[position])} ({position + 1})"
 
 
-def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
-    """A number with the minus of mathematics, and no sign at all once it is rounded to 0; ``plus`` signs all."""
-    return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")
-
-
 def in_tex(value: float, digits: int = 5) -> str:
     """A number in LaTeX, small and large ones with powers of ten."""
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
+    """A number with the minus of mathematics, and no sign at all once it is rounded to 0; ``plus`` signs all."""
+    return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")

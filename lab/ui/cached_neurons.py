@@ -50,19 +50,6 @@ def _kept(
         return kept_scores(_traced, at, pattern, _found.order.tolist(), count)
 
 
-def own_pattern(traced: Trace, at: tuple[int, int]) -> OwnPattern | None:
-    """The pattern that head ``at`` shows most clearly; see :func:`lab.analysis.head_pattern.own_pattern`."""
-    return _own_pattern(traced, cached_tags.patterns(traced), _run(traced), at)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _own_pattern(_traced: Trace, _found: Patterns, run: Hashable, at: tuple[int, int]) -> OwnPattern | None:
-    from lab.analysis.head_pattern import own_pattern
-
-    with TURNS:
-        return own_pattern(_traced, _found, *at)
-
-
 def walk(traced: Trace, pattern: Pattern) -> Walk | None:
     """The pattern on the head that shows it best; see :func:`lab.analysis.neuron_view.walk`."""
     return _walk(traced, cached_tags.patterns(traced), pattern, _run(traced), pattern.id)
@@ -74,3 +61,16 @@ def _walk(_traced: Trace, _found: Patterns, _pattern: Pattern, run: Hashable, pa
 
     with TURNS:
         return walk(_traced, _found, _pattern)
+
+
+def own_pattern(traced: Trace, at: tuple[int, int]) -> OwnPattern | None:
+    """The pattern that head ``at`` shows most clearly; see :func:`lab.analysis.head_pattern.own_pattern`."""
+    return _own_pattern(traced, cached_tags.patterns(traced), _run(traced), at)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _own_pattern(_traced: Trace, _found: Patterns, run: Hashable, at: tuple[int, int]) -> OwnPattern | None:
+    from lab.analysis.head_pattern import own_pattern
+
+    with TURNS:
+        return own_pattern(_traced, _found, *at)

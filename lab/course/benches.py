@@ -43,6 +43,7 @@ BENCHES: tuple[Bench, ...] = (
             "Golshanrad & Faghih 2024, From attention to assurance (the six metrics)",
             "Clark et al. 2019, What does BERT look at?, §3 (patterns)",
             "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1 (patterns)",
+            "Xiao et al. 2024, Efficient streaming language models with attention sinks",
         ),
     ),
     Bench(
@@ -53,6 +54,7 @@ BENCHES: tuple[Bench, ...] = (
         reading=(
             "Vig 2019, Deconstructing BERT, part 2: visualizing the inner workings of attention",
             "Vig 2019, A multiscale visualization of attention in the transformer model, §3.3",
+            "Xiao et al. 2024, Efficient streaming language models with attention sinks",
             "Kobayashi et al. 2020, Attention is not only a weight: analyzing transformers with vector norms",
         ),
     ),
@@ -76,6 +78,7 @@ BENCHES: tuple[Bench, ...] = (
             "Vaswani et al. 2017, Attention is all you need, §3",
             "Devlin et al. 2019, BERT: Pre-training of deep bidirectional transformers, §3",
             "Clark et al. 2019, What does BERT look at?, §4.1 (attention between words)",
+            "Xiao et al. 2024, Efficient streaming language models with attention sinks",
         ),
     ),
     Bench(

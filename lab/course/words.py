@@ -35,11 +35,6 @@ def named(trace: Trace, position: int) -> str:
     return f"{quoted(trace.labels[position])} ({position + 1})"
 
 
-def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
-    """A number with the minus of mathematics, and no sign at all once it is rounded to 0; ``plus`` signs all."""
-    return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")
-
-
 def beside(value: float, limit: float, digits: int = 2) -> str:
     """A number that is compared with ``limit``: as many digits as keep it on its side, ``digits`` at least."""
     while digits < 9 and (round(value, digits) > limit, round(value, digits) < limit) != (value > limit, value < limit):
@@ -51,3 +46,8 @@ def in_tex(value: float, digits: int = 5) -> str:
     """A number in LaTeX, small and large ones with powers of ten."""
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
+    """A number with the minus of mathematics, and no sign at all once it is rounded to 0; ``plus`` signs all."""
+    return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")

@@ -51,19 +51,6 @@ def _kept(
         return kept_scores(_traced, at, pattern, _found.order.tolist(), count)
 
 
-def own_pattern(traced: Trace, at: tuple[int, int]) -> OwnPattern | None:
-    """The pattern that head ``at`` shows most clearly; see :func:`lab.analysis.head_pattern.own_pattern`."""
-    return _own_pattern(traced, cached_tags.patterns(traced), _run(traced), at)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _own_pattern(_traced: Trace, _found: Patterns, run: Hashable, at: tuple[int, int]) -> OwnPattern | None:
-    from lab.analysis.head_pattern import own_pattern
-
-    with TURNS:
-        return own_pattern(_traced, _found, *at)
-
-
 def walk(traced: Trace, pattern: Pattern) -> Walk | None:
     """The pattern on the head that shows it best; see :func:`lab.analysis.neuron_view.walk`."""
     found = cached_tags.patterns(traced), cached_tags.chance(traced)
@@ -78,3 +65,16 @@ def _walk(
 
     with TURNS:
         return walk(_traced, _found[0], _pattern, _found[1])
+
+
+def own_pattern(traced: Trace, at: tuple[int, int]) -> OwnPattern | None:
+    """The pattern that head ``at`` shows most clearly; see :func:`lab.analysis.head_pattern.own_pattern`."""
+    return _own_pattern(traced, cached_tags.patterns(traced), _run(traced), at)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _own_pattern(_traced: Trace, _found: Patterns, run: Hashable, at: tuple[int, int]) -> OwnPattern | None:
+    from lab.analysis.head_pattern import own_pattern
+
+    with TURNS:
+        return own_pattern(_traced, _found, *at)

@@ -56,7 +56,7 @@ def with_example(page: BenchPage) -> BenchPage:
     if typed or chosen.mode == TOY:
         return page
     st.info(
-        f"**An example**, because you have not typed a text yet: A is {quoted(EXAMPLE[0])}. Type your own in the "
+        f"**An example**, because you have not typed a text yet. A is {quoted(EXAMPLE[0])} Type your own in the "
         "sidebar, and it is A.",
         icon=":material/lightbulb:",
     )

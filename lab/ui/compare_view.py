@@ -14,6 +14,7 @@ from lab.course.words import escaped, named, quoted, signed
 from lab.figures import comparable, compared
 from lab.figures.comparable import At, NothingToShow
 from lab.figures.shown import Cells, Maps, Names, Shown, Words
+from lab.models.trace import Trace
 from lab.text.pipeline import PipelineUnavailable
 from lab.ui import cached_compared, selection
 from lab.ui.attention_steps import choose_token
@@ -194,7 +195,14 @@ def _notes(pair: Pair, figure: str, at: At, a: Shown, b: Shown) -> None:
         st.caption("The text is long, so a cell is the largest weight of a block of tokens.")
     if pair.a.model is not pair.b.model and not isinstance(a, Words) and figure != comparable.SENTENCES:
         st.caption("A head, neuron or dimension of the same number need not do the same in two models.")
-    if figure == comparable.PREDICTIONS and not pair.a.model.config.causal:
-        st.caption(
-            f"Token {at.token + 1} is hidden behind {quoted(pair.a.labels[at.token])} in everything you see here."
-        )
+    if figure == comparable.PREDICTIONS:
+        st.caption(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
+
+
+def _asked(traced: Trace, at: At) -> str:
+    """What a run's prediction is about."""
+    token = at.inside(traced).token
+    if traced.model.config.causal:
+        return f"{quoted(traced.model.id)} is asked what comes after token {token + 1}; nothing is hidden from it."
+    hidden = quoted(traced.labels[token])
+    return f"Token {token + 1} is hidden behind {hidden} from {quoted(traced.model.id)}, in every figure here."

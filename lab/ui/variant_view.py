@@ -98,10 +98,12 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
     """What the rows lost to special tokens."""
     if not any(trace.encoding.special):
         first = trace.layer(place[0]).attention[place[1]][:, 0].mean().item()
+        even = sum(1 / (i if trace.model.config.causal else len(trace)) for i in range(1, len(trace) + 1)) / len(trace)
         st.markdown(
             f"**Removed mass: 0.** {escaped(trace.model.id)} puts no special tokens around a text, so nothing is left "
-            f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays: on average it gets "
-            f"{first:.0%} of the attention."
+            f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays. On average it gets "
+            f"{first:.0%} of the attention; from a head that attends to all tokens alike it would get {even:.0%}. A "
+            "first token that takes attention whatever it says is called an attention sink (Xiao et al. 2024)."
         )
         return
     if found.name == RAW:

@@ -28,7 +28,7 @@ def keys(page: Page) -> Locator:
 
 
 def six(number: float) -> str:
-    return f"{number:.6f}"
+    return f"{number:z.6f}"
 
 
 def expect_numbers(page: Page, key: int, dimension: int) -> None:
@@ -62,9 +62,18 @@ def test_numbers_in_the_rows_are_the_traces(lab: Lab, page: Page) -> None:
     rows = [row.locator("td.number").all_inner_texts() for row in page.locator("tr.key").all()]
     columns = (layer.scores, layer.scaled_scores, layer.attention, layer.head_contribution)
     for key, row in enumerate(rows):
-        assert row == [f"{float(column[4, 4, key]):.4f}" for column in columns]
+        assert row == [f"{float(column[4, 4, key]):z.4f}" for column in columns]
     length = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).norm()
     expect(page.locator("tfoot")).to_contain_text(f"{float(length):.4f}")
+
+
+@pytest.mark.parametrize("view", [View(width=1024, height=768)], indirect=True, ids=str)
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_all_columns_fit_a_projectors_width(lab: Lab, page: Page, view: View, model: str) -> None:
+    open_bench(lab, page, f"{ADDRESS}&model={model}")
+    expect(page.get_by_role("columnheader", name="‖α v W_O‖")).to_be_visible()
+    shown, whole = page.locator(".scroller:has(table)").evaluate("box => [box.clientWidth, box.scrollWidth]")
+    assert whole <= shown
 
 
 def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:

@@ -69,6 +69,8 @@ def test_long_title_is_broken_into_lines_that_fit_a_phone() -> None:
     (broken,) = [each["value"] for each in figure.spec["params"] if each["name"] == "title_lines"]
     assert len(broken) > 1
     assert max(map(len, broken)) <= 36
+    (short,) = [each["value"] for each in figure.spec["params"] if each["name"] == "short_title_lines"]
+    assert max(map(len, short)) <= 18 and " ".join(short) == " ".join(broken)  # for a figure in a narrow column
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])

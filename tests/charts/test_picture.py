@@ -38,3 +38,17 @@ def test_what_would_take_seconds_is_not_offered() -> None:
         np.zeros((side, side)), names, names, title="", row_title="", column_title="", value_title="", domain=(0, 1)
     )
     assert drawable(MAP) and not drawable(large)
+
+
+def test_what_is_rounded_to_zero_has_no_minus() -> None:
+    """d3 hides the minus of −0.001 in '.2f', but not in '+.2f'; Python hides neither."""
+    for value_format, zero in (("+.2f", "+0.00"), (".2f", "0.00")):
+        figure = bars(["a", "b"], [-0.001, 0.5], title="t", value_title="v", value_format=value_format)
+        drawn = svg(figure)
+        assert f">{zero}<" in drawn and ">−0.00<" not in drawn
+        assert "-0.00:" not in figure.alt
+        cells = heatmap(
+            [[-0.001, 0.5], [0.0, -0.7]], ["a", "b"], ["a", "b"], title="t", row_title="r", column_title="c",
+            value_title="v", scale="diverging", value_format=value_format,
+        )  # fmt: skip
+        assert f">{zero}<" in svg(cells) and ">−0.00<" not in svg(cells) and ">−0.70<" in svg(cells)

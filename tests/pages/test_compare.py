@@ -82,6 +82,12 @@ def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
     assert at.info[0].value.startswith("**An example**") and quoted(EXAMPLE[0]) in at.info[0].value
 
 
+def test_what_is_asked_of_each_model_is_said_of_that_model() -> None:
+    said = words(visit(PAGE, compare=TWO_MODELS)).replace("\\", "")
+    assert "Token 5 is hidden behind “\u2068[MASK]\u2069” from “\u2068lab-bert\u2069”" in said
+    assert "“\u2068lab-gpt2\u2069” is asked what comes after token 5" in said
+
+
 def test_the_example_is_about_the_verb() -> None:
     model = lab.load_model("lab-bert")
     expected = []
@@ -108,6 +114,17 @@ def test_until_there_is_a_text_b_it_is_the_same_words() -> None:
     assert "A with its words from the last to the first" in said and quoted("mat the on sat cat The.") in said
     said = words(visit(PAGE, text=A, pair=B))
     assert "the two texts of A, swapped" in said and quoted(f"{B} / {A}") in said
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_any_text_alone_has_something_to_be_compared_with(kind: str) -> None:
+    text, pair = TEXTS[kind]
+    at = visit(PAGE)
+    at.text_area(key="text").set_value(text)
+    at.text_input(key="pair").set_value(pair).run()
+    assert not at.exception and not at.error
+    assert "Until you type text B" in words(at) and "**An example**" not in words(at)
+    assert drawn(at) >= 2 or "is no word that could be predicted" in words(at)
 
 
 def test_a_toy_predicts_no_words_and_opens_on_its_attention() -> None:

@@ -128,3 +128,12 @@ def test_words_cut_by_hand() -> None:
     assert "does not match the text" in at.warning[0].value and "tokenizer’s own words" in at.warning[0].value
     next(button for button in at.button if button.label.startswith("Start from")).click().run()
     assert at.session_state["word_cut"] == "Mary | ' | s | little | lamb | slept | ." and not at.warning
+
+
+def test_what_the_first_token_of_a_causal_model_takes_stands_beside_an_even_share() -> None:
+    traced = lab.trace(lab.load_model("lab-gpt2"), "The sleepy cat sat on the mat.")
+    first, n = traced.layer(1).attention[3, :, 0].mean().item(), len(traced)
+    even = sum(1 / i for i in range(1, n + 1)) / n  # row i of an even head has i cells
+    said = words(visit(PAGE, model="lab-gpt2", step="Attention variants", layer="2", head="4"))
+    assert f"On average it gets {first:.0%} of the attention" in said and f"it would get {even:.0%}" in said
+    assert "Xiao et al. 2024" in said

@@ -95,8 +95,8 @@ def residual_stream(figures: Mapping[str, list[float]]) -> str:
     """What each layer's feed-forward network adds, beside the same with random weights; what is odd is said."""
     trained, active = np.array(figures["trained"]), np.array(figures["active"])
     much, silent = [int(i) for i in np.flatnonzero(trained > MUCH)], nearly_silent(active)
-    adds = f"{layers_named(much)} {'adds' if len(much) == 1 else 'add'} more than {MUCH:.0f} times the length of x."
-    odd = [adds] if much else []
+    adds = "adds" if len(much) == 1 else "add"
+    odd = [f"{layers_named(much)} {adds} more than {MUCH:.0f} times the length of x."] if much else []
     odd += [f"Layer {i + 1} is nearly silent for words: {active[i]:.1%} of its neurons are above 0." for i in silent]
     rows = [
         f"| {i + 1} | {trained[i]:.2f} | {before:.2f} | {active[i]:.1%} | {special:.0%} |"

@@ -52,7 +52,7 @@ def lines(  # noqa: PLR0913 - a chart's options have names, and most stay as the
     spec = base(title, 240, canvas=sum(array.size for array in arrays.values()) > CANVAS_ABOVE**2)
     spec["params"].append(names("labels", list(arrays)))
     axis = axis_text() | {"tickCount": 5} | ({"tickMinStep": 1} if x is None else {})
-    scale = {"domain": list(checked_domain(y_domain, of="lines"))} if y_domain else {"zero": False}
+    scale: dict[str, Any] = {"domain": list(checked_domain(y_domain, of="lines"))} if y_domain else {"zero": False}
     if log:
         if any((array <= 0).any() for array in arrays.values()):
             raise ValueError("lines: a log scale needs values above 0.")

@@ -16,7 +16,7 @@ import numpy as np
 
 from lab.analysis.feed_forward import nearly_silent
 from lab.analysis.patterns import PATTERNS
-from lab.course.feed_forward_reading import MUCH
+from lab.course.feed_forward_reading import MUCH, layers_named
 from lab.course.words import beside
 from lab.models.catalogue import EMBEDDED
 from training import bert, gpt2
@@ -100,8 +100,9 @@ def _heads(figures: Mapping[str, Any]) -> str:
 def residual_stream(figures: Mapping[str, list[float]]) -> str:
     """What each layer's feed-forward network adds, beside the same with random weights; what is odd is said."""
     trained, active = np.array(figures["trained"]), np.array(figures["active"])
-    much, silent = np.flatnonzero(trained > MUCH), nearly_silent(active)
-    odd = [f"Layer {i + 1} adds more than {MUCH:.0f} times the length of what was there." for i in much]
+    much, silent = [int(i) for i in np.flatnonzero(trained > MUCH)], nearly_silent(active)
+    adds = "adds" if len(much) == 1 else "add"
+    odd = [f"{layers_named(much)} {adds} more than {MUCH:.0f} times the length of x."] if much else []
     odd += [f"Layer {i + 1} is nearly silent for words: {active[i]:.1%} of its neurons are above 0." for i in silent]
     rows = [
         f"| {i + 1} | {trained[i]:.2f} | {before:.2f} | {active[i]:.1%} | {special:.0%} |"

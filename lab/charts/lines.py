@@ -24,7 +24,7 @@ from lab.charts.figure import (
 from lab.charts.tables import unique_names
 
 
-def lines(
+def lines(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
     series: Mapping[str, ArrayLike],
     *,
     title: str,
@@ -33,14 +33,16 @@ def lines(
     x: Sequence[float] | None = None,
     y_domain: tuple[float, float] | None = None,
     value_format: str = ".3f",
+    log: bool = False,
 ) -> Figure:
     """Draw one line for each of `series`, (points,) each, over `x` or over 1, 2, 3 …
 
-    Lines may differ in length (a run that goes on): each takes the first of `x`. Up to six.
+    Lines may differ in length (a run that goes on): each takes the first of `x`. Up to six. With `log` equal
+    distances up are equal factors.
 
     Raises
     ------
-    ValueError : no series or more than six, more points than `x`, NaN or infinity.
+    ValueError : no series or more than six, more points than `x`, NaN or infinity, with `log` a value not above 0.
     """
     check_format(value_format, of="lines")
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
@@ -50,7 +52,11 @@ def lines(
     spec = base(title, 240, canvas=sum(array.size for array in arrays.values()) > CANVAS_ABOVE**2)
     spec["params"].append(names("labels", list(arrays)))
     axis = axis_text() | {"tickCount": 5} | ({"tickMinStep": 1} if x is None else {})
-    scale = {"domain": list(checked_domain(y_domain, of="lines"))} if y_domain else {"zero": False}
+    scale: dict[str, Any] = {"domain": list(checked_domain(y_domain, of="lines"))} if y_domain else {"zero": False}
+    if log:
+        if any((array <= 0).any() for array in arrays.values()):
+            raise ValueError("lines: a log scale needs values above 0.")
+        scale = {"type": "log"}
     spec["encoding"] = {
         "x": _quantity("x", x_title, {"zero": False, "nice": False}, axis),
         "y": _quantity("value", y_title, scale, axis_text() | {"tickCount": 5, "grid": True, "gridOpacity": 0.5}),

@@ -42,7 +42,7 @@ def much_added(trained: Array, untrained: Array | None) -> str | None:
         else ""
     )
     return (
-        f"**This is odd.** {_layers(layers)} add{'s' if len(layers) == 1 else ''} more than {MUCH:.0f} times the "
+        f"**This is odd.** {layers_named(layers)} add{'s' if len(layers) == 1 else ''} more than {MUCH:.0f} times the "
         f"length of what was there, so little is left of what the token was before. {learned}Take it for this model’s "
         "way, not for what residual streams do."
     )
@@ -54,7 +54,7 @@ def silent_for_words(shares: Array) -> str | None:
     if not found:
         return None
     others = np.delete(shares, found)
-    names = f"Layer {found[0] + 1} is" if len(found) == 1 else f"{_layers(found)} are"
+    names = f"{layers_named(found)} {'is' if len(found) == 1 else 'are'}"
     return (
         f"**{names} nearly silent for words**: at an average word of this text, {shares[found].mean():.1%} of its "
         f"neurons are above 0. In the other layers it is {others.min():.0%} to {others.max():.0%}."
@@ -90,7 +90,7 @@ def _at(values: Array, layer: int) -> str:
     return f"{values[layer]:.2f} (layer {layer + 1})"
 
 
-def _layers(layers: list[int]) -> str:
-    """ "Layer 2", "Layers 1, 2 and 4"."""
+def layers_named(layers: list[int]) -> str:
+    """Layers, given from 0, as text names them: "Layer 2", "Layers 1, 2 and 4"."""
     names = [str(i + 1) for i in layers]
     return f"Layer {names[0]}" if len(names) == 1 else f"Layers {', '.join(names[:-1])} and {names[-1]}"

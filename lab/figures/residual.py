@@ -45,14 +45,16 @@ def drawn_changes_of_token(
     traced: Trace, found: SublayerChanges, measure: str, token: int, untrained: SublayerChanges | None = None
 ) -> Figure:
     """The same of changes already measured."""
-    every = {"": found} | ({} if untrained is None else {", random weights": untrained})
+    every = {"": found} | ({} if untrained is None else {", random": untrained})
+    values = {
+        f"{name}{whose}": (of.cosine if measure == CHANGE_COSINE else of.relative)[:, at, token]
+        for whose, of in every.items()
+        for at, name in enumerate(SUBLAYERS)
+    }
+    log = measure != CHANGE_COSINE and all(line.min() > 0 for line in values.values())
     return lines(
-        {
-            f"{name}{whose}": (of.cosine if measure == CHANGE_COSINE else of.relative)[:, at, token]
-            for whose, of in every.items()
-            for at, name in enumerate(SUBLAYERS)
-        },
-        x_title="Layer", y_title=measure, title=f"{measure} at {traced.labels[token]}, layer by layer",
+        values, x_title="Layer", y_title=measure, log=log,
+        title=f"{measure} at {traced.labels[token]}, layer by layer{' (log scale)' if log else ''}",
     )  # fmt: skip
 
 

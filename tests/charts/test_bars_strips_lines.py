@@ -133,3 +133,10 @@ def test_new_points_leave_the_specification_of_lines_as_it_is() -> None:
 def test_lines_say_what_does_not_fit(series: dict[str, list[float]], x: list[float] | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         lines(series, title="", x_title="", y_title="", x=x)
+
+
+def test_lines_on_a_log_scale() -> None:
+    found = lines({"a": [0.1, 10.0]}, title="T", x_title="x", y_title="y", log=True)
+    assert found.spec["encoding"]["y"]["scale"]["type"] == "log"
+    with pytest.raises(ValueError, match="above 0"):
+        lines({"a": [0.0, 10.0]}, title="T", x_title="x", y_title="y", log=True)

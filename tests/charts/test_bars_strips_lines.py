@@ -7,7 +7,7 @@ import pytest
 
 from lab.charts.bars import bars, columns
 from lab.charts.figure import ticks
-from lab.charts.lines import lines
+from lab.charts.lines import lines, settled
 from lab.charts.strips import strips
 
 
@@ -133,3 +133,14 @@ def test_new_points_leave_the_specification_of_lines_as_it_is() -> None:
 def test_lines_say_what_does_not_fit(series: dict[str, list[float]], x: list[float] | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         lines(series, title="", x_title="", y_title="", x=x)
+
+
+def test_settled_lines_state_their_extents() -> None:
+    """Else Vega looks for them in the data that it does not have yet, and warns of an infinite extent."""
+    drawn = lines({"a": [3.0, 1.0], "b": [2.0, 5.0, 4.0]}, title="t", x_title="x", y_title="y", x=[10, 20, 30])
+    spec = settled(drawn).spec
+    assert spec["encoding"]["x"]["scale"]["domain"] == [10, 30]
+    assert spec["encoding"]["y"]["scale"]["domain"] == [1, 5]
+    assert "domain" not in drawn.spec["encoding"]["x"]["scale"]
+    bounded = settled(lines({"a": [0.2]}, title="t", x_title="x", y_title="y", y_domain=(0.0, 1.0))).spec
+    assert bounded["encoding"]["y"]["scale"]["domain"] == [0.0, 1.0]

@@ -1,6 +1,7 @@
 """Series as lines: a loss while training, a metric from layer to layer."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -71,6 +72,20 @@ def lines(  # noqa: PLR0913 - a chart's options have names, and most stay as the
     ]
     alt = describe_lines(arrays, value_format=value_format)
     return Figure(spec, _data(arrays, places), "stretch", alt, partial(_table, arrays, places, x_title))
+
+
+def settled(figure: Figure) -> Figure:
+    """A chart of :func:`lines` that will not grow, with the extent of both axes written down.
+
+    Vega asks for it before Streamlit has handed over the data, and warns of an infinite one where it is not stated.
+    """
+    encoding = dict(figure.spec["encoding"])
+    for channel, field, nice in (("x", "x", False), ("y", "value", True)):
+        scale, values = encoding[channel]["scale"], figure.data[field]
+        if "domain" not in scale and len(values):
+            stated = scale | {"domain": [float(values.min()), float(values.max())], "nice": nice}
+            encoding[channel] = encoding[channel] | {"scale": stated}
+    return replace(figure, spec={**figure.spec, "encoding": encoding})
 
 
 def _quantity(field: str, title: str, scale: dict[str, Any], axis: dict[str, Any]) -> dict[str, Any]:

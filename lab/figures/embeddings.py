@@ -8,7 +8,7 @@ from lab.analysis.embeddings import SUMMANDS, parts, worked_dimension
 from lab.charts.figure import Figure
 from lab.charts.grid import span
 from lab.charts.heatmap import Heatmap
-from lab.charts.lines import lines
+from lab.charts.lines import lines, settled
 from lab.charts.strips import strips
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, dimension_labels
@@ -79,8 +79,13 @@ def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None 
 
 def lengths(traced: Trace) -> Figure:
     """The Euclidean length of every token's vectors, a line for each part."""
-    return lines(
-        analysis.lengths(parts(traced)), title="Vector lengths, token by token", x_title="Token", y_title="Length ‖x‖"
+    return settled(
+        lines(
+            analysis.lengths(parts(traced)),
+            title="Vector lengths, token by token",
+            x_title="Token",
+            y_title="Length ‖x‖",
+        )
     )
 
 

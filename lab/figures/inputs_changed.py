@@ -13,7 +13,7 @@ from lab.analysis.attention import heaviest
 from lab.analysis.embeddings import Gap, Movement, Order, SegmentChange, Values, permutation_gap, segment_movement
 from lab.charts.bars import bars
 from lab.charts.figure import Figure
-from lab.charts.lines import lines
+from lab.charts.lines import lines, settled
 from lab.figures.attention import BARS
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -36,10 +36,10 @@ def segment_movement_by_layer(traced: Trace, change: SegmentChange) -> Figure:
 
 def segment_movement_by_layer_of(traced: Trace, movement: Movement) -> Figure:
     """The same, measured before."""
-    return lines(
+    return settled(lines(
         segment_means(traced, movement), x=range(len(movement.distance)), x_title=STATES,
         y_title="Distance ÷ length", title="How far vectors move, on average",
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int = 0) -> Figure:
@@ -73,7 +73,7 @@ def reordering(traced: Trace, order: Order) -> Figure:
 
 def reordering_of(gaps: Mapping[str, Gap]) -> Figure:
     """The same, measured before; by the names of :func:`ways_to_run`."""
-    return lines(
+    return settled(lines(
         {name: gap.layers for name, gap in gaps.items()}, x=range(len(gaps[WITHOUT].layers)), x_title=STATES,
         y_title="max |difference|", title="Difference in each hidden state", value_format=".2g",
-    )  # fmt: skip
+    ))  # fmt: skip

@@ -15,7 +15,7 @@ from lab.analysis.embeddings import Array, position_rows
 from lab.analysis.positions import BASE, Measure, Values, by_distance, similarity, sinusoids, spaced, wavelengths
 from lab.charts.figure import Figure
 from lab.charts.heatmap import Heatmap, heatmap
-from lab.charts.lines import lines
+from lab.charts.lines import lines, settled
 from lab.charts.strips import strips
 from lab.figures.embeddings import DIMENSIONS, dimension_names, stretch
 from lab.models.trace import Trace
@@ -62,10 +62,10 @@ def row_lengths(traced: Trace, length: int, width: int, base: float = BASE) -> F
         "learned": np.linalg.norm(position_rows(traced, length), axis=1),
         "sinusoids": np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1),
     }
-    return lines(
+    return settled(lines(
         sizes, x=range(length), x_title="Position", y_title="Length of the row", title="Length of each row",
         y_domain=(0.0, 1.05 * float(max(each.max() for each in sizes.values()))),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def learned_similarity(traced: Trace, length: int, measure: Measure = "cosine") -> Heatmap:
@@ -109,29 +109,29 @@ def similarity_by_distance(
 def similarity_by_distance_of(learned: Spread, computed: Spread, measure: Measure) -> Figure:
     """The same, measured before: least, mean and largest at each distance."""
     least, mean, most = learned
-    return lines(
+    return settled(lines(
         {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed[1]},
         x=range(len(computed[1])), x_title="Distance |p − q|", y_title=measure.capitalize(),
         title=f"{measure.capitalize()} by distance",
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def waves(length: int, width: int, base: float = BASE) -> Figure:
     """The sines of a few dimensions over the positions."""
     pairs = np.unique(np.linspace(0, width // 2 - 1, _WAVES).round().astype(int))
     table = sinusoids(np.arange(length), width, base)
-    return lines(
+    return settled(lines(
         {f"dimension {2 * i + 1}": table[:, 2 * i] for i in pairs}, x=range(length), x_title="Position",
         y_title="Value", title="Sines of some dimensions", y_domain=(-1.0, 1.0),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def wavelength_by_dimension(width: int, base: float = BASE) -> Figure:
     """The logarithm of each pair's wavelength: a straight line."""
-    return lines(
+    return settled(lines(
         {"wavelength": np.log10(wavelengths(width, base))}, x=range(1, width, 2), x_title="Dimension",
         y_title="log₁₀ of the wavelength", title="Wavelength of each pair",
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def shift_matrix(shift: int, width: int, base: float = BASE) -> Heatmap:

@@ -51,6 +51,10 @@ class View:
         """Where we are, for chart titles; with the index a notebook would use."""
         return figures.place(self.layer.index, self.head)
 
+    def choose(self, question: Question | None = None) -> bool:
+        """The selectors of query and key, and between them a question; False while it waits."""
+        return choose_tokens(self.trace, self.query, self.key, question)
+
     def figure(self, of: Callable[[Trace, int, int, int, int], F]) -> partial[F]:
         """The figure ``of`` what the learner looks at."""
         return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
@@ -65,7 +69,7 @@ def first_head(page: LessonPage) -> int:
     return _SHARED_OUT if chosen.mode != TOY and chosen.model == DEFAULTS.model else 1
 
 
-def choose_tokens(view: View, question: Question | None = None) -> bool:
+def choose_tokens(trace: Trace, query: int, key: int, question: Question | None = None) -> bool:
     """Two selectors for query and key; the keyboard's way to what a click on the map does.
 
     A ``question`` about the query is asked between them: the chosen key could be its answer. Returns whether it is
@@ -73,11 +77,11 @@ def choose_tokens(view: View, question: Question | None = None) -> bool:
     """
     left, right = st.columns(2)
     with left:
-        choose_token(view.trace, "token", "Query: the token that attends", view.query)
+        choose_token(trace, "token", "Query: the token that attends", query)
     if question is not None and not predict(_LESSON, question):
         return False
     with right:
-        choose_token(view.trace, "key_token", "Key: the token attended to", view.key)
+        choose_token(trace, "key_token", "Key: the token attended to", key)
     return True
 
 
@@ -115,7 +119,7 @@ def show_map(view: View, question_first: bool = True) -> None:
     if question_first:
         _explain(view)
     question = ask.most_attended(view.trace, view.row, view.query)
-    if question_first and not choose_tokens(view, question):
+    if question_first and not view.choose(question):
         return
     clicked = draw_map(view, view.trace, f"Attention weights, {view.place}", "attention-map", clickable=True)
     if clicked is not None and clicked != st.session_state.get("_clicked"):
@@ -146,7 +150,7 @@ def _explain(view: View) -> None:
 
 def show_queries_and_keys(view: View) -> None:
     """Where the numbers start: one vector per token becomes three."""
-    choose_tokens(view)
+    view.choose()
     config = view.trace.model.config
     st.markdown(
         f"Each token’s vector of {config.width} numbers is multiplied by three matrices. Head {view.head + 1} "
@@ -154,7 +158,7 @@ def show_queries_and_keys(view: View) -> None:
         f"it offers, and a **value**, what it passes on."
     )
     draw(view.figure(figures.query_key_value), "query-key-value")
-    st.latex(r"Q = xW_Q + b_Q \qquad K = xW_K + b_K \qquad V = xW_V + b_V")
+    st.latex(r"\begin{aligned} Q & = xW_Q + b_Q \\ K & = xW_K + b_K \\ V & = xW_V + b_V \end{aligned}")
     if view.trace.model.id == CONSTRUCTED:
         _show_construction(view)
     code(forward.project_qkv, forward.split_heads)
@@ -181,7 +185,7 @@ def _show_construction(view: View) -> None:
 
 def show_scores(view: View) -> None:
     """A score is a dot product: multiply dimension by dimension, add up."""
-    choose_tokens(view)
+    view.choose()
     row, key = view.row, view.key
     st.markdown(
         f"Does the key of {view.token(key)} answer the query of {view.token(view.query)}? Multiply the two vectors "
@@ -198,7 +202,7 @@ def show_scale(view: View) -> None:
     row = view.row
     d_k = len(row.query)
     question = ask.without_scaling(view.trace, row, view.query)
-    if not choose_tokens(view, question):
+    if not view.choose(question):
         return
     st.markdown(
         f"A score adds up {d_k} products, and a sum of many products spreads widely. {d_k} independent products add "
@@ -219,7 +223,7 @@ def show_scale(view: View) -> None:
 
 def show_softmax(view: View) -> None:
     """The weights, written out."""
-    choose_tokens(view)
+    view.choose()
     row, key = view.row, view.key
     table = pd.DataFrame(
         {
@@ -247,7 +251,7 @@ def show_softmax(view: View) -> None:
 
 def show_values(view: View) -> None:
     """What the query takes home: the weighted sum of the values."""
-    choose_tokens(view)
+    view.choose()
     st.markdown(
         f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
         f"{view.head + 1} brings to {view.token(view.query)}: its **context**."

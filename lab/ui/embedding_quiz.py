@@ -16,14 +16,14 @@ _POSITIONS = 16  # as many as a learner can look up on the similarity map
 def show_checks(view: View) -> None:
     """Four questions, those that this text decides."""
     trace, token = view.trace, view.token
-    # The largest number of the token's sum: two decimals of it say enough.
-    dimension = int(np.abs(view.parts["sum"][token]).argmax())
-    worked = worked_dimension(trace, token, dimension)
+    # The largest numbers of the token's sum: two decimals of them say enough. Two dimensions, because the second
+    # question names the sum that the first one asks for.
+    second, first = np.argsort(np.abs(view.parts["sum"][token]), kind="stable")[-2:].tolist()
     table = trace.model.weights.embeddings.position
     rows = position_rows(trace, _POSITIONS)
     candidates = (
-        ask.added_up(trace, token, dimension, worked),
-        ask.normalized(trace, token, dimension, worked),
+        ask.added_up(trace, token, first, worked_dimension(trace, token, first)),
+        ask.normalized(trace, token, second, worked_dimension(trace, token, second)),
         ask.nearest_position(rows, min(token, len(rows) - 1)),
         ask.learned_numbers(trace.model.config, len(table), view.width, len(trace)),
         ask.longest_sum(trace, view.parts),

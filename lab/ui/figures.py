@@ -17,6 +17,7 @@ from lab.charts.tables import to_csv
 from lab.ui.cached import TURNS
 from lab.ui.teaching import larger_chart, larger_plotly
 
+_FIT = 4  # columns that are seen without scrolling
 _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
 
 
@@ -59,6 +60,8 @@ def show_numbers(
         if pop.open:
             table = make_table()
             st.dataframe(table)
+            if len(table.columns) > _FIT:
+                st.caption(f"{len(table.columns)} columns: scroll the table sideways, or take the CSV.")
             with st.container(horizontal=True):
                 _file("CSV", key, "csv", to_csv(table))
                 if figure is not None and drawable(figure):

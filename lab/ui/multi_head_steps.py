@@ -101,23 +101,20 @@ def show_concat(view: View) -> None:
 def _show_one_number(view: View) -> None:
     """One dimension of the attention output, head by head."""
     added, token = _added(view), view.query
-    dimension = int(np.abs(added.output[token]).argmax())
+    dimension = int(np.abs(added.parts[view.head, token]).argmax())
     shares = added.parts[:, token, dimension]
     bias, output = float(added.bias[dimension]), float(added.output[token, dimension])
     context = view.layer.context[view.head, token]
     column = view.layer.weights.w_o.unflatten(0, (len(shares), -1))[view.head, :, dimension]
-    # The largest products: the first ones of a toy's sparse matrix would be zeros.
+    # Not the first products: in a toy's sparse matrix they are zeros.
     largest = np.argsort(-np.abs((context * column).numpy()), kind="stable")[:2]
     terms = " + ".join(f"({float(context[i]):.3f})({float(column[i]):.3f})" for i in largest)
     more = r" + \dots" if len(context) > 2 else ""
     st.markdown(
-        f"**By hand.** For {view.token(token)}, dimension {dimension + 1} of the attention output is the one farthest "
-        f"from 0. Head {view.head + 1} adds"
+        f"**By hand.** Look at dimension {dimension + 1} of the attention output of {view.token(token)}: of all "
+        f"dimensions, head {view.head + 1} adds most to this one. Its two largest products come first:"
     )
-    if not shares[view.head]:
-        st.markdown("nothing: each of its products is 0. Choose another head in the sidebar.")
-    else:
-        st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
+    st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
     table = pd.DataFrame(
         {
             "part": [*head_labels(view.trace), "bias b_O", "sum", "attention output of the layer"],

@@ -15,18 +15,22 @@ from lab.ui.quiz import checks
 
 _AT_MOST = 5
 _LENS_TOKENS = 8
+_NOT_LISTED = 12  # words whose probabilities a question may list
 _NUCLEI = (0.5, 0.3, 0.7, 0.9)
 
 
 def show_checks(view: View) -> None:
     """Questions on this text."""
     first, *others = view.best(5)
+    # No prompt may hold the number that another question asks for: the list of the most probable words stays clear of
+    # the word divided by hand, and so does the word whose logit grows.
+    divided = view.best(_NOT_LISTED + 4)[_NOT_LISTED:] if view.causal else others[:2]
     questions: list[Question | None] = [
-        next(filter(None, (ask.quotient(each, view.prediction) for each in others)), None),
+        next(filter(None, (ask.quotient(each, view.prediction) for each in divided)), None),
         _perplexity(view),
         _nucleus(view) if view.causal else _pair(view),
         _least_certain(view),
-        next(filter(None, (ask.shifted(each) for each in others)), None),
+        next(filter(None, (ask.shifted(each) for each in others[2:])), None),
         ask.tempered(view.prediction, first) if view.causal else _easiest_word(view),
         ask.odds(others[0], others[1]),
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from lab.charts.bars import bars, columns
 from lab.charts.figure import ticks
-from lab.charts.lines import lines
+from lab.charts.lines import lines, settled
 from lab.charts.strips import strips
 
 
@@ -140,3 +140,14 @@ def test_lines_on_a_log_scale() -> None:
     assert found.spec["encoding"]["y"]["scale"]["type"] == "log"
     with pytest.raises(ValueError, match="above 0"):
         lines({"a": [0.0, 10.0]}, title="T", x_title="x", y_title="y", log=True)
+
+
+def test_settled_lines_state_their_extents() -> None:
+    """Else Vega looks for them in the data that it does not have yet, and warns of an infinite extent."""
+    drawn = lines({"a": [3.0, 1.0], "b": [2.0, 5.0, 4.0]}, title="t", x_title="x", y_title="y", x=[10, 20, 30])
+    spec = settled(drawn).spec
+    assert spec["encoding"]["x"]["scale"]["domain"] == [10, 30]
+    assert spec["encoding"]["y"]["scale"]["domain"] == [1, 5]
+    assert "domain" not in drawn.spec["encoding"]["x"]["scale"]
+    bounded = settled(lines({"a": [0.2]}, title="t", x_title="x", y_title="y", y_domain=(0.0, 1.0))).spec
+    assert bounded["encoding"]["y"]["scale"]["domain"] == [0.0, 1.0]

@@ -111,7 +111,7 @@ def test_stages_that_change_nothing_are_shown_as_such() -> None:
 
 def test_bytes_take_the_place_of_normalization(offer: Offer) -> None:
     at = open_step("Normalize", text="né", model=offer("gpt2"))
-    assert "normalizes nothing. It reads the 2 characters as 3 bytes of UTF-8." in words(at)
+    assert "changes no character. It reads the 2 characters as 3 bytes of UTF-8." in words(at)
     assert at.dataframe[0].value["UTF-8 bytes"].tolist() == ["6E", "C3 A9"]
 
 

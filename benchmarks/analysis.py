@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.measure import Comparison, peak_megabytes, time_ratio
 from lab.analysis.metrics import METRICS, attention_metrics
 from lab.analysis.sentences import between_sentences
-from lab.analysis.specialization import FAR, PUNCTUATION, CONTENT_WORDS, FUNCTION_WORDS, specialization_of
+from lab.analysis.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, specialization_of
 
 LAYERS = HEADS = 12
 LENGTHS = (32, 128, 512)

@@ -72,7 +72,7 @@ def _say_sinks(view: View, mean: Values, labels: Labels) -> None:
     tokens, shares = escaped(aside(view.trace)), [float(mass[labels == i].mean()) for i in range(int(labels.max()) + 1)]
     told = ", ".join(f"cluster {i} {share:.2f}" for i, share in enumerate(shares, start=1))
     why = (
-        f"{tokens[0].upper()}{tokens[1:]} are left out here, so that the clusters do not merely sort the heads by it."
+        "They take no part in the metrics here, so the clusters do not sort the heads by these numbers alone."
         if left_out(view)
         else "If these numbers lie far apart, the clusters may say little else; then choose “Left out”."
     )

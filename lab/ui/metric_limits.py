@@ -81,7 +81,7 @@ def _table_of_both(view: View, corrected: bool) -> None:
     for name, every in (("all tokens", found(view)), ("without", cached_heads.metrics(view.trace, threshold(), True))):
         table[name] = [float(every.values(metric.id, corrected)[at]) for metric in METRICS]
     table["unit"] = [unit(metric, corrected) for metric in METRICS]
-    numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in table.columns[1:-1]}
+    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
 

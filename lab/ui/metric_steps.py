@@ -82,7 +82,7 @@ def _table_of_two(view: View, heads: list[tuple[int, int]], corrected: bool) -> 
             "unit": [unit(metric, corrected) for metric in METRICS],
         }
     )
-    numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in table.columns[1:-1]}
+    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
 

@@ -121,9 +121,7 @@ def _notes(scores: Values, chance: Chance) -> str:
         if np.isneginf(value).any() and not np.isnan(own).all()
     ]
     if full:
-        notes.append(
-            f"No room: on this text a uniform head scores 1 in {' and '.join(full)}, so no head can be above it."
-        )
+        notes.append(f"No room: a uniform head scores 1 in {' and '.join(full)}, so no head can be above it.")
     if np.isnan(scores).any():
         notes.append("A pattern is missing where the text has no case of it, or where a causal model cannot show it.")
     return " ".join(notes)
@@ -188,8 +186,8 @@ def show_checks(view: View) -> None:
     """Questions on this text and this head."""
     scores, chance = scores_of(cached_tags.patterns(view.trace)), cached_tags.chance(view.trace)
     name = ask.name_of(view.place, scores[:, view.layer.index, view.head], chance)
-    named = clearly_above(scores, chance).any(axis=(1, 2))
-    order = sorted(range(1, len(PATTERNS)), key=lambda place: not named[place])  # none is named broad
+    passing = clearly_above(scores, chance)
+    order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
     best = [ask.best_head(PATTERNS[place], scores[place]) for place in order]
     tags = None if view.page.selection.mode == TOY else tags_or_reason(view.trace)
     tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)

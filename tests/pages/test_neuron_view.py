@@ -126,7 +126,7 @@ def test_a_causal_model_has_no_next_word() -> None:
 
 def test_a_score_that_a_uniform_head_has_too_is_called_so() -> None:
     said = words(visit(PAGE, model="lab-gpt2", text=TEXT, step=STEPS[2]))
-    assert "A uniform head scores 1.000 on this text" in said
+    assert "On this text a uniform head scores 1.000" in said
     assert "no more than a uniform head" in said
 
 

@@ -52,12 +52,15 @@ def show_two(view: View) -> None:
         "Two heads of one layer, on one scale: the chosen one, and the one whose entropy is farthest from it. A row "
         "with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that."
     )
+    asked = st.container()  # above the maps, so that a class sees both
     draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")
     block = block_size(len(trace), CELLS)
     if block > 1:
         st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
     question = ask.higher_entropy(heads, [float(focus[view.head]), float(focus[other])])
-    if question is not None and not predict(LESSON, question):
+    with asked:
+        known = question is None or predict(LESSON, question)
+    if not known:
         return
     corrected = choose_version()
     _table_of_two(view, heads, corrected)

@@ -27,13 +27,13 @@ _CONTEXT = 60  # characters of a text on either side of a token
 def show_excited(view: View) -> None:
     """The most active neurons of the token, and the tokens of many texts that excite the chosen neuron most."""
     choose(view)
-    draw(view.figure(figures.most_active), "most-active")
     survey = _survey(view)
     found = survey.most_excited(view.layer.index, view.neuron)
     often = survey.share_positive(view.layer.index, view.neuron)
     question = ask.how_often(often, view.neuron, survey.tokens)
     if question is not None and not predict(LESSON, question):
         return
+    draw(view.figure(figures.most_active), "most-active")
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
     if not found:
         return
@@ -99,6 +99,7 @@ def show_written(view: View) -> None:
         f"What neuron {view.neuron + 1:,} can add to a token is one vector, its row of $W_2$. How much of it is added "
         f"is the activation: at {view.name} **{active:.3f}** times the row."
     )
+    _show_words(view)
     draw(partial(figures.written, view.trace, view.layer.index, view.neuron), "written")
     st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i] + b_2")
     added = view.layer.ffn_activation[view.token] @ view.layer.weights.w_2 + view.layer.weights.b_2
@@ -108,7 +109,6 @@ def show_written(view: View) -> None:
         f"the largest difference is {float((added - whole).abs().max()):.0e}. This neuron’s part has the length "
         f"{abs(active) * float(row.norm()):.2f}, the whole output {float(whole.norm()):.2f}."
     )
-    _show_words(view)
     code(forward.feed_forward)
 
 

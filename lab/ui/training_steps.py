@@ -22,6 +22,7 @@ from lab.ui import cached_toys, toy_runs
 from lab.ui.figures import code, draw
 from lab.ui.parameters import TRAINED
 from lab.ui.quiz import predict
+from lab.ui.teaching import larger_chart
 
 if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from lab.course.lessons import LESSONS
+from lab.course.lessons import LESSONS, Lesson
 from tests.browser.harness import View, wait_idle
 from tests.browser.screenshots import addresses
 
@@ -25,9 +25,8 @@ def to_the_end(page: Page) -> None:
 
 @pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
-def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: object) -> None:
-    path = pages[lesson.id]  # type: ignore[attr-defined]
-    page.goto(f"{lab.url}{path}?teach=1&{THREE}")
+def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: Lesson) -> None:
+    page.goto(f"{lab.url}{pages[lesson.id]}?teach=1&{THREE}")
     wait_idle(page)
     steps = page.locator(".st-key-step [role=radio]").all_inner_texts()
     asked = 0

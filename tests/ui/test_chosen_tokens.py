@@ -34,7 +34,7 @@ def test_query_and_key_follow_their_words_into_another_sentence() -> None:
     assert (at.selectbox(key="_token").value, at.selectbox(key="_key_token").value) == (2, 6)
     at.text_area(key="text").set_value("On the old red mat sat a big cat.").run()
     chosen = [at.selectbox(key=f"_{name}") for name in ("token", "key_token")]
-    assert [each.options[each.value].split(" · ")[1] for each in chosen] == ["cat", "mat"]
+    assert [each.options[int(each.value or 0)].split(" · ")[1] for each in chosen] == ["cat", "mat"]
     assert (at.query_params["token"], at.query_params["key_token"]) == ("10", "6")
 
 

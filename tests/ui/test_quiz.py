@@ -82,7 +82,7 @@ def to(at: AppTest, step: str) -> AppTest:
 def test_checks_stay_while_head_sentence_step_and_page_change() -> None:
     at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
     for radio in [radio for radio in at.radio if str(radio.key).startswith("_check.")]:
-        at.radio(key=radio.key).set_value(1).run()
+        at.radio(key=str(radio.key)).set_value(1).run()
     answered = checks(at)
     assert len(answered) == 3 and all(value == 1 for _, value in answered)
     at.selectbox(key="head").set_value(5).run()
@@ -125,15 +125,15 @@ def test_a_check_about_a_map_stands_beside_it() -> None:
 def test_what_was_filled_in_by_hand_survives_a_visit_elsewhere(page: str) -> None:
     at = visit(page, step="By hand")
     field = at.number_input[0]
-    at.number_input(key=field.key).set_value(1.5).run()
+    at.number_input(key=str(field.key)).set_value(1.5).run()
     at.segmented_control(key="step").set_value(at.segmented_control(key="step").options[0]).run()
     to(at, "By hand")
-    assert at.number_input(key=field.key).value == 1.5
+    assert at.number_input(key=str(field.key)).value == 1.5
     at.query_params.clear()
     at.switch_page("pages/1_Tokenization.py").run()
     at.query_params["step"] = "By hand"
     at.switch_page(f"pages/{page}").run()
-    assert at.number_input(key=field.key).value == 1.5
+    assert at.number_input(key=str(field.key)).value == 1.5
 
 
 def test_the_last_step_offers_the_next_lesson_and_the_last_lesson_the_course() -> None:

@@ -57,8 +57,8 @@ def unnamed_heads(traced: Trace, layer: int) -> SmallMaps:
     maps, block = analysis.small_maps(traced.layer(layer).attention, CELLS)
     return small_maps(
         maps, traced.tokens if block == 1 else block_names(len(traced), block),
-        [(label, "") for label in head_labels(traced)], title=f"All heads of layer {layer + 1}", value_title="Weight",
-        domain=(0.0, 1.0), causal=traced.model.config.causal,
+        [(label, f"layer {layer + 1}") for label in head_labels(traced)], title=f"All heads of layer {layer + 1}",
+        value_title="Weight", domain=(0.0, 1.0), causal=traced.model.config.causal,
     )  # fmt: skip
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lab.models.trace import Trace
 from lab.ui import parameters
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
 
 _SEEN = "_tokens_seen"
 _FIELDS = ("token", "key_token")

@@ -114,18 +114,16 @@ def _followed(asked: View) -> Candidate:
 
 def show_one(now: Scene) -> None:
     """One head off, and everything after it."""
-    config = now.trace.model.config
-    st.markdown(
-        f"**Layer {now.layer + 1}, head {now.head + 1} off**: its {config.head_width} numbers are {now.off} at the "
-        "*input* of $W_O$. The weights stay, and so do the other heads of the layer. What the layers hand on, one "
-        "vector "
-        "for each token, is called the **residual stream**."
-    )
+    st.markdown("What the layers hand on, one vector for each token, is called the **residual stream**.")
     found = cached_heads.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
     mean = found.moved.mean(axis=1)
     question = ask.first_moved(now.layer, now.head, mean)
     if question is not None and not predict(LESSON, question):
         return
+    st.markdown(
+        f"**Layer {now.layer + 1}, head {now.head + 1} off**: its {now.trace.model.config.head_width} numbers are "
+        f"{now.off} at the *input* of $W_O$. The weights stay, and so do the other heads of the layer."
+    )
     st.latex(r"\text{moved} = \frac{\lVert x_{\text{off}} - x \rVert}{\lVert x \rVert}")
     shown = (now.trace, now.layer, now.head, now.to_mean)
     draw(

@@ -180,8 +180,9 @@ class LessonPage(OpenPage):
         """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""
         _, after = neighbours(self.lesson)
         label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
-        if st.button(f"Next: {label}", key="_next_step", icon=":material/arrow_forward:", shortcut=key):
-            st.switch_page(COURSE_PAGE if after is None else after.page, query_params=selection.elsewhere())
+        # A key of its own: the click that led to this step would otherwise count for this button, too.
+        if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", shortcut=key):
+            st.switch_page(COURSE_PAGE if after is None else after.page)
 
     def finish(self) -> None:
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""

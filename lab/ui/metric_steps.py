@@ -53,12 +53,15 @@ def show_two(view: View) -> None:
         "it. A row with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that. "
         "With natural logarithms its unit is the **nat**, in this whole lesson."
     )
+    asked = st.container()  # above the maps, so that a class sees both
     draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")
     block = block_size(len(trace), CELLS)
     if block > 1:
         st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
     question = ask.higher_entropy(heads, [float(spread[view.head]), float(spread[other])])
-    if question is not None and not predict(LESSON, question):
+    with asked:
+        known = question is None or predict(LESSON, question)
+    if not known:
         return
     corrected = choose_version()
     _table_of_two(view, heads, corrected)

@@ -42,7 +42,6 @@ def show_excited(view: View) -> None:
     survey = _survey(view)
     view = _selective(view, survey)
     choose(view)
-    draw(view.figure(figures.most_active), "most-active")
     found = survey.most_excited(view.layer.index, view.neuron)
     common = survey.commonest(view.layer.index, view.neuron)
     if common is None:
@@ -56,6 +55,7 @@ def show_excited(view: View) -> None:
     )
     if question is not None and not predict(LESSON, question):
         return
+    draw(view.figure(figures.most_active), "most-active")
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
     st.dataframe(
         _table(survey, found, view.trace.model.tokenizer), hide_index=True, height="content",
@@ -147,6 +147,7 @@ def show_written(view: View) -> None:
         f"What neuron {view.neuron + 1:,} can add to a token is one vector, its row of $W_2$. How much of it is added "
         f"is the activation: at {view.name} **{active:z.3f}** times the row."
     )
+    _show_words(view)
     draw(partial(figures.written, view.trace, view.layer.index, view.neuron), "written")
     st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i] + b_2")
     added = view.layer.ffn_activation[view.token] @ view.layer.weights.w_2 + view.layer.weights.b_2
@@ -156,7 +157,6 @@ def show_written(view: View) -> None:
         f"the largest difference is {float((added - whole).abs().max()):.0e}. This neuron’s part has the length "
         f"{abs(active) * float(row.norm()):.2f}, the whole output {float(whole.norm()):.2f}."
     )
-    _show_words(view)
     code(forward.feed_forward)
 
 

@@ -2,7 +2,7 @@
 
 const MAIN = '[data-testid="stMain"]';
 const STEPS = ".st-key-step";
-const TURN = { PageUp: ".st-key-_previous_step button", PageDown: ".st-key-_next_step button" };
+const TURN = { PageUp: ".st-key-_previous_step button", PageDown: ".st-key-_next_step button, .st-key-_next_page button" };
 const GROUP = '[role="radiogroup"]';
 
 // One listener for the life of the page, however often the component is drawn.

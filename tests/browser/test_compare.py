@@ -12,7 +12,9 @@ from tests.browser.harness import View, wait_idle
 @pytest.mark.parametrize("view", [View(), View("dark", 390)], indirect=True, ids=str)
 def test_two_runs_are_compared_by_click(lab: Lab, page: Page, view: View) -> None:
     page.goto(f"{lab.url}/Compare?layer=4&head=6", timeout=90_000)
-    expect(page.get_by_text("steps proven")).to_have_count(2, timeout=90_000)  # a cold server loads a model first
+    expect(page.get_by_text("steps match Hugging Face")).to_have_count(
+        2, timeout=90_000
+    )  # a cold server loads a model first
     wait_idle(page)
     expect(page.get_by_text("Largest difference:")).to_be_visible()
     page.get_by_role("radio", name="An intervention").click()

@@ -21,7 +21,9 @@ HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E
 
 def open_bench(lab: Lab, page: Page, address: str) -> None:
     page.goto(lab.url + address, timeout=90_000)
-    expect(page.get_by_text("steps proven")).to_be_visible(timeout=90_000)  # a cold server loads a model first
+    expect(page.get_by_text("steps match Hugging Face")).to_be_visible(
+        timeout=90_000
+    )  # a cold server loads a model first
     wait_idle(page)
 
 

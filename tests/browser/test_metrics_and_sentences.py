@@ -13,7 +13,9 @@ SENTENCES = "The+dog+ran+to+the+park.+It+found+a+ball.+The+children+laughed."
 
 def open_step(lab: Lab, page: Page, address: str) -> None:
     page.goto(lab.url + address)
-    expect(page.get_by_text("steps proven")).to_be_visible(timeout=60_000)  # a cold server loads a model first
+    expect(page.get_by_text("steps match Hugging Face")).to_be_visible(
+        timeout=60_000
+    )  # a cold server loads a model first
     wait_idle(page)
     skip = page.get_by_role("button", name="Skip", exact=True)
     if skip.count():

@@ -32,7 +32,7 @@ def test_which_map_was_trained(lab: Lab, page: Page, view: View) -> None:
     wait_idle(page)
     for name in ("lab-bert", "random weights (seed 0)"):
         expect(page.locator(".stVegaLiteChart").get_by_text(name)).to_have_count(1)
-    expect(page.get_by_role("button", name="steps proven")).to_have_count(2, timeout=30_000)
+    expect(page.get_by_role("button", name="steps match Hugging Face")).to_have_count(2, timeout=30_000)
 
 
 def test_the_course_leads_here_and_the_card_is_in_the_link(lab: Lab, page: Page) -> None:

@@ -15,7 +15,7 @@ def open_step(page: Page, url: str) -> None:
     """Come to a step and skip its prediction, if one is asked."""
     page.goto(url)
     # The badge comes last: by then the step is drawn.
-    expect(page.get_by_role("button", name="steps proven")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=60_000)
     wait_idle(page)
     skip = page.get_by_role("button", name="Skip")
     if skip.count():

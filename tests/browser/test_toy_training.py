@@ -17,7 +17,7 @@ PATIENCE_MS = 120_000
 def _start(page: Page, url: str) -> None:
     page.goto(url)
     # The first proof of a server imports Hugging Face's library; no click is answered meanwhile.
-    expect(page.get_by_text("steps proven")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("steps match Hugging Face")).to_be_visible(timeout=PATIENCE_MS)
     page.get_by_role("button", name="Skip").click()
     wait_idle(page)
     page.get_by_test_id("stMain").get_by_role("button", name="Train").click()

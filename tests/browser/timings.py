@@ -24,7 +24,7 @@ def first_analysis(page: Page, url: str) -> dict[str, float]:
     page.goto(url + "/Self-attention?step=Scores")
     page.locator(".stVegaLiteChart svg").first.wait_for(timeout=120_000)
     shown = time.perf_counter() - start
-    page.get_by_role("button", name="steps proven").wait_for(timeout=120_000)
+    page.get_by_role("button", name="steps match Hugging Face").wait_for(timeout=120_000)
     return {"first analysis on screen": shown, "and proven": time.perf_counter() - start}
 
 
@@ -36,7 +36,7 @@ def changed_sentence(page: Page, sentence: str) -> float:
     box.press("Control+Enter")
     page.wait_for_function(_CHART_HOLDS, arg=sentence.split()[1], timeout=60_000)
     waited = time.perf_counter() - start
-    page.get_by_role("button", name="steps proven").wait_for(timeout=60_000)
+    page.get_by_role("button", name="steps match Hugging Face").wait_for(timeout=60_000)
     return waited
 
 

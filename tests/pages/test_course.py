@@ -90,6 +90,8 @@ def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
     assert at.title[0].value == "Self-attention"
     assert at.text_area(key="text").value == TEXT
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)
+    assert at.segmented_control(key="step").value == "Check"
+    assert missed.question in words(at).replace("\\", "")
 
 
 def test_a_sentence_too_long_to_keep_is_said() -> None:

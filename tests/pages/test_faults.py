@@ -40,7 +40,7 @@ def works(at: AppTest, model: str) -> None:
     at.segmented_control(key="step").set_value("Softmax").run()
     assert not at.exception and not at.error
     assert "The softmax turns" in words(at)
-    assert any("steps proven" in block.proto.popover.label for block in at.get("popover"))
+    assert any("steps match Hugging Face" in block.proto.popover.label for block in at.get("popover"))
 
 
 def _no_blob(folder: Path) -> None:

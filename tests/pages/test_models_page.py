@@ -173,7 +173,7 @@ def test_every_family(step: str, family: Family, offer: Offer) -> None:
 def proofs(at: AppTest) -> list[str]:
     """The labels of the badges."""
     labels = [block.proto.popover.label for block in at.get("popover")]
-    return [label for label in labels if "proven" in label or "Differs" in label]
+    return [label for label in labels if "match" in label or "Differs" in label]
 
 
 def test_one_token_attends_to_nothing_else(offer: Offer) -> None:

@@ -1,0 +1,92 @@
+"""Before a class: at 1024 × 768 each step begins at its top, its header is low, and its question is in sight."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.server import Lab
+from lab.course.lessons import LESSONS, Lesson
+from tests.browser.harness import View, wait_idle
+from tests.browser.screenshots import addresses
+
+PROJECTOR = View("light", 1024, 768)
+THREE = "text=The+cat+slept.+Then+it+woke+up.+She+fed+it."
+HEADER = 160  # pixels
+BOTTOMS = """selector => [...document.querySelectorAll(selector)].map(e => e.getBoundingClientRect().bottom)"""
+SCROLLED = """document.querySelector('[data-testid="stMain"]').scrollTop"""
+STEP = ".st-key-step [role=radio][aria-checked=true]"
+pages = dict(zip([lesson.id for lesson in LESSONS], list(addresses().values())[1:], strict=False))
+
+
+def to_the_end(page: Page) -> None:
+    page.evaluate("""document.querySelector('[data-testid="stMain"]').scrollTo(0, 100000)""")
+
+
+@pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: Lesson) -> None:
+    page.goto(f"{lab.url}{pages[lesson.id]}?teach=1&{THREE}")
+    wait_idle(page)
+    steps = page.locator(".st-key-step [role=radio]").all_inner_texts()
+    asked = 0
+    for number, step in enumerate(steps):
+        expect(page.locator(STEP)).to_have_text(step)
+        wait_idle(page)
+        assert page.evaluate(SCROLLED) == 0, step
+        assert page.evaluate(BOTTOMS, ".st-key-step")[0] <= HEADER, step
+        buttons = page.evaluate(BOTTOMS, "[class*='st-key-_predict'] button")
+        assert all(0 < bottom <= PROJECTOR.height for bottom in buttons), (step, buttons)
+        asked += len(buttons)
+        if number + 1 < len(steps):
+            to_the_end(page)
+            page.keyboard.press("PageDown")
+    assert asked
+
+
+@pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)
+def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> None:
+    page.goto(f"{lab.url}/Self-attention?teach=1")
+    wait_idle(page)
+    box = page.get_by_role("textbox", name="Your sentence")
+    assert box.bounding_box()["y"] < PROJECTOR.height / 2  # type: ignore[index]
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_role("button", name="Hide again")).to_be_visible()
+    box.fill("Birds fly south in the cold winter.")
+    box.press("Control+Enter")
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
+    expect(page.get_by_text("attend to most in this head?")).to_have_count(1)
+    page.keyboard.press("PageDown")
+    expect(page.locator(STEP)).to_have_text("Queries and keys")
+    box.fill("Birds fly north.")
+    page.keyboard.press("PageDown")
+    expect(page.locator(STEP)).to_have_text("Scores")
+    wait_idle(page)
+    assert "text=Birds+fly+north." in page.url
+
+
+@pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)
+def test_words_of_a_chart_grow_with_the_text(lab: Lab, page: Page) -> None:
+    sizes = []
+    for teach in ("0", "1"):
+        page.goto(f"{lab.url}/Self-attention?step=Scores&teach={teach}")
+        wait_idle(page)
+        label = page.locator('[data-testid="stVegaLiteChart"] .role-axis-label text').first
+        expect(label).to_be_visible()
+        sizes.append(float(label.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")))
+    assert sizes[1] / sizes[0] == pytest.approx(20 / 16)
+
+
+def test_a_letter_chooses_an_option(lab: Lab, page: Page) -> None:
+    page.goto(f"{lab.url}/Self-attention")
+    wait_idle(page)
+    options = page.get_by_test_id("stMain").get_by_test_id("stRadioOption")
+    expect(options.nth(1)).to_contain_text("B ·")
+    commit = page.get_by_role("button", name="Commit and show")
+    expect(commit).to_be_disabled()
+    page.keyboard.press("b")
+    expect(commit).to_be_enabled()
+    expect(page.get_by_test_id("stMain").get_by_role("radiogroup").last.get_by_role("radio").nth(1)).to_be_checked()
+    page.get_by_role("textbox", name="Your sentence").press_sequentially(" abcd")
+    wait_idle(page)
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value("The sleepy cat sat on the mat. abcd")

@@ -1,0 +1,145 @@
+"""A reveal is per question, model and sentence; checks and what was filled in stay until one asks for new ones."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.course.checks import Option, Question
+from lab.ui.asked import Asked
+from tests.pages.apptest import visit, words
+
+PAGE = "3_Self-attention.py"
+TEXTS = ("The cat sat on the mat because it was tired.", "Birds fly south when the winter comes.")
+ASKED = "attend to most in this head?"
+
+
+def buttons(at: AppTest) -> list[str]:
+    return [button.label for button in at.button]
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception
+    return at
+
+
+def say(at: AppTest, text: str) -> AppTest:
+    return at.text_area(key="text").set_value(text).run()
+
+
+def charts(at: AppTest) -> int:
+    return len(at.get("vega_lite_chart")) + len(at.get("arrow_vega_lite_chart"))
+
+
+def test_before_a_class_a_new_sentence_or_model_hides_the_answer() -> None:
+    at = visit(PAGE, teach="1", text=TEXTS[0], layer="2")
+    press(at, "Reveal")
+    assert "Hide again" in buttons(at) and charts(at)
+    say(at, TEXTS[1])
+    assert "Reveal" in buttons(at) and not charts(at)
+    press(at, "Reveal")
+    say(at, TEXTS[0])
+    assert "Hide again" in buttons(at)  # this one was revealed
+    press(at, "Hide again")
+    assert "Reveal" in buttons(at) and not charts(at)
+    press(at, "Reveal")
+    at.selectbox(key="model").set_value("lab-gpt2").run()
+    assert "Reveal" in buttons(at) and not charts(at)
+
+
+def test_a_reader_is_asked_again_with_a_new_sentence() -> None:
+    at = visit(PAGE, text=TEXTS[0], layer="2")
+    assert [label[:7] for label in at.radio[-1].options] == [f"**{letter}** ·"[:7] for letter in "ABCD"]
+    at.radio[-1].set_value(0).run()
+    press(at, "Commit and show")
+    assert charts(at) and "predicted" in words(at)
+    say(at, TEXTS[1])
+    assert "Ask me again" in buttons(at) and ASKED not in words(at) and not charts(at)
+    press(at, "Ask me again")
+    assert ASKED in words(at) and "Commit and show" in buttons(at) and not charts(at)
+    press(at, "Skip")
+    assert charts(at)
+
+
+def test_another_head_leaves_the_figure_where_it_is() -> None:
+    at = press(visit(PAGE, text=TEXTS[0], layer="2"), "Skip")
+    for head in (2, 3, 4):
+        at.selectbox(key="head").set_value(head).run()
+        assert charts(at)
+
+
+def checks(at: AppTest) -> list[tuple[str, object]]:
+    return [(radio.label, radio.value) for radio in at.radio if str(radio.key).startswith("_check.")]
+
+
+def to(at: AppTest, step: str) -> AppTest:
+    at.segmented_control(key="step").set_value(step).run()
+    assert not at.exception
+    return at
+
+
+def test_checks_stay_while_head_sentence_step_and_page_change() -> None:
+    at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
+    for radio in [radio for radio in at.radio if str(radio.key).startswith("_check.")]:
+        at.radio(key=str(radio.key)).set_value(1).run()
+    answered = checks(at)
+    assert len(answered) == 3 and all(value == 1 for _, value in answered)
+    at.selectbox(key="head").set_value(5).run()
+    assert checks(at) == answered
+    say(at, TEXTS[1])
+    assert checks(at) == answered
+    assert "You have another sentence or model now." in words(at) and "layer 2, head 3" in words(at)
+    to(to(at, "Map"), "Check")
+    assert checks(at) == answered
+    at.query_params.clear()
+    at.switch_page("pages/1_Tokenization.py").run()
+    at.query_params["step"] = "Check"
+    at.switch_page(f"pages/{PAGE}").run()
+    assert checks(at) == answered
+    press(at, "New questions")
+    new = checks(at)
+    assert new and {label for label, _ in new} != {label for label, _ in answered}
+    assert all(value is None for _, value in new) and "You have another" not in words(at)
+
+
+def test_new_questions_of_the_same_sentence_are_others_first() -> None:
+    def question(name: str) -> Question:
+        return Question(name, name, (Option("yes", "why", correct=True), Option("no", "why not")))
+
+    pool = [question(name) for name in "abcd"]
+    first = Asked.now(pool, 3, 0, "", {})
+    second = Asked.now(pool, 3, 0, "", {}, first)
+    assert [each.id for each in first.questions] == ["a", "b", "c"]
+    assert [each.id for each in second.questions] == ["d", "a", "b"] and second.number == 1
+
+
+def test_a_check_about_a_map_stands_beside_it() -> None:
+    at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
+    of_maps = [label for label, _ in checks(at) if "scaled score" not in label]
+    assert charts(at) == len(of_maps) > 0
+    assert "Change the head" not in words(at)
+
+
+@pytest.mark.parametrize("page", [PAGE, "8_Feed-forward_and_LayerNorm.py"])
+def test_what_was_filled_in_by_hand_survives_a_visit_elsewhere(page: str) -> None:
+    at = visit(page, step="By hand")
+    field = at.number_input[0]
+    at.number_input(key=str(field.key)).set_value(1.5).run()
+    at.segmented_control(key="step").set_value(at.segmented_control(key="step").options[0]).run()
+    to(at, "By hand")
+    assert at.number_input(key=str(field.key)).value == 1.5
+    at.query_params.clear()
+    at.switch_page("pages/1_Tokenization.py").run()
+    at.query_params["step"] = "By hand"
+    at.switch_page(f"pages/{page}").run()
+    assert at.number_input(key=str(field.key)).value == 1.5
+
+
+def test_the_last_step_offers_the_next_lesson_and_the_last_lesson_the_course() -> None:
+    at = visit(PAGE, step="Check", teach="1")
+    following = at.button(key="_next_page")
+    assert following.label == "Next: lesson 4, Multi-head attention" and following.proto.shortcut == "pagedown"
+    assert "_next_page" not in [button.key for button in to(at, "Map").button]
+    at = visit("9_Masked_language_model.py", step="Check")
+    assert at.button(key="_next_page").label == "Next: the course"

@@ -141,7 +141,7 @@ def _explain(view: View) -> None:
     config = view.trace.model.config
     seen = "itself and the tokens before it" if config.causal else "all tokens, itself included"
     st.markdown(
-        f"**Attention** lets each token collect from {seen}. It gives every one of them a **weight**; the weights of a "
+        f"**Attention** lets each token collect from {seen}. It gives every one of them a **weight**; all weights of a "
         "token add up to 1. What is collected is mixed in these proportions. A token **attends** to another when it "
         "gives "
         "it much weight. A layer does this several times side by side, each time in a **head** of its own."

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from lab.course.benches import BENCHES
-from lab.course.lessons import LESSONS, number
+from lab.course.lessons import LESSONS, MODELS_PAGE, number, script
 from lab.ui import progress_view, shell, teaching
 
 # The answer, were, depends on a word before the blank: with one boy it is was.
@@ -22,7 +22,7 @@ st.markdown(
 st.markdown("Do you teach a class? Read [For teachers](#for-teachers), at the end of this page.")
 for lesson in LESSONS:
     with st.container(border=True):
-        st.page_link(lesson.page, label=f"**{number(lesson)} · {lesson.title}**", icon=lesson.icon)
+        st.page_link(script(lesson.page), label=f"**{number(lesson)} · {lesson.title}**", icon=lesson.icon)
         st.markdown(lesson.question)
         with st.container(horizontal=True):
             st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
@@ -32,10 +32,10 @@ st.header("Benches")
 st.markdown("For looking around: the same runs as in the lessons, with every control and without questions.")
 for bench in BENCHES:
     with st.container(border=True):
-        st.page_link(bench.page, label=f"**{bench.title}**", icon=bench.icon)
+        st.page_link(script(bench.page), label=f"**{bench.title}**", icon=bench.icon)
         st.markdown(bench.question)
 with st.container(border=True):
-    st.page_link("pages/20_Models.py", label="**Models**", icon=":material/badge:")
+    st.page_link(script(MODELS_PAGE), label="**Models**", icon=":material/badge:")
     st.markdown("What were they trained on, and what did training change?")
 progress_view.review()
 progress_view.keep()

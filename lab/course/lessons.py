@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-COURSE_PAGE = "pages/0_Course.py"
+COURSE_PAGE, MODELS_PAGE = "pages/0_Course.py", "pages/20_Models.py"
 # Every lesson's last step.
 CHECK_STEP = "Check"
 
@@ -236,6 +237,11 @@ LESSONS = (
 def number(lesson: Lesson) -> int:
     """The lesson's place in the course, from 1."""
     return LESSONS.index(lesson) + 1
+
+
+def script(page: str) -> str:
+    """The path of a page's file, whichever file the server was started with."""
+    return str(Path(__file__).resolve().parents[2] / page)
 
 
 def lesson_of(page_file: str) -> Lesson:

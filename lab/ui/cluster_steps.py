@@ -20,7 +20,7 @@ from lab.ui.attention_steps import View
 from lab.ui.figures import code, draw
 from lab.ui.head_survey_steps import survey_of
 from lab.ui.quiz import predict
-from lab.ui.specialization_view import LESSON, aside, choose_sinks, left_out, name_of
+from lab.ui.specialization_view import LESSON, aside, choose_part, left_out, name_of
 
 CLUSTERED = "clusters-of-heads"
 
@@ -34,7 +34,7 @@ def show_clusters(view: View) -> None:
     found = survey_of(view)
     if found is None:
         return
-    choose_sinks(view)
+    choose_part(view)
     asked = st.segmented_control(
         "Clusters", ["2", "3", "4", "5", "6"], default="3", required=True, key="clusters", bind="query-params"
     )

@@ -27,7 +27,7 @@ from lab.ui.figures import code, draw
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, OWN, TOY
 from lab.ui.pattern_steps import show_best_heads
 from lab.ui.quiz import predict
-from lab.ui.specialization_view import LESSON, aside, choose_sinks, draw_names, left_out
+from lab.ui.specialization_view import LESSON, aside, choose_part, draw_names, left_out
 
 AVERAGED = "named-on-average"
 MOST_LINES = 200
@@ -87,7 +87,7 @@ def _show_names(view: View, found: Surveyed) -> None:
 
 def _show_dimension(view: View, found: Surveyed, place: int) -> None:
     shown, count = SPECIALIZATIONS[place], len(found.readings)
-    choose_sinks(view)
+    choose_part(view)
     values, kept = (measure.feature(found.mean(each), shown.id) for each in (left_out(view), False))
     name = axis_name(view.trace, shown)
     if shown.id == "cls" and left_out(view):

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.benches import Bench
-from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number
+from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
 from lab.course.words import escaped
 from lab.models.cards import ModelUnavailable, twin_id
 from lab.models.catalogue import LoadedModel
@@ -182,7 +182,7 @@ class LessonPage(OpenPage):
         label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
         # A key of its own: the click that led to this step would otherwise count for this button, too.
         if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", shortcut=key):
-            st.switch_page(COURSE_PAGE if after is None else after.page)
+            st.switch_page(script(COURSE_PAGE if after is None else after.page))
 
     def finish(self) -> None:
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
@@ -193,14 +193,14 @@ class LessonPage(OpenPage):
         left, right = st.columns(2)
         with left:
             if before:
-                st.page_link(before.page, label=before.title, icon=":material/arrow_back:")
+                st.page_link(script(before.page), label=before.title, icon=":material/arrow_back:")
             else:
-                st.page_link(COURSE_PAGE, label="Course", icon=":material/arrow_back:")
+                st.page_link(script(COURSE_PAGE), label="Course", icon=":material/arrow_back:")
         with right:
             if after:
-                st.page_link(after.page, label=after.title, icon=":material/arrow_forward:")
+                st.page_link(script(after.page), label=after.title, icon=":material/arrow_forward:")
             else:
-                st.page_link(COURSE_PAGE, label="Course", icon=":material/map:")
+                st.page_link(script(COURSE_PAGE), label="Course", icon=":material/map:")
 
 
 def open_lesson(page_file: str) -> LessonPage:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, number
+from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, number, script
 from lab.course.progress import MAX_BYTES, Answer
 from lab.course.progress_file import ProgressFileError, read
 from lab.course.words import escaped
@@ -63,7 +63,7 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
             f"Back to it in lesson {number(lesson)}", key=f"_missed.{index}", icon=":material/arrow_forward:",
             type="tertiary", on_click=_take, args=(lesson, answer.link),
         ):  # fmt: skip
-            st.switch_page(lesson.page, query_params=selection.elsewhere() | {"step": CHECK_STEP})
+            st.switch_page(script(lesson.page), query_params=selection.elsewhere() | {"step": CHECK_STEP})
 
 
 def _take(lesson: Lesson, link: Mapping[str, str]) -> None:

@@ -18,7 +18,7 @@ from lab.ui import cached_heads
 from lab.ui.blanks import blanks
 from lab.ui.figures import code, draw
 from lab.ui.quiz import predict
-from lab.ui.sentence_view import LESSON, View, choose_measure, choose_sinks
+from lab.ui.sentence_view import LESSON, View, choose_measure, choose_part
 
 # How many times an even share a token must take to be called a sink here.
 _SINK = 2
@@ -26,7 +26,7 @@ _SINK = 2
 
 def show_by_hand(view: View) -> None:
     """Mean mass and its correction for length, for one pair of sentences."""
-    choose_sinks(view)
+    choose_part(view)
     a, b, found = view.a, view.b, view.found
     sent = cached_heads.mean_cells(view.trace, found, a, b).weights.sum(axis=1, dtype=np.float64)
     config = view.trace.model.config

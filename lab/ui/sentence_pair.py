@@ -14,7 +14,7 @@ from lab.models.trace import Trace
 from lab.ui import cached, cached_heads
 from lab.ui.figures import draw
 from lab.ui.quiz import predict
-from lab.ui.sentence_view import LESSON, View, choose_sinks, take
+from lab.ui.sentence_view import LESSON, View, choose_part, take
 
 
 def show_pair(view: View) -> None:
@@ -58,7 +58,7 @@ def _compare(view: View, one: Trace, sentences: Sentences) -> None:
     alone = cached_heads.inter_sentence(one, others or sentences.of_token, renormalise=others is not None)
     together = crossing(alone, in_pair)
     question = ask.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS) if not view.causal else None
-    choose_sinks(view)
+    choose_part(view)
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(f"The model ran twice on the same words. {_border(view.trace.encoding, one.encoding, view.trace)}")

@@ -18,7 +18,7 @@ from lab.figures import sentences as figures
 from lab.ui import cached_heads
 from lab.ui.figures import code, draw
 from lab.ui.quiz import checks, predict
-from lab.ui.sentence_view import LESSON, MATRIX, View, choose_measure, choose_sinks, say_no_toy, say_sinks
+from lab.ui.sentence_view import LESSON, MATRIX, View, choose_measure, choose_part, say_no_toy, say_sinks
 
 
 def show_sentences(view: View) -> None:
@@ -72,7 +72,7 @@ def show_matrix(view: View) -> None:
     question = ask.where_it_goes(view.apart, view.a, view.outside)
     if question is not None and not predict(LESSON, question):
         return
-    choose_sinks(view)
+    choose_part(view)
     measure = choose_measure(view)
     values = view.between(view.found).values(measure)
     draw(
@@ -180,7 +180,7 @@ def show_direction(view: View) -> None:
     question = ask.other_direction(view.found, a, b)
     if question is not None and not predict(LESSON, question):
         return
-    choose_sinks(view)
+    choose_part(view)
     measure = choose_measure(view)
     values = view.between(view.found).values(measure)
     draw(

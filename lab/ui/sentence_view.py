@@ -17,7 +17,7 @@ from lab.models.trace import Trace
 from lab.text.sentences import SentencesUnavailable
 from lab.ui import cached_heads, parameters, selection, sidebar
 from lab.ui.lesson import LessonPage
-from lab.ui.parameters import KEPT, LEFT_OUT
+from lab.ui.sinks import choose_sinks, sinks_left_out
 
 LESSON = "inter-sentence-attention"
 MATRIX = "sentences"
@@ -123,13 +123,7 @@ def look(page: LessonPage, own: Trace) -> View | None:
         )
         a, b = b, a
     possible = aside(trace, sentences) is not None
-    return View(page, trace, sentences, a, b, possible and _sinks() == LEFT_OUT)
-
-
-def _sinks() -> str:
-    """As chosen, or asked for in the link before the choice was ever drawn."""
-    chosen = st.session_state.get("sinks", st.query_params.get("sinks"))
-    return KEPT if chosen == KEPT else LEFT_OUT
+    return View(page, trace, sentences, a, b, possible and sinks_left_out())
 
 
 def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace, Sentences]:
@@ -201,16 +195,10 @@ def choose_measure(view: View) -> str:
     return measure
 
 
-def choose_sinks(view: View) -> None:
-    """Whether special tokens, or the first token, take part: the same choice as for the heads of other lessons."""
-    st.segmented_control(
-        "Special tokens or first token", [LEFT_OUT, KEPT], default=LEFT_OUT, required=True, key="sinks",
-        bind="query-params", persist_state="session",
-        help="Left out: rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "
-        "removed, and each row is divided by what is left of it.",
-    )  # fmt: skip
-    if not view.can_leave_out:
-        st.caption("A sentence of one token would have none left, so nothing is left out.")
+def choose_part(view: View) -> None:
+    """The switch for special tokens, or the first token."""
+    alone = "A sentence of one token would have none left, so nothing is left out."
+    choose_sinks(None if view.can_leave_out else alone)
 
 
 def say_sinks(view: View, measure: str) -> None:

@@ -10,7 +10,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
-from lab.course.lessons import LESSONS, Lesson, lesson_of, number
+from lab.course.lessons import COURSE_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
 from lab.ui import cached, selection, sidebar, teaching
 from lab.ui.turns import PAGES
 
@@ -40,12 +40,15 @@ def pages() -> list[StreamlitPage]:
 
     No sections: Streamlit puts their headers into the list itself, where a screen reader loses count.
     """
-    start = st.Page("pages/0_Course.py", title="Course", icon=":material/map:", default=True)
+    start = st.Page(script(COURSE_PAGE), title="Course", icon=":material/map:", default=True)
     return [
         start,
-        *(st.Page(lesson.page, title=f"{number(lesson)} · {lesson.title}", icon=lesson.icon) for lesson in LESSONS),
-        *(st.Page(bench.page, title=bench.title, icon=bench.icon) for bench in BENCHES),
-        st.Page("pages/20_Models.py", title="Models", icon=":material/badge:"),
+        *(
+            st.Page(script(lesson.page), title=f"{number(lesson)} · {lesson.title}", icon=lesson.icon)
+            for lesson in LESSONS
+        ),
+        *(st.Page(script(bench.page), title=bench.title, icon=bench.icon) for bench in BENCHES),
+        st.Page(script(MODELS_PAGE), title="Models", icon=":material/badge:"),
     ]
 
 

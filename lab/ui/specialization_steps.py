@@ -33,7 +33,7 @@ from lab.ui.quiz import predict
 from lab.ui.specialization_view import (
     LESSON,
     aside,
-    choose_sinks,
+    choose_part,
     dimension,
     kept_others,
     kept_tokens,
@@ -134,7 +134,7 @@ def show_seven(view: View) -> None:
         return
     with st.container(horizontal=True):
         corrected = choose_version()
-        choose_sinks(view)
+        choose_part(view)
     n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
     st.markdown(
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the "
@@ -247,7 +247,7 @@ def show_radar(view: View) -> None:
     raw, corrected = every.raw[layer], every.corrected[layer]
     if not _predicted(view, raw, ("self", "long_range", "entities", "punctuation")):
         return
-    choose_sinks(view)
+    choose_part(view)
     there = figures.present(raw)
     axes = [figures.axis_name(view.trace, SPECIALIZATIONS[place]) for place in there]
     if len(raw) < 2 or len(there) < 3:

@@ -21,7 +21,8 @@ from lab.text.tags import Tags
 from lab.ui import cached_tags
 from lab.ui.attention_steps import View
 from lab.ui.figures import draw
-from lab.ui.parameters import KEPT, LEFT_OUT, TOY
+from lab.ui.parameters import TOY
+from lab.ui.sinks import choose_sinks, sinks_left_out
 
 LESSON = "head-specialization"
 
@@ -52,12 +53,8 @@ def tags_or_reason(trace: Trace) -> Tags | None:
 
 
 def left_out(view: View) -> bool:
-    """Whether the special tokens, or the first token where there are none, take no part.
-
-    As chosen, or as the link asks before the widget was ever drawn.
-    """
-    chosen = st.session_state.get("sinks", st.query_params.get("sinks"))
-    return chosen != KEPT and kept_others(view) is not None
+    """Whether the special tokens, or the first token where there are none, take no part."""
+    return sinks_left_out() and kept_others(view) is not None
 
 
 def kept_others(view: View) -> Mask | None:
@@ -75,19 +72,13 @@ def aside(trace: Trace) -> str:
     out, special = places_left_out(trace)
     if not special:
         return "the first token"
-    return " and ".join(dict.fromkeys(trace.tokens[place] for place in np.flatnonzero(out)))
+    return " and ".join(dict.fromkeys(trace.labels[place] for place in np.flatnonzero(out)))
 
 
-def choose_sinks(view: View) -> None:
-    """Whether those tokens take part, and why they do not unless one asks."""
-    st.segmented_control(
-        "Special tokens or first token", [LEFT_OUT, KEPT], default=LEFT_OUT, required=True, key="sinks",
-        bind="query-params", persist_state="session",
-        help="Left out: rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "
-        "removed, and each row is divided by what is left of it.",
-    )  # fmt: skip
-    if kept_others(view) is None:
-        st.caption("Nothing else is left of this text, so nothing is left out.")
+def choose_part(view: View) -> None:
+    """The switch for those tokens."""
+    alone = kept_others(view) is None
+    choose_sinks("Nothing else is left of this text, so nothing is left out." if alone else None)
 
 
 def name_of(dimension: Dimension, trace: Trace) -> str:

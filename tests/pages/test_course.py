@@ -171,7 +171,7 @@ def test_before_a_class_answers_wait_and_nothing_counts() -> None:
 
 
 def test_before_a_class_a_prediction_is_revealed_by_a_button() -> None:
-    at = visit(PAGE, teach="1", text=TEXT)
+    at = visit(PAGE, teach="1", text=TEXT, head="1")
     assert not [radio for radio in at.radio if radio.key and radio.key.startswith("_predict.")]
     (reveal,) = [button for button in at.button if button.label == "Reveal"]
     reveal.click().run()

@@ -1,0 +1,50 @@
+"""The entry for Community Cloud: it opens the same lab, and its requirements are the lab's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from streamlit.testing.v1 import AppTest
+
+from lab.course.lessons import LESSONS, script
+from tests.pages.apptest import ROOT
+
+CLOUD = ROOT / "cloud"
+TIMEOUT = 60
+
+
+def requirements(path: Path) -> list[Requirement]:
+    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    return [Requirement(line) for line in lines if line and not line.startswith(("#", "-r"))]
+
+
+def test_it_opens_the_course_and_every_lesson() -> None:
+    at = AppTest.from_file(str(CLOUD / "app.py"), default_timeout=TIMEOUT).run()
+    assert not at.exception
+    assert [title.value for title in at.title]
+    at.switch_page(script(LESSONS[2].page)).run()
+    assert not at.exception
+    assert at.title[0].value == LESSONS[2].title
+
+
+def test_its_wheels_are_of_the_version_that_is_pinned() -> None:
+    assert "-r ../requirements.txt" in (CLOUD / "requirements.txt").read_text("utf-8").splitlines()
+    pinned = next(each for each in requirements(ROOT / "requirements.txt") if each.name == "torch")
+    version = str(pinned.specifier).removeprefix("==")
+    for python in ("3.12", "3.13"):
+        machine = {"sys_platform": "linux", "platform_machine": "x86_64", "python_version": python}
+        taken = [
+            each for each in requirements(CLOUD / "requirements.txt") if each.marker and each.marker.evaluate(machine)
+        ]
+        assert len(taken) == 1 and taken[0].url is not None
+        tag = f"cp{python.replace('.', '')}"
+        assert taken[0].url.endswith(f"/torch-{version}%2Bcpu-{tag}-{tag}-manylinux_2_28_x86_64.whl")
+
+
+def test_elsewhere_the_pin_stands_alone() -> None:
+    for machine in ({"sys_platform": "darwin"}, {"platform_machine": "aarch64"}, {"python_version": "3.11"}):
+        here = {"sys_platform": "linux", "platform_machine": "x86_64", "python_version": "3.12"} | machine
+        assert not [
+            each for each in requirements(CLOUD / "requirements.txt") if each.marker and each.marker.evaluate(here)
+        ]

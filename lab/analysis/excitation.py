@@ -12,7 +12,6 @@ from torch import Tensor
 
 from lab.models import forward
 from lab.models.encoding import Encoding, encode
-from lab.models.interventions import LayerControls
 from lab.models.trace import inputs
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class NeuronSurvey:
         where = (self._starts[texts][:, None] + torch.arange(ids.shape[1]))[words]
         x = forward.embed(ids, segments, positions, weights.embeddings, config.norm_eps).output
         for index, w in enumerate(weights.layers):
-            layer = forward.run_layer(x, w, config, LayerControls())
+            layer = forward.run_layer(x, w, config)
             self._keep(index, layer.feed_forward.activation[words], where)
             x = layer.output
         self.tokens += len(where)

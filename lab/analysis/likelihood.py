@@ -22,7 +22,6 @@ from lab.analysis.predictions import Array, Prediction
 from lab.models import forward
 from lab.models.catalogue import LoadedModel
 from lab.models.encoding import Encoding
-from lab.models.interventions import LayerControls
 from lab.models.trace import inputs, trace_encoding
 
 # Rows of a vocabulary in memory at once: 64 of GPT-2's 50257 words are 26 MB in float64.
@@ -165,6 +164,6 @@ def _logits_of_hidden(model: LoadedModel, hidden: Sequence[Encoding], places: Se
     ids, segments, positions = (torch.stack(each) for each in zip(*(inputs(model, one) for one in hidden), strict=True))
     x = forward.embed(ids, segments, positions, weights.embeddings, config.norm_eps).output
     for w in weights.layers:
-        x = forward.run_layer(x, w, config, LayerControls()).output
+        x = forward.run_layer(x, w, config).output
     read = x[torch.arange(len(places)), torch.tensor(places)]
     return forward.vocabulary_logits(read, head, config).numpy().astype(np.float64)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lab.models.forward import activate, attend, attention_scores, layer_norm, linear, mix_values, scale_and_mask
-from lab.models.interventions import LayerControls
+from lab.models.forward import activate, attend, attention_scores, layer_norm, linear, mask, mix_values, scale
 from lab.models.weights import Norm
 
 
@@ -31,11 +30,10 @@ def worked_example() -> WorkedExample:
     query = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     value = torch.tensor([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
-    nothing_changed = LayerControls()
     scores = attention_scores(query, key)
-    scaled = scale_and_mask(scores, 2, causal=False, c=nothing_changed)
-    weights = attend(scaled, nothing_changed)
-    context = mix_values(weights, value, nothing_changed)
+    scaled = mask(scale(scores, 2), causal=False)
+    weights = attend(scaled)
+    context = mix_values(weights, value)
     return WorkedExample(("sun", "cold", "light"), query, key, value, scores, scaled, weights, context)
 
 

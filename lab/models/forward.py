@@ -9,6 +9,7 @@ the feed-forward network, L layers. Any leading batch dimensions ride along.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,7 +17,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from lab.models.config import ModelConfig
-from lab.models.interventions import Interventions, LayerControls
 from lab.models.weights import (
     EmbeddingWeights,
     LayerWeights,
@@ -94,25 +94,20 @@ def gelu(x: Tensor, tanh: bool = False) -> Tensor:
     return functional.gelu(x, approximate="tanh" if tanh else "none")
 
 
-def activate(x: Tensor, name: str, other_gelu: bool = False) -> Tensor:
+def activate(x: Tensor, name: str) -> Tensor:
     """The non-linearity by the name the checkpoint gives it: ReLU, GELU or, under any other name, GELU's tanh form."""
-    return torch.relu(x) if name == "relu" else gelu(x, tanh=(name != "gelu") != other_gelu)
+    return torch.relu(x) if name == "relu" else gelu(x, tanh=name != "gelu")
 
 
-def embed(
-    token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, w: EmbeddingWeights, eps: float,
-    no_positions: bool = False, no_segments: bool = False,
-) -> Embeddings:  # fmt: skip
+def embed(token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, w: EmbeddingWeights, eps: float) -> Embeddings:
     """Token + position + segment vectors, then LayerNorm (Devlin et al. 2019, §3, figure 2).
 
     Ids are (n,) integers. GPT-2 has neither segments nor this LayerNorm.
     """
-    token = w.token[token_ids]
-    position = w.position[position_ids] * (not no_positions)
+    token, position, segment = w.token[token_ids], w.position[position_ids], None
     total = token + position
-    segment = None
     if w.segment is not None:
-        segment = w.segment[segment_ids] * (not no_segments)
+        segment = w.segment[segment_ids]
         # Hugging Face adds token and segment first; the same order keeps the sums identical to the bit.
         total = token + segment + position
     norm = layer_norm(total, w.norm, eps) if w.norm is not None else None
@@ -146,100 +141,112 @@ def attention_scores(query: Tensor, key: Tensor) -> Tensor:
     return query @ key.transpose(-1, -2)
 
 
-def scale_and_mask(scores: Tensor, d_k: int, causal: bool, c: LayerControls) -> Tensor:
-    """Divide by √d_k; what a query may not see becomes -inf (§3.2.1 and §3.2.3)."""
-    scaled = scores / math.sqrt(d_k) if c.scale else scores
-    n = scores.shape[-1]
-    if causal and c.causal_mask:
-        scaled = scaled.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -torch.inf)
-    if c.blocked is not None:
-        scaled = scaled.masked_fill(c.blocked, -torch.inf)
-    if c.uniform is not None:
-        # Equal scores make equal weights; masked places stay masked.
-        equal = torch.where(scaled.isinf(), scaled, torch.zeros(()))
-        scaled = torch.where(c.uniform[:, None, None], equal, scaled)
-    return scaled
+def scale(scores: Tensor, d_k: int) -> Tensor:
+    """Divide by √d_k, so that wide heads do not saturate the softmax (§3.2.1)."""
+    return scores / math.sqrt(d_k)
 
 
-def attend(scaled_scores: Tensor, c: LayerControls) -> Tensor:
+def mask(scaled_scores: Tensor, causal: bool) -> Tensor:
+    """In a causal model, what comes after the query becomes -inf (§3.2.3)."""
+    n = scaled_scores.shape[-1]
+    if not causal:
+        return scaled_scores
+    return scaled_scores.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -torch.inf)
+
+
+def attend(scaled_scores: Tensor) -> Tensor:
     """Softmax over the keys: each query spends exactly 1 (§3.2.1, equation 1)."""
-    return torch.softmax(scaled_scores, dim=-2 if c.softmax_over_queries else -1)
+    return torch.softmax(scaled_scores, dim=-1)
 
 
-def mix_values(attention: Tensor, value: Tensor, c: LayerControls) -> Tensor:
-    """Each query's weighted mean of the values, (H, n, d_k); ablated heads are replaced here."""
-    context = attention @ value
-    if c.zero is not None:
-        context = context.masked_fill(c.zero[..., None, None], 0)
-    if c.mean is not None:
-        context = torch.where(c.mean[..., None, None], context.mean(dim=-2, keepdim=True), context)
-    return context
+def mix_values(attention: Tensor, value: Tensor) -> Tensor:
+    """Each query's weighted mean of the values, (H, n, d_k)."""
+    return attention @ value
 
 
-def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Attention:
+def project_output(context_concat: Tensor, w: LayerWeights) -> Tensor:
+    """The heads, side by side, times W_O (§3.2.2)."""
+    return linear(context_concat, w.w_o, w.b_o)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a layer that can be replaced from outside, to change or to break them.
+
+    What replaces them stands in :mod:`lab.models.interventions` and :mod:`lab.models.mistakes`.
+    """
+
+    project_qkv: Callable[[Tensor, LayerWeights, int], tuple[Tensor, Tensor, Tensor]] = project_qkv
+    scale: Callable[[Tensor, int], Tensor] = scale
+    mask: Callable[[Tensor, bool], Tensor] = mask
+    attend: Callable[[Tensor], Tensor] = attend
+    mix_values: Callable[[Tensor, Tensor], Tensor] = mix_values
+    project_output: Callable[[Tensor, LayerWeights], Tensor] = project_output
+    activate: Callable[[Tensor, str], Tensor] = activate
+
+
+PAPER = Steps()
+
+
+def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Attention:
     """Multi-head self-attention, §3.2.2: softmax(QKᵀ/√d_k)·V per head, heads joined, times W_O."""
-    query, key, value = project_qkv(x, w, config.heads)
+    query, key, value = steps.project_qkv(x, w, config.heads)
     scores = attention_scores(query, key)
-    scaled = scale_and_mask(scores, config.head_width if config.scaled_scores else 1, config.causal, c)
-    attention = attend(scaled, c)
-    context = mix_values(attention, value, c)
+    scaled = steps.mask(steps.scale(scores, config.head_width if config.scaled_scores else 1), config.causal)
+    attention = steps.attend(scaled)
+    context = steps.mix_values(attention, value)
     concat = merge_heads(context)
-    output = linear(concat, w.w_o, w.b_o) if c.output_projection else concat
+    output = steps.project_output(concat, w)
     return Attention(query, key, value, scores, scaled, attention, context, concat, output)
 
 
-def feed_forward(x: Tensor, w: LayerWeights, activation: str, other_gelu: bool = False) -> FeedForward:
+def feed_forward(x: Tensor, w: LayerWeights, activation: str, steps: Steps = PAPER) -> FeedForward:
     """FFN(x) = activation(x·W_1 + b_1)·W_2 + b_2, each token on its own (§3.3)."""
     hidden = linear(x, w.w_1, w.b_1)
-    active = activate(hidden, activation, other_gelu)
+    active = steps.activate(hidden, activation)
     return FeedForward(hidden, active, linear(active, w.w_2, w.b_2))
 
 
-def encoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
+def encoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
     """BERT's layer: LayerNorm(x + attention(x)), then the same around the FFN (§3.1, post-norm)."""
-    attention = self_attention(x, w, config, c)
+    attention = self_attention(x, w, config, steps)
     attention_residual = x + attention.output
     middle = layer_norm(attention_residual, w.norm_1, config.norm_eps)
-    ffn = feed_forward(middle, w, config.activation, c.other_gelu)
+    ffn = feed_forward(middle, w, config.activation, steps)
     ffn_residual = middle + ffn.output
     output = layer_norm(ffn_residual, w.norm_2, config.norm_eps)
     return Layer(x, attention, attention_residual, ffn, ffn_residual, output, attention_norm=middle)
 
 
-def decoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
+def decoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
     """GPT-2's layer: x + attention(LayerNorm(x)), then the same with the FFN (Radford et al. 2019, §2.3)."""
     before_attention = layer_norm(x, w.norm_1, config.norm_eps)
-    attention = self_attention(before_attention, w, config, c)
+    attention = self_attention(before_attention, w, config, steps)
     middle = x + attention.output
     before_ffn = layer_norm(middle, w.norm_2, config.norm_eps)
-    ffn = feed_forward(before_ffn, w, config.activation, c.other_gelu)
+    ffn = feed_forward(before_ffn, w, config.activation, steps)
     output = middle + ffn.output
     return Layer(x, attention, middle, ffn, output, output, input_norm=before_attention, ffn_input_norm=before_ffn)
 
 
-def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, c: LayerControls) -> Layer:
-    """One layer of either family; x is (n, d)."""
-    w = c.weights(w)
-    return decoder_layer(x, w, config, c) if config.pre_norm else encoder_layer(x, w, config, c)
+def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
+    """One layer, with LayerNorm before its sublayers or after them; x is (n, d)."""
+    return decoder_layer(x, w, config, steps) if config.pre_norm else encoder_layer(x, w, config, steps)
 
 
 def run_model(
-    token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, weights: Weights, changes: Interventions
+    x: Tensor, weights: Weights, steps: Sequence[Steps] = (), patch: Callable[[Tensor, int], Tensor] = lambda x, _: x
 ) -> Tensor:
-    """The residual stream through all layers, (L+1, n, d): the embeddings' output, then each layer's."""
-    config, n = weights.config, len(token_ids)
-    x = embed(
-        token_ids, segment_ids, position_ids, weights.embeddings, config.norm_eps,
-        changes.no_positions, changes.no_segments,
-    ).output  # fmt: skip
+    """The residual stream through all layers, (L+1, n, d): the embeddings' output ``x``, then each layer's.
+
+    ``steps`` are those of each layer; without any, all are the paper's. ``patch`` changes the stream at a place.
+    """
+    config = weights.config
     stream = torch.empty(config.layers + 1, *x.shape)
-    for number in range(config.layers + 1):
-        for patch in changes.patches:
-            if patch.layer == number:
-                x = x.index_copy(0, torch.tensor([patch.token]), patch.vector[None])
-        stream[number] = x
-        if number < config.layers:
-            x = run_layer(x, weights.layers[number], config, changes.for_layer(number, config, n)).output
+    stream[0] = x = patch(x, 0)
+    for number, w in enumerate(weights.layers):
+        output = run_layer(x, w, config, steps[number] if steps else PAPER).output
+        stream[number + 1] = x = patch(output, number + 1)
     return stream
 
 

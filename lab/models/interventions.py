@@ -1,19 +1,22 @@
-"""What a learner may change in a forward pass, as plain arguments of it.
+"""What a learner may change in a forward pass.
 
-:class:`Interventions` is what a page or a notebook states for the whole run;
-:class:`LayerControls` is the part of it one layer sees. The default of both changes nothing,
-and then the pass takes exactly the steps of the plain run.
+:class:`Interventions` is what a page or a notebook states for the whole run. It replaces steps of the pass from
+outside (:class:`lab.models.forward.Steps`); without any change the pass takes the paper's own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from lab.models import forward, mistakes
 from lab.models.config import ModelConfig
-from lab.models.weights import LayerWeights
+from lab.models.forward import PAPER, Steps
+from lab.models.weights import EmbeddingWeights
 
 Head = tuple[int, int]
 
@@ -28,32 +31,6 @@ class Patch:
     layer: int
     token: int
     vector: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class LayerControls:
-    """Changes inside one layer.
-
-    zero       (..., H) bool, heads whose context becomes 0 at the *input* of W_O
-    mean       (..., H) bool, heads whose context becomes its mean over this sentence's tokens
-    uniform    (H,) bool, heads that attend equally to every token they may see
-    blocked    (n, n) bool, query-key pairs that are masked out
-    """
-
-    zero: Tensor | None = None
-    mean: Tensor | None = None
-    uniform: Tensor | None = None
-    blocked: Tensor | None = None
-    scale: bool = True
-    causal_mask: bool = True
-    softmax_over_queries: bool = False
-    output_projection: bool = True
-    values: bool = True
-    other_gelu: bool = False
-
-    def weights(self, w: LayerWeights) -> LayerWeights:
-        """The weights that the layer runs with: without values, W_V is 0 and only its bias is passed on."""
-        return w if self.values else replace(w, w_v=torch.zeros_like(w.w_v))
 
 
 @dataclass(frozen=True)
@@ -112,20 +89,73 @@ class Interventions:
         pairs = {(query, key) for query in range(n) for key in range(n - padding, n)}
         return replace(self, blocked=self.blocked | pairs)
 
-    def for_layer(self, layer: int, config: ModelConfig, n: int) -> LayerControls:
-        """The part of these interventions that layer ``layer`` sees."""
-        return LayerControls(
-            zero=_heads(self.zero_heads, layer, config.heads),
-            mean=_heads(self.mean_heads, layer, config.heads),
-            uniform=_heads(self.uniform_heads, layer, config.heads),
-            blocked=_pairs(self.blocked, n),
-            scale=not self.no_scaling,
-            causal_mask=not self.no_causal_mask,
-            softmax_over_queries=self.softmax_over_queries,
-            output_projection=not self.no_output_projection,
-            values=not self.no_values,
-            other_gelu=self.other_gelu,
+    def steps(self, layer: int, config: ModelConfig, n: int) -> Steps:
+        """The steps that layer ``layer`` takes on ``n`` tokens."""
+        if self.changes_nothing:
+            return PAPER
+        steps = Steps(
+            project_qkv=mistakes.no_values if self.no_values else forward.project_qkv,
+            scale=mistakes.no_scaling if self.no_scaling else forward.scale,
+            mask=mistakes.no_mask if self.no_causal_mask else forward.mask,
+            attend=mistakes.softmax_over_queries if self.softmax_over_queries else forward.attend,
+            project_output=mistakes.no_output_projection if self.no_output_projection else forward.project_output,
+            activate=mistakes.other_gelu if self.other_gelu else forward.activate,
         )
+        blocked, uniform = _pairs(self.blocked, n), _heads(self.uniform_heads, layer, config.heads)
+        if blocked is not None:
+            steps = replace(steps, mask=partial(_hide, steps.mask, blocked))
+        if uniform is not None:
+            steps = replace(steps, mask=partial(_level, steps.mask, uniform))
+        zero, mean = (_heads(chosen, layer, config.heads) for chosen in (self.zero_heads, self.mean_heads))
+        return replace(steps, mix_values=heads_off(zero, mean))
+
+    def embeddings(self, w: EmbeddingWeights) -> EmbeddingWeights:
+        """The look-up tables that the run takes: without positions or segments, theirs hold zeros."""
+        if self.no_positions:
+            w = replace(w, position=torch.zeros_like(w.position))
+        if self.no_segments and w.segment is not None:
+            w = replace(w, segment=torch.zeros_like(w.segment))
+        return w
+
+    def patch(self, x: Tensor, layer: int) -> Tensor:
+        """The stream (n, d) at ``layer`` with the vectors from other runs in their places."""
+        for patch in self.patches:
+            if patch.layer == layer:
+                x = x.index_copy(0, torch.tensor([patch.token]), patch.vector[None])
+        return x
+
+
+def heads_off(zero: Tensor | None, mean: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:
+    """The step :func:`lab.models.forward.mix_values` with heads switched off at the *input* of W_O.
+
+    zero  (..., H) bool, heads whose context becomes 0
+    mean  (..., H) bool, heads whose context becomes its mean over this sentence's tokens
+    """
+
+    def mix_values(attention: Tensor, value: Tensor) -> Tensor:
+        context = forward.mix_values(attention, value)
+        if zero is not None:
+            context = context.masked_fill(zero[..., None, None], 0)
+        if mean is not None:
+            context = torch.where(mean[..., None, None], context.mean(dim=-2, keepdim=True), context)
+        return context
+
+    return forward.mix_values if zero is None and mean is None else mix_values
+
+
+_Mask = Callable[[Tensor, bool], Tensor]
+
+
+def _hide(mask: _Mask, pairs: Tensor, scaled_scores: Tensor, causal: bool) -> Tensor:
+    """Query-key pairs (n, n) masked out, too."""
+    return mask(scaled_scores, causal).masked_fill(pairs, -torch.inf)
+
+
+def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool) -> Tensor:
+    """Equal scores in some heads (H,): they attend equally to all they may see."""
+    masked = mask(scaled_scores, causal)
+    equal = torch.where(masked.isinf(), masked, torch.zeros(()))
+    return torch.where(heads[:, None, None], equal, masked)
 
 
 def _heads(chosen: frozenset[Head], layer: int, heads: int) -> Tensor | None:

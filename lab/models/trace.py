@@ -192,11 +192,7 @@ class Trace:
     @torch.inference_mode()
     def embeddings(self) -> forward.Embeddings:
         """The parts of the first layer's input, recomputed."""
-        config, w = self.model.weights.config, self.model.weights.embeddings
-        changes = self.interventions
-        return forward.embed(
-            *inputs(self.model, self.encoding), w, config.norm_eps, changes.no_positions, changes.no_segments
-        )
+        return embed(self.model, self.encoding, self.interventions)
 
     @torch.inference_mode()
     def layer(self, index: int) -> LayerTrace:
@@ -211,8 +207,8 @@ class Trace:
         if found is None:
             w = self.model.weights.layers[index]
             changes = self.interventions.with_padding(len(self), self.encoding.padding)
-            controls = changes.for_layer(index, config, len(self))
-            found = LayerTrace(index, w, forward.run_layer(self.hidden_states[index], w, config, controls))
+            steps = changes.steps(index, config, len(self))
+            found = LayerTrace(index, w, forward.run_layer(self.hidden_states[index], w, config, steps))
         # Sessions share traces: each of these steps is safe when another thread does the same.
         self._recent[index] = found
         for old in list(self._recent)[:-_LAYERS_KEPT]:
@@ -301,5 +297,12 @@ def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interv
     """Run an :class:`Encoding` made or changed by hand (tokens masked, segments swapped)."""
     interventions.check(model.config, len(encoding))
     changes = interventions.with_padding(len(encoding), encoding.padding)
-    stream = forward.run_model(*inputs(model, encoding), model.weights, changes)
-    return Trace(model, encoding, interventions, stream)
+    steps = [changes.steps(layer, model.config, len(encoding)) for layer in range(model.config.layers)]
+    x = embed(model, encoding, changes).output
+    return Trace(model, encoding, interventions, forward.run_model(x, model.weights, steps, changes.patch))
+
+
+def embed(model: LoadedModel, encoding: Encoding, changes: Interventions) -> forward.Embeddings:
+    """The first layer's input and its parts."""
+    tables = changes.embeddings(model.weights.embeddings)
+    return forward.embed(*inputs(model, encoding), tables, model.config.norm_eps)

@@ -18,7 +18,6 @@ from torch.nn import functional
 from lab.models import forward
 from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.families.registry import read_weights
-from lab.models.interventions import LayerControls
 from lab.models.twin import random_twin
 from lab.toy.models import letter_tokenizer
 from lab.toy.settings import check_settings
@@ -202,7 +201,7 @@ def logits(words: Tensor, config: Mapping[str, Any], tensors: Mapping[str, Tenso
     places, one_segment = torch.arange(words.shape[-1]), torch.zeros_like(words)
     x = forward.embed(words, one_segment, places, weights.embeddings, settings.norm_eps).output
     for layer in weights.layers:
-        x = forward.run_layer(x, layer, settings, LayerControls()).output
+        x = forward.run_layer(x, layer, settings).output
     if weights.final_norm is not None:
         x = forward.layer_norm(x, weights.final_norm, settings.norm_eps)
     assert weights.vocabulary_head is not None

@@ -218,7 +218,7 @@ def show_scale(view: View) -> None:
         )
     )
     draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
-    code(forward.scale_and_mask)
+    code(forward.scale, forward.mask)
 
 
 def show_softmax(view: View) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.models.trace import LayerTrace
+from lab.models.layer_trace import LayerTrace
 
 Array = NDArray[np.float32]
 

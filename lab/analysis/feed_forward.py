@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from lab.analysis.predictions import word_of
 from lab.models import forward
-from lab.models.trace import LayerTrace, Trace
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
 
 if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel

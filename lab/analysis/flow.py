@@ -18,7 +18,8 @@ from lab.analysis.heads import Mask, Weights, kept_mask, renormalised, row_sums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lab.models.trace import LayerTrace, Trace
+    from lab.models.layer_trace import LayerTrace
+    from lab.models.trace import Trace
 
 
 @torch.inference_mode()

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from lab.analysis.heads import Values, Weights, as_heads, row_entropy, row_lengths
 from lab.models.config import ModelConfig
-from lab.models.trace import LayerTrace
+from lab.models.layer_trace import LayerTrace
 
 Array = NDArray[np.float32]
 

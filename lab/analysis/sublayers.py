@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lab.models.trace import LayerTrace, Trace
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
 from lab.models.weights import Norm
 
 Array = NDArray[np.float64]

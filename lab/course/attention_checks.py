@@ -9,7 +9,8 @@ import numpy as np
 from lab.analysis.attention import AttentionRow, attention_map
 from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
 from lab.course.words import named, quoted
-from lab.models.trace import LayerTrace, Trace
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
 
 
 def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | None:

@@ -12,7 +12,8 @@ from lab.analysis.sublayers import SUBLAYERS, NormSteps, SublayerChanges
 from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
 from lab.course.words import named
 from lab.models.config import ModelConfig
-from lab.models.trace import LayerTrace, Trace
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
 
 # "About half" runs between these shares; nearer than _BLUR to a border, nothing is asked.
 _BORDERS = (0.4, 0.6)

@@ -17,7 +17,8 @@ from lab.models.tensor_entries import DESCRIBED, EMBEDDINGS, INPUT, Described, T
 
 if TYPE_CHECKING:
     from lab.models.config import ModelConfig
-    from lab.models.trace import LayerTrace, Trace
+    from lab.models.layer_trace import LayerTrace
+    from lab.models.trace import Trace
 
 
 # What is no attribute of a trace: a tuple of numbers, and what is computed for the positions asked for.

@@ -19,7 +19,8 @@ from lab.course.words import in_tex, quoted
 from lab.figures import attention as figures
 from lab.figures.multi_head import unnamed_heads
 from lab.models import forward
-from lab.models.trace import LayerTrace, Trace
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, HEAD_RULES, query_key_product
 from lab.ui.figures import code, draw
 from lab.ui.lesson import LessonPage

@@ -15,7 +15,8 @@ from lab.charts.figure import Figure
 from lab.course.words import escaped, quoted
 from lab.figures import residual
 from lab.models.config import ModelConfig
-from lab.models.trace import LayerTrace, Trace
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.attention_steps import choose_token
 from lab.ui.chosen_tokens import with_tokens

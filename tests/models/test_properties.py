@@ -14,7 +14,8 @@ from torch import Tensor
 from lab.models.encoding import Encoding
 from lab.models.forward import gelu, layer_norm
 from lab.models.interventions import Interventions
-from lab.models.trace import LayerTrace, trace, trace_encoding
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import trace, trace_encoding
 from lab.models.weights import Norm
 from tests.checkpoints import CORPUS, HEADS, LAYERS, Family
 from tests.models.conftest import HuggingFace, LabModel

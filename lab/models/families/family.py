@@ -53,7 +53,7 @@ class Family(ABC):
     decoder           the tensor that compares a vector with every word; None without a vocabulary head
     layer_path        a layer's submodule in Hugging Face's base model
     embedding_places  where that model computes the parts of the embeddings
-    layer_places      where a layer of it computes the steps of :class:`lab.models.trace.LayerTrace`
+    layer_places      where a layer of it computes the steps of :class:`lab.models.layer_trace.LayerTrace`
     causal, pre_norm  see :class:`lab.models.config.ModelConfig`
     """
 

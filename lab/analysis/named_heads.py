@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 from lab.analysis.heads import Mask, Values, is_causal, running_means, uniform_attention
 from lab.analysis.patterns import PATTERNS, Patterns, head_patterns, trace_patterns, trace_roles
 from lab.models.cards import twin_of
-from lab.models.trace import trace_encoding
-from lab.models.twin import random_twin
 
 if TYPE_CHECKING:
     from lab.models.catalogue import LoadedModel
@@ -77,6 +75,8 @@ def untrained_seed(model_id: str) -> tuple[str, int]:
 
 def untrained_twin(model: LoadedModel) -> LoadedModel:
     """The twin that the heads of ``model`` are compared with; see :func:`untrained_seed`."""
+    from lab.models.twin import random_twin
+
     return random_twin(model, untrained_seed(model.id)[1])
 
 
@@ -93,6 +93,8 @@ def best_scores(scores: Values) -> Values:
 
 def trace_chance(trace: Trace) -> Chance:
     """The same, drawing and running the twin: for a notebook. A page keeps both; see ``lab.ui.cached_tags``."""
+    from lab.models.trace import trace_encoding
+
     return chance_of(trace, trace_encoding(untrained_twin(trace.model), trace.encoding))
 
 

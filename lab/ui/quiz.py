@@ -134,27 +134,32 @@ def _compare(question: Question, choice: int | None) -> None:
 
 
 def checks(
-    lesson: str, questions: Sequence[Question | None], most: int = 3, *, of: str = "", figures: Figures | None = None
-) -> None:
+    lesson: str, questions: Sequence[Question | None], most: int = 3, *,
+    of: str = "", figures: Figures | None = None, text: str = "",
+) -> None:  # fmt: skip
     """Ask ``most`` of the questions that this trace decides clearly; the first try counts.
 
     They stay, with their answers, until the learner asks for new ones: about the sentence, and the layer and head
-    (``of``), that were chosen when they were asked. ``figures``, by the question's id, are drawn beside a question.
+    (``of``), that were chosen when they were asked. ``figures``, by the question's id, are drawn beside a question;
+    ``text`` is what the lesson showed where it was not the learner's own.
     While a class is taught, nothing is kept or counted, and the answers stay hidden until a button reveals them.
     """
     seed, pool = selection.chosen("seed"), [question for question in questions if question is not None]
+
+    def drawn(before: Asked | None = None) -> Asked:
+        new = Asked.now(pool, most, seed, of, figures or {}, before)
+        return replace(new, link={**new.link, "text": text}) if text else new
+
     st.header("Check yourself")
     if selection.chosen("teach"):
-        kept = Asked.now(pool, most, seed, of, figures or {})
+        kept = drawn()
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):
                 _show(lesson, number, question)
     else:
-        before = _stored(lesson)
-        if before is None or before.seed != seed:
-            kept = Asked.now(pool, most, seed, of, figures or {})
-        else:
-            kept = Asked.now(pool, most, seed, of, figures or {}, before) if before.done else before
+        stored = _stored(lesson)
+        before = stored if stored is not None and stored.seed == seed else None
+        kept = drawn(before) if before is None or before.done else before
         st.session_state[_asked_name(lesson)] = kept if kept.questions else None
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):

@@ -203,15 +203,18 @@ def show_checks(view: View) -> None:
     if a == b:
         a, b = len(view.sentences) - 1, 0
     even = expected(found, len(view.trace), view.causal, a, b)
+    # Within a sentence, as the even share from one to the other is asked for beside it.
+    within = expected(found, len(view.trace), view.causal, a, a)
     checks(
         LESSON,
         (
             ask.even_share(found, view.counted, even, a, b),
-            ask.corrected(found, even, a, b),
+            ask.corrected(found, within, a, a),
             ask.into_the_future(found, view.causal),
             ask.one_weight(found),
             ask.to_specials(view.apart, a, view.outside),
             ask.other_direction(found, a, b),
         ),
         most=4,
+        text="" if view.trace.text == view.page.selection.text else view.trace.text,
     )

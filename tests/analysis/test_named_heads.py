@@ -108,7 +108,7 @@ def test_heads_built_to_show_a_pattern_get_its_name() -> None:
 
 def test_constructed_heads_get_the_names_they_were_written_for() -> None:
     """The third attends to all alike: that is what a uniform head does, so it has no name."""
-    assert trace_names(lab.trace(constructed_toy(9, 8), "3 5 2 5 3 1 3")).tolist() == [
+    assert trace_names(lab.trace(constructed_toy(9, 8), "c e b e c a c")).tolist() == [
         ["previous_token", "same_word", MIXED]
     ]
 

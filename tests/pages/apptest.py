@@ -47,6 +47,11 @@ def words(at: AppTest) -> str:
     return "\n".join(part.value for part in parts)
 
 
+def components(at: AppTest) -> list[Any]:
+    """The hand-written components that draw something; the one that turns pages by keyboard draws nothing."""
+    return [element for element in at.get("bidi_component") if element.key != "turning"]
+
+
 def reveal(at: AppTest) -> AppTest:
     """Skip the prediction, if one is asked, so that what stands behind it is drawn."""
     for button in at.button:

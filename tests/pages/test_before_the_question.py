@@ -38,6 +38,8 @@ TO_READ = {
     ("8_Feed-forward_and_LayerNorm.py", "Writes"),
 }
 # What stands on every step of a page: its name, the way to others, and the proof's list of steps.
+# The lesson's question, and what a check was asked about, stand there whatever the answer is.
+FRAME_TEXT = re.compile(r"After lesson \d+ you can|^Asked about ")
 FRAME = ("title", "page_link", "button_group", "proof")
 ALWAYS_OPEN = ("agreement",)
 _NAMED = re.compile(r"(?P<token>.+) \((?P<place>\d+)\)")
@@ -113,7 +115,9 @@ def gives_away(question: Question, text: str, kind: str) -> bool:
     if says(readable(question.prompt), question.options[question.answer].text):
         return False
     right = question.options[question.answer].text
-    if kind in FRAME or (kind == "expander" and readable(right).isdecimal()):  # "Lesson 4: after it you can …"
+    if (
+        kind in FRAME or FRAME_TEXT.search(text) or (kind == "expander" and readable(right).isdecimal())
+    ):  # "Lesson 4: after it you can …"
         return False
     wrong = [option.text for option in question.options if not option.correct]
     return says(text, right) and not any(says(text, each) for each in wrong)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.rollout import rollout
 from tests.charts.payloads import unpack
-from tests.pages.apptest import go, visit, walk, words
+from tests.pages.apptest import components, go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "13_Flow.py"
@@ -122,7 +122,7 @@ def test_a_tree_too_large_is_cut_and_said() -> None:
 
 
 def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
-    return unpack(next(element.proto for element in at.main if element.type == "bidi_component").bytes)
+    return unpack(components(at)[0].proto.bytes)
 
 
 @pytest.mark.parametrize("head", [None, 3])

@@ -14,14 +14,14 @@ from lab.ui.head_view import head_view_of, parsed_heads
 from lab.ui.parameters import WORDS
 from tests.analysis.test_words import naive
 from tests.charts.payloads import unpack
-from tests.pages.apptest import visit, words
+from tests.pages.apptest import components, visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 
 PAGE = "10_Head_view.py"
 
 
 def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    (component,) = at.get("bidi_component")
+    (component,) = components(at)
     return unpack(component.proto.bytes)
 
 
@@ -66,7 +66,7 @@ def test_without_a_text_there_is_a_sentence() -> None:
     for text in EMPTY:
         at.text_area(key="text").set_value(text).run()
         assert at.info[0].value.startswith("There is no text yet.")
-        assert not at.get("bidi_component")
+        assert not components(at)
 
 
 @pytest.mark.parametrize("weights", ["Constructed", "Random", "Trained live"])

@@ -16,7 +16,7 @@ from lab.analysis.patterns import PATTERNS, trace_patterns
 from lab.figures.model_view import head_numbers
 from lab.ui.model_view import opened_place
 from tests.charts.payloads import unpack
-from tests.pages.apptest import visit, words
+from tests.pages.apptest import components, visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 
 PAGE = "11_Model_view.py"
@@ -24,7 +24,7 @@ PAGE = "11_Model_view.py"
 
 def sent(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     assert not at.exception, at.exception[0].stack_trace
-    (component,) = at.get("bidi_component")
+    (component,) = components(at)
     return unpack(component.proto.bytes)
 
 
@@ -106,7 +106,7 @@ def test_without_a_text_there_is_a_sentence() -> None:
     for text in EMPTY:
         at.text_area(key="text").set_value(text).run()
         assert at.info[0].value.startswith("There is no text yet.")
-        assert not at.get("bidi_component")
+        assert not components(at)
 
 
 def test_the_link_says_what_is_open_and_what_colours() -> None:

@@ -56,6 +56,7 @@ def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
     for heads in (1, 32):
         at.number_input(key="toy_heads").set_value(heads).run()
         assert not at.exception
+        reveal(at)
         assert "4,224" in words(at)
     at.segmented_control(key="step").set_value("Two heads").run()
     reveal(at)

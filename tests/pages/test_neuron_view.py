@@ -13,7 +13,7 @@ from lab.analysis.neuron_view import DECIDED, decide, score_with
 from lab.analysis.patterns import trace_patterns
 from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
-from tests.pages.apptest import go, visit, walk, words
+from tests.pages.apptest import components, go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "12_Neuron_view.py"
@@ -59,7 +59,7 @@ def test_the_constructed_previous_token_head_is_found_and_taken_apart() -> None:
 
 def test_what_is_sent_is_the_trace() -> None:
     at = visit(PAGE, text=TEXT, pair=PAIR, layer="3", head="5", token="4")
-    payload = next(element.proto for element in at.main if element.type == "bidi_component")
+    payload = components(at)[0].proto
     _, arrays = unpack(payload.bytes)
     layer = lab.trace(lab.load_model("lab-bert"), TEXT, PAIR).layer(2)
     assert (arrays["weights"] == layer.attention[4, 3].numpy()).all()

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from lab.text.wordpiece import WordPieceSteps
 from lab.ui import cached
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, visit, walk, words
+from tests.pages.apptest import Offer, reveal, visit, walk, words
 from tests.pages.texts import TEXTS
 
 PAGE = "1_Tokenization.py"
@@ -91,7 +91,7 @@ def test_the_chips_come_after_the_prediction() -> None:
     assert [(each.label, each.value) for each in at.metric] == [
         ("Characters", "44"), ("Words between spaces", "10"), ("Tokens", "13"),
     ]  # fmt: skip
-    assert "**13**, as you predicted" in words(at)
+    assert "13, as you predicted" in words(at)
 
 
 def test_the_token_table_holds_the_ids_the_model_reads() -> None:
@@ -133,6 +133,7 @@ def test_a_word_of_another_text_gives_way() -> None:
     at.text_area(key="text").set_value("Unbelievable weather.").run()
     assert not at.exception
     assert at.selectbox(key="word").value == "unbelievable"
+    reveal(at)
     assert "Lookup 11 of" in words(at)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.ui.chosen_tokens import found_again
-from tests.pages.apptest import visit
+from tests.pages.apptest import reveal, visit
 
 BERT = ["[CLS]", "the", "sleep", "##y", "cat", "sat", ".", "[SEP]"]
 
@@ -30,9 +30,10 @@ def test_the_nearest_token_of_the_same_text(token: str, tokens: list[str], place
 
 
 def test_query_and_key_follow_their_words_into_another_sentence() -> None:
-    at = visit("3_Self-attention.py", text="The cat sat on the mat.", token="3", key_token="7")
+    at = reveal(visit("3_Self-attention.py", text="The cat sat on the mat.", token="3", key_token="7"))
     assert (at.selectbox(key="_token").value, at.selectbox(key="_key_token").value) == (2, 6)
     at.text_area(key="text").set_value("On the old red mat sat a big cat.").run()
+    reveal(at)
     chosen = [at.selectbox(key=f"_{name}") for name in ("token", "key_token")]
     assert [each.options[int(each.value or 0)].split(" · ")[1] for each in chosen] == ["cat", "mat"]
     assert (at.query_params["token"], at.query_params["key_token"]) == ("10", "6")

@@ -7,7 +7,8 @@
 # make audit          ask for known vulnerabilities of what is installed, where there is a network
 # make evaluate       every figure of the embedded models' cards, measured on the files that ship
 # make outside        ask the embedded models with transformers alone, in two versions of it, and compare with the lab
-# make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|en_lab|punkt CORPORA=folder)
+# make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|minilm|en_lab|punkt
+#                     CORPORA=folder; minilm goes on from an encoder, BASE=folder)
 # make screenshots    every page, light and dark, wide and narrow, into .screenshots/ (OUT=folder)
 # make clean          remove caches and .venv
 #
@@ -23,6 +24,7 @@ ARGS    ?=
 OUT     ?= .screenshots
 CORPORA ?= ../shared/corpora
 MODEL   ?= bert
+BASE    ?=
 WORKERS ?= 2
 # PyTorch's own index of CPU builds comes first where it answers: pip's other ones give Linux a build with CUDA.
 PIP      = index=$$($(BIN)/python deploy/cpu_index.py); \
@@ -84,7 +86,7 @@ outside: $(RUNTIME)
 
 train: $(RUNTIME)
 	@test -d "$(CORPORA)" || { echo "There is no folder $(CORPORA); say where the texts are: make train CORPORA=folder"; exit 1; }
-	$(BIN)/python -m training.$(MODEL) --corpora "$(CORPORA)" $(ARGS)
+	$(BIN)/python -m training.$(MODEL) --corpora "$(CORPORA)" $(if $(BASE),--base "$(BASE)") $(ARGS)
 
 screenshots: chromium
 	$(BIN)/python -m tests.browser.screenshots "$(OUT)" $(ARGS)

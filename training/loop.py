@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 LOG_EVERY = 800_000  # tokens
+SAVE_EVERY = 300  # seconds
 # A processor without bfloat16 instructions imitates them: a quarter of float32's speed.
 HAS_BFLOAT16 = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 
@@ -150,11 +152,13 @@ class Run:
         self.save()
 
     def train(self) -> None:
-        """Train to the end of the schedule, keeping the state every ``LOG_EVERY`` tokens."""
+        """Train to the end of the schedule, keeping the state every few minutes and when told to stop."""
         losses: list[float] = []
-        clock = time.monotonic()
+        clock = saved = time.monotonic()
         constant = self.schedule.constant
-        while self.tokens < self.schedule.total:
+        stopped: list[int] = []
+        signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
+        while self.tokens < self.schedule.total and not stopped:
             before = self.tokens
             losses.append(self.update())
             now = time.monotonic()
@@ -163,7 +167,10 @@ class Run:
             ended = self.tokens >= self.schedule.total
             if before // LOG_EVERY != self.tokens // LOG_EVERY or turned or ended:
                 self.record(losses)
-                losses = []
+                losses, saved = [], now
+            elif now - saved > SAVE_EVERY or stopped:
+                self.save()
+                saved = now
 
 
 def argument_parser(description: str | None, work: Path) -> argparse.ArgumentParser:

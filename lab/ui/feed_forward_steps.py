@@ -13,6 +13,8 @@ from lab.course import feed_forward_checks as ask
 from lab.course import feed_forward_reading as reading
 from lab.course.words import named
 from lab.figures import feed_forward as figures
+from lab.figures import residual
+from lab.figures.choices import CHANGE_LENGTH
 from lab.models import forward
 from lab.ui import cached_layers
 from lab.ui.feed_forward_view import LESSON, View, choose, choose_number, first_neuron
@@ -215,4 +217,5 @@ def show_checks(view: View) -> None:
         ask.most_changed(view.trace, changes, view.layer.index),
         ask.larger_change(view.trace, changes, view.layer.index, view.token),
     )
-    checks(LESSON, candidates, most=4)
+    changed = partial(residual.changes, view.trace, CHANGE_LENGTH, view.token)
+    checks(LESSON, candidates, most=4, figures={"most-changed": changed})

@@ -34,16 +34,20 @@ def label(trace: Trace, place: int) -> str:
 def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
     """The places (from 0) the learner hides, brought into this text; the lab's own choice before any.
 
-    A place stays hidden while the same token stands there: a sentence that is mended keeps its hidden
-    words, another sentence starts afresh.
+    A hidden word stays hidden where it stands in the text now: a sentence that is mended keeps its hidden words,
+    one without them starts afresh.
     """
     asked, before = str(st.session_state.get("masked", "")), st.session_state.get(_SEEN)
     st.session_state[_SEEN] = encoding.tokens
+    place = int(st.session_state.get("place", 0))
+    if place > 0 and (now := _found(before, encoding.tokens, place - 1)) is not None:
+        st.session_state["place"] = now + 1
     if asked == NONE:
         return ()
     numbers = [selection.whole_number(part, 1, 10_000) for part in asked.split(".") if part]
     wanted = sorted({number - 1 for number in numbers if number is not None})
-    kept = tuple(place for place in wanted if place in maskable(encoding, mask_id) and _stands(before, encoding, place))
+    found = {_found(before, encoding.tokens, place) for place in wanted}
+    kept = tuple(place for place in maskable(encoding, mask_id) if place in found)
     if before is None and (None in numbers or set(wanted) - {*kept, *typed_masks(encoding, mask_id)}):
         selection.note(
             f"The link hides tokens {quoted(asked[:40])}; some of them this text does not have, or they are special."
@@ -55,8 +59,12 @@ def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
     return place_to_start(encoding, mask_id)
 
 
-def _stands(before: Sequence[str] | None, encoding: Encoding, place: int) -> bool:
-    return before is None or (place < len(before) and before[place] == encoding.tokens[place])
+def _found(before: Sequence[str] | None, tokens: Sequence[str], place: int) -> int | None:
+    """Where the token at ``place`` of the text before stands in ``tokens``, the nearest of them; None if nowhere."""
+    if before is None:
+        return place
+    same = [i for i, token in enumerate(tokens) if place < len(before) and token == before[place]]
+    return min(same, key=lambda i: (abs(i - place), i), default=None)
 
 
 def written(places: Sequence[int]) -> str:

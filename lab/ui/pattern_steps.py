@@ -20,6 +20,7 @@ from lab.course import specialization_checks as ask
 from lab.course.checks import Question
 from lab.course.words import beside, escaped
 from lab.figures import specialization as figures
+from lab.figures.attention import attention_map as map_of
 from lab.text.tags import Tags
 from lab.ui import cached_tags
 from lab.ui.attention_steps import View
@@ -191,7 +192,9 @@ def show_checks(view: View) -> None:
     best = [ask.best_head(PATTERNS[place], scores[place]) for place in order]
     tags = None if view.page.selection.mode == TOY else tags_or_reason(view.trace)
     tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
-    checks(LESSON, (*tagged, name, *(question for question in best if question is not None)), most=5 if tagged else 4)
+    questions = (*tagged, name, *(question for question in best if question is not None))
+    own = partial(map_of, view.trace, view.layer.index, view.head)
+    checks(LESSON, questions, most=5 if tagged else 4, of=view.place, figures={"name-of": own})
 
 
 def _about_tags(view: View, tags: Tags) -> list[Question | None]:

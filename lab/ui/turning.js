@@ -69,13 +69,11 @@ function turn(event) {
   setTimeout(() => document.querySelector(TURN[event.key])?.click(), 50);
 }
 
-/** A to D choose an option: of the question that has the focus, or of the prediction when nothing has it. */
+/** A to D choose an option of the question that has the focus; elsewhere letters belong to the browser (WCAG 2.1.4). */
 function choose(event) {
   if (!/^[a-h]$/i.test(event.key) || typing(event)) return;
-  const prediction = '[class*="st-key-_predict"] ' + GROUP;
-  const idle = document.activeElement === null || document.activeElement === document.body;
   const focused = document.activeElement?.closest?.('[class*="st-key-_predict"], [class*="st-key-_check"]');
-  const group = focused?.querySelector(GROUP) ?? (idle ? document.querySelector(prediction) : null);
+  const group = focused?.querySelector(GROUP);
   const option = group?.querySelectorAll('input[type="radio"]')[event.key.toLowerCase().charCodeAt(0) - 97];
   if (!option) return;
   event.preventDefault();

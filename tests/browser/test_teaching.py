@@ -84,6 +84,9 @@ def test_a_letter_chooses_an_option(lab: Lab, page: Page) -> None:
     expect(options.nth(1)).to_contain_text("B ·")
     commit = page.get_by_role("button", name="Commit and show")
     expect(commit).to_be_disabled()
+    page.keyboard.press("b")  # nothing has the focus, so nothing happens
+    expect(commit).to_be_disabled()
+    page.get_by_test_id("stMain").get_by_role("radiogroup").last.get_by_role("radio").first.focus()
     page.keyboard.press("b")
     expect(commit).to_be_enabled()
     expect(page.get_by_test_id("stMain").get_by_role("radiogroup").last.get_by_role("radio").nth(1)).to_be_checked()

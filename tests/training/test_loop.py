@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,3 +73,21 @@ def test_what_is_exported_loads_and_is_proven(
     export.export(model_id, tmp_path / "final.pt", tmp_path / "shipped")
     model = load_model(tmp_path / "shipped")
     assert prove(model, trace(model, "The king opened the door.")).passed
+
+
+def test_a_run_that_is_told_to_stop_keeps_what_it_has(
+    wordpiece: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(bert.BertTask(TINY_BERT, wordpiece[1], wordpiece[0]), tmp_path, Schedule(1_000_000, 0))
+    update = Run.update
+
+    def told_to_stop(self: Run) -> float:
+        loss = update(self)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return loss
+
+    monkeypatch.setattr(Run, "update", told_to_stop)
+    run.train()
+    assert 0 < run.tokens < loop.LOG_EVERY
+    again = Run(bert.BertTask(TINY_BERT, wordpiece[1], wordpiece[0]), tmp_path, Schedule(1_000_000, 0))
+    assert again.tokens == run.tokens

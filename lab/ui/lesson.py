@@ -19,7 +19,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import cached, parameters, progress_view, selection, shell, sidebar, teaching
 from lab.ui.proof_badge import show_proof
-from lab.ui.quiz import progress, remember
+from lab.ui.quiz import keep_place, progress, remember
 
 _PLAIN = Interventions()
 # The step that the URL named when this page was drawn last.
@@ -49,6 +49,7 @@ class OpenPage:
         chosen = st.session_state["step"]
         chosen = str(chosen) if chosen in names else names[0]
         _write_step(None if chosen == names[0] else chosen)
+        keep_place()
         return chosen
 
     def next_step(self, names: Sequence[str]) -> None:
@@ -182,7 +183,8 @@ class LessonPage(OpenPage):
         label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
         # A key of its own: the click that led to this step would otherwise count for this button, too.
         if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", shortcut=key):
-            st.switch_page(script(COURSE_PAGE if after is None else after.page))
+            following = COURSE_PAGE if after is None else after.page
+            st.switch_page(script(following), query_params=selection.elsewhere())
 
     def finish(self) -> None:
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""

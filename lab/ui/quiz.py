@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.checks import Question, lettered, reordered
 from lab.course.progress import Progress, answer_to
@@ -15,6 +16,7 @@ from lab.ui.asked import Asked, Figures, about, fingerprint, hashed
 from lab.ui.figures import draw
 
 _PROGRESS = "progress"
+_PLACE = "_question_place"
 
 
 def progress() -> Progress:
@@ -56,26 +58,42 @@ def predict(lesson: str, question: Question) -> bool:
 
     A reveal holds for the question, the model and the sentence: another head leaves the figure where it is, another
     sentence hides it. A question that comes out the same for both sentences, numbers included, stays answered.
-    While a class is taught, the class answers aloud and a button reveals.
+    While a class is taught, the class answers aloud and a button reveals; the question stands at the top of the step.
     """
     chosen = selection.current()
     question = reordered(question, chosen.seed)
     name = f"_predict.{'teach.' if chosen.teach else ''}{lesson}.{question.id}"
     state: _Prediction = st.session_state.setdefault(name, _Prediction())
+    with _place(bool(chosen.teach)):
+        return _predicted(name, state, question, bool(chosen.teach))
+
+
+def keep_place() -> None:
+    """Where a class finds the question of a step: right under the names of the steps, whatever explains it below."""
+    st.session_state[_PLACE] = st.container()
+
+
+def _place(teach: bool) -> AbstractContextManager[object]:
+    place = st.session_state.get(_PLACE)
+    return place if teach and isinstance(place, DeltaGenerator) else nullcontext()
+
+
+def _predicted(name: str, state: _Prediction, question: Question, teach: bool) -> bool:
+    """Draw the question or what came of it; whether its answer may be seen."""
     run, asked = hashed(*selection.what_runs()), fingerprint(question)
     known = {wording: choice for choices in state.committed.values() for wording, choice in choices.items()}
     if asked in known:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             _compare(question, known[asked])
-            _hide_button(name, state, run, asked, chosen.teach)
+            _hide_button(name, state, run, asked, teach)
         return True
     if run in state.committed:  # of another head or token: do not hide the figure while these are tried
-        _hide_button(name, state, run, asked, chosen.teach)
+        _hide_button(name, state, run, asked, teach)
         return True
     with st.container(border=True):
-        if known and not chosen.teach and state.asking != run:
+        if known and not teach and state.asking != run:
             _offer_again(name, state, run, asked)
-        elif chosen.teach:
+        elif teach:
             _say(question)
             _options(question)
             st.button("Reveal", key=f"{name}.reveal", on_click=state.reveal, args=(run, asked, None))
@@ -111,7 +129,7 @@ def _offer_again(name: str, state: _Prediction, run: str, asked: str) -> None:
         st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=state.reveal, args=(run, asked, None))
 
 
-def _hide_button(name: str, state: _Prediction, run: str, asked: str, teach: int) -> None:
+def _hide_button(name: str, state: _Prediction, run: str, asked: str, teach: bool) -> None:
     st.button(
         "Hide again" if teach else "Ask me again", key=f"{name}.hide", type="tertiary", icon=":material/undo:",
         on_click=state.hide, args=(run, asked),

@@ -26,7 +26,7 @@ def test_which_map_was_trained(lab: Lab, page: Page, view: View) -> None:
     page.goto(lab.url + "/Models?step=Two+maps&layer=2&head=3&text=The+cat+sat+on+the+mat.")
     wait_idle(page)
     expect(page.get_by_text("Map A:")).to_have_count(0)
-    page.get_by_text("Map B", exact=True).first.click()
+    page.get_by_test_id("stRadioOption").filter(has_text="· Map B").click()
     wait_idle(page)
     page.get_by_role("button", name="Commit and show").click()
     wait_idle(page)
@@ -38,7 +38,7 @@ def test_which_map_was_trained(lab: Lab, page: Page, view: View) -> None:
 def test_the_course_leads_here_and_the_card_is_in_the_link(lab: Lab, page: Page) -> None:
     page.goto(lab.url)
     wait_idle(page)
-    page.get_by_test_id("stMain").get_by_role("link", name="Models").click()
+    page.get_by_test_id("stMain").get_by_role("link", name="Models", exact=True).click()
     wait_idle(page)
     page.get_by_role("button", name="Next: Two maps").click()
     wait_idle(page)

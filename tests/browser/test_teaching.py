@@ -46,7 +46,7 @@ def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: Lesson) -> No
 
 @pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)
 def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> None:
-    page.goto(f"{lab.url}/Self-attention?teach=1")
+    page.goto(f"{lab.url}/Self-attention?teach=1&head=1")
     wait_idle(page)
     box = page.get_by_role("textbox", name="Your sentence")
     assert box.bounding_box()["y"] < PROJECTOR.height / 2  # type: ignore[index]

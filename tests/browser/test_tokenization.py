@@ -33,7 +33,7 @@ def press(page: Page, name: str) -> None:
 def test_from_a_prediction_to_the_chips(lab: Lab, page: Page, view: View) -> None:
     open_page(page, lab, text=LONG_WORD)
     assert page.locator(".tokens").count() == 0
-    page.get_by_text("17", exact=True).click()
+    page.get_by_test_id("stRadioOption").filter(has_text="· 17").click()
     wait_idle(page)
     press(page, "Commit and show")
     expect(page.get_by_text("as you predicted")).to_be_visible()

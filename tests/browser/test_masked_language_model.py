@@ -99,9 +99,8 @@ def test_the_lesson_walks_from_step_to_step_and_fits_the_screen(lab: Lab, page: 
         skip_the_prediction(page)
         overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0, step
-        forward = page.get_by_role("button", name="Next:")
-        if forward.count():
-            forward.click()
+        if step != MASKED[-1]:
+            page.get_by_role("button", name="Next:").click()
             wait_idle(page)
     expect(page.get_by_role("heading", name="Check yourself")).to_be_visible()
 

@@ -27,6 +27,7 @@ def to_the_end(page: Page) -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: Lesson) -> None:
     page.goto(f"{lab.url}{pages[lesson.id]}?teach=1&{THREE}")
+    expect(page.locator(STEP)).to_be_visible(timeout=60_000)  # a cold server loads a model first
     wait_idle(page)
     steps = page.locator(".st-key-step [role=radio]").all_inner_texts()
     asked = 0

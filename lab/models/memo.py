@@ -13,7 +13,7 @@ import threading
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -53,8 +53,8 @@ class _Kept:
 class Memo:
     """Results by the object they were computed from and what was asked; at most ``room`` bytes of them.
 
-    Threads that ask for the same result at the same time wait for the first. An error reaches all of them and is
-    not kept. A result must not hold its subject, or the subject lives until the result has to make room.
+    Threads that ask for the same result at the same time wait for the first. If that one fails, or its visitor
+    leaves, the next one computes: an error reaches whoever caused it, and is not kept. A result must not hold its subject, or the subject lives until the result has to make room.
     """
 
     def __init__(self, room: int) -> None:
@@ -69,15 +69,19 @@ class Memo:
     def get(self, subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
         """What ``make()`` returned the first time this was asked of ``subject``."""
         key = (id(subject), asked)
-        found = self._look(key, subject)
-        if found is None:
-            # Whoever makes a result holds a core before others begin to wait for it, so nobody waits for ever.
-            with one_core():
-                found = self._look(key, subject, begin=True)
-                if found is None:
-                    return self._make(key, make)
-        value: Result = found.result()
-        return value
+        while True:
+            found = self._look(key, subject)
+            if found is None:
+                # Whoever makes a result holds a core before others begin to wait for it, so nobody waits for ever.
+                with one_core():
+                    found = self._look(key, subject, begin=True)
+                    if found is None:
+                        return self._make(key, make)
+            try:
+                value: Result = found.result()
+            except CancelledError:
+                continue  # whoever made it was stopped, or failed: the next one finds out for itself
+            return value
 
     def _look(self, key: _Key, subject: object, begin: bool = False) -> Future[Any] | None:
         """The result, there or to come; None if nobody has begun, and then with ``begin`` the caller has."""
@@ -98,15 +102,15 @@ class Memo:
             return coming
 
     def _make(self, key: _Key, make: Callable[[], Result]) -> Result:
-        promise = self._making[key]
+        promise, made = self._making[key], False
         try:
             value = make()
-        except BaseException as error:
-            with self._lock:
-                del self._making[key]
-            promise.set_exception(error)
-            raise
-        size = size_of(value)
+            size, made = size_of(value), True
+        finally:
+            if not made:
+                with self._lock:
+                    del self._making[key]
+                promise.cancel()
         with self._lock:
             del self._making[key]
             if size <= self._room:

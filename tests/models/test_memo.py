@@ -114,7 +114,35 @@ def test_nested_results_never_wait_for_each_other_for_ever() -> None:
     assert not any(thread.is_alive() for thread in threads)
 
 
-def test_an_error_reaches_everybody_and_is_not_kept() -> None:
+def test_who_waits_for_somebody_who_leaves_computes() -> None:
+    """A visitor's page may be stopped in the middle of a computation that others wait for."""
+    memo, subject, begun, go_on = Memo(100), Subject(), threading.Event(), threading.Event()
+    found: list[str] = []
+
+    class Left(BaseException):
+        """As Streamlit stops a script."""
+
+    def stopped() -> str:
+        begun.set()
+        go_on.wait(10)
+        raise Left
+
+    def leave() -> None:
+        with pytest.raises(Left):
+            memo.get(subject, "a", stopped)
+
+    first = threading.Thread(target=leave)
+    first.start()
+    assert begun.wait(10)
+    second = threading.Thread(target=lambda: found.append(memo.get(subject, "a", lambda: "made")))
+    second.start()
+    go_on.set()
+    for thread in (first, second):
+        thread.join(10)
+    assert found == ["made"]
+
+
+def test_an_error_is_not_kept() -> None:
     memo, subject = Memo(100), Subject()
     calls: list[int] = []
 

@@ -54,7 +54,8 @@ class Memo:
     """Results by the object they were computed from and what was asked; at most ``room`` bytes of them.
 
     Threads that ask for the same result at the same time wait for the first. If that one fails, or its visitor
-    leaves, the next one computes: an error reaches whoever caused it, and is not kept. A result must not hold its subject, or the subject lives until the result has to make room.
+    leaves, the next one computes: an error reaches whoever caused it, and is not kept. A result must not hold its
+    subject, or the subject lives until the result has to make room.
     """
 
     def __init__(self, room: int) -> None:

@@ -9,6 +9,7 @@ See training/loop.py for the schedule and training/NOTES.md for what was tried.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,21 +28,27 @@ WORK = Path(".training/lab-bert")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class MaskedRecipe:
+    """What decides how masked words and next sentences are learned, besides the model and the data."""
+
+    batch_tokens: int = 8192
+    next_sentence_weight: float = 0.1
+    weight_decay: float = 0.1
+    mask_rate: float = 0.35
+    final_mask_rate: float = 0.15
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Recipe(MaskedRecipe):
     """Everything that decides the result besides the data and the number of tokens."""
 
     layers: int = 4
     width: int = 256
     heads: int = 8
     vocabulary: int = 8192
-    batch_tokens: int = 8192
     learning_rate: float = 3e-3
     initial_std: float = 0.04
-    next_sentence_weight: float = 0.1
-    weight_decay: float = 0.1
-    mask_rate: float = 0.35
-    final_mask_rate: float = 0.15
-    seed: int = 0
 
 
 # (million tokens seen, probability of each window length). Attention forms fastest on short windows.
@@ -91,14 +98,23 @@ def held_out_loss(model: BertForPreTraining, corpus: TokenCorpus, tokenizer: Tok
     return total / positions
 
 
-class BertTask:
-    """Masked tokens and next sentences; see :class:`training.loop.Task`."""
+class MaskedTask(ABC):
+    """Masked tokens and next sentences; see :class:`training.loop.Task`.
 
-    def __init__(self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer) -> None:
-        self.recipe, self.corpora, self.tokenizer = recipe, corpora, tokenizer
-        self.model: nn.Module = build_model(recipe)
-        self.learning_rates = (recipe.learning_rate, recipe.learning_rate)
-        self.weight_decay = recipe.weight_decay
+    A subclass says which model learns, and how long its windows are.
+    """
+
+    def __init__(
+        self, bert: BertForPreTraining, recipe: MaskedRecipe, corpora: tuple[TokenCorpus, TokenCorpus],
+        tokenizer: Tokenizer, learning_rates: tuple[float, float],
+    ) -> None:  # fmt: skip
+        self.bert, self.recipe, self.corpora, self.tokenizer = bert, recipe, corpora, tokenizer
+        self.model: nn.Module = bert
+        self.learning_rates, self.weight_decay = learning_rates, recipe.weight_decay
+
+    @abstractmethod
+    def lengths(self, tokens: int, left: float) -> dict[int, float]:
+        """The probability of each window length, ``tokens`` into the training."""
 
     def start(self, tokens: int) -> None:
         seed = self.recipe.seed + tokens
@@ -110,15 +126,25 @@ class BertTask:
 
     def next_loss(self, tokens: int, left: float) -> tuple[Tensor, Tensor, int]:
         recipe = self.recipe
-        lengths = DECAY_LENGTHS if left < 1 else next(chosen for until, chosen in CURRICULUM if tokens < until * 1e6)
         # Rounded, so that batches of one shape have one number of masked tokens for a while.
         rate = round(recipe.final_mask_rate + left * (recipe.mask_rate - recipe.final_mask_rate), 2)
-        batch = mask_tokens(self.sampler.draw(lengths, recipe.batch_tokens), rate, self.tokenizer, self.generator)
-        masked, following = losses(self.model, batch)  # type: ignore[arg-type]
+        drawn = self.sampler.draw(self.lengths(tokens, left), recipe.batch_tokens)
+        batch = mask_tokens(drawn, rate, self.tokenizer, self.generator)
+        masked, following = losses(self.bert, batch)
         return masked + recipe.next_sentence_weight * following, masked, batch.inputs.numel()
 
     def held_out_loss(self) -> float:
-        return held_out_loss(self.model, self.corpora[1], self.tokenizer)  # type: ignore[arg-type]
+        return held_out_loss(self.bert, self.corpora[1], self.tokenizer)
+
+
+class BertTask(MaskedTask):
+    """``lab-bert``, from nothing."""
+
+    def __init__(self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer) -> None:
+        super().__init__(build_model(recipe), recipe, corpora, tokenizer, (recipe.learning_rate,) * 2)
+
+    def lengths(self, tokens: int, left: float) -> dict[int, float]:
+        return DECAY_LENGTHS if left < 1 else next(chosen for until, chosen in CURRICULUM if tokens < until * 1e6)
 
 
 def main() -> None:

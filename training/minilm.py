@@ -19,14 +19,13 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import BertConfig, BertForPreTraining
 
-from training.bert import held_out_loss, losses
-from training.corpus import SOURCES, TokenCorpus, token_corpus
+from training.bert import MaskedRecipe, MaskedTask
+from training.corpus import TokenCorpus, token_corpus
 from training.evaluation.grammar import table
 from training.loop import Run, argument_parser, parsed_options, schedule_of
-from training.windows import WindowSampler, mask_tokens
 
 WORK = Path.home() / ".cache" / "inside-bert" / "lab-minilm"
 # The grammar of the heads is measured on this many sentences of the treebank, every so many measurements of the loss.
@@ -34,17 +33,14 @@ GRAMMAR_SENTENCES, GRAMMAR_EVERY = 500, 2
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(MaskedRecipe):
     """Everything that decides the result besides the base, the data and the number of tokens."""
 
     batch_tokens: int = 4096
-    matrices_rate: float = 1e-3
-    rest_rate: float = 5e-4
-    next_sentence_weight: float = 0.1
     weight_decay: float = 0.01
     mask_rate: float = 0.2
-    final_mask_rate: float = 0.15
-    seed: int = 0
+    matrices_rate: float = 1e-3
+    rest_rate: float = 5e-4
 
 
 LENGTHS = {64: 1.0}
@@ -69,40 +65,27 @@ def tokenizer_of(base: Path) -> Tokenizer:
     return tokenizer
 
 
-class MiniLmTask:
-    """Masked tokens and next sentences; see :class:`training.loop.Task`."""
+class MiniLmTask(MaskedTask):
+    """``lab-minilm``, from its base on."""
 
     def __init__(self, recipe: Recipe, base: Path, corpora: tuple[TokenCorpus, TokenCorpus]) -> None:
-        self.recipe, self.corpora, self.tokenizer = recipe, corpora, tokenizer_of(base)
-        self.bert = build_model(base, recipe.seed)
-        self.model: nn.Module = self.bert
-        self.learning_rates = (recipe.matrices_rate, recipe.rest_rate)
-        self.weight_decay = recipe.weight_decay
+        rates = recipe.matrices_rate, recipe.rest_rate
+        super().__init__(build_model(base, recipe.seed), recipe, corpora, tokenizer_of(base), rates)
         self._measured = 0
 
-    def start(self, tokens: int) -> None:
-        seed = self.recipe.seed + tokens
-        self.sampler = WindowSampler(self.corpora[0], SOURCES, self.tokenizer, seed)
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def matrices(self) -> list[nn.Parameter]:
-        return [p for n, p in self.model.named_parameters() if p.ndim == 2 and n.startswith("bert.encoder.")]
+    def lengths(self, tokens: int, left: float) -> dict[int, float]:
+        return DECAY_LENGTHS if left < 1 else LENGTHS
 
     def next_loss(self, tokens: int, left: float) -> tuple[Tensor, Tensor, int]:
-        recipe = self.recipe
-        # A step over 11.7 million embeddings costs a tenth of the time, and changes nothing early on.
+        # A step over 11.7 million embeddings takes time, and changed nothing early on (training/NOTES.md).
         self.bert.bert.embeddings.word_embeddings.weight.requires_grad_(left < 1)
-        rate = round(recipe.final_mask_rate + left * (recipe.mask_rate - recipe.final_mask_rate), 2)
-        drawn = self.sampler.draw(DECAY_LENGTHS if left < 1 else LENGTHS, recipe.batch_tokens)
-        batch = mask_tokens(drawn, rate, self.tokenizer, self.generator)
-        masked, following = losses(self.bert, batch)
-        return masked + recipe.next_sentence_weight * following, masked, batch.inputs.numel()
+        return super().next_loss(tokens, left)
 
     def held_out_loss(self) -> float:
         if self._measured % GRAMMAR_EVERY == 0:
             print(json.dumps({"grammar": table(self.bert, self.tokenizer, GRAMMAR_SENTENCES)}), flush=True)
         self._measured += 1
-        return held_out_loss(self.bert, self.corpora[1], self.tokenizer)
+        return super().held_out_loss()
 
 
 def main() -> None:

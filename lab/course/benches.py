@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Bench:
     """One bench. ``page`` is its file in ``pages/``.
 
-    ``toy`` says whether number sentences may be its input, ``weights`` whether random weights may.
+    ``toy`` says whether sentences of letters may be its input, ``weights`` whether random weights may.
     """
 
     page: str

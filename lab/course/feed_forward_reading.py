@@ -43,8 +43,8 @@ def much_added(trained: Array, untrained: Array | None) -> str | None:
     )
     return (
         f"**This is odd.** {layers_named(layers)} add{'s' if len(layers) == 1 else ''} more than {MUCH:.0f} times the "
-        f"length of what was there, so little is left of what the token was before. {learned}Take it for this model’s "
-        "way, not for what residual streams do."
+        f"length of what was there, so little is left of what the token was before. {learned}This "
+        "model does it; other residual streams need not."
     )
 
 

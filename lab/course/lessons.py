@@ -14,7 +14,7 @@ CHECK_STEP = "Check"
 class Lesson:
     """One lesson. ``page`` is its file in ``pages/``; objectives complete "you will be able to …".
 
-    ``toy`` says whether number sentences may be its input, ``weights`` whether it looks at any.
+    ``toy`` says whether sentences of letters may be its input, ``weights`` whether it looks at any.
     """
 
     id: str

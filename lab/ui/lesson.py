@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.benches import Bench
+from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
 from lab.course.words import escaped
 from lab.models.cards import ModelUnavailable, twin_id
@@ -171,8 +172,11 @@ class LessonPage(OpenPage):
     lesson: Lesson
 
     def step(self, names: Sequence[str]) -> str:
-        """As on every page; in a lesson it is remembered which steps were seen."""
+        """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
         chosen = super().step(names)
+        about = idea(self.lesson.id, chosen)
+        if about is not None:
+            st.markdown(about)
         if not self.selection.teach:
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen

@@ -13,7 +13,7 @@ from lab.analysis.excitation import Excited, NeuronSurvey
 from lab.analysis.feed_forward import favoured_words, most_active
 from lab.course import feed_forward_checks as ask
 from lab.course import feed_forward_reading as reading
-from lab.course.words import quoted
+from lab.course.words import quoted, signed
 from lab.figures import feed_forward as figures
 from lab.models import forward
 from lab.models.encoding import word_of
@@ -68,7 +68,7 @@ def show_excited(view: View) -> None:
     special = " Special tokens are left out." if any(any(e.special) for e in survey.encodings) else ""
     st.caption(
         f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} Here, at {view.name}, this "
-        f"neuron’s activation is {float(view.layer.ffn_activation[view.token, view.neuron]):z.3f}."
+        f"neuron’s activation is {signed(float(view.layer.ffn_activation[view.token, view.neuron]), 3)}."
     )
     st.markdown(reading.about_its_tokens(view.neuron, often, common, token))
     st.markdown(_GEVA)

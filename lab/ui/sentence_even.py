@@ -70,7 +70,7 @@ def _written_out(view: View, sent: Values) -> None:
         f"Sentence {b + 1} has {len(found.members[b])} of the {view.counted} tokens that are counted. A token of "
         f"sentence {a + 1} that spreads its attention evenly over {view.spread} sends {even:.3f} there"
         + (", on average over the queries. " if view.causal else ". ")
-        + "The corrected value is **1** if as much as that is sent."
+        + "If it sends just that much, the corrected value is **1**."
     )
 
 

@@ -164,7 +164,7 @@ def _say_limits(trace: Trace, sentences: Sentences) -> None:
 
 def say_no_toy() -> None:
     """Why this lesson has no toy mode."""
-    st.caption("This lesson has no toy mode: a toy text is a single sentence of numbers.")
+    st.caption("This lesson has no toy mode: a toy text is a single sentence of letters.")
 
 
 def take(text: str, pair: str) -> None:

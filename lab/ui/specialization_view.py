@@ -31,8 +31,8 @@ def tags_of(view: View) -> Tags | None:
     """Part of speech and entity of each token; None, with the reason on screen, where there are none."""
     if view.page.selection.mode == TOY:
         st.info(
-            "Number sentences have no parts of speech. “Named patterns”, “Many sentences” and “Clusters” work on toys; "
-            "for this step, switch the input in the sidebar to Sentence.",
+            "Sentences of letters have no parts of speech. “Named patterns”, “Many sentences” and “Clusters” work on "
+            "toys; for this step, switch the input in the sidebar to Sentence.",
             icon=":material/info:",
         )
         return None

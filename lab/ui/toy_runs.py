@@ -22,7 +22,7 @@ _ASKED = "_train_asked"
 
 
 def sentences(chosen: Selection) -> ToyData:
-    """The number sentences of the sidebar's settings."""
+    """The sentences of letters that the sidebar's settings make."""
     return cached_toys.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
 
 

@@ -6,7 +6,7 @@ const TURN = { PageUp: ".st-key-_previous_step button", PageDown: ".st-key-_next
 const GROUP = '[role="radiogroup"]';
 
 // One listener for the life of the page, however often the component is drawn.
-const state = (window.insideBert ??= { teaching: false, installed: false, lastPush: null });
+const state = (window.insideBert ??= { teaching: false, installed: false, pushed: false });
 
 /** The page and the step that an address names. */
 function placeOf(address) {
@@ -30,7 +30,7 @@ function showChosenStep() {
 /**
  * The history gets one entry a step. Streamlit makes one for every parameter that Python writes, and, on the way to
  * another page, one for the old page without its parameters: the first are merged into the entry of their step, the
- * second gives its place to the page.
+ * second gives its place to the page. It is the second if it was made since the visitor last did something.
  */
 function mendHistory() {
   const push = window.history.pushState.bind(window.history);
@@ -38,12 +38,11 @@ function mendHistory() {
   window.history.pushState = (data, unused, address) => {
     const here = placeOf(window.location.href);
     const there = placeOf(address ?? window.location.href);
-    const now = performance.now();
     const same = here.page === there.page && here.step === there.step;
-    const leaving = here.page !== there.page && state.lastPush !== null && now - state.lastPush < 1000;
+    const leaving = here.page !== there.page && state.pushed;
     (same || leaving ? replace : push)(data, unused, address);
     if (!same) {
-      state.lastPush = leaving ? null : now;
+      state.pushed = !leaving;
       toTop();
       setTimeout(showChosenStep, 300);
     }
@@ -91,6 +90,9 @@ function install() {
     turn(event);
     choose(event);
   };
+  for (const gesture of ["pointerdown", "keydown", "popstate"]) {
+    window.addEventListener(gesture, () => (state.pushed = false), true);
+  }
   window.addEventListener("keydown", onKey, true);
   window.addEventListener("popstate", toTop);
 }

@@ -23,6 +23,8 @@ from tests.browser.harness import View, chromium, visit, wait_idle
 from tests.browser.screenshots import addresses
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+# A colour on its way from one theme to the next is neither's.
+_SETTLED = "() => document.getAnimations().every(each => each.effect?.getComputedTiming().endTime === Infinity)"
 _RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap(
     violation => violation.nodes.map(node => [violation.impact, violation.id, node.html, node.failureSummary]))"""
 
@@ -46,6 +48,7 @@ class Violation:
 
 def violations(page: Page) -> list[Violation]:
     """What axe finds on the page as it is now."""
+    page.wait_for_function(_SETTLED)
     page.evaluate(AXE_SCRIPT)
     return [Violation(*found) for found in page.evaluate(_RUN)]
 

@@ -1,0 +1,91 @@
+"""What a step is about, in plain words, before anything is asked or measured: the problem, and the idea.
+
+Only for steps whose own first sentences depend on nothing on screen; the others say it themselves. Every sentence is
+true of every model and every text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+IDEAS: Mapping[str, Mapping[str, str]] = {
+    "embeddings": {
+        "Sum": "A token has several vectors now: for its word, its place, perhaps its segment. The first layer reads "
+        "only one. So they are added, number by number.",
+        "Lengths": "Which of the summands counts most in the sum? The longer a vector, the more of the sum it makes "
+        "up.",
+    },
+    "multi-head-attention": {
+        "Two heads": "Do two heads of a layer do the same work? Put their maps side by side, on one scale.",
+        "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
+        "training sets?",
+        "Each head off": "Which heads matter for the prediction? Switch off one at a time, and see how far the "
+        "probability of the word moves.",
+    },
+    "attention-metrics": {
+        "Six numbers": "A model has many heads, and nobody reads all their maps. A number for each head lets you sort "
+        "them. Each of these six says one thing about a map. None says what the head is good for.",
+        "By hand": "**Entropy** measures how widely a row is spread: 0 if one key gets everything, most if all keys "
+        "get the same. Here you compute it for one row.",
+        "All heads": "Which heads are worth a look? Here is one metric of every head: the rows are layers, the columns "
+        "are heads.",
+        "One layer": "Is this head unusual? Compare it with the other heads of its layer, and with a head that prefers "
+        "nothing.",
+        "Special tokens": "Some attention says nothing about the words: what goes to special tokens, or to the first "
+        "token of a model without them. Leave these tokens out, and look at what is left.",
+        "Threshold": "Sparsity counts the weights that are next to nothing. What counts as nothing? A threshold τ "
+        "decides, and you choose it.",
+        "Length": "Can you compare texts of different length? With more keys to share among, weights get smaller, "
+        "whatever the head does. So a metric may move with the length alone.",
+    },
+    "head-specialization": {
+        "Tagged sentence": "Do heads prefer a kind of word? To measure that, each token needs a kind. A small program, "
+        "a **tagger**, gives every word its part of speech. The lab sorts these into function words (*the*, *on*), "
+        "content words (*cat*, *sat*) and punctuation.",
+        "Seven metrics": "Add up the attention that a head gives to one kind of token, or to one kind of place. That "
+        "is a number. Seven of them say what a head looks at, beside a head that prefers nothing.",
+        "Radar": "Seven numbers make a shape that you take in at a glance. Each axis runs from the lowest head of the "
+        "layer to the highest.",
+    },
+    "inter-sentence-attention": {
+        "Matrix": "How much does one sentence look at another? Add up the weights from the tokens of one to the tokens "
+        "of the other. Each pair of sentences gets one number.",
+        "Direction": "Does attention have to be mutual? Compare what goes from one sentence to another with what comes "
+        "back.",
+        "Special tokens": "Does all attention go to sentences? Special tokens stand in none, and a model without them "
+        "may rest on its first token. See how much goes there, and what changes without it.",
+    },
+    "feed-forward": {
+        "Order": "Attention has brought information to each token. The second half of a layer, the **feed-forward "
+        "network**, then works on each token alone. Both halves are made of numbers that training sets: the "
+        "**parameters**.",
+        "Neurons": "The network widens each token to many more numbers. Each of them is the **activation** of one "
+        "**neuron**: a weighted sum of the token’s numbers, then a function.",
+        "Activation": "After its sum, a neuron applies a function that lets large numbers pass and holds back those "
+        "below 0. In BERT and GPT-2 it is called **GELU**.",
+        "One neuron": "What makes one neuron respond? Multiply the token’s numbers by the neuron’s weights, add up, "
+        "and add a bias. The better the two match, the larger the sum.",
+        "Excited by": "What does a neuron respond to? Look at the tokens that excite it most, in many texts. A pattern "
+        "there is a hint, not a proof.",
+        "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
+        "compared with what was there.",
+        "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "
+        "stretches and shifts it by numbers that training sets.",
+    },
+    "masked-language-model": {
+        "Hide words": "How does the model know what belongs in a blank? Hide a word behind [MASK]: the model gives "
+        "every word of its vocabulary a probability to stand there.",
+        "From vector to word": "After the last layer, the place you ask about is one vector. How does it become a "
+        "word? It is compared with every word of the vocabulary. Each comparison gives a number, a **logit**.",
+        "Softmax": "Logits can be any numbers. **Softmax** turns them into probabilities: all above 0, and together 1. "
+        "How far two logits are apart decides how many times as probable one word is as the other.",
+        "Without the mask": "Does it matter that the word is hidden? Leave it in plain sight, and ask again.",
+        "Sampling": "The model gives probabilities. To write on, one token has to be drawn. **Top-k** and **top-p** "
+        "leave out the less probable tokens first.",
+    },
+}
+
+
+def idea(lesson: str, step: str) -> str | None:
+    """What the step ``step`` of the lesson with the id ``lesson`` is about; None where the step says it itself."""
+    return IDEAS.get(lesson, {}).get(step)

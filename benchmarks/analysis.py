@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measure import Comparison, peak_megabytes, time_ratio
-from lab.analysis.metrics import METRICS, attention_metrics
-from lab.analysis.sentences import between_sentences
-from lab.analysis.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, specialization_of
+from lab.analysis.heads.metrics import METRICS, attention_metrics
+from lab.analysis.heads.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, specialization_of
+from lab.analysis.sentences.attention import between_sentences
 
 LAYERS = HEADS = 12
 LENGTHS = (32, 128, 512)

@@ -13,9 +13,9 @@ from transformers import BertConfig, BertModel
 import lab
 from benchmarks.measure import Comparison, kept_bytes, seconds, time_ratio
 from lab.models.ablation import ablate_each_head
-from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.families.registry import read_weights
 from lab.models.interventions import Interventions
+from lab.models.loading import Checkpoint, LoadedModel
 
 LENGTHS = (16, 64, 128, 256, 512)
 # One by one is 144 whole passes: two lengths are enough to see the ratio, and a minute is enough to wait.

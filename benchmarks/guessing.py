@@ -15,11 +15,11 @@ from transformers import AutoModelForMaskedLM, PreTrainedModel
 from transformers.utils import logging
 
 from benchmarks.measure import Comparison, time_ratio
-from lab.analysis.likelihood import likelihood, scored_places
-from lab.analysis.masking import mask_of
-from lab.models.cards import EMBEDDED
-from lab.models.catalogue import LoadedModel, load_model
+from lab.analysis.words.likelihood import likelihood, scored_places
+from lab.analysis.words.masking import mask_of
+from lab.models.catalogue import EMBEDDED
 from lab.models.encoding import Encoding, encode
+from lab.models.loading import LoadedModel, load_model
 
 MODEL = "lab-bert"
 LENGTHS = (32, 128)

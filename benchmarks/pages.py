@@ -22,7 +22,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from benchmarks.results import table
 from lab.course.benches import BENCHES, Bench
 from lab.course.lessons import LESSONS, Lesson
-from lab.ui import cached
+from lab.ui.cached import runs as cached
 from lab.ui.parameters import SENTENCE, TOY
 
 HOME = Path(__file__).parents[1] / "Home.py"

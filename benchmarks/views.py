@@ -16,15 +16,15 @@ from benchmarks.measure import seconds
 from benchmarks.pages import text_of
 from benchmarks.results import table
 from benchmarks.server import running_lab
-from lab.analysis.flow import layer_maps
-from lab.analysis.influence import influence_tree
-from lab.analysis.neuron_view import neuron_row
+from lab.analysis.flow.influence import influence_tree
+from lab.analysis.flow.maps import layer_maps
+from lab.analysis.heads.neurons import neuron_row
+from lab.benches.head_view.view import head_view_of
+from lab.benches.model_view.view import view_of
+from lab.benches.neuron_view.figures import KEYS, neurons_drawn
 from lab.charts.components.influence_tree import tree_chart
-from lab.figures.neurons import KEYS, neurons_drawn
 from lab.models.trace import Trace, trace
-from lab.ui import cached
-from lab.ui.head_view import head_view_of
-from lab.ui.model_view import view_of
+from lab.ui.cached import runs as cached
 
 MODEL = "lab-bert"
 LENGTHS = (128, 512)

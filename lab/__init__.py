@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lab.models.catalogue import LoadedModel, load_model
     from lab.models.interventions import Interventions
+    from lab.models.loading import LoadedModel, load_model
     from lab.models.proof import prove
     from lab.models.trace import Trace, trace
 
@@ -23,9 +23,9 @@ __all__ = ["Interventions", "LoadedModel", "Trace", "load_model", "prove", "trac
 
 _HOME = {
     "Interventions": "lab.models.interventions",
-    "LoadedModel": "lab.models.catalogue",
+    "LoadedModel": "lab.models.loading",
     "Trace": "lab.models.trace",
-    "load_model": "lab.models.catalogue",
+    "load_model": "lab.models.loading",
     "prove": "lab.models.proof",
     "trace": "lab.models.trace",
 }

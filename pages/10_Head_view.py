@@ -1,9 +1,9 @@
 """Bench: head view, the attention of a layer as lines between two columns of tokens (after BertViz)."""
 
-from lab.ui.head_view import choose_units, show
-from lab.ui.lesson import open_bench
+from lab.benches.head_view.view import choose_units, show
+from lab.ui.page import open_bench
 from lab.ui.parameters import TOY
-from lab.ui.toy_steps import toy_trace
+from lab.ui.toys.steps import toy_trace
 
 page = open_bench("10_Head_view.py")
 trace = toy_trace(page) if page.selection.mode == TOY else page.trace()

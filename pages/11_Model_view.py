@@ -1,11 +1,11 @@
 """Bench: model view, every head of the model as a thumbnail, and one of them large (after BertViz)."""
 
+from lab.benches.model_view.view import choose_colour, show, take_opened
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.lesson import open_bench
-from lab.ui.model_view import choose_colour, show, take_opened
+from lab.ui.page import open_bench
 from lab.ui.parameters import TOY
 from lab.ui.selection import current
-from lab.ui.toy_steps import toy_trace
+from lab.ui.toys.steps import toy_trace
 
 page = open_bench("11_Model_view.py")
 trace = toy_trace(page) if page.selection.mode == TOY else page.trace()

@@ -1,10 +1,10 @@
 """Bench: neuron view, a head's queries, keys and values dimension by dimension (after BertViz, and on through W_O)."""
 
+from lab.benches.neuron_view.view import DECIDING, NEURONS, WALKS, NeuronView, show_deciding, show_neurons, show_walks
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.lesson import open_bench
-from lab.ui.neuron_view import DECIDING, NEURONS, WALKS, NeuronView, show_deciding, show_neurons, show_walks
+from lab.ui.page import open_bench
 from lab.ui.parameters import TOY
-from lab.ui.toy_steps import toy_trace
+from lab.ui.toys.steps import toy_trace
 
 page = open_bench("12_Neuron_view.py")
 trace = toy_trace(page) if page.selection.mode == TOY else page.trace()

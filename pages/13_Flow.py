@@ -1,12 +1,12 @@
 """Bench: where attention leads, from layer to layer."""
 
+from lab.benches.flow.rollout import show_rollout
+from lab.benches.flow.tree import show_tree
+from lab.benches.flow.view import FlowView, choose_heads, choose_layer, choose_reading, show_sankey
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.flow_view import FlowView, choose_heads, choose_layer, choose_reading, show_sankey
-from lab.ui.lesson import open_bench
+from lab.ui.page import open_bench
 from lab.ui.parameters import TOY
-from lab.ui.rollout_view import show_rollout
-from lab.ui.toy_steps import toy_trace
-from lab.ui.tree_view import show_tree
+from lab.ui.toys.steps import toy_trace
 
 page = open_bench("13_Flow.py")
 trace = toy_trace(page) if page.selection.mode == TOY else page.trace()

@@ -1,10 +1,10 @@
 """Bench: every tensor of a run, and attention in the variants of bertplus."""
 
-from lab.ui.lesson import open_bench
+from lab.benches.tensors.variants import show_variants
+from lab.benches.tensors.view import show_difference, show_tensor
+from lab.ui.page import open_bench
 from lab.ui.parameters import TOY
-from lab.ui.tensor_view import show_difference, show_tensor
-from lab.ui.toy_steps import toy_trace
-from lab.ui.variant_view import show_variants
+from lab.ui.toys.steps import toy_trace
 
 page = open_bench("14_Tensors.py")
 trace = toy_trace(page) if page.selection.mode == TOY else page.trace()

@@ -1,10 +1,10 @@
 """Bench: two runs side by side, and what is different."""
 
-from lab.ui.compare_choice import choose_comparison, other_run, with_example
-from lab.ui.compare_view import asked, choose_figure, show
-from lab.ui.lesson import open_bench
+from lab.benches.compare.choice import choose_comparison, other_run, with_example
+from lab.benches.compare.view import asked, choose_figure, show
+from lab.ui.page import open_bench
 from lab.ui.parameters import TOY
-from lab.ui.toy_steps import toy_trace
+from lab.ui.toys.steps import toy_trace
 
 page = with_example(open_bench("15_Compare.py"))
 first = toy_trace(page) if page.selection.mode == TOY else page.trace()

@@ -1,9 +1,9 @@
 """Lesson: tokenization, from the characters of a text to the ids that a model reads."""
 
-from lab.ui import token_steps as steps
-from lab.ui.lesson import open_lesson
-from lab.ui.token_pieces import show_pieces
-from lab.ui.token_view import look, show_agreement
+from lab.lessons.tokenization import screens as steps
+from lab.lessons.tokenization.pieces import show_pieces
+from lab.lessons.tokenization.view import look, show_agreement
+from lab.ui.page import open_lesson
 
 STEPS = {
     "Tokens": steps.show_tokens,

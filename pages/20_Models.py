@@ -1,8 +1,8 @@
 """Reference: the cards of the trained parts, and what training changed in the selected model."""
 
-from lab.ui import twin_steps as steps
-from lab.ui.card_steps import show_cards
-from lab.ui.lesson import open_page
+from lab.benches.models import twin as steps
+from lab.benches.models.cards import show_cards
+from lab.ui.page import open_page
 
 STEPS = {
     "Two maps": steps.show_maps,

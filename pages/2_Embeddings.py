@@ -1,16 +1,15 @@
 """Lesson: embeddings, from an id to the vector that enters the first layer."""
 
-from lab.ui import embedding_steps as steps
-from lab.ui import position_steps as positions
-from lab.ui import sinusoid_steps as sinusoids
-from lab.ui.attention_steps import choose_token
+from lab.lessons.embeddings import positions, sinusoids
+from lab.lessons.embeddings import screens as steps
+from lab.lessons.embeddings.position_lab import show_position_lab
+from lab.lessons.embeddings.quiz import show_checks
+from lab.lessons.embeddings.segments import show_segments
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.embedding_quiz import show_checks
-from lab.ui.lesson import open_lesson
+from lab.ui.one_head import choose_token
+from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
-from lab.ui.position_lab import show_position_lab
-from lab.ui.segment_steps import show_segments
-from lab.ui.toy_steps import TOY_STEPS, toy_trace
+from lab.ui.toys.steps import TOY_STEPS, toy_trace
 
 page = open_lesson("2_Embeddings.py")
 toy = page.selection.mode == TOY
@@ -33,7 +32,7 @@ OF_THE_TEXT = {
 names = [*(TOY_STEPS if toy else ()), *OF_A_TOKEN, *OF_THE_TEXT]
 step = page.step(names)
 token, _ = with_tokens(page.selection, trace)
-view = steps.View(page, trace, token)
+view = steps.EmbeddingView(page, trace, token)
 
 if step in OF_A_TOKEN:
     choose_token(trace, "token", "Token", token)

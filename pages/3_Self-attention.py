@@ -1,12 +1,13 @@
 """Lesson: self-attention, from query and key to the weighted sum of values."""
 
-from lab.ui import attention_extras as extras
-from lab.ui import attention_steps as steps
-from lab.ui.break_it import break_it
+from lab.lessons.self_attention import extras
+from lab.lessons.self_attention import screens as steps
+from lab.lessons.self_attention.break_it import break_it
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.lesson import open_lesson
+from lab.ui.one_head import OneHead
+from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
-from lab.ui.toy_steps import TOY_STEPS, toy_trace
+from lab.ui.toys.steps import TOY_STEPS, toy_trace
 
 page = open_lesson("3_Self-attention.py")
 toy = page.selection.mode == TOY
@@ -24,7 +25,7 @@ STEPS = {
 names = [*(TOY_STEPS if toy else ()), *STEPS, "By hand", "Break it", "Check"]
 step = page.step(names)
 query, key = with_tokens(page.selection, trace)
-view = steps.View(page, trace, trace.layer(layer), head, query, key)
+view = OneHead(page, trace, trace.layer(layer), head, query, key)
 proven = trace
 
 if step in STEPS:

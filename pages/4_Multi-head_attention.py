@@ -1,14 +1,14 @@
 """Lesson: multi-head attention, from the heads of a layer to what one head is worth."""
 
-from lab.ui import heads_compared_steps as compared
-from lab.ui import heads_off_steps as off
-from lab.ui import multi_head_steps as steps
-from lab.ui.attention_steps import View
+from lab.lessons.multi_head_attention import compared
+from lab.lessons.multi_head_attention import heads_off as off
+from lab.lessons.multi_head_attention import screens as steps
+from lab.lessons.multi_head_attention.head_choice import number_of_heads, take_clicks
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.head_choice import number_of_heads, take_clicks
-from lab.ui.lesson import open_lesson
+from lab.ui.one_head import OneHead
+from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
-from lab.ui.toy_steps import TOY_STEPS, toy_trace
+from lab.ui.toys.steps import TOY_STEPS, toy_trace
 
 page = open_lesson("4_Multi-head_attention.py")
 toy = page.selection.mode == TOY
@@ -28,7 +28,7 @@ OFF = {"One head off": off.show_one, "Each head off": off.show_each}
 names = [*(TOY_STEPS if toy else ()), *STEPS, *OFF, "Check"]
 step = page.step(names)
 query, key = with_tokens(page.selection, trace)
-view = View(page, trace, trace.layer(layer), head, query, key)
+view = OneHead(page, trace, trace.layer(layer), head, query, key)
 proven = trace
 
 if step in STEPS:

@@ -1,13 +1,13 @@
 """Lesson: attention metrics, from a head's map to six numbers that can be compared."""
 
-from lab.ui import metric_limits as limits
-from lab.ui import metric_steps as steps
-from lab.ui.attention_steps import View
+from lab.lessons.attention_metrics import limits
+from lab.lessons.attention_metrics import screens as steps
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.head_choice import take_click
-from lab.ui.lesson import open_lesson
+from lab.ui.drawing import take_click
+from lab.ui.one_head import OneHead
+from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
-from lab.ui.toy_steps import TOY_STEPS, toy_trace
+from lab.ui.toys.steps import TOY_STEPS, toy_trace
 
 page = open_lesson("5_Attention_metrics.py")
 toy = page.selection.mode == TOY
@@ -31,7 +31,7 @@ step = page.step(names)
 query, key = with_tokens(page.selection, trace)
 
 if step in STEPS:
-    STEPS[step](View(page, trace, trace.layer(layer), head, query, key))
+    STEPS[step](OneHead(page, trace, trace.layer(layer), head, query, key))
 else:
     TOY_STEPS[step](page)
 page.next_step(names)

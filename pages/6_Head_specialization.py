@@ -1,15 +1,14 @@
 """Lesson: head specialization, from parts of speech to names and clusters of heads."""
 
-from lab.ui import cluster_steps as clusters
-from lab.ui import head_survey_steps as many
-from lab.ui import pattern_steps as patterns
-from lab.ui import specialization_steps as steps
-from lab.ui.attention_steps import View
+from lab.lessons.head_specialization import clusters, patterns
+from lab.lessons.head_specialization import screens as steps
+from lab.lessons.head_specialization import survey as many
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.head_choice import take_click
-from lab.ui.lesson import open_lesson
+from lab.ui.drawing import take_click
+from lab.ui.one_head import OneHead
+from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
-from lab.ui.toy_steps import TOY_STEPS, toy_trace
+from lab.ui.toys.steps import TOY_STEPS, toy_trace
 
 page = open_lesson("6_Head_specialization.py")
 toy = page.selection.mode == TOY
@@ -32,7 +31,7 @@ step = page.step(names)
 query, key = with_tokens(page.selection, trace)
 
 if step in STEPS:
-    STEPS[step](View(page, trace, trace.layer(layer), head, query, key))
+    STEPS[step](OneHead(page, trace, trace.layer(layer), head, query, key))
 else:
     TOY_STEPS[step](page)
 page.next_step(names)

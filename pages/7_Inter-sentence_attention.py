@@ -1,11 +1,11 @@
 """Lesson: inter-sentence attention, from the maps of all heads to one matrix of sentences."""
 
-from lab.ui import sentence_even as even
-from lab.ui import sentence_steps as steps
-from lab.ui.head_choice import take_click
-from lab.ui.lesson import open_lesson
-from lab.ui.sentence_pair import show_pair
-from lab.ui.sentence_view import MATRIX, look
+from lab.lessons.inter_sentence_attention import even
+from lab.lessons.inter_sentence_attention import screens as steps
+from lab.lessons.inter_sentence_attention.pair import show_pair
+from lab.lessons.inter_sentence_attention.view import MATRIX, look
+from lab.ui.drawing import take_click
+from lab.ui.page import open_lesson
 
 STEPS = {
     "Sentences": steps.show_sentences,

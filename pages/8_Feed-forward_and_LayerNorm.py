@@ -1,13 +1,13 @@
 """Lesson: what a layer does after attention: feed-forward network, residual sum, LayerNorm."""
 
-from lab.ui import feed_forward_steps as network
-from lab.ui import neuron_steps as neurons
-from lab.ui import residual_steps as stream
-from lab.ui.feed_forward_hand import by_hand
-from lab.ui.feed_forward_view import look
-from lab.ui.lesson import open_lesson
+from lab.lessons.feed_forward import neurons
+from lab.lessons.feed_forward import residual as stream
+from lab.lessons.feed_forward import screens as network
+from lab.lessons.feed_forward.by_hand import by_hand
+from lab.lessons.feed_forward.view import look
+from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
-from lab.ui.toy_steps import TOY_STEPS, toy_trace
+from lab.ui.toys.steps import TOY_STEPS, toy_trace
 
 page = open_lesson("8_Feed-forward_and_LayerNorm.py")
 toy = page.selection.mode == TOY

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from lab.ui import prediction_steps as steps
-from lab.ui.lens_steps import show_lens
-from lab.ui.lesson import open_lesson
-from lab.ui.likelihood_steps import show_likelihood
-from lab.ui.next_sentence_steps import show_next_sentence
-from lab.ui.prediction_quiz import show_checks
-from lab.ui.prediction_view import cannot_predict, look
-from lab.ui.sampling_steps import show_sampling
+from lab.lessons.masked_language_model import screens as steps
+from lab.lessons.masked_language_model.lens import show_lens
+from lab.lessons.masked_language_model.likelihood import show_likelihood
+from lab.lessons.masked_language_model.next_sentence import show_next_sentence
+from lab.lessons.masked_language_model.quiz import show_checks
+from lab.lessons.masked_language_model.sampling import show_sampling
+from lab.ui.page import open_lesson
+from lab.ui.prediction import cannot_predict, look
 
 page = open_lesson("9_Masked_language_model.py")
 trace = page.trace()

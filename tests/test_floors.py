@@ -1,13 +1,15 @@
 """The floors of the house that import-linter cannot see: scripts in pages/, and who may draw on the screen.
 
-Together with the contract in pyproject.toml: pages -> lab.ui -> (lab.course, lab.charts) ->
-lab.analysis -> (lab.toy, lab.text) -> lab.models, and nothing imports upward.
+Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches -> lab.ui -> lab.figures ->
+lab.course, lab.charts -> lab.analysis -> lab.toy, lab.text -> lab.models; nothing imports upward, no lesson another.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
@@ -19,10 +21,13 @@ SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
 
 # Screen library -> the rooms of lab/ that may import it.
 SCREEN = {
-    "streamlit": {"ui"},
-    "altair": {"ui", "charts"},
+    "streamlit": {"lessons", "benches", "ui"},
+    "altair": {"charts"},
     "plotly": {"ui", "charts"},
 }
+# Inside a lesson or a bench, what a notebook calls and what is asked knows no screen either.
+BLIND = re.compile(r"(.*_)?(figures|checks)\.py|reading\.py")
+MOST_FILES, MOST_LINES = 25, 300
 # A page has words, controls and calls; arithmetic and drawing have rooms of their own in lab/.
 PAGES_MAY_IMPORT = {"lab", "streamlit", *sys.stdlib_module_names}
 
@@ -47,6 +52,18 @@ def test_only_the_upper_rooms_know_a_screen(path: Path) -> None:
     room = path.relative_to(ROOT).parts[1]
     wrong = {library for library in imported(path.read_text("utf-8")) if room not in SCREEN.get(library, {room})}
     assert not wrong, f"lab/{room} must not import {', '.join(sorted(wrong))}; return data and draw it upstairs"
+
+
+@pytest.mark.parametrize("path", [path for path in LAB if BLIND.fullmatch(path.name)], ids=name)
+def test_figures_and_checks_know_no_screen(path: Path) -> None:
+    assert not re.search(r"^\s*(import streamlit|from streamlit|from lab\.ui)", path.read_text("utf-8"), re.M)
+
+
+def test_no_folder_and_no_file_is_too_large_to_see() -> None:
+    folders = Counter(path.parent for path in LAB if path.name != "__init__.py")
+    assert {name(folder): files for folder, files in folders.items() if files > MOST_FILES} == {}
+    lines = {name(path): len(path.read_text("utf-8").splitlines()) for path in LAB}
+    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
 
 
 @pytest.mark.parametrize("path", LAB, ids=name)

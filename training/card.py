@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from lab.analysis.feed_forward import nearly_silent
-from lab.analysis.patterns import PATTERNS
-from lab.course.feed_forward_reading import MUCH, layers_named
+from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.layers.feed_forward import nearly_silent
 from lab.course.words import beside
-from lab.models.catalogue import EMBEDDED
+from lab.lessons.feed_forward.reading import MUCH, layers_named
+from lab.models.loading import EMBEDDED
 from training import bert, gpt2
 from training.corpus import SOURCES
 from training.curve import curve

@@ -26,7 +26,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from thinc.api import Model
 
-from lab.text.pipeline import EMBEDDED, SHIPPED
+from lab.text.tags.pipeline import EMBEDDED, SHIPPED
 from training.curve import curve
 from training.en_lab_card import card
 from training.en_lab_corpora import names_of

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from lab.models.catalogue import EMBEDDED
+from lab.models.loading import EMBEDDED
 from training import bert, gpt2
 from training.vocabulary import END_OF_TEXT
 

@@ -40,8 +40,8 @@ from nltk.tabdata import TabEncoder
 from nltk.tokenize import punkt as nltk_punkt
 from nltk.tokenize.punkt import PunktParameters, PunktTrainer
 
-from lab.text.punkt import EMBEDDED, Language, Tokenizer
-from lab.text.sentences import sentence_spans, spans_of
+from lab.text.sentences.punkt import EMBEDDED, Language, Tokenizer
+from lab.text.sentences.split import sentence_spans, spans_of
 from training.corpus import SOURCES, split
 from training.evaluation.punkt import evaluate, mistakes, paragraphs, score
 from training.punkt_card import card, picture

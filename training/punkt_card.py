@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from training.punkt import Run
 
 _WAYS = {
-    "ours": "these parameters with the lab's rules (`lab.text.sentences`)",
+    "ours": "these parameters with the lab's rules (`lab.text.sentences.split`)",
     "parameters_only": "these parameters in NLTK's `PunktSentenceTokenizer`",
     "untrained": "NLTK's untrained `PunktSentenceTokenizer()`",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lab.analysis.metric_parts import MetricParts
+from lab.analysis.heads.metric_parts import MetricParts
 
 # So many terms of a long sum are written out.
 _TERMS = 3
@@ -22,7 +22,7 @@ def filled(metric: str, parts: MetricParts, corrected: bool) -> str:
     """The metric's formula for this head, from what it adds up or counts to its value.
 
     Args:
-        metric: An id of :data:`lab.analysis.metrics.METRICS`.
+        metric: An id of :data:`lab.analysis.heads.metrics.METRICS`.
         parts: The head taken apart.
         corrected: Which of the two formulas.
 

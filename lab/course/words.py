@@ -51,3 +51,10 @@ def in_tex(value: float, digits: int = 5) -> str:
 def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
     """A number with the minus of mathematics, and no sign at all once it is rounded to 0; ``plus`` signs all."""
     return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")
+
+
+def share(probability: float) -> str:
+    """A probability with the three digits that the charts show, and neither 0 nor 1 unless it is."""
+    if 0 < probability < 0.0005:
+        return f"{probability:.2g}"
+    return "more than 0.999" if 0.9995 < probability < 1 else f"{probability:.3f}"

@@ -7,5 +7,5 @@
     attention_map(trace, layer=0, head=2).table()    # its numbers
 
 Each function takes what can be written down (a trace, numbers, names) and returns a
-:class:`lab.charts.figure.Figure`; :mod:`lab.figures.notebook` turns such a call into a notebook.
+:class:`lab.charts.base.figure.Figure`; :mod:`lab.figures.notebook` turns such a call into a notebook.
 """

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis import attention as analysis
-from lab.analysis.attention import heaviest, window
-from lab.charts.bars import bars
-from lab.charts.figure import Figure
-from lab.charts.heatmap import Heatmap, heatmap
-from lab.charts.strips import strips
+from lab.analysis.heads import attention as analysis
+from lab.analysis.heads.attention import heaviest, window
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import bars
 from lab.models.trace import Trace
 
 # More cells than this make a browser slow; more bars than this, a page long.

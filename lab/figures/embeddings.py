@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from lab.analysis import embeddings as analysis
-from lab.analysis.attention import window
-from lab.analysis.embeddings import SUMMANDS, parts, worked_dimension
-from lab.charts.figure import Figure
-from lab.charts.grid import span
-from lab.charts.heatmap import Heatmap
-from lab.charts.lines import lines, settled
-from lab.charts.strips import strips
+from lab.analysis.heads.attention import window
+from lab.analysis.layers import embeddings as analysis
+from lab.analysis.layers.embeddings import SUMMANDS, parts, worked_dimension
+from lab.charts.base.figure import Figure
+from lab.charts.cells.grid import span
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.strips import strips
+from lab.charts.marks.lines import lines, settled
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, dimension_labels
 

@@ -1,6 +1,6 @@
 """Attention metrics: two heads to compare, one metric of every head, and what moves it besides the head.
 
-A metric goes by its id in :data:`lab.analysis.metrics.METRICS`; ``threshold`` is the τ of raw sparsity.
+A metric goes by its id in :data:`lab.analysis.heads.metrics.METRICS`; ``threshold`` is the τ of raw sparsity.
 What ends in ``_of`` draws a measurement that is at hand; the function of the same name without it measures first.
 """
 
@@ -10,16 +10,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lab.analysis.attention import attention_map
-from lab.analysis.heads import Values, is_causal, uniform_attention
-from lab.analysis.metric_parts import LENGTHS, keep_others, places_left_out, shares_below, uniform_by_length
-from lab.analysis.metrics import METRICS, Metric, Metrics, trace_metrics, uniform_metrics
-from lab.analysis.multi_head import small_maps as blocks
-from lab.charts.bars import bars
-from lab.charts.figure import Figure
-from lab.charts.heatmap import Heatmap, heatmap
-from lab.charts.marked import marked_lines
-from lab.charts.small_maps import SmallMaps, block_names, small_maps
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.comparing import small_maps as blocks
+from lab.analysis.heads.metric_parts import LENGTHS, keep_others, places_left_out, shares_below, uniform_by_length
+from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics, uniform_metrics
+from lab.analysis.heads.values import Values, is_causal, uniform_attention
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
+from lab.charts.marks.bars import bars
+from lab.charts.marks.marked import marked_lines
 from lab.figures.attention import place
 from lab.figures.multi_head import CELLS, counted
 from lab.models.trace import Trace

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lab.analysis import multi_head as analysis
-from lab.analysis.attention import attention_map, window
-from lab.analysis.heads import Values, is_causal
-from lab.analysis.named_heads import MIXED, trace_names
-from lab.analysis.patterns import PATTERNS
-from lab.charts.bars import bars
-from lab.charts.figure import Figure
-from lab.charts.heatmap import Heatmap, heatmap
-from lab.charts.small_maps import SmallMaps, block_names, small_maps
-from lab.charts.strips import strips
+from lab.analysis.heads import comparing as analysis
+from lab.analysis.heads.attention import attention_map, window
+from lab.analysis.heads.named import MIXED, trace_names
+from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.heads.values import Values, is_causal
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import bars
 from lab.models.trace import Trace
 
 CELLS = 48  # a side of a small map; sixteen of them stay light

@@ -14,9 +14,9 @@ from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
-from lab.models.catalogue import LoadedModel
 from lab.models.encoding import Encoding, encode
 from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
 from lab.models.trace import Trace, trace, trace_encoding
 
 _PLAIN = (str, int, bool, type(None))

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.analysis.attention import window
-from lab.analysis.heads import Values, is_causal
-from lab.analysis.sentence_split import Sentences, aside, crossing, joined, number, split
-from lab.analysis.sentences import (
+from lab.analysis.heads.attention import window
+from lab.analysis.heads.values import Values, is_causal
+from lab.analysis.sentences.attention import (
     MASS,
     MAXIMUM,
     RELATIVE,
@@ -19,7 +18,8 @@ from lab.analysis.sentences import (
     inter_sentence,
     mean_cells,
 )
-from lab.charts.heatmap import Heatmap, heatmap
+from lab.analysis.sentences.split import Sentences, aside, crossing, joined, number, split
+from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.models.trace import Trace, trace
 
 # A side of a block's map; a longer one is shown around its largest weight.

@@ -6,25 +6,25 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lab.analysis.heads import Values
-from lab.analysis.metric_parts import keep_others
-from lab.analysis.named_heads import MIXED, trace_names
-from lab.analysis.patterns import PATTERNS
-from lab.analysis.specialization import (
+from lab.analysis.heads.metric_parts import keep_others
+from lab.analysis.heads.named import MIXED, trace_names
+from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
     Dimension,
     Specialization,
     relative_to_layer,
     trace_specialization,
 )
-from lab.charts import radar as chart
-from lab.charts.categories import Category, category_map
-from lab.charts.figure import Figure
-from lab.charts.labels import visible
-from lab.charts.plotted import Plotted
+from lab.analysis.heads.values import Values
+from lab.charts.base.figure import Figure
+from lab.charts.base.labels import visible
+from lab.charts.base.plotted import Plotted
+from lab.charts.cells.categories import Category, category_map
+from lab.charts.marks import radar as chart
 from lab.models.trace import Trace
-from lab.text.pipeline import load_pipeline
-from lab.text.tags import speech_and_entities
+from lab.text.tags.pipeline import load_pipeline
+from lab.text.tags.tokens import speech_and_entities
 
 _SIGNS = {
     "broad": "B", "next_token": "N", "previous_token": "P", "same_word": "W", "delimiter": "D", "bag_of_words": "S",
@@ -37,7 +37,7 @@ def specialization(traced: Trace, left_out: bool = False) -> Specialization:
 
     ``left_out``: without the special tokens, or without the first token where a model has none.
 
-    Raises :class:`lab.text.pipeline.PipelineUnavailable`.
+    Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
     pipeline, encoding = load_pipeline(), traced.encoding
     tagged = [pipeline.tag(text) for text in (encoding.text, encoding.pair or "")]
@@ -63,7 +63,7 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
     ``left_out`` as in :func:`specialization`.
 
     Raises ValueError for a text with fewer than three kinds of token, and
-    :class:`lab.text.pipeline.PipelineUnavailable`.
+    :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
     return drawn_radar(traced, specialization(traced, left_out), layer, head, everyone)
 

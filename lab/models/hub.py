@@ -10,7 +10,7 @@ from pathlib import Path
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
-from lab.models.cards import ModelCard, ModelUnavailable
+from lab.models.catalogue import ModelCard, ModelUnavailable
 
 # Nothing that could hold a pickle or code is ever asked for.
 WANTED = (

@@ -23,7 +23,7 @@ from lab.models.forward import split_heads
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lab.models.catalogue import LoadedModel
+    from lab.models.loading import LoadedModel
     from lab.models.trace import Trace
 
 TOLERANCE = 1e-4

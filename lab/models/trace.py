@@ -21,7 +21,7 @@ from lab.models.interventions import Interventions
 from lab.models.layer_trace import LayerTrace
 
 if TYPE_CHECKING:
-    from lab.models.catalogue import LoadedModel
+    from lab.models.loading import LoadedModel
     from lab.models.tensors import TensorEntry
 
 _NOTHING = Interventions()

@@ -9,9 +9,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from lab.models.cards import twin_id
-from lab.models.catalogue import Checkpoint, LoadedModel, read_json, read_tensors
+from lab.models.catalogue import twin_id
 from lab.models.families.registry import family_of
+from lab.models.loading import Checkpoint, LoadedModel, read_json, read_tensors
 
 
 def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:

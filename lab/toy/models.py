@@ -15,8 +15,8 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import Tensor
 
-from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.families.registry import read_weights
+from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm
 from lab.toy.data import letter
 from lab.toy.settings import check_settings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, cast
 
-from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.families.registry import read_weights
+from lab.models.loading import Checkpoint, LoadedModel
 
 
 def recut(model: LoadedModel, heads: int) -> LoadedModel:

@@ -21,7 +21,7 @@ IGNORED = -100
 class Task:
     """A task. ``short`` is its name inside a model's.
 
-    ``pattern`` is the head that solves it (an id of :mod:`lab.analysis.patterns`, or ``induction``),
+    ``pattern`` is the head that solves it (an id of :mod:`lab.analysis.heads.patterns`, or ``induction``),
     ``look_for`` where it shows on a map. ``causal``: the model that is taught sees only what came before
     (GPT-2's shape), not the whole sentence (BERT's). ``layers`` is how many layers the solution
     has, ``steps`` how many updates of the weights a whole run takes. ``answers`` maps words (..., n) to

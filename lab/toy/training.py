@@ -16,8 +16,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from lab.models import forward
-from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.families.registry import read_weights
+from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.twin import random_twin
 from lab.toy.models import letter_tokenizer
 from lab.toy.settings import check_settings

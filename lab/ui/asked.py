@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.charts.figure import Figure
+from lab.charts.base.figure import Figure
 from lab.course.checks import Question, selected
 from lab.course.words import quoted
 from lab.ui import parameters, selection

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import streamlit as st
 from tokenizers import decoders
 
-from lab.analysis.masking import maskable, place_to_start, typed_masks
-from lab.analysis.predictions import word_of
-from lab.charts.labels import visible
+from lab.analysis.words.masking import maskable, place_to_start, typed_masks
+from lab.analysis.words.predictions import word_of
+from lab.charts.base.labels import visible
 from lab.course.words import escaped, quoted
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab.analysis.metrics import METRICS
-from lab.analysis.neuron_view import DECIDED
-from lab.analysis.patterns import PATTERNS
-from lab.analysis.sentences import MASS, MAXIMUM, RELATIVE
-from lab.analysis.variants import REDUCED, VARIANTS
+from lab.analysis.heads.metrics import METRICS
+from lab.analysis.heads.neurons import DECIDED
+from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.heads.variants import REDUCED, VARIANTS
+from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY, RANK
-from lab.models.cards import DEFAULT_MODEL
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.toy.tasks import TASKS
 
 DEFAULT_TEXT = "The sleepy cat sat on the mat."
@@ -39,7 +39,7 @@ TOKENS, WORDS = "Tokens", "Words"
 LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"
 EVERY_WORD = "all"
 # The bench of comparisons: what differs between A and B, and what is done to B. Its figures are named as in
-# lab/figures/comparable.py, which brings torch; a test holds the two lists together.
+# lab/benches/compare/comparable.py, which brings torch; a test holds the two lists together.
 TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION = "Two texts", "Two models", "Trained or random", "An intervention"
 ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD = "Head set to zero", "Head set to its mean", "Head made uniform"
 NO_SCALING, NO_POSITIONS, NO_SEGMENTS = "No ÷ √d_k", "No positions", "No segments"

@@ -10,8 +10,9 @@ from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, number, script
 from lab.course.progress import MAX_BYTES, Answer
 from lab.course.progress_file import ProgressFileError, read
 from lab.course.words import escaped
-from lab.ui import cached, chosen_tokens, selection
+from lab.ui import chosen_tokens, selection
 from lab.ui.asked import about
+from lab.ui.cached import runs as cached
 from lab.ui.quiz import ask_about, progress, remember
 
 _FILE = "_progress_file"

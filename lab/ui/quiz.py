@@ -13,7 +13,7 @@ from lab.course.checks import Question, lettered, reordered
 from lab.course.progress import Progress, answer_to
 from lab.ui import selection
 from lab.ui.asked import Asked, Figures, about, fingerprint, hashed
-from lab.ui.figures import draw
+from lab.ui.drawing import draw
 
 _PROGRESS = "progress"
 _PLACE = "_question_place"

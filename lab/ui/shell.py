@@ -11,7 +11,8 @@ from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import COURSE_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
-from lab.ui import cached, selection, sidebar, teaching
+from lab.ui import selection, sidebar, teaching
+from lab.ui.cached import runs as cached
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"

@@ -11,8 +11,9 @@ from streamlit.navigation.page import Page as StreamlitPage
 from lab.course.benches import Bench
 from lab.course.lessons import Lesson
 from lab.toy.tasks import TASKS, task_named
-from lab.ui import cached, parameters, selection, teaching
-from lab.ui.toy_runs import ask_for_training
+from lab.ui import parameters, selection, teaching
+from lab.ui.cached import runs as cached
+from lab.ui.toys.runs import ask_for_training
 
 _EXAMPLES = {
     "A pronoun": ("The cat sat on the mat because it was tired.", ""),
@@ -136,3 +137,8 @@ def toy_input() -> None:
     }
     for name, (default, least, most) in parameters.TOY_NUMBERS.items():
         st.number_input(labels[name], least, most, default, key=name, bind="query-params")
+
+
+def use_texts(text: str, pair: str) -> None:
+    """Put these texts into the fields of the sidebar. For a button's callback."""
+    st.session_state["text"], st.session_state["pair"] = text, pair

@@ -10,8 +10,8 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from lab.charts.heatmap import Heatmap, heatmap
-from lab.charts.tokens import token_chips
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.tokens.chips import token_chips
 from tests.charts.samples import HOSTILE, every_figure, matrix, words
 
 count = int(st.query_params.get("n", "6"))

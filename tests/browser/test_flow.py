@@ -10,8 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 
 import lab as library
 from benchmarks.server import Lab
-from lab.analysis.flow import layer_maps
-from lab.analysis.influence import Tree, influence_tree
+from lab.analysis.flow.influence import Tree, influence_tree
+from lab.analysis.flow.maps import layer_maps
 from tests.browser.harness import VIEWS, View, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."

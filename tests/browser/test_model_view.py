@@ -90,7 +90,7 @@ def test_a_hover_says_what_the_trace_has(lab: Lab, page: Page) -> None:
 
 
 def python_patterns(trace: python_lab.Trace) -> np.ndarray:
-    from lab.analysis.patterns import trace_patterns
+    from lab.analysis.heads.patterns import trace_patterns
 
     return trace_patterns(trace).previous_token.astype(np.float32)
 

@@ -12,16 +12,16 @@ import numpy as np
 from jsonschema import Draft7Validator
 from numpy.typing import NDArray
 
-from lab.charts.activations import activations
-from lab.charts.bars import bars, columns
-from lab.charts.curve import curve
-from lab.charts.figure import Figure
-from lab.charts.heatmap import heatmap
-from lab.charts.lines import lines
-from lab.charts.marked import marked_lines
-from lab.charts.plan import Box, plan
-from lab.charts.small_maps import small_maps
-from lab.charts.strips import strips
+from lab.charts.base.figure import Figure
+from lab.charts.cells.activations import activations
+from lab.charts.cells.heatmap import heatmap
+from lab.charts.cells.small_maps import small_maps
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import bars, columns
+from lab.charts.marks.curve import curve
+from lab.charts.marks.lines import lines
+from lab.charts.marks.marked import marked_lines
+from lab.charts.marks.plan import Box, plan
 
 HOSTILE = [
     '"); alert(1)//',

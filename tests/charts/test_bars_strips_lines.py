@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.charts.bars import bars, columns
-from lab.charts.figure import ticks
-from lab.charts.lines import lines, settled
-from lab.charts.strips import strips
+from lab.charts.base.figure import ticks
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import bars, columns
+from lab.charts.marks.lines import lines, settled
 
 
 def test_equal_labels_stay_bars_of_their_own() -> None:

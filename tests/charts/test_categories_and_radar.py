@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lab.charts.categories import Category, category_map
-from lab.charts.figure import Figure
-from lab.charts.plotted import Plotted
-from lab.charts.radar import radar
+from lab.charts.base.figure import Figure
+from lab.charts.base.plotted import Plotted
+from lab.charts.cells.categories import Category, category_map
+from lab.charts.marks.radar import radar
 
 KINDS = [Category("previous <b>", "P"), Category("mixed", "–", rest=True), Category("next", "N")]
 

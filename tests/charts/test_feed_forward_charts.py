@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from lab.charts.activations import activations
-from lab.charts.curve import curve
-from lab.charts.plan import Box, plan
+from lab.charts.cells.activations import activations
+from lab.charts.marks.curve import curve
+from lab.charts.marks.plan import Box, plan
 from tests.charts.samples import matrix, words
 
 

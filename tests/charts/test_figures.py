@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from lab.charts.bars import bars, columns
-from lab.charts.figure import Figure
-from lab.charts.lines import lines
-from lab.charts.strips import strips
-from lab.charts.tables import to_csv
+from lab.charts.base.figure import Figure
+from lab.charts.base.tables import to_csv
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import bars, columns
+from lab.charts.marks.lines import lines
 from tests.charts.samples import HOSTILE, a_heatmap, every_figure, expressions, vega_lite, words
 
 KINDS = sorted(every_figure(words(4)))

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.analysis.influence import influence_tree, repeated_tree
+from lab.analysis.flow.influence import influence_tree, repeated_tree
+from lab.charts.base.plotted import Plotted, plotly_text
 from lab.charts.components.influence_tree import tree_chart
-from lab.charts.plotted import Plotted, plotly_text
-from lab.charts.sankey import Bands, sankey
+from lab.charts.marks.sankey import Bands, sankey
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.charts.heatmap import heatmap
+from lab.charts.cells.heatmap import heatmap
 from tests.charts.samples import a_heatmap, matrix, words
 
 

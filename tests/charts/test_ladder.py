@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
-from lab.charts.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
-from lab.models.catalogue import EMBEDDED
-from lab.text.bpe import BpeWord, bpe_steps
-from lab.text.wordpiece import WordSteps, wordpiece_steps
+from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
+from lab.models.loading import EMBEDDED
+from lab.text.tokenizers.bpe import BpeWord, bpe_steps
+from lab.text.tokenizers.wordpiece import WordSteps, wordpiece_steps
 from tests.conftest import TinyCheckpoint
 
 ALL = 10**9

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import lab
-from lab.charts.layer_figure import Architecture, layer_figure
-from lab.charts.slices import Axis, matrix_slice
+from lab.charts.cells.slices import Axis, matrix_slice
+from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.models.tensor_entries import DESCRIBED
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.charts.bars import bars
-from lab.charts.marked import marked_lines
+from lab.charts.marks.bars import bars
+from lab.charts.marks.marked import marked_lines
 from tests.charts.samples import HOSTILE, expressions, vega_lite
 
 TITLES: dict[str, Any] = {"title": "Sparsity", "x_title": "Threshold", "y_title": "Share"}

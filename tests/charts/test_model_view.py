@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import lab
-from lab.analysis.model_view import cells_a_side, thumbnails
+from lab.analysis.heads.thumbnails import cells_a_side, thumbnails
 from lab.charts.components import script, style
 from lab.charts.components.head_view import STEPS
 from lab.charts.components.model_view import Frames, model_view

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.neuron_view import NeuronRow, neuron_row
+from lab.analysis.heads.neurons import NeuronRow, neuron_row
+from lab.benches.neuron_view.figures import KEYS, deciding, drawn_keys, kept, neurons
 from lab.charts.components import script, style
 from lab.charts.components.neuron_view import neuron_chart
-from lab.figures.neurons import KEYS, deciding, drawn_keys, kept, neurons
 from lab.models.trace import Trace
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
@@ -73,7 +73,7 @@ def test_the_table_is_the_row(traced: Trace) -> None:
 
 def test_the_bars_add_up_to_the_difference_and_the_lines_end_at_the_score(traced: Trace) -> None:
     bars = deciding(traced, 1, 2, "previous_token").table()
-    from lab.analysis.neuron_view import decide, score_with
+    from lab.analysis.heads.neurons import decide, score_with
 
     found = decide(traced, 1, 2, "previous_token")
     assert found is not None

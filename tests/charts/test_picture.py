@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from lab.charts.bars import bars
-from lab.charts.heatmap import heatmap
-from lab.charts.picture import MOST_MARKS, drawable, png, svg
+from lab.charts.base.picture import MOST_MARKS, drawable, png, svg
+from lab.charts.cells.heatmap import heatmap
+from lab.charts.marks.bars import bars
 
 WORDS = ["<b>&", "مرحبا", "cat"]
 VALUES = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])

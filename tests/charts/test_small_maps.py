@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.charts.small_maps import SmallMaps, block_names, small_maps
+from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
 from tests.charts.samples import words
 
 MAPS = np.random.default_rng(0).random((3, 4, 4)).astype(np.float32)

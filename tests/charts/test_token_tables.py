@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from lab.charts import token_tables as tables
-from lab.charts.encoding_chips import encoding_chips, pre_token_chips
-from lab.charts.tables import to_csv
-from lab.models.catalogue import EMBEDDED
+from lab.charts.base.tables import to_csv
+from lab.charts.tokens import tables
+from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
 from lab.models.encoding import Encoding, encode
-from lab.text.bpe import bpe_steps
-from lab.text.steps import tokenization_steps
-from lab.text.wordpiece import wordpiece_steps
+from lab.models.loading import EMBEDDED
+from lab.text.tokenizers.bpe import bpe_steps
+from lab.text.tokenizers.steps import tokenization_steps
+from lab.text.tokenizers.wordpiece import wordpiece_steps
 from tests.conftest import TinyCheckpoint
 
 BERT = Tokenizer.from_file(str(EMBEDDED / "lab-bert" / "tokenizer.json"))

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from lab.charts.heatmap import Heatmap
-from lab.charts.word_grid import word_grid
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.word_grid import word_grid
 
 VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.9, 0.6]])
 TEXTS = [["the", "", "\u202ea"], ["<b>", "cat", "$x$"]]

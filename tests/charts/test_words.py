@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.charts import colour
-from lab.charts.describe import describe_bars, describe_heatmap, describe_lines
-from lab.charts.labels import distinct, visible
+from lab.charts.base import colour
+from lab.charts.base.describe import describe_bars, describe_heatmap, describe_lines
+from lab.charts.base.labels import distinct, visible
 from tests.charts.samples import a_heatmap
 
 

@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 
 import lab
-from lab.analysis.masking import hide, mask_of
-from lab.charts import token_tables as tables
+from lab.analysis.words.masking import hide, mask_of
+from lab.charts.tokens import tables
 from lab.figures import attention
 from lab.figures.notebook import notebook, python_of
-from lab.figures.tokens import token_table
+from lab.lessons.tokenization.figures import token_table
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy

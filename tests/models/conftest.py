@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from lab.models.catalogue import LoadedModel, load_model
+from lab.models.loading import LoadedModel, load_model
 from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.reference import Theirs, load_theirs

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import ElectraForPreTraining
 
-from lab.models.catalogue import load_model
+from lab.models.loading import load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.checkpoints import LAYERS, Family

@@ -12,8 +12,8 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from lab.models.catalogue import load_model
 from lab.models.config import CheckpointError
+from lab.models.loading import load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.checkpoints import Family

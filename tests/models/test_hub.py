@@ -16,8 +16,8 @@ import transformers
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from lab.models import hub
-from lab.models.cards import CATALOGUE, ModelCard, ModelUnavailable, card
-from lab.models.catalogue import load_model
+from lab.models.catalogue import CATALOGUE, ModelCard, ModelUnavailable, card
+from lab.models.loading import load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.conftest import TinyCheckpoint
@@ -191,7 +191,7 @@ def test_a_server_that_answers_with_an_error(fake_hub: FakeHub) -> None:
 
 def test_an_unreachable_hub_answers_the_same(tmp_path: Path) -> None:
     code = (
-        "from lab.models.catalogue import ModelUnavailable, load_model\n"
+        "from lab.models.loading import ModelUnavailable, load_model\n"
         "try:\n    load_model('gpt2')\n"
         "except ModelUnavailable as error:\n    print(error)\n"
     )

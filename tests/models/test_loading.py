@@ -12,10 +12,10 @@ import transformers
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from lab.models import catalogue
-from lab.models.cards import CATALOGUE, DEFAULT_MODEL, ModelUnavailable
-from lab.models.catalogue import load_model
+from lab.models import loading as catalogue
+from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ModelUnavailable
 from lab.models.config import CheckpointError
+from lab.models.loading import load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.checkpoints import Family

@@ -8,9 +8,9 @@ import pytest
 import torch
 import transformers
 
-from lab.models.catalogue import LoadedModel
 from lab.models.encoding import Encoding, encode, padded
 from lab.models.interventions import Interventions, Patch
+from lab.models.loading import LoadedModel
 from lab.models.proof import _compare, prove
 from lab.models.trace import trace, trace_encoding
 from tests.checkpoints import HEADS, LAYERS, WIDTH, Family

@@ -10,9 +10,9 @@ import torch
 import transformers
 
 from benchmarks.measure import kept_bytes
-from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.families.registry import read_weights
 from lab.models.layer_trace import LayerTrace
+from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.proof import prove
 from lab.models.trace import Trace, trace
 from tests.checkpoints import HEADS, LAYERS, WIDTH, Family

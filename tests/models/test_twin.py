@@ -23,7 +23,7 @@ from transformers import (
 )
 
 import lab
-from lab.models.catalogue import Checkpoint, LoadedModel, load_model
+from lab.models.loading import Checkpoint, LoadedModel, load_model
 from lab.models.twin import random_twin
 from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.ui import cached
+from lab.ui.cached import runs as cached
 from tests.checkpoints import Family, write_checkpoint
 from tests.pages.apptest import Offer
 

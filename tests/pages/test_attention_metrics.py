@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.metrics import METRICS, trace_metrics, uniform_metrics
+from lab.analysis.heads.metrics import METRICS, trace_metrics, uniform_metrics
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "5_Attention_metrics.py"

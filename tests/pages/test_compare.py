@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.benches.compare.choice import EXAMPLE
 from lab.course.words import escaped, quoted
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
-from lab.ui.compare_choice import EXAMPLE
 from lab.ui.parameters import CHOICES, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
 from tests.pages.apptest import visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS

@@ -14,8 +14,9 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 from streamlit.testing.v1 import AppTest
 
 from lab.models import hub
-from lab.text import pipeline, punkt
-from lab.ui import cached
+from lab.text.sentences import punkt
+from lab.text.tags import pipeline
+from lab.ui.cached import runs as cached
 from tests.checkpoints import write_checkpoint
 from tests.pages.apptest import Offer, visit, walk, words
 

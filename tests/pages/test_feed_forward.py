@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.ui import cached
+from lab.ui.cached import runs as cached
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.rollout import rollout
+from lab.analysis.flow.rollout import rollout
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS

@@ -9,16 +9,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.clustering import FEATURES, Sample, accumulate
-from lab.analysis.named_heads import trace_names
-from lab.analysis.patterns import trace_patterns
-from lab.analysis.specialization import SPECIALIZATIONS, trace_specialization
-from lab.course.specialization_checks import pattern_name
+from lab.analysis.heads.clustering import FEATURES, Sample, accumulate
+from lab.analysis.heads.named import trace_names
+from lab.analysis.heads.patterns import trace_patterns
+from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
+from lab.lessons.head_specialization.checks import pattern_name
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
-from lab.text import pipeline
-from lab.text.tags import TaggedSpan, encoding_tags
-from lab.ui import cached_tags
+from lab.text.tags import pipeline
+from lab.text.tags.tokens import TaggedSpan, encoding_tags
+from lab.ui.cached import tags as cached_tags
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "6_Head_specialization.py"
@@ -252,7 +252,7 @@ def test_a_survey_can_be_cancelled_and_goes_on() -> None:
 
 
 def cached_model() -> lab.LoadedModel:
-    from lab.ui import cached
+    from lab.ui.cached import runs as cached
 
     return cached.model("lab-bert")
 

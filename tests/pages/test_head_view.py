@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.ui.head_view import head_view_of, parsed_heads
+from lab.benches.head_view.view import head_view_of, parsed_heads
 from lab.ui.parameters import WORDS
-from tests.analysis.test_words import naive
+from tests.analysis.words.test_words import naive
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS

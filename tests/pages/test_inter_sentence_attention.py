@@ -7,10 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.sentence_split import split
-from lab.analysis.sentences import inter_sentence
+from lab.analysis.sentences.attention import inter_sentence
+from lab.analysis.sentences.split import split
+from lab.lessons.inter_sentence_attention.view import EXAMPLE
 from lab.ui.parameters import DEFAULT_TEXT
-from lab.ui.sentence_view import EXAMPLE
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "7_Inter-sentence_attention.py"

@@ -14,12 +14,13 @@ from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
 import lab
-from lab.analysis.predictions import word_of
+from lab.analysis.words.predictions import word_of
 from lab.course.words import quoted
-from lab.models.catalogue import LoadedModel
+from lab.lessons.masked_language_model.next_sentence import FOLLOWING
 from lab.models.interventions import Interventions
-from lab.ui import cached, cached_predictions
-from lab.ui.next_sentence_steps import FOLLOWING
+from lab.models.loading import LoadedModel
+from lab.ui.cached import predictions as cached_predictions
+from lab.ui.cached import runs as cached
 from tests.pages.apptest import Offer, reveal, visit, words
 
 PAGE = "9_Masked_language_model.py"

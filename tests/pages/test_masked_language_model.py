@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.ui import cached
+from lab.ui.cached import runs as cached
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, reveal, visit, words
 

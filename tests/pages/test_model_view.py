@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.metrics import METRICS, trace_metrics
-from lab.analysis.named_heads import trace_chance, trace_names
-from lab.analysis.patterns import PATTERNS, trace_patterns
-from lab.figures.model_view import head_numbers
-from lab.ui.model_view import opened_place
+from lab.analysis.heads.metrics import METRICS, trace_metrics
+from lab.analysis.heads.named import trace_chance, trace_names
+from lab.analysis.heads.patterns import PATTERNS, trace_patterns
+from lab.benches.model_view.figures import head_numbers
+from lab.benches.model_view.view import opened_place
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS

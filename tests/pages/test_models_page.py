@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.attention import attention_map
-from lab.analysis.twins import head_spread
-from lab.course import parts as rooms
-from lab.course.parts import parts
-from lab.models import cards, catalogue, hub
-from lab.models.cards import card
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.twins import head_spread
+from lab.benches.models import parts as rooms
+from lab.benches.models.parts import parts
+from lab.models import catalogue as cards
+from lab.models import hub
+from lab.models import loading as catalogue
+from lab.models.catalogue import card
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
-from lab.ui import cached
+from lab.ui.cached import runs as cached
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, reveal, visit, words

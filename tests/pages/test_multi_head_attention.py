@@ -8,10 +8,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.heads_off import head_off
-from lab.analysis.masking import hide, mask_of, place_to_start
-from lab.analysis.multi_head import head_divergence, head_sum
-from lab.course.prediction_checks import share
+from lab.analysis.heads.ablation import head_off
+from lab.analysis.heads.comparing import head_divergence, head_sum
+from lab.analysis.words.masking import hide, mask_of, place_to_start
+from lab.course.words import share
 from lab.models.trace import trace_encoding
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
@@ -85,7 +85,7 @@ def test_a_single_token_has_no_other_to_attend_to(offer: Offer) -> None:
 
 
 def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.ui.heads_off_steps._UNASKED", 1e6)
+    monkeypatch.setattr("lab.lessons.multi_head_attention.heads_off._UNASKED", 1e6)
     at = visit(PAGE, step="Each head off", text=TEXT)
     button = next(button for button in at.button if button.label == "Switch off each head")
     assert "32 heads, one run each over 7 tokens" in words(at)
@@ -95,7 +95,7 @@ def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch:
 
 
 def test_a_text_too_long_for_the_memory_says_how_long_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.ui.heads_off_steps._NUMBERS", 4 * 8 * 256 * 5)
+    monkeypatch.setattr("lab.lessons.multi_head_attention.heads_off._NUMBERS", 4 * 8 * 256 * 5)
     assert "Shorten the text to 5 tokens" in words(visit(PAGE, step="Each head off", text=TEXT))
 
 

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.neuron_view import DECIDED, decide, score_with
-from lab.analysis.patterns import trace_patterns
+from lab.analysis.heads.neurons import DECIDED, decide, score_with
+from lab.analysis.heads.patterns import trace_patterns
 from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, go, visit, walk, words

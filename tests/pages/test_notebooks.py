@@ -17,8 +17,8 @@ import lab.ui
 from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS
 from lab.figures.notebook import python_of
-from lab.models import catalogue
-from lab.ui import figures
+from lab.models import loading as catalogue
+from lab.ui import drawing as figures
 from tests.pages.apptest import reveal, visit
 
 # All screens are there before a function of theirs is replaced for a while.

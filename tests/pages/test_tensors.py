@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.variants import VARIANTS
-from lab.ui import cached
+from lab.analysis.heads.variants import VARIANTS
+from lab.ui.cached import runs as cached
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, visit, words
 from tests.pages.texts import TEXTS

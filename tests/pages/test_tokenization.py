@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.text.wordpiece import WordPieceSteps
-from lab.ui import cached
+from lab.text.tokenizers.wordpiece import WordPieceSteps
+from lab.ui.cached import runs as cached
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, reveal, visit, walk, words
 from tests.pages.texts import TEXTS

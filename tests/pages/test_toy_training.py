@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from lab.course.lessons import LESSONS
 from lab.toy.tasks import TASKS
 from lab.toy.training import Plan
-from lab.ui import cached_toys
+from lab.ui.toys import cached as cached_toys
 from tests.pages.apptest import reveal, visit, words
 
 PAGE = "3_Self-attention.py"
@@ -90,7 +90,7 @@ def test_the_sidebar_s_button_leads_to_the_step_and_starts() -> None:
 
 
 def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lab.ui import toy_runs
+    from lab.ui.toys import runs as toy_runs
 
     # Stop is a rerun that interrupts the loop; what is remembered is what the last stage left.
     at = reveal(visit(PAGE, step=STEP, **TOY))

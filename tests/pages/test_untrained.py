@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lab.course.lessons import LESSONS, Lesson
-from lab.models.cards import twin_id, twin_of
-from lab.ui import cached
+from lab.models.catalogue import twin_id, twin_of
+from lab.ui.cached import runs as cached
 from tests.pages.apptest import visit, words
 
 

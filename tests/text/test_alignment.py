@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.text.alignment import Chip, chips, word_pieces
-from lab.text.bpe import bpe_steps
-from lab.text.wordpiece import wordpiece_steps
+from lab.text.tokenizers.bpe import bpe_steps
+from lab.text.tokenizers.wordpiece import wordpiece_steps
 from tests.text.samples import byte_level, texts, wordpiece
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from lab.text.bundled import SENTENCES, bundled_sentences
-from lab.text.sentences import sentence_spans
+from lab.text.sentences.split import sentence_spans
 
 
 def test_two_hundred_different_short_texts() -> None:

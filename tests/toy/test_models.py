@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from lab.models.catalogue import Checkpoint, LoadedModel
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
+from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.proof import prove
 from lab.models.trace import trace
 from lab.toy.data import as_text, generate

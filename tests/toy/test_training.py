@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from lab.analysis.toy_heads import pattern_scores
-from lab.models.catalogue import Checkpoint
+from lab.analysis.heads.of_toys import pattern_scores
+from lab.models.loading import Checkpoint
 from lab.models.proof import prove
 from lab.models.trace import trace
 from lab.toy.data import as_text, generate

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lab.models.catalogue import load_model
+from lab.models.loading import load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
 from tests.training.conftest import Corpora

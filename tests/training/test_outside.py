@@ -14,7 +14,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer
 
-from lab.models.catalogue import EMBEDDED
+from lab.models.loading import EMBEDDED
 from training.evaluation import outside
 
 FAMILIES = {

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from lab.text.punkt import EMBEDDED, load_parameters
-from lab.text.sentences import sentence_spans
+from lab.text.sentences.punkt import EMBEDDED, load_parameters
+from lab.text.sentences.split import sentence_spans
 from training.evaluation.punkt import TWO, WHOLE, documents, evaluate, mistakes, score
 
 ROOT = Path(__file__).parents[2]
@@ -106,7 +106,7 @@ socket.socket.connect = socket.getaddrinfo = refuse
 import nltk
 nltk.data.path[:] = [sys.argv[1]]
 nltk.data.find = nltk.data.load = nltk.download = refuse
-from lab.text.sentences import sentence_spans
+from lab.text.sentences.split import sentence_spans
 print(len(sentence_spans("Dr. Smith came. He left.")))
 """
     environment = {**os.environ, "NLTK_DATA": str(tmp_path), "HOME": str(tmp_path)}

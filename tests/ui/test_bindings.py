@@ -28,7 +28,7 @@ SHARED: dict[str, list[tuple[str, dict[str, str]]]] = {
 def bound_keys() -> dict[str, list[str]]:
     """Every key written out beside ``bind=``, with the places in the source."""
     found = defaultdict(list)
-    for path in sorted([*ROOT.glob("pages/*.py"), *ROOT.glob("lab/ui/*.py")]):
+    for path in sorted([*ROOT.glob("pages/*.py"), *ROOT.glob("lab/**/*.py")]):
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(call, ast.Call):
                 named = {each.arg: each.value for each in call.keywords}

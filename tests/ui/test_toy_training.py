@@ -10,7 +10,7 @@ import pytest
 
 from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, Run
-from lab.ui import cached_toys
+from lab.ui.toys import cached as cached_toys
 
 PLAN = Plan("previous", 1, 4, 4, 0)
 

@@ -19,7 +19,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
-from lab.models.catalogue import EMBEDDED
+from lab.models.loading import EMBEDDED
 from training.bert import held_out_loss
 from training.corpus import HELD_OUT, SOURCES, TokenCorpus, held_out_corpus
 from training.evaluation.heads import head_patterns

@@ -13,7 +13,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers import GPT2LMHeadModel
 
-from lab.models.catalogue import EMBEDDED
+from lab.models.loading import EMBEDDED
 from training.corpus import TokenCorpus, held_out_corpus
 from training.evaluation.heads import head_patterns, induction
 from training.evaluation.residual import residual

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.analysis.heads import Values
-from lab.analysis.induction import model_induction
-from lab.analysis.named_heads import (
+from lab.analysis.heads.induction import model_induction
+from lab.analysis.heads.named import (
     Chance,
     clearly_above,
     mean_chance,
@@ -26,8 +25,9 @@ from lab.analysis.named_heads import (
     uniform_scores,
     untrained_twin,
 )
-from lab.analysis.patterns import PATTERNS, Patterns, average_patterns, trace_patterns
-from lab.models.catalogue import load_model
+from lab.analysis.heads.patterns import PATTERNS, Patterns, average_patterns, trace_patterns
+from lab.analysis.heads.values import Values
+from lab.models.loading import load_model
 from lab.models.trace import trace
 from training.corpus import HELD_OUT, paragraphs_to_sentences
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import torch
 
-from lab.analysis.predictions import follows, masked_prediction, next_prediction
-from lab.models.catalogue import EMBEDDED, LoadedModel, load_model
+from lab.analysis.words.predictions import follows, masked_prediction, next_prediction
 from lab.models.encoding import encode
+from lab.models.loading import EMBEDDED, LoadedModel, load_model
 from lab.models.trace import trace
 from training.evaluation import hub_user
 from training.evaluation.bert import BLANKS

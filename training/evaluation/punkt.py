@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.text.pieces import Span
-from lab.text.sentences import sentence_spans
+from lab.text.sentences.split import sentence_spans
+from lab.text.tokenizers.pieces import Span
 
 HELD_OUT = Path(__file__).parents[1] / "held_out" / "en_ewt-ud-dev.conllu.xz"
 
@@ -156,7 +156,7 @@ def evaluate() -> dict[str, Any]:
     """All figures: ours, NLTK's untrained default, and our parameters in NLTK's tokenizer without our rules."""
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
-    from lab.text.punkt import load_parameters
+    from lab.text.sentences.punkt import load_parameters
 
     def nltk_cut(tokenizer: PunktSentenceTokenizer) -> Cut:
         return lambda text: tuple(tokenizer.span_tokenize(text))

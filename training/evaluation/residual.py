@@ -12,9 +12,9 @@ from collections.abc import Iterable
 import numpy as np
 import torch
 
-from lab.analysis.feed_forward import active_on_words
-from lab.analysis.sublayers import sublayer_changes
-from lab.models.catalogue import LoadedModel, load_model
+from lab.analysis.layers.feed_forward import active_on_words
+from lab.analysis.layers.sublayers import sublayer_changes
+from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import Trace, trace
 from lab.models.twin import random_twin
 from training.evaluation.heads import SENTENCES, sentences

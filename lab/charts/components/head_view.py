@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 from lab.charts.components.palette import head_colours
-from lab.charts.labels import visible
 
 # A weight travels as a whole number of these. Rounded here, once, its four decimals on screen are those
 # that Python prints; in two bytes instead of the four of a float32.

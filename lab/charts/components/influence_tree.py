@@ -8,11 +8,11 @@ from functools import partial
 
 import pandas as pd
 
-from lab.analysis.influence import Tree
+from lab.analysis.flow.influence import Tree
+from lab.charts.base.figure import check_labels
+from lab.charts.base.labels import distinct, visible
+from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
-from lab.charts.figure import check_labels
-from lab.charts.labels import distinct, visible
-from lab.charts.tables import unique_names
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ const LEFT = 44; // pixels for the numbers of the layers
 const TOP = 38; // for those of the heads
 const CAPTION = 14; // above each thumbnail, once they are not in the order of the layers
 const LEGEND = 46;
-const MASKED = [128, 132, 149, 77]; // cells that do not exist, as lab/charts/colour.py has them
+const MASKED = [128, 132, 149, 77]; // cells that do not exist, as lab/charts/base/colour.py has them
 
 export default function (component) {
   return keep(component, (root, payload, report) => new ModelView(root, payload, report));

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lab.charts.base.labels import visible
 from lab.charts.components.head_view import STEPS
 from lab.charts.components.packing import pack
-from lab.charts.labels import visible
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def model_view(  # noqa: PLR0913 - one argument for each thing the figure shows
 
     Parameters
     ----------
-    maps : (L, H, m, m) weights in [0, 1], rows are queries; see :func:`lab.analysis.model_view.thumbnails`.
+    maps : (L, H, m, m) weights in [0, 1], rows are queries; see :func:`lab.analysis.heads.thumbnails.thumbnails`.
     labels : n, the tokens; a cell stands for ``block`` of them.
 
     Raises

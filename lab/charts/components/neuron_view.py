@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from lab.analysis.neuron_view import NeuronRow
+from lab.analysis.heads.neurons import NeuronRow
+from lab.charts.base.figure import check_index, check_labels
+from lab.charts.base.labels import visible
+from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
-from lab.charts.figure import check_index, check_labels
-from lab.charts.labels import visible
-from lab.charts.tables import unique_names
 
 
 @dataclass(frozen=True)

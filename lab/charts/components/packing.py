@@ -34,7 +34,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     """``header`` and ``arrays`` as one block.
 
     ``header`` holds what JSON holds: strings, plain numbers, lists, dictionaries; labels from a learner's
-    text go through :func:`lab.charts.labels.visible` first.
+    text go through :func:`lab.charts.base.labels.visible` first.
 
     Raises
     ------

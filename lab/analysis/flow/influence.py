@@ -1,0 +1,142 @@
+"""The influence tree: from a root token its k strongest targets, from each of them again its k strongest.
+
+Layer by layer, a path of the tree is a path through the model: the root is the token after the last layer read, its
+targets are the tokens before that layer, theirs the tokens before the layer below. The product along a path is the
+path's share in rollout, which is the sum over all paths (Abnar & Zuidema 2020, §3). One layer repeated reads the same
+matrix at every level: it shows a chain of strong weights, but none of its paths runs through the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.values import Mask, Weights, kept_mask
+
+MAX_NODES = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree of m nodes, the root first, parents before their children, level by level.
+
+    Attributes:
+        token: (m,), from 0.
+        parent: (m,), the place of the parent in these arrays; -1 for the root.
+        depth: (m,), 0 for the root.
+        weight: (m,), of the edge from the parent: how much the parent attends to the token; 1 for the root.
+        product: (m,), of the weights along the path from the root.
+        rolled: (m,), the sum of such products over all paths from the root to the token that are as long, drawn or
+            not: the entry (root, token) of the product of the matrices read so far. None where one layer is repeated.
+    """
+
+    token: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    depth: NDArray[np.int32]
+    weight: Weights
+    product: Weights
+    rolled: Weights | None = None
+
+    def __len__(self) -> int:
+        return len(self.token)
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from the root to ``node``, both included."""
+        way = [node]
+        while (above := int(self.parent[way[0]])) >= 0:
+            way.insert(0, above)
+        return way
+
+
+def most_nodes(k: int, depth: int, tokens: int, *, again: bool) -> int:
+    """The nodes of a tree whose every node has as many children as it can.
+
+    ``again``: a token may stand on a path more than once.
+    """
+    level, total = 1, 1
+    for used in range(1, depth + 1):
+        level *= min(k, tokens) if again else max(0, min(k, tokens - used))
+        total += level
+    return total
+
+
+def bounded_depth(k: int, depth: int, tokens: int, *, again: bool) -> int:
+    """The largest depth up to ``depth`` at which no tree has more than ``MAX_NODES`` nodes; 0 if there is none."""
+    while depth > 0 and most_nodes(k, depth, tokens, again=again) > MAX_NODES:
+        depth -= 1
+    return depth
+
+
+def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | Mask | None = None) -> Tree:
+    """Follow the strongest weights down the layers, ``k`` from each token, one layer a level.
+
+    A token may be its own target: it reads itself in every layer, and what stays at its place goes that way. No
+    path visits the same token of the same layer twice.
+
+    Args:
+        maps: (L, n, n), one matrix a layer from the lowest to the one below the root, rows attend; with the
+            residual path or without it, as in :mod:`lab.analysis.flow.rollout`. The tree is L edges deep.
+        root: Token from 0, after the last of the layers.
+        k: How many targets a token gets; fewer where fewer have a weight above 0. Of equal weights the
+            earlier token's comes first.
+        keep: Tokens that may be targets; None: all. ``rolled`` counts the paths through the others, too.
+
+    Raises:
+        ValueError: The tree might exceed ``MAX_NODES`` nodes; :func:`bounded_depth` says how deep it may be.
+    """
+    down = maps[::-1]
+    tree = _grown(list(down), maps.shape[-1], root, k, keep, again=True)
+    reached = np.zeros((len(down) + 1, maps.shape[-1]))
+    reached[0, root] = 1
+    for level, weights in enumerate(down):
+        reached[level + 1] = reached[level] @ weights
+    return replace(tree, rolled=reached[tree.depth, tree.token].astype(np.float32))
+
+
+def repeated_tree(
+    weights: Weights, root: int, k: int, depth: int, *, keep: Sequence[bool] | Mask | None = None
+) -> Tree:
+    """The tree within one layer: every level reads the same matrix, and no token stands twice on a path.
+
+    Args:
+        weights: (n, n), rows attend.
+        depth: How many edges from the root.
+        root, k, keep: See :func:`influence_tree`, whose errors it has.
+    """
+    return _grown([weights] * depth, len(weights), root, k, keep, again=False)
+
+
+def _grown(
+    levels: Sequence[Weights], n: int, root: int, k: int, keep: Sequence[bool] | Mask | None, *, again: bool
+) -> Tree:  # fmt: skip
+    """A tree of n tokens whose nodes at depth d read the row of their token in ``levels[d]``, (n, n)."""
+    depth = len(levels)
+    if most_nodes(k, depth, n, again=again) > MAX_NODES:
+        raise ValueError(f"a tree of depth {depth} with {k} targets each may exceed {MAX_NODES} nodes.")
+    kept = kept_mask(keep, n)
+    nodes: list[tuple[int, int, int, float, float]] = [(root, -1, 0, 1.0, 1.0)]
+    paths: list[frozenset[int]] = [frozenset({root})]
+    for place, path in enumerate(paths):  # grows while it is read: breadth first
+        start, _, above, _, so_far = nodes[place]
+        if above == depth:
+            break
+        row = levels[above][start]
+        order = np.argsort(-row, kind="stable")
+        order = order[kept[order] & (row[order] > 0)]
+        # As many tokens as levels are on the path, so the k strongest others are among these.
+        near = [int(each) for each in order[: k + above + 1] if again or int(each) not in path]
+        for target in near[:k]:
+            value = float(row[target])
+            nodes.append((target, place, above + 1, value, so_far * value))
+            paths.append(path | {target})
+    token, parent, level, weight, product = zip(*nodes, strict=True)
+    return Tree(
+        np.array(token, dtype=np.int32),
+        np.array(parent, dtype=np.int32),
+        np.array(level, dtype=np.int32),
+        np.array(weight, dtype=np.float32),
+        np.array(product, dtype=np.float32),
+    )

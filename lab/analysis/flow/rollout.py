@@ -1,0 +1,30 @@
+"""Attention rollout: the matrices of all layers multiplied, the residual path included (Abnar & Zuidema 2020)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lab.analysis.heads.values import Weights, renormalised, row_sums
+
+
+def with_residual(maps: Weights) -> Weights:
+    """(..., n, n): A + I, each row divided by its sum. Where rows of A sum to 1 that is ½A + ½I.
+
+    The token's own vector goes past the heads through the residual connection; Abnar & Zuidema 2020, §3,
+    give it the same share as what the heads add.
+    """
+    both = np.asarray(maps + np.eye(maps.shape[-1], dtype=np.float32))
+    return renormalised(both, row_sums(both))
+
+
+def rollout(maps: Weights, *, residual: bool = True) -> Weights:
+    """The rollout after the last of the layers given, (L, n, n) -> (n, n); rows sum to 1.
+
+    Â_L ⋯ Â_2 · Â_1 with Â = row-normalised (A + I): how much of token i after the last layer comes along all
+    paths from token j before the first, if attention weights were all that counts. Abnar & Zuidema 2020, §3.
+    Without ``residual`` Â is A: what goes past the heads is left out.
+    """
+    whole = np.eye(maps.shape[-1], dtype=np.float32)
+    for one in maps:
+        whole = (with_residual(one) if residual else one) @ whole
+    return whole

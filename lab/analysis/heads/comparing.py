@@ -1,0 +1,145 @@
+"""What several heads do together: their parts of the layer's output, how long those are, how alike two maps are.
+
+Vaswani et al. 2017, §3.2.2: MultiHead(x) = Concat(head_1 … head_H)·W_O. A concatenation times a matrix is
+a sum: each head's context times its own d_k rows of W_O (Elhage et al. 2021, "A Mathematical Framework for
+Transformer Circuits").
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lab.analysis.heads.values import Values, Weights, as_heads, row_entropy, row_lengths
+from lab.models.config import ModelConfig
+from lab.models.layer_trace import LayerTrace
+
+Array = NDArray[np.float32]
+
+# The divergence, in nats, of two rows that share no key.
+MOST_APART = math.log(2)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadSum:
+    """The attention output of one layer taken apart.
+
+    parts      (H, n, d), each head's context through its rows of W_O
+    bias       (d,), b_O
+    total      (n, d), the parts and the bias added up
+    output     (n, d), the layer's own: the concatenated heads through the whole W_O
+    """
+
+    parts: Array
+    bias: Array
+    total: Array
+    output: Array
+
+    @property
+    def difference(self) -> float:
+        """max |total − output| over all tokens and dimensions."""
+        return float(np.abs(self.total - self.output).max())
+
+    @property
+    def largest(self) -> float:
+        """max |output|: what the difference is to be measured against."""
+        return float(np.abs(self.output).max())
+
+    @property
+    def norms(self) -> Array:
+        """(H, n), the length of what each head adds to each token."""
+        return np.asarray(np.linalg.norm(self.parts, axis=-1))
+
+
+@torch.inference_mode()
+def head_parts(context: Tensor, w_o: Tensor) -> Tensor:
+    """Each head's context (H, n, d_k) times its d_k rows of W_O (d, d): (H, n, d)."""
+    return context @ w_o.unflatten(0, (len(context), -1))
+
+
+def head_sum(layer: LayerTrace) -> HeadSum:
+    """What each head of a layer adds to each token, and its sum beside the layer's own output."""
+    parts, bias = head_parts(layer.context, layer.weights.w_o), layer.weights.b_o
+    total = parts.sum(dim=0) + bias
+    return HeadSum(*(np.asarray(t) for t in (parts, bias, total, layer.attention_output)))
+
+
+def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
+    """How far two heads' rows are apart: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
+
+    H(m) − (H(p) + H(q)) / 2 with m = (p + q) / 2 (Lin 1991): 0 for equal rows, ln 2 ≈ 0.69 for rows that
+    share no key. Clark et al. 2019, §6, compare heads by it.
+    """
+    p, q = np.asarray(first, dtype=np.float32), np.asarray(second, dtype=np.float32)
+    mean = np.asarray((p + q) / 2, dtype=np.float32)
+    nats = row_entropy(mean) - (row_entropy(p) + row_entropy(q)) / 2
+    return np.clip(nats, 0, MOST_APART).astype(np.float64)
+
+
+def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values:
+    """Every head of a layer against every other, (H, n, n) -> (H, H): the mean of :func:`row_divergence`.
+
+    Rows with a single key, such as the first of a causal model, are the same in all heads and are left
+    out; nan where there are no others.
+    """
+    weights = as_heads(attention)
+    heads, n, _ = weights.shape
+    free = row_lengths(n, causal) > 1
+    if not free.any():
+        return np.full((heads, heads), np.nan)
+    rows = weights[:, free]
+    found = np.zeros((heads, heads))
+    for head in range(heads - 1):
+        found[head, head + 1 :] = row_divergence(rows[head], rows[head + 1 :]).mean(axis=-1)
+    return found + found.T
+
+
+def block_size(n: int, most: int) -> int:
+    """How many tokens a cell of a map of at most ``most`` cells a side stands for."""
+    return math.ceil(n / most)
+
+
+def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, int]:
+    """Maps of at most ``most`` cells a side, (H, n, n) -> (H, m, m), and how many tokens a cell stands for.
+
+    A cell of a longer text holds the largest weight of its block: what stands out stays visible.
+    """
+    weights = as_heads(attention)
+    heads, n, _ = weights.shape
+    block = block_size(n, most)
+    if block == 1:
+        return weights, 1
+    m = math.ceil(n / block)
+    padded = np.zeros((heads, m * block, m * block), dtype=np.float32)
+    padded[:, :n, :n] = weights
+    return padded.reshape(heads, m, block, m, block).max(axis=(2, 4)), block
+
+
+def divisors(width: int) -> tuple[int, ...]:
+    """The numbers of heads into which ``width`` dimensions can be cut evenly."""
+    return tuple(heads for heads in range(1, width + 1) if width % heads == 0)
+
+
+def attention_parameters(width: int) -> int:
+    """How many numbers W_Q, W_K, W_V, W_O and their biases hold: four (width, width) and four (width,).
+
+    However many heads: head h owns d_k = width / H columns of the first three and d_k rows of W_O.
+    """
+    return 4 * width * (width + 1)
+
+
+def counted_parameters(layer: LayerTrace) -> int:
+    """The same, counted in a layer's own tensors."""
+    w = layer.weights
+    return sum(t.numel() for t in (w.w_q, w.b_q, w.w_k, w.b_k, w.w_v, w.b_v, w.w_o, w.b_o))
+
+
+def owner(dimension: int, config: ModelConfig) -> int:
+    """The head (from 0) that dimension ``dimension`` (from 0) of the concatenation comes from."""
+    return dimension // config.head_width

@@ -1,0 +1,58 @@
+"""Did a toy's heads become what its task asks for? One score for each head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.patterns import average_patterns
+from lab.analysis.heads.values import Values, as_heads, layers
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from lab.models.trace import Trace
+
+INDUCTION = "induction"
+
+
+def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) -> Values:
+    """How much each head attends to what followed the current token last time, (H,), in [0, 1].
+
+    The induction score of Olsson et al. 2022 for any sentence, not only for a repeated one: the mean,
+    over the queries whose token occurred before, of the weight at the key after its last occurrence;
+    nan where no token occurs twice. ``attention`` is (H, n, n).
+    """
+    weights = as_heads(attention)
+    latest: dict[int, int] = {}
+    found: list[tuple[int, int]] = []
+    for place, token in enumerate(token_ids):
+        if token in latest:
+            found.append((place, latest[token] + 1))
+        latest[token] = place
+    if not found:
+        return np.full(len(weights), np.nan)
+    queries, keys = np.array(found).T
+    mean: Values = weights[:, queries, keys].mean(axis=-1, dtype=np.float64)
+    return mean
+
+
+def pattern_scores(traces: Sequence[Trace], pattern: str) -> Values:
+    """The mean score of every head over some sentences, (L, H): of a pattern of :mod:`lab.analysis.heads.patterns`
+    by its id, or of ``induction``.
+
+    A sentence without a case of the pattern does not count; nan where none has one. Raises ValueError
+    without traces, AttributeError for a pattern there is not.
+    """
+    if pattern != INDUCTION:
+        found: Values = getattr(average_patterns(traces), pattern)
+        return found
+    if not traces:
+        raise ValueError("there are no traces to average.")
+    scores = np.stack([[follower_mass(part, trace.token_ids) for part in layers(trace)] for trace in traces])
+    counted = ~np.isnan(scores)
+    total, cases = np.where(counted, scores, 0).sum(axis=0), counted.sum(axis=0)
+    return np.where(cases, total / np.maximum(cases, 1), np.nan)

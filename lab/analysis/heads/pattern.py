@@ -1,0 +1,43 @@
+"""Which pattern a head shows most clearly: the one to take apart first, dimension by dimension."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lab.analysis.heads.neurons import DECIDED, decide
+from lab.analysis.heads.patterns import Pattern, Patterns, head_patterns, trace_roles
+from lab.analysis.heads.values import is_causal, uniform_attention
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
+
+
+@dataclass(frozen=True)
+class OwnPattern:
+    """A head's clearest pattern, its score, and what a uniform head scores on the same text."""
+
+    pattern: Pattern
+    score: float
+    uniform: float
+
+
+def own_pattern(traced: Trace, patterns: Patterns, layer: int, head: int) -> OwnPattern | None:
+    """The pattern whose score lies farthest above a uniform head's, among those that dimensions of q·k carry.
+
+    ``patterns`` are (L, H), of the same trace; ``layer`` and ``head`` count from 0. None for a head that shows
+    none of :data:`lab.analysis.heads.neurons.DECIDED` more than a uniform head does.
+    """
+    causal = is_causal(traced)
+    even = head_patterns(uniform_attention(len(traced), causal), trace_roles(traced), causal=causal)
+    scored = [
+        OwnPattern(pattern, float(getattr(patterns, pattern.id)[layer, head]), float(getattr(even, pattern.id)[0]))
+        for pattern in DECIDED
+    ]
+    above = [each for each in scored if math.isfinite(each.score) and each.score > each.uniform]
+    for each in sorted(above, key=lambda each: each.uniform - each.score):
+        found = decide(traced, layer, head, each.pattern.id)
+        if found is not None and found.total > 0:
+            return each
+    return None

@@ -1,0 +1,216 @@
+"""What kinds of token every head looks at: function words, content words, entities, far ones, itself.
+
+Each share of attention comes raw and divided by what a head without any preference would give on the
+same text: half of all attention on nouns says nothing where half of the tokens are nouns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.values import (
+    Mask,
+    Values,
+    Weights,
+    as_heads,
+    is_causal,
+    kept_mask,
+    layers,
+    stack,
+    uniform_attention,
+    without,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from lab.models.trace import Trace
+
+FUNCTION_WORDS = frozenset({"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"})
+CONTENT_WORDS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
+PUNCTUATION = frozenset({"PUNCT"})
+FAR = 5  # tokens apart
+
+# Heads whose values differ by less than float32 rounding are tied.
+_TIE = 1e-5
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """How a dimension of specialization is shown; the formula is LaTeX, ``also`` another name in use."""
+
+    id: str
+    name: str
+    formula: str
+    reading: str
+    also: str = ""
+
+
+_SHARE = r"\frac{\sum_i \sum_{j\in S} A_{ij}}{\sum_i \sum_j A_{ij}}"
+SPECIALIZATIONS = (
+    Dimension(
+        "function_words", "Function words", _SHARE,
+        "Attention to articles, prepositions, pronouns, conjunctions and auxiliaries. It counts words of these kinds. "
+        "It does not say whether the head follows the grammar of the sentence.", "syntax",
+    ),
+    Dimension(
+        "content_words", "Content words", _SHARE,
+        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.", "semantics",
+    ),
+    Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token."),
+    Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like."),
+    Dimension("entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates."),
+    Dimension(
+        "long_range",
+        "Long range",
+        r"\operatorname{mean}_{|i-j|\ge 5} A_{ij}",
+        "Attention to tokens five or more places away. Corrected: the mean mass a query sends there.",
+    ),
+    Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Specialization:
+    """Seven values a head in the order of :data:`SPECIALIZATIONS`: (H, 7) for a layer, (L, H, 7) for a trace.
+
+    ``corrected`` is 1 where the head does as a uniform one would: no preference among the tokens that
+    take part. Both are nan where no such token does (no entity, nobody five places away, no tags at
+    all): nothing to prefer. ``removed`` (H,) or (L, H) is the attention that had gone to tokens left out.
+    """
+
+    raw: Values
+    corrected: Values
+    removed: Values
+
+    def values(self, dimension: str, corrected: bool) -> Values:
+        """The values of one dimension by its id, (H,) or (L, H)."""
+        place = [known.id for known in SPECIALIZATIONS].index(dimension)
+        return (self.corrected if corrected else self.raw)[..., place]
+
+
+def head_specialization(
+    attention: NDArray[Any] | Tensor,
+    upos: Sequence[str | None],
+    entities: Sequence[str | None],
+    *,
+    causal: bool,
+    keep: Sequence[bool] | Mask | None = None,
+) -> Specialization:
+    """The seven metrics of every head of a layer, raw and corrected.
+
+    Raw long range is the mean weight over the cells at least 5 places apart, which is 1/n for any
+    uniform head; corrected, the mean over queries of the mass they send that far, against what a
+    uniform head sends.
+
+    Args:
+        attention: (H, n, n), rows sum to 1.
+        upos: The universal part of speech of each token, None for special tokens (see
+            :mod:`lab.text.tags.tokens`).
+        entities: The entity label of each token; None or "" outside entities.
+        causal: Whether only the lower triangle exists.
+        keep: (n,), false for tokens to leave out as queries and keys; rows are renormalised.
+
+    Raises:
+        ValueError: For attention of another shape, or tags of another number of tokens.
+    """
+    one = specialization_of([as_heads(attention)], upos, entities, causal=causal, keep=keep)
+    return Specialization(one.raw[0], one.corrected[0], one.removed[0])
+
+
+def specialization_of(
+    attention: Iterable[Weights],
+    upos: Sequence[str | None],
+    entities: Sequence[str | None],
+    *,
+    causal: bool,
+    keep: Sequence[bool] | Mask | None = None,
+) -> Specialization:
+    """The same from the layers' attention in turn: arrays (L, H, 7) and (L, H)."""
+    kept = kept_mask(keep, len(upos))
+    places = np.flatnonzero(kept)
+    sets = _Sets.of(upos, entities, places, causal)
+    _, uniform = sets.measure(uniform_attention(len(places), causal))
+    found = []
+    for whole in attention:
+        if not whole.shape[1] == len(upos) == len(entities):
+            counts = f"{len(upos)} parts of speech and {len(entities)} entity labels"
+            raise ValueError(f"the attention is between {whole.shape[1]} tokens; there are {counts}.")
+        inside, removed = without(whole, kept)
+        mean, mass = sets.measure(inside)
+        found.append(Specialization(mean, mass / uniform, removed))
+    return stack(found)
+
+
+def trace_specialization(
+    trace: Trace,
+    upos: Sequence[str | None],
+    entities: Sequence[str | None],
+    *,
+    keep: Sequence[bool] | Mask | None = None,
+) -> Specialization:
+    """The same for every layer of a trace."""
+    return specialization_of(layers(trace), upos, entities, causal=is_causal(trace), keep=keep)
+
+
+def relative_to_layer(values: Values) -> Values:
+    """Min–max over the heads of a layer, (..., H, F) -> the same shape in [0, 1].
+
+    Where all heads of a layer are alike to float32 rounding there is nothing to compare: 0.5. A nan
+    stays one.
+    """
+    low, high = values.min(axis=-2, keepdims=True), values.max(axis=-2, keepdims=True)
+    apart = high - low
+    tied = apart <= _TIE * np.abs(high)
+    return np.where(tied, 0.5, (values - low) / np.where(tied, 1, apart))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    """Which keys and which pairs of places each dimension is about, among the m kept tokens."""
+
+    keys: NDArray[np.float32]  # (m, 4), 1 for a token of the kind: function_words, content_words, punctuation, entities
+    first: bool  # whether place 0 is the text's first token
+    places: NDArray[np.intp]  # (m,), in the whole text: tokens left out do not bring others closer
+    far_cells: int
+
+    @classmethod
+    def of(
+        cls, upos: Sequence[str | None], entities: Sequence[str | None], places: NDArray[np.intp], causal: bool
+    ) -> _Sets:
+        tags = [upos[i] for i in places]
+        kinds = [[tag in kind for tag in tags] for kind in (FUNCTION_WORDS, CONTENT_WORDS, PUNCTUATION)]
+        keys = np.array([*kinds, [bool(entities[i]) for i in places]], dtype=np.float32).T
+        # How many kept places stand at most FAR before each one; the other side mirrors it.
+        before = np.searchsorted(places, places - FAR, side="right")
+        return cls(keys, bool(places[0] == 0), places, int(before.sum()) * (1 if causal else 2))
+
+    def measure(self, attention: Weights) -> tuple[Values, Values]:
+        """(H, 7) raw values, and the same with long range as a mass a query."""
+        heads, m, _ = attention.shape
+        received = (np.ones(m, dtype=np.float32) @ attention).astype(np.float64)  # (H, m), by key
+        total = received.sum(axis=-1, keepdims=True)
+        shares = np.where(self.keys.any(axis=0), received @ self.keys / total, np.nan)
+        function_words, content_words, punctuation, entities = shares.T
+        cls = received[:, 0] / m if self.first else np.full(heads, np.nan)
+        own = attention.diagonal(0, 1, 2).mean(axis=-1, dtype=np.float64)
+        far = self._far(attention, total[:, 0]) if self.far_cells else np.full(heads, np.nan)
+        rest = [function_words, content_words, cls, punctuation, entities]
+        cells = max(self.far_cells, 1)
+        return np.stack([*rest, far / cells, own], axis=-1), np.stack([*rest, far / m, own], axis=-1)
+
+    def _far(self, attention: Weights, total: Values) -> Values:
+        """The sum of the cells at least FAR places apart: everything but a few diagonals."""
+        near = np.zeros(len(attention))
+        m = len(self.places)
+        for distance in range(1 - min(FAR, m), min(FAR, m)):
+            queries = np.arange(max(0, -distance), m - max(0, distance))
+            close = np.abs(self.places[queries + distance] - self.places[queries]) < FAR
+            near += attention.diagonal(distance, 1, 2)[:, close].sum(axis=-1, dtype=np.float64)
+        # Rounding may leave a tiny negative number where all attention is near.
+        return np.maximum(total - near, 0)

@@ -1,0 +1,92 @@
+"""The seven specialization metrics of one head, taken apart: what is added up, what it is divided by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, SPECIALIZATIONS
+from lab.analysis.heads.values import Mask, Values, as_heads, kept_mask, uniform_attention, without
+
+KINDS = {"function_words": FUNCTION_WORDS, "content_words": CONTENT_WORDS, "punctuation": PUNCTUATION}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One metric of one head.
+
+    Attributes:
+        id: Of the dimension, see :data:`lab.analysis.heads.specialization.SPECIALIZATIONS`.
+        members: How many tokens it is about; for long range and self, how many cells.
+        total: The attention added up over them.
+        divisor: What turns ``total`` into the raw value: n queries, or for long range the cells.
+        uniform: What a head without preference has in ``total``; 0 where the text has nothing of the kind.
+    """
+
+    id: str
+    members: int
+    total: float
+    divisor: int
+    uniform: float
+
+    @property
+    def raw(self) -> float:
+        """The raw value; nan where the text has nothing of the kind."""
+        return self.total / self.divisor if self.members else float("nan")
+
+    @property
+    def uniform_raw(self) -> float:
+        """The raw value of a head without preference."""
+        return self.uniform / self.divisor if self.members else float("nan")
+
+    @property
+    def corrected(self) -> float:
+        """How many times as much as a head without preference."""
+        return self.total / self.uniform if self.members else float("nan")
+
+
+def specialization_parts(
+    attention: NDArray[Any], upos: Sequence[str | None], entities: Sequence[str | None], *, causal: bool,
+    keep: Sequence[bool] | Mask | None = None,
+) -> tuple[Part, ...]:  # fmt: skip
+    """The metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with what they are made of.
+
+    The numbers are those of :func:`lab.analysis.heads.specialization.head_specialization`, which takes all
+    heads at once, with the same ``keep``.
+    """
+    kept = kept_mask(keep, len(attention))
+    weights = without(as_heads(np.asarray(attention)[None]), kept)[0][0].astype(np.float64)
+    even = uniform_attention(len(weights), causal)[0].astype(np.float64)
+    chosen = np.ix_(kept, kept)
+    cells = {each.id: cells_of(each.id, upos, entities, causal)[chosen] for each in SPECIALIZATIONS}
+    return tuple(_part(each.id, weights, even, cells[each.id]) for each in SPECIALIZATIONS)
+
+
+def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> Part:
+    """``cells`` (m, m): those that the dimension adds up."""
+    n = len(weights)
+    members = int(cells.any(axis=0).sum()) if dimension not in ("long_range", "self") else int(cells.sum())
+    divisor = max(members, 1) if dimension == "long_range" else n
+    return Part(dimension, members, float(weights[cells].sum()), divisor, float(even[cells].sum()))
+
+
+def cells_of(dimension: str, upos: Sequence[str | None], entities: Sequence[str | None], causal: bool) -> Mask:
+    """The cells of a map that a dimension adds up, (n, n): columns for kinds of token, bands for distances."""
+    n = len(upos)
+    places = np.arange(n)
+    exists: Mask = np.tri(n, dtype=np.bool_) if causal else np.ones((n, n), dtype=np.bool_)
+    if dimension == "self":
+        return np.eye(n, dtype=np.bool_)
+    if dimension == "long_range":
+        return exists & (np.abs(places[:, None] - places) >= FAR)
+    if dimension == "cls":
+        keys = places == 0
+    elif dimension == "entities":
+        keys = np.array([bool(label) for label in entities])
+    else:
+        keys = np.array([tag in KINDS[dimension] for tag in upos])
+    return exists & keys

@@ -1,0 +1,142 @@
+"""What every head does over many sentences, read one at a time so that it can be interrupted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.analysis.heads.clustering import FEATURES, Labels, Sample, features_of
+from lab.analysis.heads.metric_parts import keep_others
+from lab.analysis.heads.named import Chance, mean_chance, scores_of, uniform_scores
+from lab.analysis.heads.patterns import PATTERNS, trace_patterns
+from lab.analysis.heads.values import Values, layer_groups, running_means
+from lab.models.encoding import Encoding, TextError
+from lab.models.trace import trace, trace_encoding
+from lab.text.tags.tokens import Tags
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+    from lab.models.trace import Trace
+
+# The untrained twin reads one text in so many, beginning with the first.
+TWIN_READS = 4
+Tagger = Callable[[Encoding], Tags]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What is kept of one text.
+
+    Attributes:
+        features: (L, H, F), over all tokens.
+        others: The same without special tokens, or without the first token where a model has none;
+            nan where no other token is left.
+        uniform: (P,), what a uniform head scores in the named patterns.
+        untrained: (P, L, H), what the heads of the untrained twin score; None for a text it did not read.
+    """
+
+    features: Values
+    others: Values
+    uniform: Values
+    untrained: Values | None
+
+
+class HeadSurvey:
+    """Reads texts one by one and keeps the features of every head on each.
+
+    ``step`` reads the next text; a page may draw its progress, or be interrupted, between two of them.
+    Whoever calls it next goes on where it stopped, from any thread. A survey does not hold its model.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = tuple(texts)
+        self._taken: list[Reading] = []
+        self._lock = threading.Lock()
+        self.done = 0
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.texts)
+
+    @property
+    def finished(self) -> bool:
+        return self.done >= self.total
+
+    def step(self, model: LoadedModel, tagger: Tagger, untrained: LoadedModel) -> None:
+        """Let ``model``, the one it was made for, read the next text, if there is one; of some its twin, too.
+
+        A text with nothing to read in it is passed over.
+        """
+        with self._lock:
+            if not self.finished:
+                with suppress(TextError):
+                    traced = trace(model, self.texts[self.done])
+                    # The twin's heads are nearly uniform on any text: a quarter of the texts tells as much.
+                    reads = len(self._taken) % TWIN_READS == 0
+                    self._taken.append(_read(traced, tagger, untrained if reads else None))
+                self.done += 1
+
+    def readings(self) -> tuple[Reading, ...]:
+        """What is kept of each text read so far."""
+        return tuple(self._taken)
+
+
+def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> Reading:
+    sample, keep = Sample(traced, *tagger(traced.encoding)), keep_others(traced)
+    groups = list(layer_groups(traced))
+    features = features_of(groups, sample)
+    return Reading(
+        features,
+        np.full_like(features, np.nan) if keep is None else features_of(groups, sample, keep),
+        uniform_scores(traced),
+        None if untrained is None else scores_of(trace_patterns(trace_encoding(untrained, traced.encoding))),
+    )
+
+
+def chance_over(readings: Sequence[Reading]) -> Chance:
+    """Chance for scores that are means over texts. Raises ValueError without a text."""
+    untrained = [each.untrained for each in readings if each.untrained is not None]
+    return mean_chance((each.uniform for each in readings), untrained)
+
+
+def mean_features(sentences: Sequence[Values]) -> Values:
+    """The mean over sentences, (L, H, F); a nan does not count. Raises ValueError without a sentence."""
+    if not sentences:
+        raise ValueError("there are no sentences to average.")
+    *_, mean = running_means(sentences)
+    return mean
+
+
+def feature(features: Values, name: str) -> Values:
+    """One feature of every head, (..., F) -> (...). "Broad" is the corrected spread: one number."""
+    return np.asarray(features[..., FEATURES.index("spread" if name == "broad" else name)])
+
+
+def pattern_scores(features: Values) -> Values:
+    """The scores of the named patterns in the order of PATTERNS, (L, H, F) -> (P, L, H)."""
+    return np.stack([feature(features, pattern.id) for pattern in PATTERNS])
+
+
+def traits(
+    points: Values, names: Sequence[str], labels: Labels, most: int = 3
+) -> tuple[tuple[tuple[str, float], ...], ...]:
+    """For each cluster the features that set it apart, the farthest from the mean of all heads first.
+
+    Args:
+        points: (N, F), standardised, so that a value is in standard deviations.
+        names: One for each of the F features.
+        labels: (N,), the cluster of each head from 0.
+        most: How many features a cluster gets.
+    """
+    found = []
+    for number in range(int(labels.max()) + 1):
+        center = points[labels == number].mean(axis=0)
+        order = np.argsort(-np.abs(center), kind="stable")[:most]
+        found.append(tuple((names[i], float(center[i])) for i in order))
+    return tuple(found)

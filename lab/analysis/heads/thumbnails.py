@@ -1,0 +1,49 @@
+"""All heads of a model at once (after BertViz's model view, Vig 2019): a small map of each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lab.analysis.heads.comparing import small_maps
+from lab.analysis.heads.values import Weights, layers
+from lab.models.trace import Trace
+
+MOST_CELLS = 64  # a side; a thumbnail has no more pixels
+# Of all maps together: at two bytes a cell, 1.4 MB.
+_CELLS_IN_ALL = 700_000
+
+
+@dataclass(frozen=True, eq=False)
+class Thumbnails:
+    """Every head's attention in a few cells.
+
+    maps      (L, H, m, m), rows are queries; a cell is the largest weight between ``block`` queries and
+              ``block`` keys, fewer at the end of the text
+    block     tokens that a cell stands for; 1 in a short text, and then the maps are the attention itself
+    """
+
+    maps: Weights
+    block: int
+
+
+def cells_a_side(heads: int) -> int:
+    """How many cells a side a thumbnail may have when there are so many heads in all."""
+    return min(MOST_CELLS, math.isqrt(_CELLS_IN_ALL // heads))
+
+
+def thumbnails(trace: Trace) -> Thumbnails:
+    """The small maps of all heads of a run. Memory holds one layer's attention at a time."""
+    config = trace.model.config
+    most = cells_a_side(config.layers * config.heads)
+    found = [small_maps(attention, most) for attention in layers(trace)]
+    return Thumbnails(np.stack([maps for maps, _ in found]), found[0][1])
+
+
+def strongest_in(attention: Weights, query: int, key: int, block: int) -> tuple[int, int]:
+    """The query and the key of the largest weight of a block, (n, n); ``query`` and ``key`` are its first."""
+    part = attention[query : query + block, key : key + block]
+    row, column = divmod(int(part.argmax()), part.shape[1])
+    return query + row, key + column

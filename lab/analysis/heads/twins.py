@@ -1,0 +1,37 @@
+"""A trained model beside its twin with random weights: how far apart their attention is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lab.analysis.heads.values import Values, as_heads, even_spread, is_causal, row_entropy, row_lengths
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
+
+
+def layer_spread(trace: Trace, layer: int) -> Values:
+    """How evenly each head of a layer spreads its attention, (H,): mean over rows of entropy / ln(row length).
+
+    0: every row looks at one key. 1: every row looks at all its keys alike. Rows with a single key are
+    left out; nan where there are no others.
+    """
+    entropy = row_entropy(as_heads(trace.layer(layer).attention))
+    return even_spread(entropy, row_lengths(len(trace), is_causal(trace)))
+
+
+def head_spread(trace: Trace) -> Values:
+    """The same for every layer, (L, H)."""
+    return np.stack([layer_spread(trace, layer) for layer in range(trace.model.config.layers)])
+
+
+def attention_moved(first: ArrayLike, second: ArrayLike) -> float:
+    """The share of attention that two maps, both (n, n), place differently, as a mean over rows.
+
+    Half the sum of |difference| in a row (total variation): 0 for equal rows, 1 for rows that share no key.
+    """
+    difference = np.abs(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
+    return float(difference.sum(axis=-1).mean() / 2)

@@ -1,0 +1,167 @@
+"""Which tokens of many texts excite each neuron most (Geva et al. 2021, §3: the inputs that trigger a key)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from lab.models import forward
+from lab.models.encoding import Encoding, encode
+from lab.models.trace import inputs
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+TOP = 12
+# A neuron is called selective where it is above 0 at no more of the tokens than this, and at least half of its
+# strongest tokens are the same one. Both are ours.
+_SELDOM = 0.2
+_MOST = TOP // 2
+_TEXTS_AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Excited:
+    """A neuron's activation at a token of a text; both count from 0."""
+
+    text: int
+    token: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Commonest:
+    """The token that is most often among a neuron's strongest.
+
+    ``repeats`` of the ``strongest`` are this token, and ``share`` of all tokens read.
+    """
+
+    token_id: int
+    repeats: int
+    strongest: int
+    share: float
+
+
+class NeuronSurvey:
+    """Reads texts a few at a time and keeps, for every neuron of every layer, the tokens that excite it most.
+
+    ``step(model)`` reads the next texts; a page may draw its progress, or be interrupted, between two of them.
+    Whoever calls it next goes on where it stopped, from any thread. Special tokens are left out. A survey
+    does not hold its model, so that keeping one does not keep the other.
+    """
+
+    def __init__(self, model: LoadedModel, texts: Sequence[str]) -> None:
+        config = model.config
+        self.encodings = tuple(encode(model.tokenizer, config, text) for text in texts)
+        self._batches = list(_equally_long(self.encodings))
+        self._places = [(text, token) for text, e in enumerate(self.encodings) for token in range(len(e))]
+        self._ids = torch.tensor([token_id for e in self.encodings for token_id in e.token_ids])
+        self._spelt = torch.tensor([_spelt(e, token) for e in self.encodings for token in range(len(e))])
+        self._starts = torch.tensor([0, *(len(e) for e in self.encodings)]).cumsum(0)
+        self._values = torch.full((config.layers, TOP, config.ffn_width), -torch.inf)
+        self._where = torch.full((config.layers, TOP, config.ffn_width), -1)
+        self._positive = torch.zeros(config.layers, config.ffn_width)
+        self._lock = threading.Lock()
+        self.done = 0
+        self.tokens = 0
+
+    @property
+    def total(self) -> int:
+        """How many steps there are."""
+        return len(self._batches)
+
+    @property
+    def finished(self) -> bool:
+        return self.done >= self.total
+
+    def step(self, model: LoadedModel) -> None:
+        """Let ``model``, the one it was made for, read the next few texts; nothing happens when all are read."""
+        with self._lock:
+            if not self.finished:
+                self._read(model, self._batches[self.done])
+                self.done += 1
+
+    @torch.inference_mode()
+    def _read(self, model: LoadedModel, texts: list[int]) -> None:
+        weights, config = model.weights, model.config
+        ids, segments, positions = (
+            torch.stack(parts) for parts in zip(*(inputs(model, self.encodings[text]) for text in texts), strict=True)
+        )
+        words = torch.tensor([[not special for special in self.encodings[text].special] for text in texts])
+        where = (self._starts[texts][:, None] + torch.arange(ids.shape[1]))[words]
+        x = forward.embed(ids, segments, positions, weights.embeddings, config.norm_eps).output
+        for index, w in enumerate(weights.layers):
+            layer = forward.run_layer(x, w, config)
+            self._keep(index, layer.feed_forward.activation[words], where)
+            x = layer.output
+        self.tokens += len(where)
+
+    def _keep(self, index: int, activation: Tensor, where: Tensor) -> None:
+        """Merge the activations (m, d_ff) of tokens ``where`` (m,) into the best so far."""
+        values = torch.cat([self._values[index], activation])
+        places = torch.cat([self._where[index], where[:, None].expand(activation.shape)])
+        best = values.topk(TOP, dim=0)
+        self._values[index] = best.values
+        self._where[index] = places.gather(0, best.indices)
+        self._positive[index] += (activation > 0).sum(0)
+
+    def most_excited(self, layer: int, neuron: int) -> tuple[Excited, ...]:
+        """Up to :data:`TOP` tokens read so far, the strongest first. Both count from 0."""
+        values, where = self._values[layer, :, neuron].tolist(), self._where[layer, :, neuron].tolist()
+        return tuple(
+            Excited(self._places[place][0], self._places[place][1], value)
+            for value, place in zip(values, where, strict=True)
+            if place >= 0
+        )
+
+    def commonest(self, layer: int, neuron: int) -> Commonest | None:
+        """The token most often among the strongest of a finished survey, of equals the one that excites more.
+
+        None where nothing was read.
+        """
+        where = self._where[layer, :, neuron]
+        ids = self._ids[where[where >= 0]]
+        if not len(ids):
+            return None
+        repeats = (ids[:, None] == ids).sum(0)
+        best = int(repeats.argmax())
+        everywhere = int((self._ids == ids[best]).sum())
+        return Commonest(int(ids[best]), int(repeats[best]), len(ids), everywhere / self.tokens)
+
+    def most_selective(self, layer: int) -> int | None:
+        """The neuron that answers most to one word or piece of a word: few tokens excite it, and these are alike.
+
+        Of the neurons that are seldom above 0 the one whose strongest tokens are most often the same, of equals the
+        one that is above 0 least often; None where no neuron is selective.
+        """
+        where, values = self._where[layer], self._values[layer]
+        ids = self._ids[where]
+        repeats = torch.stack([(ids == row).sum(0) * spelt for row, spelt in zip(ids, self._spelt[where], strict=True)])
+        best, share = repeats.amax(0), self._positive[layer] / max(self.tokens, 1)
+        fits = (values[-1] > 0) & (share <= _SELDOM) & (best >= _MOST)
+        return int(torch.where(fits, best - share, -1.0).argmax()) if fits.any() else None
+
+    def share_positive(self, layer: int, neuron: int) -> float:
+        """At which share of the tokens read so far the activation is above 0; 0 before any is read."""
+        return float(self._positive[layer, neuron]) / max(self.tokens, 1)
+
+
+def _spelt(encoding: Encoding, token: int) -> bool:
+    """Whether a token is a word, a number or a piece of one: punctuation makes no interesting neuron."""
+    start, end = encoding.offsets[token]
+    return any(char.isalnum() for char in encoding.text[start:end])
+
+
+def _equally_long(encodings: Sequence[Encoding]) -> Iterator[list[int]]:
+    """Texts of one length at a time, few enough for memory: no token is padding."""
+    lengths: dict[int, list[int]] = {}
+    for text, encoding in enumerate(encodings):
+        lengths.setdefault(len(encoding), []).append(text)
+    for _, texts in sorted(lengths.items()):
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            yield texts[start : start + _TEXTS_AT_ONCE]

@@ -1,0 +1,183 @@
+"""The feed-forward network of one layer, neuron by neuron: what goes in, what comes out, what it writes.
+
+A neuron is one of the d_ff hidden units: its weights are a column of W_1 and a row of W_2. Its
+activation says how much of that row is added to the token (Geva et al. 2021, "Transformer feed-forward
+layers are key-value memories": the column is a key, the row a value).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lab.analysis.words.predictions import word_of
+from lab.models import forward
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+Array = NDArray[np.float64]
+
+_ACTIVATION_NAMES = {"gelu": "GELU", "relu": "ReLU"}  # the other names all mean GELU's tanh form
+# Random directions, to know how far out the best word stands where there is nothing to find.
+_DIRECTIONS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class NeuronSteps:
+    """One neuron at one token: activation(x · w + b).
+
+    ``vector`` x, ``column`` w (this neuron's of W_1) and their ``products`` are (d,).
+    """
+
+    vector: Array
+    column: Array
+    products: Array
+    bias: float
+    activation: str
+
+    @property
+    def product(self) -> float:
+        """x · w."""
+        return float(self.products.sum())
+
+    @property
+    def hidden(self) -> float:
+        """x · w + b, before the activation."""
+        return self.product + self.bias
+
+    @property
+    def share(self) -> float:
+        """What GELU multiplies the hidden value by, between 0 and 1; ReLU's is 0 or 1."""
+        z = self.hidden
+        if self.activation == "relu":
+            return float(z > 0)
+        if self.activation == "gelu":
+            return 0.5 * (1 + math.erf(z / math.sqrt(2)))
+        return 0.5 * (1 + math.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))
+
+    @property
+    def output(self) -> float:
+        """The activation: the hidden value times its share."""
+        return self.hidden * self.share
+
+    def largest(self, k: int) -> list[int]:
+        """The ``k`` dimensions whose products weigh most, by absolute value, the heaviest first."""
+        return [int(i) for i in np.argsort(-np.abs(self.products), kind="stable")[:k]]
+
+
+@dataclass(frozen=True)
+class FavouredWord:
+    """A word of the vocabulary and how well its output embedding agrees with a direction.
+
+    ``product`` is their dot product, ``deviation`` its distance from the mean over the vocabulary in
+    standard deviations.
+    """
+
+    word: str
+    product: float
+    deviation: float
+
+
+def activation_name(name: str) -> str:
+    """What the field calls the non-linearity that a checkpoint calls ``name``."""
+    return _ACTIVATION_NAMES.get(name, "GELU (tanh form)")
+
+
+def curve(name: str, low: float, high: float, points: int = 121) -> tuple[Array, Array]:
+    """The activation by its checkpoint's name, from ``low`` to ``high``: x and y, each (points,)."""
+    x = torch.linspace(low, high, points, dtype=torch.float64)
+    return x.numpy(), forward.activate(x, name).numpy()
+
+
+def ffn_input(layer: LayerTrace) -> torch.Tensor:
+    """What the feed-forward network reads, (n, d): a LayerNorm's output in both kinds of layer."""
+    norm = layer.ffn_input_norm if layer.attention_norm is None else layer.attention_norm
+    assert norm is not None  # one of the two stands before every feed-forward network
+    return norm
+
+
+def neuron_steps(layer: LayerTrace, activation: str, token: int, neuron: int) -> NeuronSteps:
+    """Write out one neuron at one token (Vaswani et al. 2017, equation 2); both count from 0."""
+    x = ffn_input(layer)[token].numpy().astype(np.float64)
+    w = layer.weights.w_1[:, neuron].numpy().astype(np.float64)
+    return NeuronSteps(x, w, x * w, float(layer.weights.b_1[neuron]), activation)
+
+
+def most_active(layer: LayerTrace, token: int, k: int) -> list[int]:
+    """The ``k`` neurons with the largest activation at a token, the largest first."""
+    active = layer.ffn_activation[token].numpy()
+    return [int(i) for i in np.argsort(-active, kind="stable")[:k]]
+
+
+def share_below_zero(layer: LayerTrace, token: int) -> float:
+    """The share of a token's hidden values, before the activation, that are negative."""
+    return float((layer.ffn_hidden[token] < 0).float().mean())
+
+
+def active_on_words(trace: Trace) -> Array:
+    """(layers,), the share of each layer's activations that is above 0, over all tokens but the special ones.
+
+    Over all tokens where there are no others.
+    """
+    words = [i for i, special in enumerate(trace.encoding.special) if not special] or list(range(len(trace)))
+    layers = range(trace.model.config.layers)
+    return np.array([float((trace.layer(i).ffn_activation[words] > 0).float().mean()) for i in layers])
+
+
+def nearly_silent(shares: Array) -> list[int]:
+    """The layers, from 0, with less than a tenth of the median share of :func:`active_on_words`.
+
+    The tenth is ours: no paper states when a layer is silent.
+    """
+    return [int(i) for i in np.flatnonzero(shares < np.median(shares) / 10)]
+
+
+def silent(layer: LayerTrace) -> bool:
+    """Whether the network adds the same vector to every token, whatever the token: all activations are 0."""
+    return not bool(layer.ffn_activation.any())
+
+
+@torch.inference_mode()
+def favoured_words(model: LoadedModel, direction: torch.Tensor, k: int) -> tuple[FavouredWord, ...]:
+    """The ``k`` words whose output embeddings agree most with ``direction`` (d,), the best first.
+
+    Geva et al. 2021, §4: a neuron's row of W_2 times the output embedding, as if it went there
+    directly. It leaves out the layers above and whatever stands between the last layer and the embedding.
+    Empty where all agree alike. Raises ValueError for a model without a vocabulary head.
+    """
+    products = _with_every_word(model, direction[None])[0]
+    spread = float(products.std())
+    if spread == 0:
+        return ()
+    best = np.argsort(-products, kind="stable")[:k]
+    mean = float(products.mean())
+    return tuple(
+        FavouredWord(word_of(model.tokenizer, int(i)), float(products[i]), (float(products[i]) - mean) / spread)
+        for i in best
+    )
+
+
+@torch.inference_mode()
+def chance_deviation(model: LoadedModel, seed: int = 0) -> tuple[float, float]:
+    """How far out the best word stands for directions drawn at random: the middle 90 % of 64, in deviations.
+
+    A neuron whose best word stands no further out says nothing about words.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    products = _with_every_word(model, torch.randn(_DIRECTIONS, model.config.width, generator=generator))
+    best = (products.max(axis=1) - products.mean(axis=1)) / products.std(axis=1)
+    low, high = np.quantile(best, (0.05, 0.95))
+    return float(low), float(high)
+
+
+def _with_every_word(model: LoadedModel, directions: torch.Tensor) -> Array:
+    """(k, d) -> (k, vocabulary), each direction's dot product with every word's output embedding."""
+    return (directions @ model.vocabulary_head.decoder.T).numpy().astype(np.float64)

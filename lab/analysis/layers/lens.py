@@ -1,0 +1,123 @@
+"""The logit lens: what the model would predict if it stopped after each layer.
+
+The model's own head reads every layer's hidden state, GPT-2's final LayerNorm first (nostalgebraist
+2020, "interpreting GPT: the logit lens"). The head was trained on the last layer only, so an early
+row tells what is already written in the last layer's terms, not all that the layer knows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lab.analysis.words.predictions import Array, Prediction, predictions
+from lab.models.trace import Trace
+
+# Rows of a vocabulary in memory at once: 64 of GPT-2's 50257 words are 26 MB in float64.
+_ROWS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class LensRow:
+    """One hidden state through the head, at k places; ``layer`` 0 is the embeddings' output.
+
+    best         (k,), id of the most probable word
+    probability  (k,), of that word
+    rank         (k,), of the true token, 1 is the most probable; 0 where nobody knows the truth
+    entropy      (k,), of the prediction as a share of ln(vocabulary): 0 certain, 1 all words alike
+    """
+
+    layer: int
+    best: NDArray[np.int64]
+    probability: Array
+    rank: NDArray[np.int64]
+    entropy: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """All rows as grids (L+1, k), the last row being the model's own prediction; columns are ``places``."""
+
+    places: tuple[int, ...]
+    truths: tuple[int | None, ...]
+    best: NDArray[np.int64]
+    probability: Array
+    rank: NDArray[np.int64]
+    entropy: Array
+
+
+def lens_rows(trace: Trace, places: Sequence[int], truths: Sequence[int | None]) -> Iterator[LensRow]:
+    """One row after each layer, from the embeddings up; a page can show each and stop between two.
+
+    ``truths`` are the ids of the tokens that really stand there (after them, for a causal model), None
+    where nobody knows. Only ``places`` meet the vocabulary, a few at a time. Raises ValueError at once for
+    no places or another number of truths; at the first row for a model without a vocabulary head.
+    """
+    if not places or len(places) != len(truths):
+        raise ValueError(
+            f"{len(places)} places and {len(truths)} truths: give one truth a place, and one place or more."
+        )
+    return (_row(trace, layer, places, truths) for layer in range(len(trace.hidden_states)))
+
+
+def lens(trace: Trace, places: Sequence[int], truths: Sequence[int | None]) -> Lens:
+    """Every row of :func:`lens_rows` at once; raises what it raises."""
+    return stack(places, truths, list(lens_rows(trace, places, truths)))
+
+
+def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[LensRow]) -> Lens:
+    """The grids of ``rows``, which may be the first few only."""
+    return Lens(
+        tuple(places),
+        tuple(truths),
+        np.stack([row.best for row in rows]),
+        np.stack([row.probability for row in rows]),
+        np.stack([row.rank for row in rows]),
+        np.stack([row.entropy for row in rows]),
+    )
+
+
+def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None) -> Prediction:
+    """One cell of the grid in full: the head's prediction from the hidden state at ``place`` after ``layer``."""
+    return predictions(_stopped(trace, layer), [place], [truth])[0]
+
+
+def output_difference(trace: Trace, found: Lens) -> float:
+    """How far the last row is from the model's own output at the same places: max |Δ| of the best probabilities."""
+    _, own, _, _ = _read(trace.logits(found.places), found.truths)
+    return float(np.abs(found.probability[-1] - own).max())
+
+
+def _stopped(trace: Trace, layer: int) -> Trace:
+    """A run that ended here: its last hidden state is this one, and the head (after GPT-2's LayerNorm) reads it."""
+    return replace(trace, hidden_states=trace.hidden_states[: layer + 1], _recent={})
+
+
+@torch.inference_mode()
+def _row(trace: Trace, layer: int, places: Sequence[int], truths: Sequence[int | None]) -> LensRow:
+    stopped = _stopped(trace, layer)
+    parts = []
+    for start in range(0, len(places), _ROWS_AT_ONCE):
+        here = slice(start, start + _ROWS_AT_ONCE)
+        parts.append(_read(stopped.logits(places[here]), truths[here]))
+    best, probability, rank, entropy = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return LensRow(layer, best, probability, rank, entropy)
+
+
+def _read(logits: Tensor, truths: Sequence[int | None]) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
+    """(k, vocabulary) logits -> best word, its probability, rank of the truth, entropy; each (k,)."""
+    logs = logits.double().log_softmax(-1)
+    probabilities = logs.exp()
+    # numpy's argmax takes the first of equals, as Prediction.best does; torch's promises none.
+    best = logits.numpy().argmax(axis=-1)
+    known = torch.tensor([truth is not None for truth in truths])
+    true = logits.gather(-1, torch.tensor([truth or 0 for truth in truths])[:, None])
+    rank = (1 + (logits > true).sum(-1)) * known
+    entropy = -(probabilities * logs).sum(-1) / math.log(logits.shape[-1])
+    return best, probabilities.amax(-1).numpy(), rank.numpy(), entropy.numpy()

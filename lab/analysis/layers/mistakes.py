@@ -1,0 +1,91 @@
+"""The forward pass with a mistake in it, beside the right one: how far the vectors move, what word is predicted "
+"then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from lab.analysis.heads.ablation import Array, moved
+from lab.analysis.words.masking import hide, mask_of, maskable, whole_words
+from lab.analysis.words.predictions import Candidate, Prediction, candidate, predictions
+from lab.models.encoding import padded
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace, trace_encoding
+
+# So many [PAD] show the mask of an encoder at work.
+PADDING = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Broken:
+    """The right run and the broken one, of the same tokens."""
+
+    right: Trace
+    broken: Trace
+
+    @property
+    def moved(self) -> Array:
+        """(L+1, n), how far each token's vector moves, as a share of its length; padding is left out."""
+        n = len(self.right) - self.right.encoding.padding
+        return moved(self.right.hidden_states[:, :n], self.broken.hidden_states[:, :n])
+
+
+@torch.inference_mode()
+def break_run(trace: Trace, mistakes: Interventions) -> Broken:
+    """Run ``trace`` with ``mistakes``. Where the mask of padding is one of them, both runs are of the padded text."""
+    model, encoding = trace.model, trace.encoding
+    if not mistakes.no_padding_mask:
+        return Broken(trace, trace_encoding(model, encoding, mistakes))
+    filled = padded(model.tokenizer, model.config, encoding, PADDING)
+    if filled is None:
+        raise ValueError(f"{model.id} cannot be given {PADDING} padding tokens here.")
+    return Broken(trace_encoding(model, filled), trace_encoding(model, filled, mistakes))
+
+
+def can_be_padded(trace: Trace) -> bool:
+    """Whether the model has a padding token, and the text room for some."""
+    return padded(trace.model.tokenizer, trace.model.config, trace.encoding, PADDING) is not None
+
+
+def place_asked(trace: Trace, token: int) -> int | None:
+    """Where a word is predicted: ``token``, or in an encoder the last word where it cannot be hidden. None for none."""
+    if trace.model.weights.vocabulary_head is None:
+        return None
+    if trace.model.config.causal:
+        return token
+    mask = mask_of(trace.model.tokenizer)
+    offered = () if mask is None else maskable(trace.encoding, mask[1])
+    if token in offered or not offered:
+        return token if offered else None
+    return (whole_words(trace.encoding, offered) or offered)[-1]
+
+
+@dataclass(frozen=True)
+class Words:
+    """The most probable word of each run at one place, and the right run's word in the broken one."""
+
+    right: Candidate
+    broken: Candidate
+    kept: Candidate
+
+
+@torch.inference_mode()
+def words_predicted(runs: Broken, place: int) -> Words:
+    """What both runs predict at ``place`` (from 0): the word hidden there, or in a causal model the next token."""
+    first, second = (_prediction(each, place) for each in (runs.right, runs.broken))
+    tokenizer = runs.right.model.tokenizer
+    best = int(first.probabilities.argmax())
+    return Words(
+        candidate(first, best, tokenizer),
+        candidate(second, int(second.probabilities.argmax()), tokenizer),
+        candidate(second, best, tokenizer),
+    )
+
+
+def _prediction(run: Trace, place: int) -> Prediction:
+    mask = mask_of(run.model.tokenizer)
+    if not run.model.config.causal and mask is not None:
+        run = trace_encoding(run.model, hide(run.encoding, [place], mask), run.interventions)
+    return predictions(run, [place], [None])[0]

@@ -1,0 +1,260 @@
+"""How much the sentences of a text attend to each other, over all layers and heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.values import (
+    Values,
+    Weights,
+    as_heads,
+    is_causal,
+    layers,
+    renormalised,
+    uniform_attention,
+)
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
+
+Places = NDArray[np.intp]
+
+# What can stand for two sentences: an array of InterSentence, as it is called on screen.
+MASS, RELATIVE, MAXIMUM = "Mean mass", "Length-corrected", "Maximum"
+
+
+@dataclass(frozen=True, eq=False)
+class InterSentence:
+    """Attention from sentence a (row) to sentence b (column); the matrices are not symmetric.
+
+    Attributes:
+        maximum: (S, S), the largest single weight from a token of a to a token of b, over layers,
+            heads and tokens. nan where a causal model cannot look.
+        where: (S, S, 4), the layer, head, query and key of that weight, from 0; -1 where there is none.
+            Of equal weights the lowest layer counts.
+        mass: (S, S), what a token of a sends to b: mean over layers, heads and a's tokens.
+        relative: (S, S), that mass over what uniform attention would send, which is |b|/n in a model
+            that sees the whole text, n all its tokens; where ``renormalised``, only those in sentences.
+            1 is as much as an even spread over these n. nan where a causal model cannot look.
+        removed: (S,), what a token of a sends to tokens in no sentence: [CLS] and [SEP], or what
+            :func:`lab.analysis.sentences.split.aside` sets apart. Already shared out over the others
+            where ``renormalised``.
+        members: For each sentence the places of its tokens, ascending.
+        renormalised: Whether rows were made to sum to 1 over tokens in sentences first.
+    """
+
+    maximum: Values
+    where: NDArray[np.int64]
+    mass: Values
+    relative: Values
+    removed: Values
+    members: tuple[Places, ...]
+    renormalised: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceCells:
+    """The weights of one head from the tokens of one sentence to those of another.
+
+    ``queries`` (q,) and ``keys`` (k,) are places in the text, ``weights`` (q, k).
+    """
+
+    queries: Places
+    keys: Places
+    weights: Weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """The tokens in sentence order, and where each sentence begins among them."""
+
+    order: Places
+    starts: Places
+    parts: tuple[slice, ...]
+
+    @classmethod
+    def of(cls, members: Sequence[Places]) -> _Blocks:
+        ends = np.cumsum([0, *(len(places) for places in members)])
+        parts = tuple(slice(*pair) for pair in pairwise(ends.tolist()))
+        return cls(np.concatenate(members), ends[:-1], parts)
+
+    def reduce(self, ufunc: np.ufunc, matrix: NDArray[np.floating]) -> Values:
+        """(m, m) in sentence order -> (S, S), each block to one number."""
+        # Slice by slice: down the rows reduceat takes ten times as long.
+        rows = np.array([ufunc.reduce(matrix[part], axis=0) for part in self.parts], dtype=np.float64)
+        return np.asarray(ufunc.reduceat(rows, self.starts, axis=1))
+
+
+def sentence_members(sentence_of: Sequence[int | None]) -> tuple[Places, ...]:
+    """For each sentence the places of its tokens.
+
+    ``sentence_of`` has for each token its sentence, numbered from 0, or None for [CLS], [SEP] and
+    whatever is in no sentence. Raises ValueError if no token is in a sentence or a number has no token.
+    """
+    numbers = np.array([-1 if sentence is None else sentence for sentence in sentence_of])
+    count = int(numbers.max(initial=-1)) + 1
+    members = tuple(np.flatnonzero(numbers == sentence) for sentence in range(count))
+    if not members or not all(len(places) for places in members):
+        raise ValueError("sentences are numbered 0, 1, 2 … without a gap, and each needs a token.")
+    return members
+
+
+def inter_sentence(trace: Trace, sentence_of: Sequence[int | None], *, renormalise: bool = False) -> InterSentence:
+    """Inter-sentence attention of a trace, one layer at a time.
+
+    Args:
+        trace: The run; its text stays as it was encoded.
+        sentence_of: For each token its sentence from 0, None for special tokens.
+        renormalise: Leave out the tokens in no sentence and let every row sum to 1 again.
+
+    Raises:
+        ValueError: If ``sentence_of`` does not fit the trace or numbers a sentence without tokens.
+    """
+    if len(sentence_of) != len(trace):
+        raise ValueError(f"the text has {len(trace)} tokens, sentence_of is about {len(sentence_of)}.")
+    return between_sentences(layers(trace), sentence_of, causal=is_causal(trace), renormalise=renormalise)
+
+
+def between_sentences(
+    attention: Iterator[Weights], sentence_of: Sequence[int | None], *, causal: bool, renormalise: bool = False
+) -> InterSentence:
+    """The same from the layers' attention, each (H, n, n), in turn."""
+    members = sentence_members(sentence_of)
+    blocks, count = _Blocks.of(members), len(members)
+    best, where = np.full((count, count), -1.0), np.full((count, count, 4), -1)
+    mean, stayed = _Mean(), _Mean()
+    for number, weights in enumerate(attention):
+        layer = _Layer.of(as_heads(weights), blocks.order, renormalise)
+        _raise_maxima(layer, number, blocks, best, where)
+        mean.add(blocks.reduce(np.add, layer.sum), len(weights))
+        stayed.add(layer.stayed, len(weights))
+    sizes = np.array([len(places) for places in members])
+    mass = mean.value / sizes[:, None]
+    even = _Layer.of(uniform_attention(len(sentence_of), causal), blocks.order, renormalise)
+    expected = blocks.reduce(np.add, even.sum) / sizes[:, None]
+    visible = expected > 0
+    return InterSentence(
+        maximum=np.where(visible, best, np.nan),
+        where=np.where(visible[..., None], where, -1),
+        mass=mass,
+        relative=np.where(visible, mass / np.where(visible, expected, 1), np.nan),
+        removed=1 - np.add.reduceat(stayed.value, blocks.starts) / sizes,
+        members=members,
+        renormalised=renormalise,
+    )
+
+
+def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: int) -> SentenceCells:
+    """The weights behind one cell of the matrix: head ``head`` of ``layer``, from sentence a to sentence b.
+
+    Raises IndexError for a layer, head or sentence that does not exist.
+    """
+    _check(found, a, b)
+    if not 0 <= head < trace.model.config.heads:
+        raise IndexError(f"head {head}: {trace.model.id} has heads 0 to {trace.model.config.heads - 1}.")
+    blocks = _Blocks.of(found.members)
+    one = as_heads(trace.layer(layer).attention[head : head + 1])
+    weights = _Layer.of(one, blocks.order, found.renormalised).largest
+    return SentenceCells(found.members[a], found.members[b], weights[blocks.parts[a], blocks.parts[b]])
+
+
+def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
+    """The same as a mean over all heads of all layers: its rows add up to what each token of a sends to b.
+
+    The mean of those sums is ``found.mass[a, b]``. Raises IndexError for a sentence that does not exist.
+    """
+    _check(found, a, b)
+    blocks, config = _Blocks.of(found.members), trace.model.config
+    total = np.zeros((len(found.members[a]), len(found.members[b])))
+    for weights in layers(trace):
+        total += _Layer.of(weights, blocks.order, found.renormalised).sum[blocks.parts[a], blocks.parts[b]]
+    mean = (total / (config.layers * config.heads)).astype(np.float32)
+    return SentenceCells(found.members[a], found.members[b], mean)
+
+
+def _check(found: InterSentence, a: int, b: int) -> None:
+    if not (0 <= a < len(found.members) and 0 <= b < len(found.members)):
+        raise IndexError(f"sentences {a} and {b}: the text has sentences 0 to {len(found.members) - 1}.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """What one layer adds: statistics over its heads of the weights among the m tokens in sentences.
+
+    largest (m, m), sum (m, m)    over heads, rows renormalised if asked for
+    stayed (m,)                   sum over heads of what a query keeps among sentences
+    """
+
+    attention: Weights  # (H, n, n), as the model has it
+    kept: NDArray[np.float32]  # (H, n), what rows are divided by: what they spend on sentences, or 1
+    largest: NDArray[np.float32]
+    sum: NDArray[np.float32]
+    stayed: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, attention: Weights, order: Places, renormalise: bool) -> _Layer:
+        n = attention.shape[1]
+        chosen = np.zeros(n, dtype=np.float32)
+        chosen[order] = 1
+        # Whole rows: a view without the first and last token would take twice as long. What is in no
+        # sentence is cut off at the end.
+        if not renormalise:
+            total = attention.sum(axis=0)
+            kept = np.ones((len(attention), n), dtype=np.float32)
+            return cls(
+                attention, kept, _among(attention.max(axis=0), order), _among(total, order), (total @ chosen)[order]
+            )
+        kept = attention @ chosen
+        largest, total = np.zeros((2, n, n), dtype=np.float32)
+        for head, own in zip(attention, kept, strict=True):  # one at a time: no copy of all heads is made
+            with np.errstate(over="ignore"):  # by next to nothing, in columns that are cut off
+                shared = renormalised(head, own)
+            np.maximum(largest, shared, out=largest)
+            total += shared
+        return cls(attention, kept, _among(largest, order), _among(total, order), kept.sum(axis=0)[order])
+
+    def head_of(self, query: int, key: int) -> int:
+        """The head with the largest weight there; query and key are places in the text."""
+        return int(renormalised(self.attention[:, query, key, None], self.kept[:, query]).argmax())
+
+
+def _among(matrix: Weights, order: Places) -> Weights:
+    """(n, n) -> (m, m), the rows and columns of ``order``; without a copy where they lie side by side, as most do."""
+    first, last = int(order[0]), int(order[-1]) + 1
+    if np.array_equal(order, np.arange(first, last)):
+        return matrix[first:last, first:last]
+    return matrix[order[:, None], order]
+
+
+class _Mean:
+    """A mean over heads that come in layers."""
+
+    def __init__(self) -> None:
+        self._sum: Values | float = 0.0
+        self._heads = 0
+
+    def add(self, summed: NDArray[np.floating], heads: int) -> None:
+        self._sum = self._sum + summed.astype(np.float64)
+        self._heads += heads
+
+    @property
+    def value(self) -> Values:
+        return np.asarray(self._sum / self._heads, dtype=np.float64)
+
+
+def _raise_maxima(layer: _Layer, number: int, blocks: _Blocks, best: Values, where: NDArray[np.int64]) -> None:
+    """Write into ``best`` and ``where`` what this layer has that is larger."""
+    found = blocks.reduce(np.maximum, layer.largest)
+    for a, b in np.argwhere(found > best).tolist():
+        rows, columns = blocks.parts[a], blocks.parts[b]
+        block = layer.largest[rows, columns]
+        i, j = divmod(int(block.argmax()), block.shape[1])
+        query, key = int(blocks.order[rows.start + i]), int(blocks.order[columns.start + j])
+        best[a, b] = found[a, b]
+        where[a, b] = number, layer.head_of(query, key), query, key

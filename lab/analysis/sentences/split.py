@@ -1,0 +1,137 @@
+"""The sentences of a trace: which token stands in which, without touching how the text was encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.analysis.heads.metric_parts import places_left_out
+from lab.analysis.heads.values import Values
+from lab.analysis.sentences.attention import InterSentence
+from lab.text.sentences.split import sentence_of_tokens, sentence_spans
+
+if TYPE_CHECKING:
+    from lab.models.encoding import Encoding
+    from lab.models.trace import Trace
+    from lab.text.tokenizers.pieces import Span
+
+# A matrix of more is no longer read; what comes after is left out, and the page says so.
+MOST = 12
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Sentences that have tokens, numbered from 0 in reading order.
+
+    Attributes:
+        texts: The characters of each.
+        in_pair: For each whether it stands in the second text of a pair.
+        of_token: For each of n tokens its sentence; None for special tokens, white space and whatever is left out.
+        left_out: How many more sentences with tokens there are.
+        cut: How many sentences have no token, because the text was cut at the model's limit.
+        blanks: How many tokens are white space between sentences: a tokenizer of bytes may have such tokens.
+    """
+
+    texts: tuple[str, ...]
+    in_pair: tuple[bool, ...]
+    of_token: tuple[int | None, ...]
+    left_out: int
+    cut: int
+    blanks: int
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def places(self, sentence: int) -> tuple[int, ...]:
+        """The places of a sentence's tokens, from 0."""
+        return tuple(place for place, number in enumerate(self.of_token) if number == sentence)
+
+
+def split(trace: Trace, most: int = MOST) -> Sentences:
+    """Find the sentences of a trace's text, and of its second text if it has one."""
+    spans = tuple(sentence_spans(text) for text in _texts(trace.encoding))
+    return number(trace.encoding, spans, most)
+
+
+def number(encoding: Encoding, spans: Sequence[Sequence[Span]], most: int = MOST) -> Sentences:
+    """Number the sentences at ``spans``, those of the text and those of the second text, by the tokens they have."""
+    texts = _texts(encoding)
+    before = 0
+    raw: list[int | None] = [None] * len(encoding)
+    for second, own in enumerate(spans):
+        places = [i for i, in_pair in enumerate(encoding.in_pair) if in_pair == bool(second)]
+        for place, found in zip(places, sentence_of_tokens([encoding.offsets[i] for i in places], own), strict=True):
+            raw[place] = None if found is None else before + found
+        before += len(own)
+    used = sorted({sentence for sentence in raw if sentence is not None})
+    kept = {sentence: place for place, sentence in enumerate(used[:most])}
+    whole = [(second, text[a:b]) for second, (text, own) in enumerate(zip(texts, spans, strict=True)) for a, b in own]
+    return Sentences(
+        texts=tuple(whole[sentence][1] for sentence in kept),
+        in_pair=tuple(bool(whole[sentence][0]) for sentence in kept),
+        of_token=tuple(None if sentence is None else kept.get(sentence) for sentence in raw),
+        left_out=len(used) - len(kept),
+        cut=before - len(used),
+        blanks=sum(found is None and not special for found, special in zip(raw, encoding.special, strict=True)),
+    )
+
+
+def _texts(encoding: Encoding) -> tuple[str, ...]:
+    return (encoding.text,) if encoding.pair is None else (encoding.text, encoding.pair)
+
+
+def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
+    """The two texts of a pair as one, a space between them, and where their sentences are in it.
+
+    The sentences are those of the pair: joining two texts could otherwise make one sentence of two.
+    Raises ValueError for an encoding without a second text.
+    """
+    if encoding.pair is None:
+        raise ValueError("there is no second text to join to the first.")
+    shift = len(encoding.text) + 1
+    first, second = sentence_spans(encoding.text), sentence_spans(encoding.pair)
+    return f"{encoding.text} {encoding.pair}", (*first, *((start + shift, end + shift) for start, end in second))
+
+
+def aside(trace: Trace, sentences: Sentences) -> tuple[int | None, ...] | None:
+    """For each of n tokens its sentence, what takes the attention that a head has no use for set apart: None.
+
+    These are the special tokens, which stand in no sentence anyway; in a model without any it is the first token,
+    a sink that stands in the first sentence (Xiao et al. 2024). None if that leaves a sentence without a token.
+    """
+    out, _ = places_left_out(trace)
+    kept = tuple(None if gone else number for number, gone in zip(sentences.of_token, out, strict=True))
+    return kept if set(kept) - {None} == set(range(len(sentences))) else None
+
+
+def expected(found: InterSentence, n: int, causal: bool, a: int, b: int) -> float:
+    """What a token of sentence a would send to sentence b, spreading its attention evenly over all it may see.
+
+    |b| over the number of keys it may see, the mean over a's tokens. n is the number of tokens of the text.
+    Where rows were renormalised, only tokens in sentences count.
+    """
+    keys = np.concatenate(found.members) if found.renormalised else np.arange(n)
+    queries, others = found.members[a], found.members[b]
+    shares = []
+    for query in queries.tolist():
+        seen = int(np.count_nonzero(keys <= query)) if causal else len(keys)
+        hit = int(np.count_nonzero(others <= query)) if causal else len(others)
+        shares.append(hit / seen)
+    return float(np.mean(shares))
+
+
+def crossing(found: InterSentence, in_pair: Sequence[bool]) -> Values:
+    """Attention between two texts, (2, 2): what a token of a text (row) sends to a text (column).
+
+    A mean over the tokens of the text, so long sentences count for more.
+    """
+    sizes = np.array([len(places) for places in found.members], dtype=np.float64)
+    sent = found.mass * sizes[:, None]
+    side = np.asarray(in_pair, dtype=np.int64)
+    total = np.zeros((2, 2))
+    for a, b in np.ndindex(*sent.shape):
+        total[side[a], side[b]] += sent[a, b]
+    return total / np.bincount(side, weights=sizes, minlength=2)[:, None]

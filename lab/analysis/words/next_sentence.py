@@ -1,0 +1,49 @@
+"""Does the second text follow the first? BERT's second training task (Devlin et al. 2019, §3.1, task 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.analysis.words.predictions import follows
+from lab.models.trace import Trace, trace
+
+
+@dataclass(frozen=True)
+class NextSentence:
+    """The probability that the second text follows the first, and with the two swapped.
+
+    The logits it comes from are (B follows A, B does not).
+    """
+
+    follows: float
+    swapped: float
+    logits: tuple[float, float]
+    swapped_logits: tuple[float, float]
+
+
+def why_not(run: Trace) -> str | None:
+    """Why ``run`` has no next-sentence probability, for the learner; None where it has one."""
+    if run.model.weights.pair_head is None:
+        return f"{run.model.id} came without a next-sentence head."
+    if run.pair is None:
+        return "There is no second sentence: next-sentence prediction compares two."
+    return None
+
+
+def next_sentence(run: Trace) -> NextSentence | None:
+    """Both orders of a pair, read from the pooled [CLS]; None where :func:`why_not` says why.
+
+    Runs the model once more. Raises ValueError for a run that carries interventions: those that name
+    tokens would name others in the swapped text.
+    """
+    if why_not(run) is not None or run.pair is None:
+        return None
+    if not run.interventions.changes_nothing:
+        raise ValueError("next_sentence compares plain runs; this one carries interventions.")
+    other = trace(run.model, run.pair, run.text)
+    return NextSentence(follows(run), follows(other), _pair(run), _pair(other))
+
+
+def _pair(run: Trace) -> tuple[float, float]:
+    yes, no = run.pair_logits.tolist()
+    return yes, no

@@ -1,0 +1,182 @@
+"""From a next-token distribution to a token: what temperature, top-k and top-p remove, and the draw.
+
+The order is Hugging Face's: the logits are divided by the temperature; the k most probable words stay
+(Fan et al. 2018, §5.4); of those, shared out anew, the fewest whose probabilities reach p (nucleus
+sampling, Holtzman et al. 2020, §3.1); what stays is shared out anew and one is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.words.predictions import Array, Prediction, next_prediction
+from lab.models.encoding import Encoding
+from lab.models.loading import LoadedModel
+from lab.models.trace import trace_encoding
+
+LEAST_TEMPERATURE = 0.01
+# Added-up probabilities that should be p exactly can fall short of it by rounding.
+_ROUNDING = 1e-12
+_END_OF_TEXT = "<|endoftext|>"
+
+
+@dataclass(frozen=True)
+class SamplingSettings:
+    """How the next token is drawn; the default draws from the model's own distribution.
+
+    Raises ValueError for a temperature below 0.01 or not finite, ``top_k`` below 1, or ``top_p``
+    outside (0, 1]. Temperature 0 is refused too: its limit, always the most probable token, is ``top_k`` 1.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None  # None keeps every word
+    top_p: float = 1.0  # 1 keeps every word
+
+    def __post_init__(self) -> None:
+        if not LEAST_TEMPERATURE <= self.temperature < float("inf"):
+            raise ValueError(
+                f"the temperature must be at least {LEAST_TEMPERATURE}, not {self.temperature}; "
+                "top_k = 1 always takes the most probable token."
+            )
+        if self.top_k is not None and self.top_k < 1:
+            raise ValueError(f"top_k must keep at least 1 word, not {self.top_k}.")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """One distribution on its way to a draw; each array is (vocabulary,).
+
+    order          ids from the most to the least probable; of equal ones the lower id first
+    probabilities  after the temperature, sum 1
+    by_top_k       True for a word that top-k keeps
+    by_top_p       True for a word that top-k and then top-p keep: at least one
+    shares         probabilities of the kept words shared out anew, 0 for the others, sum 1
+    """
+
+    order: NDArray[np.int64]
+    probabilities: Array
+    by_top_k: NDArray[np.bool_]
+    by_top_p: NDArray[np.bool_]
+    shares: Array
+
+    @property
+    def mass_by_top_k(self) -> float:
+        """The probability of the words that top-k keeps."""
+        return float(self.probabilities[self.by_top_k].sum())
+
+    @property
+    def mass_by_top_p(self) -> float:
+        """The probability, before anything is shared out anew, of the words kept in the end."""
+        return float(self.probabilities[self.by_top_p].sum())
+
+    @cached_property
+    def kept(self) -> NDArray[np.int64]:
+        """Ids of the words kept in the end, the most probable first."""
+        return self.order[self.by_top_p[self.order]]
+
+    def span(self, token_id: int) -> tuple[float, float]:
+        """Where a kept word's share begins and ends when the shares lie end to end, the largest first."""
+        before = float(self.shares[self.kept[: int(np.flatnonzero(self.kept == token_id)[0])]].sum())
+        return before, before + float(self.shares[token_id])
+
+    def drawn(self, number: float) -> int:
+        """The token that ``number`` in [0, 1) falls on, the shares laid end to end, the largest first.
+
+        Raises ValueError for a number outside.
+        """
+        if not 0 <= number < 1:
+            raise ValueError(f"the number drawn must be from 0 to below 1, not {number}.")
+        ends = self.shares[self.kept].cumsum()
+        place = int(np.searchsorted(ends, number, side="right"))
+        return int(self.kept[min(place, len(self.kept) - 1)])  # the last end may be 1 less a rounding error
+
+
+@dataclass(frozen=True, eq=False)
+class Continuation:
+    """One token more: the distribution it came from, the random number, the token, the text drawn so far.
+
+    ``encoding`` ends with the token drawn; every drawn token has an empty span at the text's end.
+    """
+
+    sampling: Sampling
+    number: float
+    token_id: int
+    drawn: str
+    encoding: Encoding
+
+
+def sample(prediction: Prediction, settings: SamplingSettings) -> Sampling:
+    """What each of the settings leaves of a next-token prediction."""
+    probabilities = prediction.at(settings.temperature).probabilities
+    # By the logits: a cold temperature rounds small probabilities to 0, and their order would be lost.
+    order = np.argsort(-prediction.logits, kind="stable")
+    by_top_k = np.zeros(len(order), dtype=bool)
+    by_top_k[order[: settings.top_k]] = True
+    by_top_p = by_top_k.copy()
+    if settings.top_p < 1:
+        ranked = probabilities[order] * by_top_k[order] / probabilities[by_top_k].sum()
+        before = np.concatenate([[0.0], ranked.cumsum()[:-1]])
+        # The word that reaches p still belongs: a word goes when those before it reach p already.
+        reached = before >= settings.top_p - _ROUNDING
+        reached[0] = False
+        by_top_p[order[reached]] = False
+    shares = np.where(by_top_p, probabilities, 0.0)
+    return Sampling(order, probabilities, by_top_k, by_top_p, shares / shares.sum())
+
+
+def begun(encoding: Encoding, count: int) -> Encoding:
+    """The first ``count`` tokens of ``encoding``. Raises ValueError for none, or more than there are."""
+    if not 0 < count <= len(encoding):
+        raise ValueError(f"there are {len(encoding)} tokens; {count} cannot be the first of them.")
+    per_token = ("tokens", "token_ids", "segment_ids", "offsets", "word_ids", "in_pair", "special")
+    return replace(encoding, **{name: getattr(encoding, name)[:count] for name in per_token})
+
+
+def continue_text(
+    model: LoadedModel, encoding: Encoding, steps: int, settings: SamplingSettings, seed: int
+) -> Iterator[Continuation]:
+    """Draw up to ``steps`` tokens after ``encoding``, one at a time; the same seed draws the same.
+
+    Ends early after the end-of-text token, or when the model's longest text is reached. Raises
+    ValueError at once for a model that is not causal.
+    """
+    if not model.config.causal:
+        raise ValueError(f"{model.id} reads both directions: it was not trained to continue a text.")
+    return _continued(model, encoding, steps, settings, np.random.default_rng(seed))
+
+
+def _continued(
+    model: LoadedModel, encoding: Encoding, steps: int, settings: SamplingSettings, random: np.random.Generator
+) -> Iterator[Continuation]:
+    start, end = len(encoding), model.tokenizer.token_to_id(_END_OF_TEXT)
+    for _ in range(min(steps, model.config.max_tokens - start)):
+        run = trace_encoding(model, encoding)
+        sampling = sample(next_prediction(run, len(run) - 1), settings)
+        number = float(random.random())
+        token_id = sampling.drawn(number)
+        encoding = _longer(encoding, model.tokenizer.id_to_token(token_id) or "", token_id)
+        drawn = model.tokenizer.decode(list(encoding.token_ids[start:]), skip_special_tokens=False)
+        yield Continuation(sampling, number, token_id, drawn, encoding)
+        if token_id == end:
+            return
+
+
+def _longer(encoding: Encoding, token: str, token_id: int) -> Encoding:
+    at_end = len(encoding.pair if encoding.in_pair[-1] and encoding.pair else encoding.text)
+    return replace(
+        encoding,
+        tokens=(*encoding.tokens, token),
+        token_ids=(*encoding.token_ids, token_id),
+        segment_ids=(*encoding.segment_ids, encoding.segment_ids[-1]),
+        offsets=(*encoding.offsets, (at_end, at_end)),
+        word_ids=(*encoding.word_ids, None),
+        in_pair=(*encoding.in_pair, encoding.in_pair[-1]),
+        special=(*encoding.special, False),
+    )

@@ -1,0 +1,239 @@
+"""What the bench of comparisons sets side by side: the controls, and the two runs they choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from lab.analysis.layers.compared import turned_round
+from lab.benches.compare import cached as cached_compared
+from lab.course.words import escaped, named, quoted
+from lab.models.catalogue import twin_id
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+from lab.toy.data import as_text
+from lab.ui import parameters, selection
+from lab.ui.cached import runs as cached
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.one_head import choose_tokens
+from lab.ui.page import BenchPage, OpenPage
+from lab.ui.parameters import (
+    BLOCKED,
+    CHOICES,
+    INTERVENTION,
+    MEAN_HEAD,
+    NO_POSITIONS,
+    NO_SCALING,
+    NO_SEGMENTS,
+    TOY,
+    TRAINED,
+    TWO_MODELS,
+    TWO_TEXTS,
+    UNIFORM_HEAD,
+    ZERO_HEAD,
+)
+from lab.ui.toys import cached as cached_toys
+from lab.ui.toys import runs as toy_runs
+
+# Token 5 is the verb in both: hidden, it has to agree with what stands before it. In GPT-2 what follows it changes.
+EXAMPLE = ("The little boys were playing in the garden.", "The little boy was playing in the garden.")
+_LONGEST = 60  # characters of a text that its name keeps
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The two runs and what each is, as Markdown."""
+
+    a: Trace
+    b: Trace
+    a_is: str
+    b_is: str
+
+
+def with_example(page: BenchPage) -> BenchPage:
+    """The page, A being ours as long as the learner has typed no text: neither in the sidebar nor as B."""
+    chosen = page.selection
+    # A link's text B is in the session only when its field has been drawn.
+    b = (chosen.other_text, chosen.other_pair, st.query_params.get("other_text", ""))
+    typed = chosen.text != parameters.DEFAULTS.text or any(text.strip() for text in (chosen.pair, *b))
+    if typed or chosen.mode == TOY:
+        return page
+    st.info(
+        f"**An example**, because you have not typed a text yet. A is {quoted(EXAMPLE[0])} Type your own in the "
+        "sidebar, and it is A.",
+        icon=":material/lightbulb:",
+    )
+    return replace(page, selection=replace(chosen, text=EXAMPLE[0], pair=""))
+
+
+def choose_comparison() -> str:
+    """What differs between A and B."""
+    offered = list(CHOICES["compare"])
+    chosen = st.segmented_control(
+        "Compare", offered, default=TWO_TEXTS, required=True, key="compare", bind="query-params",
+        persist_state="session",
+    )  # fmt: skip
+    return str(chosen)
+
+
+def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> Pair:
+    """B and the controls that choose it. Stops the page with a sentence if there is no such run."""
+    toy = page.selection.mode == TOY
+    if compare == TWO_TEXTS:
+        b = _toy_sentence(page, a) if toy else _other_text(page, a)
+        return Pair(a, b, _text(a), _text(b))
+    if compare == INTERVENTION:
+        return _intervened(page, a, layer, head)
+    if compare == TWO_MODELS:
+        if toy:
+            return _other_toy(page, a)
+        b = _other_model(page, a)
+        return Pair(a, b, quoted(a.model.id), quoted(b.model.id))
+    return _random(page, a, toy)
+
+
+def _text(traced: Trace) -> str:
+    whole = traced.text if traced.pair is None else f"{traced.text} / {traced.pair}"
+    return quoted(whole if len(whole) <= _LONGEST else whole[: _LONGEST - 1] + "…")
+
+
+def _other_text(page: OpenPage, a: Trace) -> Trace:
+    left, right = st.columns(2)
+    with left:
+        st.text_input(
+            "Text B", key="other_text", bind="query-params", persist_state="session",
+            max_chars=parameters.MAX_CHARACTERS, placeholder="Type a text to compare with A",
+        )  # fmt: skip
+    with right:
+        st.text_input(
+            "Second sentence of B (optional)", key="other_pair", bind="query-params", persist_state="session",
+            max_chars=parameters.MAX_CHARACTERS,
+        )  # fmt: skip
+    chosen = selection.current()
+    if chosen.other_text.strip():
+        return page.run(a.model.id, chosen.other_text, chosen.other_pair, whose="Text B: ")
+    if page.selection.text == EXAMPLE[0] != chosen.text:
+        return page.run(a.model.id, EXAMPLE[1], "", whose="Text B: ")
+    text, pair = turned_round(a.text, a.pair or "")
+    what = "the two texts of A, swapped" if pair else "A with its words from the last to the first"
+    st.caption(f"Until you type text B, it is {what}.")
+    return page.run(a.model.id, text, pair, whose="Text B: ")
+
+
+def _other_model(page: OpenPage, a: Trace) -> Trace:
+    st.selectbox(
+        "Model B", cached.model_ids(), index=_place_of_other(), key="other_model", bind="query-params",
+        persist_state="session", format_func=str, width=320,
+    )  # fmt: skip
+    other = page.available(selection.current().other_model)
+    return page.run(other, page.selection.text, page.selection.pair, whose="Model B: ")
+
+
+def _place_of_other() -> int:
+    """Where the default of model B stands in the list; the last, where this server lacks it."""
+    ids = cached.model_ids()
+    default = parameters.DEFAULTS.other_model
+    return ids.index(default) if default in ids else len(ids) - 1
+
+
+def _seed() -> int:
+    default, least, most = parameters.NUMBERS["twin_seed"]
+    st.number_input(
+        "Seed of the random weights", least, most, default, key="twin_seed", bind="query-params", width=240
+    )  # fmt: skip
+    return selection.current().twin_seed
+
+
+def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
+    """A beside the same with nothing learned."""
+    seed, chosen = _seed(), page.selection
+    b_is = f"**random weights**, seed {seed}: nothing is learned"
+    if not toy:
+        b = page.run(twin_id(a.model.id, seed), chosen.text, chosen.pair, whose="")
+        return Pair(a, b, f"{quoted(a.model.id)} as trained", b_is)
+    b = cached_toys.toy_run(parameters.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed, a.text)
+    return Pair(a, b, _toy_is(page, page.selection.toy_weights), b_is)
+
+
+def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
+    """Another of the toy's sentences."""
+    default, least, most = parameters.NUMBERS["toy_other"]
+    st.number_input(
+        "Sentence B", least, most, default, key="toy_other", bind="query-params", persist_state="session", width=160
+    )  # fmt: skip
+    every = toy_runs.sentences(page.selection).sentences
+    wanted = selection.chosen("toy_other")
+    if wanted > len(every):
+        selection.note(f"There are {len(every)} sentences, so B is the last.")
+    return cached_toys.number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
+
+
+def _toy_is(page: OpenPage, kind: str) -> str:
+    """A toy in a few words: what its weights are."""
+    if kind == parameters.RANDOM:
+        return "toy with **random weights**: nothing is learned"
+    if kind == parameters.CONSTRUCTED:
+        return "toy with **weights written by hand**"
+    plan = toy_runs.plan(page.selection)
+    run = toy_runs.run_of(plan)
+    if run is None or run.latest.step == 0:
+        return "toy **before training**: random weights, nothing is learned"
+    return f"toy **trained live**, {run.latest.step} steps on “{plan.what.name}”"
+
+
+def _other_toy(page: OpenPage, a: Trace) -> Pair:
+    """The same sentence through another toy."""
+    kind = str(st.segmented_control(
+        "Toy B", list(CHOICES["other_toy"]), default=parameters.RANDOM, required=True, key="other_toy",
+        bind="query-params", persist_state="session",
+    ))  # fmt: skip
+    chosen = page.selection
+    if kind == TRAINED:
+        b = cached_toys.number_run(toy_runs.toy(toy_runs.plan(chosen)), a.text)
+    else:
+        b = cached_toys.toy_run(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, a.text)
+    return Pair(a, b, _toy_is(page, chosen.toy_weights), _toy_is(page, kind))
+
+
+def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
+    """The same run with one thing changed."""
+    change = str(st.selectbox(
+        "Change in B", list(CHOICES["change"]), key="change", bind="query-params", persist_state="session", width=320
+    ))  # fmt: skip
+    query, key = with_tokens(page.selection, a)
+    if change == BLOCKED:
+        choose_tokens(a, query, key)
+    changes, what = _change(a, change, (layer, head), (query, key))
+    try:
+        b = cached_compared.changed(a, changes)
+    except ValueError:
+        st.info(
+            f"{named(a, query)} attends to {named(a, key)} only. If that is blocked, it would have nothing left. "
+            "Choose another pair.",
+            icon=":material/block:",
+        )
+        b = a
+    if change == NO_SEGMENTS and a.model.config.segments == 0:
+        st.info(f"{quoted(a.model.id)} has no segments, so nothing changes.", icon=":material/info:")
+    if change == BLOCKED and a.model.config.causal and key > query:
+        st.info("A causal model never looks ahead, so this pair is masked already.", icon=":material/info:")
+    return Pair(a, b, f"{escaped(a.model.id)} as it is", f"{escaped(a.model.id)}, {what}")
+
+
+def _change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, int]) -> tuple[Interventions, str]:
+    """The intervention, and in words what it does."""
+    heads, head = frozenset({place}), f"head {place[1] + 1} of layer {place[0] + 1}"
+    found: dict[str, tuple[Interventions, str]] = {
+        ZERO_HEAD: (Interventions(zero_heads=heads), f"{head} **set to zero** before W\\_O"),
+        MEAN_HEAD: (Interventions(mean_heads=heads), f"{head} **set to its mean** over the tokens, before W\\_O"),
+        UNIFORM_HEAD: (Interventions(uniform_heads=heads), f"{head} **attends alike to all tokens that it may see**"),
+        NO_SCALING: (Interventions(no_scaling=True), "scores **not divided by √d\\_k**"),
+        NO_POSITIONS: (Interventions(no_positions=True), "**without position embeddings**"),
+        NO_SEGMENTS: (Interventions(no_segments=True), "**without segment embeddings**"),
+        BLOCKED: (
+            Interventions(blocked=frozenset({tokens})),
+            f"{named(a, tokens[0])} **may not attend** to {named(a, tokens[1])}",
+        ),
+    }
+    return found[change]

@@ -1,0 +1,257 @@
+"""What two runs can be compared by: the numbers behind the main figures of the lessons, before they are drawn.
+
+:data:`COMPARABLE` has a function for each: ``(trace, at) -> Shown``. Layers, heads and tokens count from 0;
+one that a run does not have becomes its last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.attention import attention_map, window
+from lab.analysis.heads.comparing import small_maps
+from lab.analysis.heads.metrics import METRICS, trace_metrics
+from lab.analysis.heads.named import trace_names
+from lab.analysis.heads.specialization import SPECIALIZATIONS, Specialization
+from lab.analysis.heads.values import is_causal
+from lab.analysis.layers.embeddings import parts
+from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
+from lab.analysis.sentences.attention import MASS
+from lab.analysis.words import predictions as read
+from lab.analysis.words.masking import hide, mask_of
+from lab.benches.compare.shown import Cells, Folded, Labels, Maps, Names, Shown, Words
+from lab.charts.cells.small_maps import block_names
+from lab.figures import embeddings, metrics, sentences, specialization
+from lab.figures.attention import place
+from lab.models.trace import Trace, trace_encoding
+
+# Two figures share the width of the page.
+TOKENS = 48
+CELLS = 32
+DIMENSIONS = embeddings.DIMENSIONS
+NEURONS_A_ROW = 64
+
+
+class NothingToShow(ValueError):
+    """A run has nothing of this kind; the message says why."""
+
+
+@dataclass(frozen=True)
+class At:
+    """Which part of a run is compared. ``metric`` is an id, ``measure`` one of the sentences'."""
+
+    layer: int = 0
+    head: int = 0
+    token: int = 0
+    metric: str = "spread"
+    corrected: bool = False
+    measure: str = MASS
+
+    def inside(self, traced: Trace) -> At:
+        """The same brought inside a run."""
+        config = traced.model.config
+        return replace(
+            self, layer=min(self.layer, config.layers - 1), head=min(self.head, config.heads - 1),
+            token=min(self.token, len(traced) - 1),
+        )  # fmt: skip
+
+
+def hidden(traced: Trace, token: int) -> Trace:
+    """What is asked about ``token``: the run in which it is hidden, or the run itself if it is or the model is causal.
+
+    Raises NothingToShow where there is no word to hide, or nothing to hide it with.
+    """
+    if traced.model.weights.vocabulary_head is None:
+        raise NothingToShow(f"{traced.model.id} has no vocabulary head, so it predicts no words.")
+    if traced.model.config.causal:
+        return traced
+    mask, there = mask_of(traced.model.tokenizer), min(token, len(traced) - 1)
+    if mask is None:
+        raise NothingToShow(f"The tokenizer of {traced.model.id} has no token that hides another.")
+    if traced.token_ids[there] == mask[1]:
+        return traced
+    if traced.encoding.special[there]:
+        raise NothingToShow(f"Token {there + 1}, {traced.labels[there]}, is no word that could be predicted.")
+    return trace_encoding(traced.model, hide(traced.encoding, [there], mask), traced.interventions)
+
+
+def _tokens(traced: Trace, shown: slice, title: str = "Token") -> Labels:
+    return Labels(title, traced.labels[shown], "tokens", len(traced), shown.start)
+
+
+def _counted(title: str, count: int, what: str) -> Labels:
+    return Labels(title, tuple(str(i + 1) for i in range(count)), what, count)
+
+
+def _embeddings(traced: Trace, at: At) -> Shown:
+    """The vectors that layer 1 reads, a row each."""
+    found = parts(traced)
+    what = "LayerNorm" if "LayerNorm" in found else "sum"
+    values, rows = found[what], window(at.token, len(traced), embeddings.TOKENS)
+    shown = slice(0, min(DIMENSIONS, values.shape[1]))
+    names = tuple(embeddings.dimension_names(traced, shown))
+    return Cells(
+        f"Embeddings {'after LayerNorm' if what == 'LayerNorm' else 'summed'}, dimensions 1 to {shown.stop}",
+        _tokens(traced, rows), Labels("Dimension", names, "dimensions", values.shape[1]), values[rows, shown], "Value",
+        signed=True, strips=True,
+    )  # fmt: skip
+
+
+def _attention(traced: Trace, at: At) -> Shown:
+    """The weights of one head."""
+    shown = window(at.token, len(traced), TOKENS)
+    return Cells(
+        f"Attention weights, {place(at.layer, at.head)}", _tokens(traced, shown, "Query"),
+        _tokens(traced, shown, "Key"), attention_map(traced.layer(at.layer), at.head)[shown, shown], "Weight",
+        causal=is_causal(traced),
+    )  # fmt: skip
+
+
+def _all_heads(traced: Trace, at: At) -> Shown:
+    """The weights of every head of a layer; of a long text, a cell is the largest of a block."""
+    maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
+    cells = traced.labels if block == 1 else tuple(block_names(len(traced), block))
+    return Maps(
+        f"All heads of layer {at.layer + 1}", _counted("Head", len(maps), "heads"),
+        Labels("Token", cells, "tokens", len(traced), 0 if block == 1 else None), maps, "Weight",
+        causal=is_causal(traced),
+    )  # fmt: skip
+
+
+def _metrics(traced: Trace, at: At) -> Shown:
+    """One metric of every head."""
+    values = trace_metrics(traced).values(at.metric, at.corrected)
+    if not np.isfinite(values).all():
+        raise NothingToShow("A single token has no other to attend to, so the corrected metric has no value.")
+    metric = next(each for each in METRICS if each.id == at.metric)
+    return Cells(
+        metrics.label(metric, at.corrected, 0.01), _counted("Layer", len(values), "layers"),
+        _counted("Head", values.shape[1], "heads"), values, metrics.unit(metric, at.corrected).capitalize(),
+    )  # fmt: skip
+
+
+def _head_names(traced: Trace, at: At) -> Shown:
+    """The named pattern of every head."""
+    return head_names_of(trace_names(traced), at)
+
+
+def head_names_of(names: NDArray[np.str_], at: At) -> Shown:
+    """The same, named before: ``names`` (L, H)."""
+    return Names(
+        "Named heads", _counted("Layer", len(names), "layers"), _counted("Head", names.shape[1], "heads"), names,
+        (at.layer, at.head),
+    )  # fmt: skip
+
+
+def _specialization(traced: Trace, at: At) -> Shown:
+    """The seven specialization metrics of a layer's heads, those that the text has tokens for.
+
+    Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+    """
+    return specialization_of(traced, specialization.specialization(traced), at)
+
+
+def specialization_of(traced: Trace, found: Specialization, at: At) -> Shown:
+    """The same, measured before."""
+    at = at.inside(traced)
+    values = (found.corrected if at.corrected else found.raw)[at.layer]
+    there = specialization.present(values)
+    names = tuple(specialization.axis_name(traced, SPECIALIZATIONS[each]) for each in there)
+    return Cells(
+        f"Specialization, layer {at.layer + 1}, {'corrected' if at.corrected else 'raw'}",
+        _counted("Head", len(values), "heads"), Labels("Metric", names, "kinds of token", len(names)),
+        values[:, there], "× even share" if at.corrected else "Share of attention",
+    )  # fmt: skip
+
+
+def _sublayers(traced: Trace, at: At) -> Shown:
+    """How much each sublayer changes each token."""
+    values = sublayer_changes(traced).relative
+    shown = window(at.token, len(traced), TOKENS)
+    rows = tuple(f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS)
+    return Cells(
+        "‖Δ‖ / ‖x‖ of each sublayer", Labels("Sublayer", rows, "sublayers", len(rows)),
+        _tokens(traced, shown), values.reshape(-1, len(traced))[:, shown], "‖Δ‖ / ‖x‖",
+    )  # fmt: skip
+
+
+def _neurons(traced: Trace, at: At) -> Shown:
+    """The activations of one token's neurons, row after row."""
+    values = traced.layer(at.layer).ffn_activation[at.token].numpy()
+    count = len(values)
+    across = min(NEURONS_A_ROW, count)
+    cells = np.zeros(-(-count // across) * across, dtype=np.float32)
+    cells[:count] = values
+    starts = tuple(str(start) for start in range(1, count + 1, across))
+    return Folded(
+        f"Activations of the {count:,} neurons of {traced.labels[at.token]}, layer {at.layer + 1}",
+        Labels("Neurons from", starts, "neurons", count), Labels("plus", tuple(map(str, range(across))), "", across),
+        cells.reshape(-1, across), "Activation", signed=True,
+    )  # fmt: skip
+
+
+def _predictions(traced: Trace, at: At) -> Shown:
+    """How probable every word is at a token that is hidden, or after it in a causal model."""
+    asked = hidden(traced, at.token)
+    found = read.predictions(asked, [at.token], [None])[0]
+    tokenizer = traced.model.tokenizer
+    words = repr(sorted(tokenizer.get_vocab().items())).encode()
+    where = "after" if traced.model.config.causal else "at"
+    return Words(
+        f"Most probable words {where} token {at.token + 1}", found.probabilities,
+        partial(read.word_of, tokenizer), hashlib.sha256(words).hexdigest(),
+    )  # fmt: skip
+
+
+def _sentences(traced: Trace, at: At) -> Shown:
+    """The attention between sentences."""
+    found = sentences.between(traced)
+    if len(found.sentences) < 2:
+        raise NothingToShow("This text is one sentence, so there is no attention between sentences.")
+    count = len(found.sentences)
+    rows, columns = (
+        Labels(title, tuple(names), "sentences", count)
+        for title, names in (("From", found.names()), ("To", found.numbers()))
+    )
+    return Cells(
+        f"{at.measure}, sentence to sentence", rows, columns, found.values(at.measure),
+        sentences.MEASURES[at.measure][1], causal=found.causal,
+    )  # fmt: skip
+
+
+EMBEDDINGS, ATTENTION, ALL_HEADS, METRIC, HEAD_NAMES = (
+    "Embeddings", "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads",
+)  # fmt: skip
+SPECIALIZATION, SUBLAYERS_ADD, NEURONS, PREDICTIONS, SENTENCES = (
+    "Specialization", "Sublayer changes", "Neurons of a token", "Most probable words", "Sentence to sentence",
+)  # fmt: skip
+COMPARABLE: Mapping[str, Callable[[Trace, At], Shown]] = {
+    PREDICTIONS: _predictions,
+    ATTENTION: _attention,
+    ALL_HEADS: _all_heads,
+    METRIC: _metrics,
+    HEAD_NAMES: _head_names,
+    SPECIALIZATION: _specialization,
+    EMBEDDINGS: _embeddings,
+    SUBLAYERS_ADD: _sublayers,
+    NEURONS: _neurons,
+    SENTENCES: _sentences,
+}
+# What has one value a head, however long the text.
+PER_HEAD = (METRIC, HEAD_NAMES)
+# What is about one token.
+OF_A_TOKEN = (NEURONS, PREDICTIONS)
+
+
+def shown(traced: Trace, figure: str, at: At) -> Shown:
+    """What a figure of :data:`COMPARABLE` shows of a run.
+
+    Raises :class:`NothingToShow`, and for specialization :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+    """
+    return COMPARABLE[figure](traced, at.inside(traced))

@@ -1,0 +1,42 @@
+"""Two runs, A and B: any figure of :data:`lab.benches.compare.comparable.COMPARABLE` side by side, and B minus A."""
+
+from __future__ import annotations
+
+from lab.analysis.layers.compared import apart, same_tokens
+from lab.benches.compare.comparable import At, shown
+from lab.charts.base.figure import Figure
+from lab.charts.marks.lines import lines
+from lab.models.trace import Trace
+
+
+def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
+    """What ``figure`` shows of A, on the scale of both. Errors: those of :func:`shown`."""
+    return shown(a, figure, at).drawn("A", shown(b, figure, at))
+
+
+def figure_b(a: Trace, b: Trace, figure: str, at: At) -> Figure:
+    """The same of B."""
+    return shown(b, figure, at).drawn("B", shown(a, figure, at))
+
+
+def difference(a: Trace, b: Trace, figure: str, at: At) -> Figure:
+    """B minus A, colours around 0. Raises ValueError too where the two have no cells in common."""
+    return shown(b, figure, at).less(shown(a, figure, at))
+
+
+def streams(a: Trace, b: Trace) -> Figure:
+    """How far the residual streams are apart after each layer, a mean over the places of equal tokens.
+
+    Raises ValueError where the streams have different shapes, or no token is the same.
+    """
+    found, same = apart(a, b), same_tokens(a, b)
+    if not same.any():
+        raise ValueError("A and B have no token in common at the same place.")
+    series = {
+        "‖B − A‖ ÷ ‖A‖": found.distance[:, same].mean(axis=1),
+        "1 − cosine": 1 - found.cosine[:, same].mean(axis=1),
+    }
+    return lines(
+        series, title="Distance of the residual streams", x_title="Layer (0: embeddings)", y_title="Distance",
+        x=range(len(found.distance)),
+    )  # fmt: skip

@@ -1,0 +1,302 @@
+"""What a figure shows of one run: drawn beside another run on one scale, and the difference of the two."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.charts.base.figure import Figure
+from lab.charts.base.labels import visible
+from lab.charts.cells.categories import Category, category_map
+from lab.charts.cells.grid import span
+from lab.charts.cells.heatmap import heatmap
+from lab.charts.cells.small_maps import small_maps
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import bars
+from lab.figures.specialization import drawn_names
+
+TOP = 5
+Array = NDArray[Any]
+_ALIKE = (Category("Another name", "≠"), Category("The same name", "=", rest=True))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """One side of a figure: its title, the names on it, and what there is ``count`` of (some may not be drawn).
+
+    ``first`` is the place (from 0) of the first name for what goes by its place, tokens; else None.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    what: str
+    count: int
+    first: int | None = None
+
+    def drawn(self) -> list[str]:
+        """The names as the axis shows them: with their places where only a part is drawn."""
+        if self.first is None or len(self.names) == self.count:
+            return list(self.names)
+        return [f"{self.first + i} · {name}" for i, name in enumerate(self.names, start=1)]
+
+    def name(self, index: int) -> str:
+        """One of them in a sentence: "key “cat” (3)", "head 2"; not escaped for Markdown."""
+        title, name = self.title[0].lower() + self.title[1:], self.names[index]
+        if self.first is None:
+            return f"{title} {name}"
+        return f"{title} “\u2068{visible(name, None)}\u2069” ({self.first + index + 1})"
+
+    def beside(self, other: Labels) -> Labels:
+        """Both names where they differ."""
+        both = zip(self.names, other.names, strict=True)
+        return replace(self, names=tuple(one if one == two else f"{one} | {two}" for one, two in both))
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest |difference|, where it is, and the mean |difference|."""
+
+    value: float
+    where: str
+    mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class Shown(ABC):
+    """The numbers of a figure and what they are called."""
+
+    title: str
+
+    @abstractmethod
+    def why_not(self, other: Self) -> str | None:
+        """Why this, A, and another, B, have no difference, in a few words; None where they have one."""
+
+    @abstractmethod
+    def drawn(self, name: str, other: Self) -> Figure:
+        """The figure on the scale of both; ``name`` ("A") begins its title."""
+
+    @abstractmethod
+    def difference(self, other: Self) -> Array:
+        """This, B, minus ``other``, A; 0 where one of the two has nothing. Raises ValueError as :meth:`less` does."""
+
+    @abstractmethod
+    def less(self, other: Self) -> Figure:
+        """The figure of this, B, minus ``other``, A. Raises ValueError where :meth:`why_not` gives a reason."""
+
+    @abstractmethod
+    def largest(self, other: Self) -> Largest:
+        """The largest difference between this, B, and ``other``, A. Raises ValueError as :meth:`less` does."""
+
+
+def _counts_differ(own: tuple[Labels, ...], other: tuple[Labels, ...]) -> str | None:
+    for one, two in zip(own, other, strict=True):
+        if one.count != two.count:
+            return f"A has {one.count} {one.what}, B has {two.count}"
+    return None
+
+
+def _check(reason: str | None) -> None:
+    if reason is not None:
+        raise ValueError(f"there is no difference: {reason}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(Shown):
+    """A matrix: ``values`` (rows, columns). ``strips``: rows are vectors and as wide as the page."""
+
+    rows: Labels
+    columns: Labels
+    values: Array
+    value_title: str
+    signed: bool = False
+    causal: bool = False
+    strips: bool = False
+
+    def why_not(self, other: Self) -> str | None:
+        return _counts_differ((self.rows, self.columns), (other.rows, other.columns))
+
+    def drawn(self, name: str, other: Self) -> Figure:
+        both = np.concatenate([each.existing().ravel() for each in (self, other)]).astype(np.float32)
+        return self._cells(f"{name}: {self.title}", span(both, "diverging" if self.signed else "sequential"))
+
+    def existing(self) -> Array:
+        """``values``, 0 where a causal model has none."""
+        return np.tril(self.values) if self.causal else self.values
+
+    def difference(self, other: Self) -> Array:
+        _check(other.why_not(self))
+        found = self.values.astype(np.float64) - other.values
+        return np.tril(found) if self.causal or other.causal else found
+
+    def less(self, other: Self) -> Figure:
+        values = self.difference(other)
+        apart = replace(
+            self, rows=other.rows.beside(self.rows), columns=other.columns.beside(self.columns), values=values,
+            value_title="Difference", signed=True, causal=self.causal or other.causal,
+        )  # fmt: skip
+        return apart._cells("Difference, B − A", span(values.astype(np.float32), "diverging"))
+
+    def largest(self, other: Self) -> Largest:
+        sizes = np.abs(self.difference(other))
+        row, column = np.unravel_index(int(sizes.argmax()), sizes.shape)
+        rows, columns = other.rows.beside(self.rows), other.columns.beside(self.columns)
+        exists = np.tri(len(sizes)) > 0 if self.causal or other.causal else np.ones(sizes.shape, dtype=bool)
+        return Largest(
+            float(sizes.max()), self.where(rows, columns, int(row), int(column)), float(sizes[exists].mean())
+        )
+
+    def where(self, rows: Labels, columns: Labels, row: int, column: int) -> str:
+        """A cell in words."""
+        return f"{rows.name(row)}, {columns.name(column)}"
+
+    def _cells(self, title: str, domain: tuple[float, float]) -> Figure:
+        if self.strips:
+            return strips(
+                self.values, self.rows.drawn(), title=title, value_title=self.value_title, domain=domain,
+                dimensions=self.columns.names,
+            )  # fmt: skip
+        return heatmap(
+            self.values, self.rows.drawn(), self.columns.drawn(), title=title, row_title=self.rows.title,
+            column_title=self.columns.title, value_title=self.value_title, domain=domain, causal=self.causal,
+            scale="diverging" if self.signed else "sequential", numbered=False,
+            value_format="+.2f" if self.signed else ".2f",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Folded(Cells):
+    """One long vector, row after row; 0 behind its end."""
+
+    def where(self, rows: Labels, columns: Labels, row: int, column: int) -> str:
+        return f"neuron {row * len(columns.names) + column + 1:,}"
+
+
+@dataclass(frozen=True, eq=False)
+class Maps(Shown):
+    """A map for each of ``heads``: ``values`` (maps, cells, cells)."""
+
+    heads: Labels
+    cells: Labels
+    values: Array
+    value_title: str
+    causal: bool
+
+    def why_not(self, other: Self) -> str | None:
+        return _counts_differ((self.heads, self.cells), (other.heads, other.cells))
+
+    def drawn(self, name: str, other: Self) -> Figure:
+        high = float(max(self.values.max(), other.values.max()))
+        captions = [(f"Head {head}", f"at most {each.max():.2f}") for head, each in
+                    zip(self.heads.names, self.values, strict=True)]  # fmt: skip
+        return small_maps(
+            self.values, self.cells.drawn(), captions, title=f"{name}: {self.title}", value_title=self.value_title,
+            domain=(0.0, high), causal=self.causal,
+        )  # fmt: skip
+
+    def difference(self, other: Self) -> Array:
+        _check(other.why_not(self))
+        found = self.values.astype(np.float64) - other.values
+        return np.tril(found) if self.causal or other.causal else found
+
+    def less(self, other: Self) -> Figure:
+        values = self.difference(other)
+        captions = [(f"Head {head}", f"at most {np.abs(each).max():.2f}") for head, each in
+                    zip(self.heads.names, values, strict=True)]  # fmt: skip
+        return small_maps(
+            values, other.cells.beside(self.cells).drawn(), captions, title="Difference, B − A",
+            value_title="Difference", domain=span(values.astype(np.float32), "diverging"), scale="diverging",
+            causal=self.causal or other.causal,
+        )  # fmt: skip
+
+    def largest(self, other: Self) -> Largest:
+        sizes = np.abs(self.difference(other))
+        head, query, key = np.unravel_index(int(sizes.argmax()), sizes.shape)
+        cells = other.cells.beside(self.cells)
+        where = (
+            f"{self.heads.name(int(head))}, {replace(cells, title='Query').name(int(query))}, "
+            f"{replace(cells, title='Key').name(int(key))}"
+        )
+        exists = np.tri(sizes.shape[1]) > 0 if self.causal or other.causal else np.ones(sizes.shape[1:], dtype=bool)
+        return Largest(float(sizes.max()), where, float(sizes[:, exists].mean()))
+
+
+@dataclass(frozen=True, eq=False)
+class Names(Shown):
+    """The pattern of each head: ``values`` (layers, heads), ids. ``chosen`` (layer, head) is outlined."""
+
+    layers: Labels
+    heads: Labels
+    values: NDArray[np.str_]
+    chosen: tuple[int, int]
+
+    def why_not(self, other: Self) -> str | None:
+        return _counts_differ((self.layers, self.heads), (other.layers, other.heads))
+
+    def drawn(self, name: str, other: Self) -> Figure:
+        return drawn_names(self.values, *self.chosen, f"{name}: {self.title}")
+
+    def difference(self, other: Self) -> Array:
+        """(layers, heads), 1 where the two have another name."""
+        _check(other.why_not(self))
+        return (self.values != other.values).astype(np.float64)
+
+    def less(self, other: Self) -> Figure:
+        return category_map(
+            1 - self.difference(other).astype(int), _ALIKE, title="Where the names differ", row_title="Layer",
+            column_title="Head", value_title="A and B have", highlight=self.chosen,
+        )  # fmt: skip
+
+    def largest(self, other: Self) -> Largest:
+        found = self.difference(other)
+        layer, head = np.unravel_index(int(found.argmax()), found.shape)
+        return Largest(float(found.max()), f"layer {layer + 1}, head {head + 1}", float(found.mean()))
+
+
+@dataclass(frozen=True, eq=False)
+class Words(Shown):
+    """How probable every word of a vocabulary is: ``values`` (words,), called ``word(id)``.
+
+    ``vocabulary`` tells vocabularies apart.
+    """
+
+    values: Array
+    word: Callable[[int], str]
+    vocabulary: str
+
+    def why_not(self, other: Self) -> str | None:
+        return None if self.vocabulary == other.vocabulary else "A and B have different vocabularies"
+
+    def best(self, *others: Self) -> list[int]:
+        """Ids of the :data:`TOP` most probable words of each, the most probable in any of them first."""
+        every = (self, *others)
+        ids = {int(i) for each in every for i in np.argsort(-each.values, kind="stable")[:TOP]}
+        return sorted(ids, key=lambda i: (-max(float(each.values[i]) for each in every), i))
+
+    def drawn(self, name: str, other: Self) -> Figure:
+        ids = self.best(other) if self.vocabulary == other.vocabulary else self.best()
+        high = float(max(self.values.max(), other.values.max()))
+        return bars(
+            [self.word(i) for i in ids], self.values[ids], title=f"{name}: {self.title}", value_title="Probability",
+            domain=(0.0, high), value_format=".3g",
+        )  # fmt: skip
+
+    def difference(self, other: Self) -> Array:
+        _check(other.why_not(self))
+        return np.asarray(self.values - other.values)
+
+    def less(self, other: Self) -> Figure:
+        values, ids = self.difference(other), other.best(self)
+        return bars(
+            [self.word(i) for i in ids], values[ids], title="Difference, B − A",
+            value_title="Difference of probability", value_format="+.3g",
+        )  # fmt: skip
+
+    def largest(self, other: Self) -> Largest:
+        sizes = np.abs(self.difference(other))
+        top = int(sizes.argmax())
+        return Largest(float(sizes.max()), f"“\u2068{visible(self.word(top), None)}\u2069”", float(sizes.mean()))

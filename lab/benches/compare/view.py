@@ -1,0 +1,210 @@
+"""Two runs on screen: one figure of each on one scale, their difference, and how far apart the streams are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.heads.metrics import METRICS
+from lab.analysis.layers.compared import apart, same_tokens
+from lab.analysis.sentences.attention import MASS
+from lab.benches.compare import cached as cached_compared
+from lab.benches.compare import comparable
+from lab.benches.compare import differences as compared
+from lab.benches.compare.choice import Pair
+from lab.benches.compare.comparable import At, NothingToShow
+from lab.benches.compare.shown import Cells, Maps, Names, Shown, Words
+from lab.course.words import escaped, named, quoted, signed
+from lab.models.trace import Trace
+from lab.text.tags.pipeline import PipelineUnavailable
+from lab.ui import selection
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.drawing import code, draw
+from lab.ui.one_head import choose_token
+from lab.ui.parameters import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW, TOY
+
+
+def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
+    """Which figure, and of which part of the runs."""
+    with st.container(horizontal=True):
+        figure = str(st.selectbox(
+            "Figure", _offered(), key="figure", bind="query-params", persist_state="session", width=260
+        ))  # fmt: skip
+        at = _details(figure, At(layer, head))
+        chosen = selection.current()
+        token, _ = with_tokens(chosen, pair.a)
+        blocking = chosen.compare == INTERVENTION and chosen.change == BLOCKED  # there the token is chosen already
+        if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
+            choose_token(pair.a, "token", "Token", token)
+    return figure, replace(at, token=token)
+
+
+def _offered() -> list[str]:
+    """The figures there are: a toy has no vocabulary, so it predicts no words."""
+    offered = [str(each) for each in CHOICES["figure"]]
+    if selection.chosen("mode") == TOY:
+        offered.remove(comparable.PREDICTIONS)
+        if st.session_state.get("figure") == comparable.PREDICTIONS:
+            st.session_state["figure"] = comparable.ATTENTION
+    return offered
+
+
+def _details(figure: str, at: At) -> At:
+    """The controls that a figure has of its own."""
+    if figure == comparable.METRIC:
+        name = st.selectbox(
+            "Metric", list(CHOICES["metric"]), key="metric", bind="query-params", persist_state="session", width=260
+        )  # fmt: skip
+        at = replace(at, metric=next(each.id for each in METRICS if each.name == name))
+    if figure == comparable.SENTENCES:
+        measure = st.segmented_control(
+            "Measure", list(CHOICES["measure"]), default=MASS, required=True, key="measure", bind="query-params",
+            persist_state="session",
+        )  # fmt: skip
+        at = replace(at, measure=str(measure))
+    if figure in (comparable.METRIC, comparable.SPECIALIZATION):
+        version = st.segmented_control(
+            "Version", [RAW, CORRECTED], default=RAW, required=True, key="version", bind="query-params",
+            persist_state="session", help="Corrected for the length of the text, or for what an even spread gives.",
+        )  # fmt: skip
+        at = replace(at, corrected=version == CORRECTED)
+    return at
+
+
+def asked(pair: Pair, figure: str, at: At) -> Pair:
+    """The runs that a figure is about: for predictions those in which the token is hidden."""
+    if figure != comparable.PREDICTIONS:
+        return pair
+    try:
+        a, b = (cached_compared.hidden(each, at.token) for each in (pair.a, pair.b))
+    except NothingToShow:
+        return pair  # the figure says why
+    return replace(pair, a=a, b=b)
+
+
+def show(pair: Pair, figure: str, at: At) -> None:
+    """Everything about two runs."""
+    try:
+        a, b = (cached_compared.shown(each, figure, at) for each in (pair.a, pair.b))
+    except (NothingToShow, PipelineUnavailable) as error:
+        st.info(escaped(str(error)), icon=":material/info:")
+        _show_streams(pair)
+        return
+    reason = a.why_not(b)
+    _summary(pair, a, b, reason)
+    calls = (compared.figure_a, compared.figure_b)
+    sides = zip(st.columns(2), "AB", (pair.a_is, pair.b_is), (a, b), (b, a), calls, strict=True)
+    for column, name, what, own, other, call in sides:
+        with column:
+            st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
+            made = partial(call, pair.a, pair.b, figure, at)
+            draw(own.drawn(name, other), f"compare-{name.lower()}", call=made)
+    left, right = st.columns(2)
+    with left:
+        if reason is None:
+            made = partial(compared.difference, pair.a, pair.b, figure, at)
+            draw(b.less(a), "compare-difference", call=made)
+        else:
+            _no_difference(figure)
+    with right:
+        _show_streams(pair)
+    _notes(pair, figure, at, a, b)
+    code(apart)
+
+
+def _summary(pair: Pair, a: Shown, b: Shown, reason: str | None) -> None:
+    """The comparison in one or two numbers."""
+    if reason is not None:
+        st.markdown(f"{escaped(reason)}: the two figures have no cells in common.")
+        return
+    found = b.largest(a)
+    if found.value == 0:
+        st.markdown("**No difference** between A and B in this figure.")
+    elif isinstance(b, Names):
+        st.markdown(
+            f"**{found.mean * b.values.size:.0f} of {b.values.size} heads** have another name in B; the first is "
+            f"{found.where}."
+        )
+    else:
+        st.markdown(
+            f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}. Mean of all: **{found.mean:.3g}**."
+        )
+
+
+def _elsewhere(pair: Pair, figure: str, at: At) -> str:
+    """What B's figure is of, where B lacks what was chosen in A."""
+    here = at.inside(pair.b)
+    if figure in comparable.OF_A_TOKEN and (
+        here.token != at.token or pair.a.tokens[at.token] != pair.b.tokens[here.token]
+    ):
+        return f", at {named(pair.b, here.token)}"
+    if here.layer != at.layer or here.head != at.head:
+        return f", at layer {here.layer + 1} and head {here.head + 1}, the last that B has"
+    return ""
+
+
+def _no_difference(figure: str) -> None:
+    """There is none; the way to what can be compared."""
+    if figure in comparable.PER_HEAD:
+        st.info(
+            "No difference map: the two models differ in the number of layers or heads.", icon=":material/difference:"
+        )
+        return
+    st.info(
+        "No difference map. Metrics and named heads have one value for each head, so texts of any length compare.",
+        icon=":material/difference:",
+    )
+    st.button("Compare a metric of every head", on_click=_take, args=(comparable.METRIC,), icon=":material/grid_on:")
+
+
+def _take(figure: str) -> None:
+    st.session_state["figure"] = figure
+
+
+def _show_streams(pair: Pair) -> None:
+    """How far apart the residual streams are, where they can be compared."""
+    a, b = pair.a, pair.b
+    if a.hidden_states.shape != b.hidden_states.shape:
+        shapes = (" × ".join(map(str, each.hidden_states.shape)) for each in (a, b))
+        st.caption(f"The residual streams have different shapes, {' and '.join(shapes)}, so they have no distance.")
+        return
+    same = same_tokens(a, b)
+    if not same.any():
+        st.caption("A and B have no token in common at the same place, so no vectors are compared.")
+        return
+    draw(partial(compared.streams, a, b), "compare-streams")
+    found = apart(a, b)
+    cosine = found.cosine[:, same].mean(axis=1)
+    first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
+    part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
+    st.caption(
+        f"Mean over {part}. The cosine of A’s and B’s vectors is {first} before layer 1 and {last} "
+        f"after layer {len(cosine) - 1}."
+    )
+
+
+def _notes(pair: Pair, figure: str, at: At, a: Shown, b: Shown) -> None:
+    """What has to be known to read the figures."""
+    cut = isinstance(a, Cells) and any(
+        axis.first is not None and len(axis.names) < axis.count for each in (a, b) if isinstance(each, Cells)
+        for axis in (each.rows, each.columns)
+    )  # fmt: skip
+    if cut:
+        st.caption("The text is long, so only the tokens around the chosen one are drawn and compared.")
+    if isinstance(a, Maps) and any(each.cells.first is None for each in (a, b) if isinstance(each, Maps)):
+        st.caption("The text is long, so a cell is the largest weight of a block of tokens.")
+    if pair.a.model is not pair.b.model and not isinstance(a, Words) and figure != comparable.SENTENCES:
+        st.caption("A head, neuron or dimension of the same number need not do the same in two models.")
+    if figure == comparable.PREDICTIONS:
+        st.caption(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
+
+
+def _asked(traced: Trace, at: At) -> str:
+    """What a run's prediction is about."""
+    token = at.inside(traced).token
+    if traced.model.config.causal:
+        return f"{quoted(traced.model.id)} is asked what comes after token {token + 1}; nothing is hidden from it."
+    hidden = quoted(traced.labels[token])
+    return f"Token {token + 1} is hidden behind {hidden} from {quoted(traced.model.id)}, in every figure here."

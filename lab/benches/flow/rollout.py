@@ -1,0 +1,71 @@
+"""Rollout on screen: where a token's vector would come from if attention weights were all that counts."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.flow import rollout
+from lab.analysis.heads.attention import window
+from lab.analysis.heads.values import Weights
+from lab.benches.flow import figures
+from lab.benches.flow.view import FlowView
+from lab.ui.cached import flow as cached_flow
+from lab.ui.drawing import code, draw
+from lab.ui.one_head import choose_token
+
+
+def show_rollout(view: FlowView) -> None:
+    """The raw mean of the chosen layer, beside the rollout after it."""
+    choose_token(view.trace, "token", "Token: whose row is framed", view.token)
+    trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
+    raw = cached_flow.layer_maps(trace, None, norms)[layer]
+    rolled = cached_flow.rollout(trace, layer + 1, norms)
+    top = float(max(raw.max(), rolled.max()))
+    left, right = st.columns(2)
+    with left:
+        drawn = figures.layer_alone_of(trace, raw, layer, token, top, norms)
+        draw(drawn, "flow-raw", call=partial(figures.layer_alone, trace, layer, token, top, norms))
+    with right:
+        drawn = figures.rolled_out_of(trace, rolled, layer, token, top)
+        draw(drawn, "flow-rollout", call=partial(figures.rolled_out, trace, layer, token, top, norms))
+    n = len(trace)
+    shown = window(token, n, figures.TOKENS)
+    if n > figures.TOKENS:
+        st.caption(
+            f"The maps are {n} × {n}. Drawn are tokens {shown.start + 1} to {shown.stop}, around the chosen one."
+        )
+    _say_row(view, raw[view.token], rolled[view.token])
+    st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
+    st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
+    _say_limits(view.norms)
+    code(rollout.with_residual, rollout.rollout)
+
+
+def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:
+    """The chosen token's row in both, in numbers."""
+    others = np.where(np.arange(len(rolled)) == view.token, -1, rolled)
+    other = int(others.argmax())
+    text = f"In rollout, {view.name(view.token)} keeps **{rolled[view.token]:.4f}** of itself."
+    if len(rolled) > 1:
+        text += (
+            f" Of the other tokens, {view.name(other)} contributes most: **{rolled[other]:.4f}**. Layer "
+            f"{view.layer + 1} alone has {raw[other]:.4f} there."
+        )
+    st.markdown(f"{text} The row adds up to {rolled.sum():.4f}, as every row does.")
+
+
+def _say_limits(norms: bool) -> None:
+    if norms:
+        st.markdown(
+            "Lengths in place of weights take in the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
+            "networks are still left out, vectors that cancel each other count in full, and the residual path is given "
+            "half. Rollout says what could arrive, not what a prediction rests on."
+        )
+    else:
+        st.markdown(
+            "Rollout follows attention weights over all paths and gives the residual path half. It leaves out the "
+            "values, $W_O$ and the feed-forward networks: it says what could arrive, not what a prediction rests on."
+        )

@@ -1,0 +1,160 @@
+"""The influence tree on screen: layer by layer, beside rollout, or one layer repeated."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.flow import influence, rollout
+from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, influence_tree, most_nodes, repeated_tree
+from lab.analysis.flow.maps import layer_map
+from lab.analysis.heads.values import Weights
+from lab.benches.flow import figures
+from lab.benches.flow.view import FlowView, choose_residual, choose_words
+from lab.charts.components.influence_tree import TreeChart
+from lab.ui import parameters
+from lab.ui.cached import flow as cached_flow
+from lab.ui.components import mount
+from lab.ui.drawing import code, show_numbers
+from lab.ui.one_head import choose_token
+from lab.ui.parameters import LAYERED, REPEATED
+
+
+def show_tree(view: FlowView) -> None:
+    """From the chosen token, along the strongest weights."""
+    layered = _choose_levels()
+    choose_token(view.trace, "token", "Root", view.token)
+    if layered:
+        _show_layers(view)
+    else:
+        _show_repeated(view)
+
+
+def _show_layers(view: FlowView) -> None:
+    """The token after the chosen layer, what that layer reads, what the layer below reads, down to the input."""
+    with st.container(horizontal=True):
+        k, asked = _sizes()
+        residual = choose_residual()
+        words_only = choose_words()
+    depth = _bounded(view, k, min(asked, view.layer + 1), again=True)
+    maps = cached_flow.layer_maps(view.trace, view.head, view.norms)[view.layer + 1 - depth : view.layer + 1]
+    if residual:
+        maps = rollout.with_residual(maps)
+    tree = influence_tree(maps, view.token, k, keep=figures.kept(view.trace, words_only))
+    if len(tree) == 1:
+        _say_alone(view, "has no target")
+        return
+    where = (view.trace, view.layer, view.head)
+    again = partial(
+        figures.influence, *where, token=view.token, k=k, depth=depth, norms=view.norms, residual=residual,
+        words_only=words_only,
+    )  # fmt: skip
+    _draw(figures.influence_of(view.trace, tree, view.layer, view.head, view.norms, residual), again)
+    _say_layers(view, tree, depth)
+    code(influence.influence_tree, rollout.rollout)
+
+
+def _show_repeated(view: FlowView) -> None:
+    """One matrix at every level."""
+    with st.container(horizontal=True):
+        k, asked = _sizes()
+        words_only = choose_words()
+    depth = _bounded(view, k, asked, again=False)
+    weights = layer_map(view.trace.layer(view.layer), view.head, norms=view.norms)
+    tree = repeated_tree(weights, view.token, k, depth, keep=figures.kept(view.trace, words_only))
+    if len(tree) == 1:
+        _say_alone(view, "has no other token to attend to")
+        return
+    where = (view.trace, view.layer, view.head)
+    again = partial(
+        figures.influence_within, *where, token=view.token, k=k, depth=depth, norms=view.norms, words_only=words_only
+    )
+    _draw(figures.influence_within_of(view.trace, tree, view.layer, view.head, view.norms), again)
+    _say_repeated(view, tree, weights)
+    code(influence.repeated_tree)
+
+
+def _choose_levels() -> bool:
+    """Which matrices the levels read; True for those of one layer after the other."""
+    chosen = st.segmented_control(
+        "Levels", [LAYERED, REPEATED], default=LAYERED, required=True, key="tree", bind="query-params",
+        persist_state="session",
+        help="Layer by layer: each level reads the layer below. One layer repeated: every level reads the same "
+        "matrix, so no path runs through the model.",
+    )  # fmt: skip
+    return chosen == LAYERED
+
+
+def _sizes() -> tuple[int, int]:
+    """Targets per token, depth."""
+    values = []
+    for name, label, tip in (
+        ("tree_k", "Targets per token (k)", "The k largest weights of each token’s row."),
+        ("tree_depth", "Depth", "How many edges from the root to the last token."),
+    ):
+        default, least, most = parameters.NUMBERS[name]
+        values.append(
+            st.number_input(
+                label, least, most, default, key=name, bind="query-params", persist_state="session", width=170, help=tip
+            )
+        )
+    return values[0], values[1]
+
+
+def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
+    """The depth of a tree small enough to draw; said if it is not the depth asked for."""
+    n = len(view.trace)
+    depth = bounded_depth(k, asked, n, again=again)
+    if depth < asked:
+        st.info(
+            f"With {k} targets each, depth {asked} could have {most_nodes(k, asked, n, again=again):,} nodes. The tree "
+            f"stops at depth {depth}: at most {MAX_NODES} nodes are drawn.",
+            icon=":material/content_cut:",
+        )
+    return depth
+
+
+def _draw(chart: TreeChart, again: partial[object]) -> None:
+    mount("influence_tree", chart.payload, "influence-tree")
+    show_numbers(chart.table, "influence-tree", again)
+
+
+def _say_alone(view: FlowView, what: str) -> None:
+    st.info(f"{view.name(view.token)} {what} here.", icon=":material/info:")
+
+
+def _say_layers(view: FlowView, tree: Tree, depth: int) -> None:
+    """Which layers were read, and what the strongest path is beside rollout."""
+    assert tree.rolled is not None
+    last = np.flatnonzero(tree.depth == tree.depth.max())
+    best = int(last[tree.product[last].argmax()])
+    path = " → ".join(view.name(int(tree.token[node])) for node in tree.path(best))
+    lowest = view.layer + 2 - depth
+    read = f"layer {lowest}" if depth == 1 else f"layers {view.layer + 1} down to {lowest}"
+    end = "the input" if lowest == 1 else f"what comes out of layer {lowest - 1}"
+    st.markdown(
+        f"The root is {view.name(view.token)} after layer {view.layer + 1}. Each level reads the layer below: here "
+        f"{read}, {view.heads}, which ends at {end}. A token can stand on a path several times, because it reads "
+        "itself, too, in each layer."
+    )
+    drawn = float(tree.product[last].sum(dtype=np.float64))
+    st.markdown(
+        f"The strongest path: {path}. Its weights multiply to **{tree.product[best]:.4f}**. Over *all* paths between "
+        f"its two ends, drawn or not, the products add up to **{tree.rolled[best]:.4f}**: that is rollout over the "
+        f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of what arrives at the root."
+    )
+
+
+def _say_repeated(view: FlowView, tree: Tree, weights: Weights) -> None:
+    """Which matrix it is, and how much of the root's row one sees."""
+    first = tree.depth == 1
+    row = weights[view.token]
+    st.markdown(
+        f"Every level reads the same matrix: layer {view.layer + 1}, {view.heads}. This follows strong weights within "
+        f"one layer; information does not run through one layer several times. {view.name(view.token)} spends "
+        f"**{tree.weight[first].sum():.1%}** of its row on the {int(first.sum())} targets drawn and "
+        f"**{row[view.token]:.1%}** on itself. No token stands twice on a path. The widest edge is "
+        f"**{tree.weight[1:].max():.4f}**; a stronger colour is deeper."
+    )

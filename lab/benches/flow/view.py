@@ -1,0 +1,236 @@
+"""What the screens of the flow bench share, and the first of them: attention from layer to layer, a Sankey diagram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.flow import maps as flow
+from lab.analysis.flow.maps import Links
+from lab.analysis.flow.rollout import with_residual
+from lab.analysis.heads.values import Mask, Weights
+from lab.benches.flow import figures
+from lab.course.words import escaped, named
+from lab.models.trace import Trace
+from lab.ui import selection, sidebar
+from lab.ui.cached import flow as cached_flow
+from lab.ui.drawing import code, draw_plotly
+from lab.ui.parameters import (
+    CHOICES,
+    EVERY_TOKEN,
+    HEADS_ONLY,
+    MEAN_OF_HEADS,
+    NORMS,
+    ONE_HEAD,
+    WEIGHTS,
+    WITH_RESIDUAL,
+    WORDS_ONLY,
+)
+
+
+@dataclass(frozen=True)
+class FlowView:
+    """What is looked at. ``layer``, ``head`` and ``token`` count from 0; head None is the mean over heads."""
+
+    trace: Trace
+    layer: int
+    head: int | None
+    token: int
+    norms: bool
+
+    def name(self, token: int) -> str:
+        """A token for Markdown, with its place."""
+        return named(self.trace, token)
+
+    @property
+    def heads(self) -> str:
+        """Which heads, for titles."""
+        return figures.heads_in_words(self.head)
+
+    @property
+    def value(self) -> str:
+        """What a number is, for axes and tooltips."""
+        return figures.value_name(self.norms)
+
+
+def choose_heads() -> bool:
+    """Sidebar: the mean over heads, or the head chosen above; True for one head."""
+    with sidebar.controls():
+        chosen = st.segmented_control(
+            "Heads", [MEAN_OF_HEADS, ONE_HEAD], default=MEAN_OF_HEADS, required=True, key="flow_heads",
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
+    return chosen == ONE_HEAD
+
+
+def choose_layer(trace: Trace) -> int:
+    """Sidebar: after which layer one looks, down to the input; from 0. The last one until another is chosen."""
+    count = trace.model.config.layers
+    st.session_state["_flow_layer"] = _layer_of_link(trace, count) or count
+
+    def take() -> None:
+        chosen = st.session_state["_flow_layer"]
+        st.session_state["flow_layer"] = 0 if chosen == count else chosen
+
+    with sidebar.controls():
+        chosen = st.selectbox(
+            "Layer", range(1, count + 1), key="_flow_layer", on_change=take,
+            help="Rollout and the tree look from after this layer down to the input.",
+        )  # fmt: skip
+    return int(chosen) - 1
+
+
+def _layer_of_link(trace: Trace, count: int) -> int:
+    """The layer asked for, from 1, or 0 for the last; said if there is no such layer.
+
+    Links once named it ``layer``, which other pages still do: such a link is understood.
+    """
+    before = st.session_state.pop("asked.layer", None)
+    if before is not None:
+        st.query_params.pop("layer", None)
+        st.session_state["flow_layer"] = selection.whole_number(before, 1, 1000) or 0
+    asked = int(selection.chosen("flow_layer"))
+    if asked > count or (before is not None and asked == 0):
+        what = escaped(str(before if before is not None else asked)[:20])
+        selection.note(f"There is no layer {what} in {escaped(trace.model.id)}: layers run from 1 to {count}.")
+        st.session_state["flow_layer"] = asked = 0
+    return asked
+
+
+def choose_reading() -> bool:
+    """Sidebar: weights, or the lengths of what is really added; True for the lengths."""
+    with sidebar.controls():
+        chosen = st.segmented_control(
+            "Measured by", [WEIGHTS, NORMS], default=WEIGHTS, required=True, key="flow_reading", bind="query-params",
+            persist_state="session",
+            help="Norms of the contributions: ‖α·f(x)‖, how long the vector is that a token adds to another through "
+            "the values and W_O, as a share of its row (Kobayashi et al. 2020).",
+        )  # fmt: skip
+    return chosen == NORMS
+
+
+def choose_residual() -> bool:
+    """Whether the residual connection is a path, too."""
+    chosen = st.segmented_control(
+        "Paths", [HEADS_ONLY, WITH_RESIDUAL], default=HEADS_ONLY, required=True, key="flow_residual",
+        bind="query-params", persist_state="session",
+        help="With residual: ½A + ½I. Half of each token goes past the heads unchanged, as in rollout.",
+    )  # fmt: skip
+    return chosen == WITH_RESIDUAL
+
+
+def choose_words() -> bool:
+    """Whether special tokens are left out of the figure; the weights stay what they are."""
+    chosen = st.segmented_control(
+        "Tokens", [EVERY_TOKEN, WORDS_ONLY], default=EVERY_TOKEN, required=True, key="flow_tokens",
+        bind="query-params", persist_state="session",
+        help="Words only: without [CLS] and [SEP], or without the first token where a model has none. The weights "
+        "stay what they are.",
+    )  # fmt: skip
+    return chosen == WORDS_ONLY
+
+
+def show_sankey(view: FlowView) -> None:
+    """The strongest links of all layers."""
+    threshold, most, residual, words_only = _controls()
+    source = _choose_source(view)
+    maps = cached_flow.layer_maps(view.trace, view.head, view.norms)
+    if residual:
+        maps = with_residual(maps)
+    keep = figures.kept(view.trace, words_only)
+    links = flow.strongest_links(maps, threshold, most, keep=keep, source=source)
+    if len(links) == 0:
+        _say_none(view, maps, threshold, keep, source)
+        return
+    drawn = figures.attention_flow_of(view.trace, links, view.head, view.norms, residual, source)
+    again = partial(
+        figures.attention_flow, view.trace, threshold, most, head=view.head, norms=view.norms, residual=residual,
+        words_only=words_only, source=source,
+    )  # fmt: skip
+    _clear_labels()
+    draw_plotly(drawn, "flow-sankey", again)
+    _say_links(view, links, threshold, source)
+    code(flow.strongest_links)
+
+
+def _clear_labels() -> None:
+    """A rim in the page's own colour around each label, wide enough that no band strikes through it.
+
+    Plotly draws labels upon the bands, with a shadow of one pixel in a colour of its own choice.
+    """
+    paper, ink = (
+        f"light-dark({st.get_option(f'theme.light.{name}')}, {st.get_option(f'theme.dark.{name}')})"
+        for name in ("backgroundColor", "textColor")
+    )
+    st.html(
+        "<style>.js-plotly-plot .sankey .node-label { paint-order: stroke; stroke-width: 6px; stroke-linejoin: round; "
+        f"stroke: {paper}; fill: {ink} !important; text-shadow: none !important; }}</style>"
+    )
+
+
+def _controls() -> tuple[float, int, bool, bool]:
+    """Threshold, number of links, with the residual path?, words only?"""
+    with st.container(horizontal=True):
+        threshold = st.selectbox(
+            "Threshold", sorted(map(str, CHOICES["flow_threshold"]), key=float), index=4, key="flow_threshold",
+            bind="query-params", persist_state="session", width=130, help="The least weight that a link may have.",
+        )  # fmt: skip
+        most = st.selectbox(
+            "Links per layer (max.)", sorted(map(str, CHOICES["flow_links"]), key=int), index=1, key="flow_links",
+            bind="query-params", persist_state="session", width=170,
+        )  # fmt: skip
+        residual = choose_residual()
+        words_only = choose_words()
+    return float(threshold), int(most), residual, words_only
+
+
+def _choose_source(view: FlowView) -> int | None:
+    """The token whose paths are followed, from 0; None for all of them."""
+    n, asked = len(view.trace), selection.current().follow
+    if asked > n:
+        selection.note(f"There is no token {asked} to follow: this text has {n}.")
+    st.session_state["_follow"] = asked if asked <= n else 0
+
+    def take() -> None:
+        st.session_state["follow"] = st.session_state["_follow"]
+
+    tokens = view.trace.labels
+    chosen = st.selectbox(
+        "Follow", range(n + 1), key="_follow", on_change=take,
+        format_func=lambda i: f"{i} · {tokens[i - 1]}" if i else "All tokens",
+        help="Only links on paths that start at this token before layer 1.",
+    )  # fmt: skip
+    return chosen - 1 if chosen else None
+
+
+def _say_none(view: FlowView, maps: Weights, threshold: float, keep: Mask | None, source: int | None) -> None:
+    """There is no link: what is the strongest, so that a threshold can be found."""
+    rows = np.ones(len(view.trace), dtype=np.bool_) if keep is None else keep
+    if source is not None and not rows[source]:
+        st.info(f"{view.name(source)} is left out: choose another token, or all tokens.", icon=":material/filter_alt:")
+        return
+    seen = maps[:, rows][:, :, rows] if source is None else maps[:1, rows][:, :, [source]]
+    where = "No link" if source is None else f"In layer 1 no link from {view.name(source)}"
+    st.info(
+        f"{where} reaches {threshold:g}; the strongest has {seen.max():.4f}. Choose a lower threshold.",
+        icon=":material/filter_alt:",
+    )
+
+
+def _say_links(view: FlowView, links: Links, threshold: float, source: int | None) -> None:
+    """How to read it, and how much of all there is one sees."""
+    top = int(links.weight.argmax())
+    start, end = view.name(int(links.key[top])), view.name(int(links.query[top]))
+    some = "All" if len(links) == links.reaching else f"{len(links)} of"
+    paths = "" if source is None else f" on paths from {view.name(source)}"
+    st.markdown(
+        "A band runs from the token attended to, on the left, to the token that attends, on the right. The widest "
+        f"leads from {start} to {end} in layer {links.layer[top] + 1}: **{links.weight[top]:.4f}**."
+    )
+    st.markdown(
+        f"{some} {links.reaching:,} links{paths} with at least {threshold:g} are drawn. They carry "
+        f"**{links.mass:.1%}** of what all tokens receive in all layers."
+    )

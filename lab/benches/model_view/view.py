@@ -1,0 +1,173 @@
+"""The model view on the page: all heads of a run, and the one that is open, large, beside them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads.metrics import METRICS
+from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.heads.thumbnails import strongest_in
+from lab.analysis.heads.values import as_heads, is_causal
+from lab.benches.model_view import figures
+from lab.charts.components.model_view import Frames, ModelView, model_view
+from lab.figures import attention as maps
+from lab.models.trace import Trace
+from lab.ui import selection, sidebar
+from lab.ui.cached import heads as cached_heads
+from lab.ui.cached import tags as cached_tags
+from lab.ui.components import mount
+from lab.ui.drawing import draw, show_numbers
+from lab.ui.metric_choice import choose_version, threshold
+from lab.ui.parameters import CHOICES, CORRECTED, WEIGHTS
+
+_KEY = "model-view"
+_TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
+_FEW_HEADS = 8  # in a layer; more of them need more of the page
+_METRICS = {metric.name for metric in METRICS}
+_PATTERNS = [pattern.name for pattern in PATTERNS]
+
+
+def take_opened(trace: Trace) -> None:
+    """A head opened in the figure becomes the chosen one, and the pair of tokens under the pointer the chosen pair.
+
+    Read before the selectors are drawn, because a widget's value cannot change after.
+    """
+    reported = _reported()
+    if reported is None or reported == st.session_state.get(_TAKEN):
+        return
+    st.session_state[_TAKEN] = reported
+    block = cached_heads.thumbnails(trace).block
+    place = opened_place(reported, trace.model.config.layers, trace.model.config.heads, len(trace))
+    if place is None:
+        return
+    layer, head, query, key = place
+    query, key = strongest_in(as_heads(trace.layer(layer).attention)[head], query, key, block)
+    for name, value in (("layer", layer), ("head", head), ("token", query), ("key_token", key)):
+        st.session_state[name] = value + 1
+    told, sent, _ = st.session_state[_MARK]
+    st.session_state[_MARK] = (told, sent, (layer, head))
+
+
+def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, int, int, int] | None:
+    """``"2.3.5.1.1760000000000"`` as layer 1, head 2, query 4, key 0; None for what cannot be meant.
+
+    The last part is the time of the click, which tells two clicks on one place apart.
+    """
+    asked = zip(reported.split("."), (layers, heads, n, n), strict=False)
+    found = [number - 1 for part, most in asked if (number := selection.whole_number(part, 1, most)) is not None]
+    return (found[0], found[1], found[2], found[3]) if len(found) == 4 else None
+
+
+def choose_colour() -> str:
+    """Sidebar: what colours the heads, the weights alone or a frame by what; of a metric, which formula."""
+    offered = [str(each) for each in CHOICES["colour"]]
+    with sidebar.controls():
+        chosen = st.selectbox(
+            "Colour by", offered, key="colour", bind="query-params", persist_state="session",
+            help="A frame around each head shows its metric, or its score for a pattern.",
+        )  # fmt: skip
+        if chosen in _METRICS:
+            choose_version()
+    return str(chosen)
+
+
+def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str) -> None:
+    """The figure, and beside it the head that is open (all from 0)."""
+    corrected, tau = selection.chosen("version") == CORRECTED, threshold()
+    config = trace.model.config
+    left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
+    with left:
+        told, opened = _mark(layer, head, config.layers, config.heads)
+        view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told)
+        block = "" if view.block == 1 else f" A cell is the largest weight of {view.block} × {view.block} tokens."
+        st.caption(
+            f"Each head is a thumbnail: its rows attend, its columns are attended to.{block} Click or press Enter "
+            "to open a head."
+        )
+        if colour in _PATTERNS:
+            st.caption(_beside_chance(trace, colour))
+        mount("model_view", view.payload(), _KEY, states=("opened",))
+        call = partial(figures.head_numbers, trace, corrected, tau)
+        show_numbers(partial(_table, trace, corrected, tau), "heads", call)
+    with right:
+        _show_opened(trace, layer, head, query, key)
+
+
+def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames | None:
+    """What ``colour`` names, measured of every head; None for the weights alone."""
+    if colour == WEIGHTS:
+        return None
+    if colour in _METRICS:
+        return figures.metric_frames(cached_heads.metrics(trace, tau), colour, corrected, tau)
+    return figures.pattern_frames(cached_tags.patterns(trace), colour)
+
+
+def view_of(
+    trace: Trace, opened: tuple[int, int] = (0, 0), frames: Frames | None = None, told: int = 0
+) -> ModelView:  # fmt: skip
+    """What is sent to the browser, with the layer and head ``opened`` (from 0) marked."""
+    found = cached_heads.thumbnails(trace)
+    return model_view(
+        found.maps, trace.labels, model=trace.model.id, block=found.block, causal=is_causal(trace), frames=frames,
+        opened=opened, told=told,
+    )  # fmt: skip
+
+
+def _beside_chance(trace: Trace, colour: str) -> str:
+    """What the scores of a pattern are to be compared with, and which heads are named after it."""
+    place, chance = _PATTERNS.index(colour), cached_tags.chance(trace)
+    uniform, untrained = float(chance.uniform[place]), float(chance.untrained[place])
+    if np.isnan(uniform):
+        return "This text has no case of the pattern, or a causal model cannot show it."
+    named = int(np.count_nonzero(cached_tags.names(trace) == PATTERNS[place].id))
+    return (
+        f"On this text a uniform head scores {uniform:.3f}, and the best head of the same architecture with random "
+        f"weights {untrained:.3f}. {named} of {trace.model.config.layers * trace.model.config.heads} heads are clearly "
+        f"above both and named {colour.lower()}."
+    )
+
+
+def _table(trace: Trace, corrected: bool, tau: float) -> pd.DataFrame:
+    found = cached_tags.patterns(trace), cached_tags.chance(trace)
+    return figures.head_numbers_of(cached_heads.metrics(trace, tau), *found, corrected, tau)
+
+
+def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> None:
+    """The exact weights of one head, or of a long text those around the chosen pair."""
+    draw(partial(maps.attention_map, trace, layer, head, query, key), "opened-head")
+    rows, columns = maps.shown(trace, query, key)
+    n = len(trace)
+    part = (
+        ""
+        if rows == slice(0, n)
+        else f" Of {n} × {n} weights, queries {rows.start + 1}–{rows.stop} and keys "
+        f"{columns.start + 1}–{columns.stop} are drawn."
+    )
+    weight = float(np.asarray(trace.layer(layer).attention)[head, query, key])
+    st.caption(f"Outlined: query {query + 1}, key {key + 1}, weight {weight:.4f}.{part}")
+
+
+def _reported() -> str | None:
+    """What the browser last said was opened."""
+    state = st.session_state.get(_KEY)
+    reported = state.get("opened") if state is not None else None
+    return reported if isinstance(reported, str) else None
+
+
+def _mark(layer: int, head: int, layers: int, heads: int) -> tuple[int, tuple[int, int]]:
+    """How often the browser was told which head is open, and which it was told last.
+
+    Only where it does not know is it told once more: a click there does not change what is sent, so that
+    the thumbnails need not travel again.
+    """
+    told, sent, shown = st.session_state.get(_MARK, (0, (-1, -1), None))
+    if _reported() is None:
+        shown = sent  # a new figure, in which nothing was clicked yet
+    if shown != (layer, head) or sent[0] >= layers or sent[1] >= heads:
+        told, sent, shown = told + 1, (layer, head), (layer, head)
+    st.session_state[_MARK] = (told, sent, shown)
+    return told, sent

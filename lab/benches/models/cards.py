@@ -1,0 +1,128 @@
+"""The cards on screen: a picker, the facts, the card; and what can be had from the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from lab.benches.models.parts import facts, parts
+from lab.course.words import escaped, quoted
+from lab.models.catalogue import CATALOGUE, ModelCard, card
+from lab.models.config import CheckpointError
+from lab.models.model_cards import CARD, Code, ModelCardText, Picture, Table, read_model_card
+from lab.ui import selection
+from lab.ui.cached import runs as cached
+from lab.ui.page import OpenPage
+
+
+def show_cards(page: OpenPage) -> None:
+    """Which parts there are, and one of them."""
+    folders = {part.id: part.folder for part in parts()}
+    model = page.selection.model
+    chosen = _choose([*([] if model in folders else [model]), *folders], model)
+    entry = card(chosen)
+    if chosen in folders:
+        _show_part(folders[chosen])
+    elif entry is not None and entry.repository is not None:
+        _show_hub(entry)
+    else:
+        _show_local(chosen)
+    _show_catalogue()
+
+
+def _choose(offered: Sequence[str], model: str) -> str:
+    """The picker. It starts at the sidebar's model and follows it when that changes."""
+    asked = st.session_state.pop("asked.card", None)
+    if asked is not None and asked not in offered:
+        selection.note(f"There is no card of {quoted(asked[:40])}, so you see that of {escaped(model)}.")
+    before = st.session_state.get("_card.model")
+    st.session_state["_card.model"] = model
+    if before not in (None, model):
+        st.session_state["card"] = model
+    elif st.session_state.get("card") not in offered:
+        st.session_state.pop("card", None)
+    chosen = st.segmented_control(
+        "Card of", offered, default=model, required=True, key="card", bind="query-params", format_func=str
+    )
+    return chosen if chosen in offered else model
+
+
+def _show_part(folder: Path) -> None:
+    _show(folder, read_model_card(folder))
+
+
+def _show(folder: Path, text: ModelCardText) -> None:
+    st.header(escaped(text.title))
+    _show_facts(facts(folder, text))
+    for part in text.parts(demote=1):
+        match part:
+            case Picture():
+                st.image(str(part.path), width=640, alt=part.alt)
+            case Table():
+                st.table(pd.DataFrame(part.rows, columns=list(part.header)), hide_index=True)
+            case Code():
+                st.code(part.text, language=None, wrap_lines=True)
+            case _:
+                st.markdown(part)
+
+
+def _show_facts(known: dict[str, str]) -> None:
+    st.table({name: escaped(value) for name, value in known.items()}, border="horizontal")
+
+
+def _show_hub(entry: ModelCard) -> None:
+    """What the catalogue knows of a model from the Hub, and whether it can be had."""
+    st.header(escaped(entry.title))
+    st.markdown(
+        f"{quoted(entry.id)} is {escaped(str(entry.repository))} on the Hugging Face Hub: {entry.megabytes:,} MB, "
+        f"licence {entry.licence}. {_HERE[_state(entry)]}"
+    )
+
+
+_HERE = {
+    "on this machine": "It is on this machine.",
+    "can be downloaded": "It is not on this machine yet; a lesson offers the download.",
+    "not on this server": "It is not on this machine, and this server does not download models.",
+}
+
+
+def _state(entry: ModelCard) -> str:
+    if cached.needs_download(entry.id) is None:
+        return "on this machine"
+    return "can be downloaded" if cached.downloads_allowed() else "not on this server"
+
+
+def _show_local(name: str) -> None:
+    """A folder the operator offers, with its card if it has one."""
+    folder = cached.local_models()[name]
+    if (folder / CARD).is_file():
+        _show_part(folder)
+        return
+    st.header(escaped(name))
+    st.markdown("A checkpoint folder on this server. It has no card.")
+    try:
+        _show_facts(facts(folder, None))
+    except CheckpointError as error:
+        st.warning(escaped(str(error)), icon=":material/error:")
+
+
+def _show_catalogue() -> None:
+    """The models that do not travel with the lab."""
+    entries = [entry for entry in CATALOGUE if entry.repository is not None]
+    st.header("From the Hugging Face Hub")
+    table = pd.DataFrame(
+        {
+            "Model": [entry.id for entry in entries],
+            "Size": [f"{entry.megabytes:,} MB" for entry in entries],
+            "Licence": [entry.licence for entry in entries],
+            "Here": [_state(entry) for entry in entries],
+        }
+    )
+    st.table(table, border="horizontal", hide_index=True)
+    if cached.downloads_allowed():
+        st.markdown("Choose one in the sidebar; a lesson then offers the download.")
+    else:
+        st.markdown("Whoever runs this server can allow downloads with `LAB_ALLOW_DOWNLOADS=1`.")

@@ -1,0 +1,91 @@
+"""The trained parts that travel with the lab, and what each one is, in a few facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+
+from lab.models.catalogue import CATALOGUE, EMBEDDED
+from lab.models.model_cards import CARD, ModelCardText, read_model_card
+
+TEXT_PARTS = Path(__file__).parents[2] / "text" / "embedded"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A trained part that ships: its name and where it lies."""
+
+    id: str
+    folder: Path
+
+    def card(self) -> ModelCardText:
+        """What its makers say about it."""
+        return read_model_card(self.folder)
+
+
+def parts() -> tuple[Part, ...]:
+    """The parts that this copy of the lab holds with a card: models as in the catalogue, then the rest by name."""
+    order = [entry.id for entry in CATALOGUE]
+    models = sorted(_with_card(EMBEDDED), key=lambda folder: (folder.name not in order, folder.name))
+    return tuple(Part(folder.name, folder) for folder in (*models, *sorted(_with_card(TEXT_PARTS))))
+
+
+def _with_card(room: Path) -> list[Path]:
+    return [path.parent for path in room.glob(f"*/{CARD}")]
+
+
+def facts(folder: Path, card: ModelCardText | None) -> dict[str, str]:
+    """What a learner asks first: architecture, parameters, size, licence, training texts.
+
+    Read off the files, and off the card what files do not say: ``library_name`` and ``license`` of its
+    metadata, and the names in its table of sources. What nobody says is left out.
+    """
+    front: Mapping[str, Any] = card.front if card else {}
+    count = parameters(folder)
+    sources = card.column("source") if card else ()
+    found = {
+        "Architecture": architecture(folder),
+        "Library": front.get("library_name"),
+        "Parameters": f"{count:,}" if count else None,
+        "Size": f"{sum(file.stat().st_size for file in folder.rglob('*') if file.is_file()) / 1e6:.1f} MB",
+        "Licence": front.get("license"),
+        "Trained on": f"{len(sources)} sources: {', '.join(sources)}" if sources else None,
+    }
+    return {name: str(value) for name, value in found.items() if value}
+
+
+def architecture(folder: Path) -> str | None:
+    """A model's shape out of its config.json, a spaCy pipeline's steps out of its meta.json, or None."""
+    if (folder / "config.json").is_file():
+        raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        # Brings torch, which the page that lists the parts has by then.
+        from lab.models.families.registry import family_of
+
+        family = family_of(raw)
+        c = family.read_config(raw)
+        return (
+            f"{family.title}: {c.layers} layers of {c.heads} heads, {c.width} wide, {c.max_tokens} positions, "
+            f"a vocabulary of {c.vocabulary:,}"
+        )
+    if (folder / "meta.json").is_file():
+        meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        return f"spaCy pipeline: {', '.join(meta['pipeline'])}"
+    return None
+
+
+def parameters(folder: Path) -> int | None:
+    """How many numbers a checkpoint's safetensors hold; only their headers are read. None without any."""
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        return None
+    count = 0
+    for path in files:
+        with safe_open(path, framework="np") as file:
+            count += sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 (not a dict)
+    return count

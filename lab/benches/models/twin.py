@@ -1,0 +1,177 @@
+"""What did training change? A model beside its twin with random weights, one function a step."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.twins import attention_moved, head_spread, layer_spread
+from lab.analysis.words import predictions as read
+from lab.analysis.words.predictions import Prediction
+from lab.benches.models import figures
+from lab.course.checks import MARGIN, Option, Question
+from lab.course.words import escaped, quoted, share
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.models.twin import random_twin
+from lab.ui import parameters, selection
+from lab.ui.cached import runs as cached
+from lab.ui.drawing import code, draw
+from lab.ui.page import OpenPage
+from lab.ui.prediction import PredictionView, cannot_predict, look
+from lab.ui.quiz import predict
+
+_ONE_TOKEN = "A single token has no other to attend to. Write a longer sentence in the sidebar."
+
+# What a step shows and the page then proves: the same tokens through the model, and through its twin.
+Pair = tuple[Trace, Trace]
+
+
+def _seed() -> int:
+    default, least, most = parameters.NUMBERS["twin_seed"]
+    st.number_input("Seed of the random weights", least, most, default, key="twin_seed", bind="query-params", width=240)
+    return selection.current().twin_seed
+
+
+def _pair(trace: Trace) -> tuple[Pair, str]:
+    """The header of each step; the two traces and what the random one is called."""
+    st.header("What did training change?")
+    st.markdown(
+        f"{quoted(trace.model.id)} beside a twin: the same architecture with **random weights**, as "
+        "they are before training. The twin has learned nothing."
+    )
+    seed = _seed()
+    return (trace, cached.twin_run(trace, seed)), f"random weights (seed {seed})"
+
+
+def show_maps(page: OpenPage, trace: Trace) -> Pair:
+    """The same head of both, unlabelled until the learner has said which is which."""
+    layer, head = page.head_controls(trace.model)
+    pair, twin = _pair(trace)
+    maps = [attention_map(each.layer(layer), head) for each in pair]
+    if len(trace) < 2:
+        st.info(_ONE_TOKEN, icon=":material/edit:")
+        return pair
+    spreads = [float(layer_spread(each, layer)[head]) for each in pair]
+    moved = attention_moved(maps[0], maps[1])
+    # 0 is the trained one; the order on screen is the seed's, and the same for everybody with this link.
+    order = [0, 1]
+    random.Random(f"{pair[1].model.id} {layer} {head}").shuffle(order)
+    question = _which(trace.model, (layer, head), twin, order, spreads) if moved >= MARGIN else None
+    known = question is None or predict("models", question)
+    names = [trace.model.id, twin]
+    high = max(float(each.max()) for each in maps)
+    for column, which, letter in zip(st.columns(2), order, "AB", strict=True):
+        with column:
+            title = f"Map {letter}: {names[which]}" if known else f"Map {letter}"
+            call = partial(figures.head_map, pair[which], layer, head, title, high)
+            # The lines of the notebook would tell whose map it is.
+            draw(call(), f"map-{letter}", call=call if known else None)
+            if len(trace) > figures.MAP_TOKENS:
+                st.caption(f"The first {figures.MAP_TOKENS} of {len(trace)} tokens are drawn.")
+    st.markdown(
+        f"Layer {layer + 1}, head {head + 1} of both, on one colour scale, from 0 to {high:.3f}. The two maps place "
+        f"**{moved:.0%}** of a row’s attention on different tokens, as a mean over rows."
+    )
+    if known:
+        code(random_twin)
+    return pair
+
+
+def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[int], spreads: list[float]) -> Question:
+    """Which of the two maps is the trained one?"""
+    whose = [escaped(model.id), f"the twin with {twin}"]
+    options = tuple(
+        Option(
+            f"Map {letter}",
+            f"Map {letter} is that of {whose[which]}: its rows have on average {spreads[which]:.2f} of the largest "
+            f"possible entropy, those of the other map {spreads[1 - which]:.2f}. A row that attends to all tokens "
+            "alike has 1.",
+            correct=which == 0,
+        )
+        for letter, which in zip("AB", order, strict=True)
+    )
+    prompt = (
+        f"One map is layer {place[0] + 1}, head {place[1] + 1} of {quoted(model.id)}, the other is the same head "
+        f"with {twin}. Which is the trained one?"
+    )
+    return Question("which-is-trained", prompt, options)
+
+
+def show_heads(page: OpenPage, trace: Trace) -> Pair:
+    """Every head of both in one number: how evenly it spreads its attention."""
+    pair, twin = _pair(trace)
+    if len(trace) < 2:
+        st.info(_ONE_TOKEN, icon=":material/edit:")
+        return pair
+    spreads = [head_spread(each) for each in pair]
+    st.markdown(
+        "How evenly does a head spread its attention? The entropy of a row, divided by the largest it could have, as a "
+        "mean over rows: 0 if each token attends to one, 1 if each attends to all alike."
+    )
+    names, keys = (trace.model.id, twin), ("spread-trained", "spread-random")
+    for column, traced, name, values, key in zip(st.columns(2), pair, names, spreads, keys, strict=True):
+        with column:
+            draw(figures.drawn_spread(values, name), key, call=partial(figures.head_spread, traced, name))
+    trained, untrained = spreads
+    st.markdown(
+        f"Mean over the {trained.size} heads: **{trained.mean():.2f}** in {escaped(trace.model.id)}, "
+        f"**{untrained.mean():.2f}** with {twin}. The most and the least even head differ by "
+        f"{np.ptp(trained):.2f} in the trained model and by {np.ptp(untrained):.2f} in its twin."
+    )
+    code(layer_spread)
+    return pair
+
+
+def show_predictions(page: OpenPage, trace: Trace) -> Pair:
+    """What both expect at the same place."""
+    pair, twin = _pair(trace)
+    reason = cannot_predict(trace.model)
+    if reason is not None:
+        st.info(reason, icon=":material/info:")
+        return pair
+    view = look(page, trace, first=True)
+    if view is None:
+        return pair
+    seen = cached.twin_run(view.trace, selection.current().twin_seed)
+    untrained = (
+        read.next_prediction(seen, view.place)
+        if view.causal
+        else read.masked_prediction(seen, view.plain.encoding, view.place)
+    )
+    both = (view.prediction, untrained)
+    high = max(float(each.probabilities.max()) for each in both)
+    names, keys = (trace.model.id, twin), ("best-trained", "best-random")
+    for column, traced, name, key in zip(st.columns(2), (view.trace, seen), names, keys, strict=True):
+        with column:
+            draw(partial(figures.best_words, traced, view.place, name, high), key)
+    words = trace.model.config.vocabulary
+    st.markdown(
+        f"These are the {figures.TOP} most probable {view.noun} of each, on one scale. If all {words:,} were equally "
+        f"probable, each would have {share(1 / words)}."
+    )
+    _show_truth(view, both, (trace.model.id, twin))
+    return view.trace, seen
+
+
+def _show_truth(view: PredictionView, both: tuple[Prediction, Prediction], names: tuple[str, str]) -> None:
+    """Where the word of the text stands in each."""
+    if view.truth is None:
+        return
+    found = [read.candidate(each, view.truth.token_id, view.model.tokenizer) for each in both]
+    st.table(
+        pd.DataFrame(
+            {
+                "Model": [escaped(name) for name in names],
+                f"Probability of {quoted(view.truth.word)}": [share(each.probability) for each in found],
+                f"Rank of {view.model.config.vocabulary:,}": [f"{each.rank:,}" for each in found],
+            }
+        ),
+        border="horizontal",
+        hide_index=True,
+    )

@@ -1,0 +1,298 @@
+"""The screens of the neuron view: one query's row to its end, the dimensions that decide, three patterns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads import neurons as measure
+from lab.analysis.heads.neurons import DECIDED, Decision, Kept, NeuronRow, Walk, neuron_row
+from lab.analysis.heads.patterns import Pattern
+from lab.benches.neuron_view import figures
+from lab.course.words import escaped, named, signed
+from lab.models.trace import Trace
+from lab.ui import parameters, selection
+from lab.ui.cached import neurons as cached_neurons
+from lab.ui.components import mount
+from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.one_head import choose_token
+from lab.ui.parameters import AROUND, HEAVIEST
+
+NEURONS, DECIDING, WALKS = "Neurons", "Which neurons decide", "Three patterns"
+
+
+@dataclass(frozen=True)
+class NeuronView:
+    """What is looked at: one query of one head, all from 0."""
+
+    trace: Trace
+    layer: int
+    head: int
+    query: int
+
+    @property
+    def at(self) -> tuple[int, int]:
+        return self.layer, self.head
+
+    @property
+    def width(self) -> int:
+        """d_k, the number of neurons."""
+        return self.trace.model.config.head_width
+
+    def name(self, token: int) -> str:
+        """A token for Markdown, with its place."""
+        return named(self.trace, token)
+
+
+def show_neurons(view: NeuronView) -> None:
+    """From the query's and the keys' vectors to what the head adds."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        choose_token(view.trace, "token", "Query: the token that attends", view.query)
+        around = len(view.trace) > figures.KEYS and _choose_keys()
+    row = neuron_row(view.trace, view.layer, view.head, view.query)
+    _say_row(view, row, around)
+    chart = figures.neurons_drawn(view.trace, row, view.at, view.query, around)
+    mount("neuron_view", chart.payload, "neuron-view")
+    call = partial(figures.neurons, view.trace, view.layer, view.head, view.query, around)
+    show_numbers(chart.table, "neuron-view", call)
+    st.caption(
+        "Hover a cell, or use the arrow keys on a key, for its dimension in every strip. Click a key, or press "
+        "Enter, for its written-out sum."
+    )
+    code(measure.neuron_row)
+
+
+def _choose_keys() -> bool:
+    """Which keys of a long text have a row; True for those around the query."""
+    chosen = st.segmented_control(
+        "Keys", [HEAVIEST, AROUND], default=HEAVIEST, required=True, key="keys", bind="query-params",
+        persist_state="session",
+    )  # fmt: skip
+    return chosen == AROUND
+
+
+def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
+    """What the row leads to, and how much of it one sees."""
+    top, longest = int(row.weights.argmax()), int(row.lengths.argmax())
+    text = f"{view.name(view.query)} gives its largest weight, **{row.weights[top]:.4f}**, to {view.name(top)}. "
+    if longest != top:
+        text += f"The longest vector, **{row.lengths[longest]:.4f}**, comes from {view.name(longest)}. "
+    st.markdown(f"{text}The head adds a vector of length **{np.linalg.norm(row.contribution):.4f}**.")
+    keys = figures.drawn_keys(row, view.query, around)
+    if len(keys) < len(row.keys):
+        which = "around the query" if around else "with the largest weights, the query among them"
+        st.caption(
+            f"{len(keys)} of {len(row.keys)} keys are drawn, those {which}; they have "
+            f"{row.weights[keys].sum():.1%} of the weight. The sums are over all keys."
+        )
+
+
+def show_deciding(view: NeuronView) -> None:
+    """The score difference between a pattern's keys and the others, by dimension."""
+    pattern, count = _choose_pattern(view)
+    _say_best(view, pattern)
+    found = cached_neurons.decision(view.trace, view.at, pattern.id)
+    if found is None:
+        _say_no_case(view, pattern)
+        return
+    _say_decision(found, pattern)
+    left, right = st.columns(2)
+    with left:
+        draw(
+            figures.deciding_drawn(found, view.at, pattern.id), "neurons-deciding",
+            call=partial(figures.deciding, view.trace, *view.at, pattern.id),
+        )  # fmt: skip
+    kept = cached_neurons.kept(view.trace, view.at, pattern.id, found, count)
+    with right:
+        draw(
+            figures.kept_drawn(kept, view.at, pattern.id), "neurons-kept",
+            call=partial(figures.kept, view.trace, *view.at, pattern.id, count),
+        )  # fmt: skip
+    _say_kept(found, kept, count)
+    st.latex(
+        r"\Delta_d = \operatorname{mean}_i\ \Bigl(\operatorname{mean}_{j \in P(i)} q_{id}\,k_{jd} - "
+        r"\operatorname{mean}_{j \notin P(i)} q_{id}\,k_{jd}\Bigr)"
+    )
+    code(measure.pattern_keys, measure.decide, measure.attention_of)
+
+
+def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:
+    """The pattern, and how many dimensions are kept or left out."""
+    offered = parameters.CHOICES["pattern"]
+    default, least, most = parameters.NUMBERS["dimensions"]
+    with st.container(horizontal=True):
+        name = st.selectbox(
+            "Pattern", offered, key="pattern", bind="query-params", persist_state="session", width=280,
+        )  # fmt: skip
+        asked = st.number_input(
+            "Strongest dimensions", least, most, default, key="dimensions", bind="query-params",
+            persist_state="session", width=180, help="How many are kept alone, and how many are left out.",
+        )  # fmt: skip
+    if asked > view.width:
+        selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
+    pattern = next((pattern for pattern in DECIDED if pattern.name == name), None)
+    return pattern or _own_pattern(view), min(asked, view.width)
+
+
+def _own_pattern(view: NeuronView) -> Pattern:
+    """What the head on screen shows most clearly, said with its numbers."""
+    own = cached_neurons.own_pattern(view.trace, view.at)
+    if own is None:
+        st.markdown("This head shows none of the patterns more than a uniform head does. Choose one, or another head.")
+        return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
+    st.markdown(
+        f"This head shows **{own.pattern.name}** most clearly: its score is {own.score:.2f}, that of a head that "
+        f"attends to all tokens alike {own.uniform:.2f}."
+    )
+    return own.pattern
+
+
+def _say_best(view: NeuronView, pattern: Pattern) -> None:
+    """The way to the head that shows the pattern best, from any other."""
+    walk = cached_neurons.walk(view.trace, pattern)
+    if walk is None or (walk.best.layer, walk.best.head) == view.at:
+        return
+    best = walk.best
+    st.button(
+        f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows it best: {best.score:.3f}",
+        key="_best_head", icon=":material/arrow_forward:", on_click=_take, args=(walk, DECIDING),
+    )  # fmt: skip
+
+
+def _say_no_case(view: NeuronView, pattern: Pattern) -> None:
+    """Why there is nothing to take apart."""
+    if pattern.id == "next_token" and view.trace.model.config.causal:
+        reason = f"{escaped(view.trace.model.id)} is causal: a query cannot see its next token. Try the previous token."
+    elif pattern.id == "bag_of_words":
+        reason = "No query of this text sees words of its own segment and others besides. Add a second sentence."
+    else:
+        reason = "No query of this text sees both keys of this pattern and others. Try another text or pattern."
+    st.info(reason, icon=":material/filter_alt:")
+
+
+def _say_decision(found: Decision, pattern: Pattern) -> None:
+    """How large the difference is, and how few dimensions carry it."""
+    st.markdown(
+        f"{pattern.reading} Over {len(found.queries)} queries, the scores q · k of the pattern’s keys are on average "
+        f"**{abs(found.total):.2f} {'higher' if found.total > 0 else 'lower'}** than those of the other keys."
+    )
+    few, many = found.needed(0.5), found.needed(0.9)
+    if few is None:
+        st.info("The other keys score as high or higher: no dimension carries this pattern here.")
+        return
+    more = f", {many} carry {found.share(many):.0%}" if many is not None and many > few else ""
+    beyond = " The other dimensions take some of it away." if found.share(few) > 1 else ""
+    st.markdown(f"{_carried(found, few)}{more}.{beyond} {_leader(found)}")
+
+
+def _carried(found: Decision, count: int) -> str:
+    """How much of the difference so few dimensions carry."""
+    verb = "dimensions carry" if count > 1 else "dimensions carries"
+    return f"**{count} of {len(found.order)}** {verb} {found.share(count):.0%} of the difference"
+
+
+def _leader(found: Decision) -> str:
+    """Whether the same dimension decides for every query."""
+    dimension, share = found.leader()
+    queries, leaders = len(found.queries), len(np.unique(found.by_query.argmax(axis=1)))
+    if leaders == 1:
+        return f"Dimension {dimension + 1} adds most for every query."
+    if leaders == queries:
+        return "A different dimension adds most for each query."
+    others = "one other" if leaders == 2 else f"{leaders - 1} others"
+    return (
+        f"Dimension {dimension + 1} adds most for {round(share * queries)} of {queries} queries, {others} for the rest."
+    )
+
+
+def _say_kept(found: Decision, kept: Kept, count: int) -> None:
+    """The pattern's score with and without the chosen number of dimensions."""
+    only, without = kept.at(count)
+    every, none = kept.at(len(found.order))
+    st.markdown(
+        f"The head’s score is **{every:.3f}**. With only the {count} strongest dimensions the softmax gives "
+        f"**{only:.3f}**, without them **{without:.3f}**. With none at all, attention is uniform: {none:.3f}."
+    )
+
+
+def show_walks(view: NeuronView) -> None:
+    """Delimiter, bag of words, next token: each on the head of this model that shows it best."""
+    by_id = {pattern.id: pattern for pattern in DECIDED}
+    neighbour = "previous_token" if view.trace.model.config.causal else "next_token"
+    for id in ("delimiter", "bag_of_words", neighbour):
+        with st.container(border=True):
+            st.markdown(f"### {by_id[id].name}")
+            if id == "previous_token":
+                st.markdown(
+                    f"{escaped(view.trace.model.id)} is causal: no query sees the next token. Its mirror image is "
+                    "the previous token."
+                )
+            walk = cached_neurons.walk(view.trace, by_id[id])
+            if walk is None:
+                st.markdown("This text has no case of the pattern.")
+            else:
+                _show_walk(view, walk)
+    code(measure.best_head, measure.decide)
+
+
+def _show_walk(view: NeuronView, walk: Walk) -> None:
+    """What is true of the head, its dimensions, and the ways to it."""
+    _say_walk(view, walk)
+    at, id = (walk.best.layer, walk.best.head), walk.best.pattern.id
+    if walk.decision is not None:
+        draw(
+            figures.dimensions_drawn(walk.decision, at, id), f"neurons-{id.replace('_', '-')}",
+            call=partial(figures.dimensions, view.trace, *at, id),
+        )  # fmt: skip
+    _ways(walk)
+
+
+def _say_walk(view: NeuronView, walk: Walk) -> None:
+    """The head, whether it has the pattern, and what makes it."""
+    best, pattern, found = walk.best, walk.best.pattern, walk.decision
+    heads = "head" if best.left_out == 1 else "heads"
+    aside = f", {best.left_out} near-uniform {heads} aside," if best.left_out else ""
+    where = f"layer {best.layer + 1}, head {best.head + 1}"
+    st.markdown(
+        f"{pattern.reading} The head that shows it best{aside} is **{where}**: score **{best.score:.3f}**. On this "
+        f"text a uniform head scores {best.uniform:.3f}, and the best head of the same architecture with random "
+        f"weights {best.untrained:.3f}."
+    )
+    if best.score <= best.uniform:
+        st.markdown("It scores no more than a uniform head, so the score shows no choice here.")
+    elif not best.named:
+        st.markdown("That is not clearly above both: a name needs half of what the uniform head leaves to 1.")
+    if found is None:
+        st.markdown("No query sees the pattern’s keys and others besides, so no score can be taken apart.")
+    elif walk.count is None:
+        st.markdown("On average its other keys score as high or higher: no dimension carries the pattern.")
+    else:
+        first = found.order[: walk.count]
+        inside, outside = (signed(part[first].sum(), plus=True) for part in (found.pattern, found.others))
+        names = ", ".join(str(dimension + 1) for dimension in first)
+        st.markdown(
+            f"{_carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the "
+            f"pattern and {outside} to that of another key. "
+            f"{_leader(found)} Alone they give the pattern a score of {walk.only:.3f}; without them it is "
+            f"{walk.without:.3f}."
+        )
+
+
+def _ways(walk: Walk) -> None:
+    """To the head: its neurons at the query that shows the pattern best, and the dimensions that decide."""
+    best = walk.best
+    with st.container(horizontal=True):
+        for step, label in ((NEURONS, "See its neurons"), (DECIDING, "See which decide")):
+            st.button(
+                label, key=f"_walk.{best.pattern.id}.{step}", icon=":material/arrow_forward:", on_click=_take,
+                args=(walk, step),
+            )  # fmt: skip
+
+
+def _take(walk: Walk, step: str) -> None:
+    st.session_state["layer"], st.session_state["head"] = walk.best.layer + 1, walk.best.head + 1
+    st.session_state["token"], st.session_state["pattern"] = walk.query + 1, walk.best.pattern.name
+    st.session_state["step"] = step

@@ -1,0 +1,100 @@
+"""A part of any tensor of a trace, its block in the paper's figure, and the Python that gives it."""
+
+from __future__ import annotations
+
+from lab.analysis.layers.inspector import Cut, leading, values
+from lab.analysis.words.predictions import word_of
+from lab.charts.base.figure import Figure
+from lab.charts.base.tables import table, to_csv
+from lab.charts.cells.slices import Axis, matrix_slice
+from lab.charts.marks.layer_figure import Architecture, layer_figure
+from lab.figures.notebook import python_of
+from lab.models.loading import load_model
+from lab.models.tensors import catalogue, entry_of
+from lab.models.trace import Trace
+
+# More cells make a browser slow.
+MOST_ROWS, MOST_COLUMNS = 96, 128
+_TITLES = {"query": "Query (attends)", "key": "Key (attended to)"}
+_TOKENS = ("token", "query", "key")
+_ANSWERS = ("B follows A", "B is random")
+
+
+def names(traced: Trace, axis: str, places: range) -> list[str]:
+    """What the places of an axis are called: tokens and words by number and name, others by number from 1."""
+    if axis in _TOKENS:
+        return [f"{i + 1} · {traced.labels[i]}" for i in places]
+    if axis == "word":
+        tokenizer = traced.model.tokenizer
+        return [f"{i + 1} · {word_of(tokenizer, i) if tokenizer.id_to_token(i) else '(unused)'}" for i in places]
+    if axis == "answer":
+        return [_ANSWERS[i] for i in places]
+    return [str(i + 1) for i in places]
+
+
+def axis_of(traced: Trace, axis: str, places: range) -> Axis:
+    """An axis of a figure."""
+    named = axis in (*_TOKENS, "word", "answer")
+    return Axis(_TITLES.get(axis, axis.capitalize()), names(traced, axis, places), not named)
+
+
+def where(cut: Cut) -> str:
+    """Layer and head of a cut, for titles, counted from 1; states from 0, the embeddings."""
+    parts = [f"layer {cut.layer + 1}"] if cut.entry.of_layer else []
+    lead = leading(cut.entry)
+    parts += [f"{lead} {cut.lead if lead == 'state' else cut.lead + 1}"] if lead else []
+    return ", ".join(parts)
+
+
+def tensor_part(
+    traced: Trace, name: str, layer: int, lead: int, rows: tuple[int, int], columns: tuple[int, int]
+) -> Figure:  # fmt: skip
+    """A heatmap of ``trace.catalogue()``'s tensor ``name``, from the first of ``rows`` to before the second.
+
+    At most :data:`MOST_ROWS` by :data:`MOST_COLUMNS` are drawn. ``lead`` is the head, or the state.
+    """
+    entry = entry_of(traced, name)
+    cut = Cut(entry, layer, lead, range(*rows), range(*columns)).at_most(MOST_ROWS, MOST_COLUMNS)
+    array = values(traced, cut)
+    down = axis_of(traced, entry.axes[-2], cut.rows) if array.ndim == 2 else Axis("", [entry.name], True)
+    across = axis_of(traced, entry.axes[-1], cut.columns)
+    masked = name == "layer.scaled_scores" and traced.model.config.causal
+    place = where(cut)
+    return matrix_slice(
+        array[None] if array.ndim == 1 else array, down, across, title=f"{name}, {place}" if place else name,
+        value_title=entry.formula if len(entry.formula) <= 24 else "Value",
+        domain=(0.0, 1.0) if name == "layer.attention" else None,
+        mask_from=cut.rows.start - cut.columns.start if masked else None,
+    )  # fmt: skip
+
+
+def tensor_place(traced: Trace, name: str) -> Figure:
+    """The figure of the paper as ``traced``'s model is built, with the tensor's block marked."""
+    config = traced.model.config
+    blocks = frozenset(entry.place for entry in catalogue(traced))
+    figure = Architecture(blocks, config.pre_norm, config.causal)
+    return layer_figure(figure, entry_of(traced, name).place, title="Where it stands")
+
+
+def snippet(traced: Trace, cut: Cut) -> str:
+    """A few lines of Python, three for a model of the catalogue, that give the array of ``cut``.
+
+    Raises TypeError for a model that no line of Python can make again.
+    """
+    model = traced.model
+    if model.made is not None and model.made.func is load_model:
+        imports, loaded = "import lab", f"lab.load_model({model.id!r})"
+    elif model.made is not None:
+        setup, loaded = python_of(model.made)
+        imports = f"{setup.strip()}\nimport lab"
+    else:
+        raise TypeError(f"{model.id} was made by hand; only who made it can make it again.")
+    texts = repr(traced.text) if traced.pair is None else f"{traced.text!r}, {traced.pair!r}"
+    return f"{imports}\ntrace = lab.trace({loaded}, {texts})\narray = {cut.python}"
+
+
+def csv(traced: Trace, cut: Cut) -> bytes:
+    """The array of ``cut`` as a CSV file, under the names that its rows and columns have on screen."""
+    array, axes = values(traced, cut), cut.entry.axes
+    rows = [cut.entry.name] if array.ndim == 1 else names(traced, axes[-2], cut.rows)
+    return to_csv(table(array.reshape(len(rows), -1), rows, names(traced, axes[-1], cut.columns)))

@@ -1,0 +1,70 @@
+"""One head's attention without special tokens, rescaled, or between words; and what was taken away."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lab.analysis.heads.variants import LINSCALE, NOSEP, RAW, REDUCED, SOFTMAX_SCALE, Variant, variant
+from lab.analysis.words.cuts import cut_words, without_special
+from lab.analysis.words.words import Words
+from lab.charts.base.figure import Figure
+from lab.charts.cells.slices import Axis, matrix_slice
+from lab.charts.marks.bars import bars
+from lab.figures.attention import BARS, MAP_TOKENS, place
+from lab.models.trace import Trace
+
+TITLES = {
+    RAW: "As it is",
+    NOSEP: "Without special tokens",
+    LINSCALE: "Rows made to sum to 1 again",
+    SOFTMAX_SCALE: "Softmax taken once more",
+    REDUCED: "Between words",
+}
+
+
+def words(traced: Trace, cut: str | None) -> Words:
+    """The words of ``cut``, or the tokenizer's own. Raises :class:`lab.analysis.words.cuts.CutError`."""
+    return without_special(traced.encoding) if cut is None else cut_words(traced.encoding, cut)
+
+
+def of_head(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Variant:
+    """A variant of one head; layers and heads count from 0."""
+    return variant(
+        name, traced.layer(layer).attention[head].numpy(), traced.encoding.special, words(traced, cut).groups,
+        causal=traced.model.config.causal,
+    )  # fmt: skip
+
+
+def labels(traced: Trace, name: str, cut: str | None = None) -> list[str]:
+    """What the rows of a variant are called: tokens with their position in the text, or words with theirs."""
+    if name == REDUCED:
+        return [f"{i} · {label}" for i, label in enumerate(words(traced, cut).labels, start=1)]
+    kept = [i for i, special in enumerate(traced.encoding.special) if name == RAW or not special]
+    return [f"{i + 1} · {traced.labels[i]}" for i in kept]
+
+
+def variant_map(
+    traced: Trace, layer: int, head: int, name: str, cut: str | None = None, highest: float = 1.0
+) -> Figure:  # fmt: skip
+    """A variant as a heatmap, its first :data:`lab.figures.attention.MAP_TOKENS` rows and columns at most.
+
+    ``highest`` is the weight at the end of the colours, the same for maps that are compared.
+    """
+    found = of_head(traced, layer, head, name, cut)
+    shown = labels(traced, name, cut)[:MAP_TOKENS]
+    return matrix_slice(
+        found.matrix[:MAP_TOKENS, :MAP_TOKENS], Axis("Query (attends)", shown, False),
+        Axis("Key (attended to)", shown, False), title=f"{TITLES[name]} ({name}), {place(layer, head)}",
+        value_title="Weight", domain=(0.0, highest), mask_from=0 if traced.model.config.causal else None,
+    )  # fmt: skip
+
+
+def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Figure:
+    """What each row lost to special tokens: all rows of a short text, those that lost most of a long one."""
+    found, shown = of_head(traced, layer, head, name, cut), labels(traced, name, cut)
+    most = sorted(np.argsort(-found.removed, kind="stable")[:BARS].tolist())
+    part = "" if len(shown) <= BARS else f", the {BARS} rows of {len(shown)} that lost most"
+    return bars(
+        [shown[i] for i in most], found.removed[most], title=f"Mass removed with the special tokens{part}",
+        value_title="Share of the row", domain=(0.0, 1.0),
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""Attention variants on screen: what is left without special tokens, rescaled, and between words."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.heads.variants import LINSCALE, NOSEP, RAW, REDUCED, SOFTMAX_SCALE, VARIANTS, Variant, variant
+from lab.analysis.words.cuts import CutError, cut_words, default_cut, separator
+from lab.benches.tensors import variant_figures as figures
+from lab.course.words import escaped, quoted
+from lab.figures.attention import MAP_TOKENS
+from lab.models.trace import Trace
+from lab.ui import parameters
+from lab.ui.drawing import code, draw
+
+_BOTH, _ALONE = "Beside raw", "Alone"
+_MEANING = {
+    RAW: "The weights as the model has them. Each row sums to 1.",
+    NOSEP: "Rows and columns of special tokens are left out. The other weights stay, so a row sums to less than 1.",
+    LINSCALE: "Special tokens are left out, and each row is divided by what is left of it, so it sums to 1 again. "
+    "Where little was left, small differences look large.",
+    SOFTMAX_SCALE: "Special tokens are left out, and a softmax is taken of the weights that are left. They are between "
+    "0 and 1, so no new weight is more than e ≈ 2.718 times another.",
+    REDUCED: "Words instead of tokens, special tokens left out. A word’s row is the mean of its tokens’ rows, a word’s "
+    "column the sum of its tokens’ columns; then each row is divided by its sum.",
+}
+
+
+def show_variants(trace: Trace, layer: int, head: int) -> None:
+    """The chosen head, as it is and in the chosen variant, on one colour scale."""
+    chosen, alone = _controls()
+    st.markdown(f"**{figures.TITLES[chosen]}** ({escaped(chosen)}). {_MEANING[chosen]}")
+    cut = _choose_words(trace) if chosen == REDUCED else None
+    raw, found = (figures.of_head(trace, layer, head, name, cut) for name in (RAW, chosen))
+    shown = [chosen] if alone or chosen == RAW else [RAW, chosen]
+    highest = max(float(each.matrix.max()) for each in (raw, found) if each.name in shown) or 1.0
+    for place, name in zip(st.columns(len(shown)), shown, strict=True):
+        with place:
+            call = partial(figures.variant_map, trace, layer, head, name, cut if name == REDUCED else None, highest)
+            draw(call, f"variant-{name}" if name == chosen else "variant-beside")
+    largest = max(len(each.matrix) for each in (raw, found) if each.name in shown)
+    if largest > MAP_TOKENS:
+        st.caption(f"The first {MAP_TOKENS} of {largest} rows and columns are drawn.")
+    if chosen == SOFTMAX_SCALE:
+        _warn(raw, found)
+    _show_removed(trace, (layer, head), found, cut)
+    code(variant)
+
+
+def _controls() -> tuple[str, bool]:
+    """Which variant; whether raw stands beside it."""
+    with st.container(horizontal=True):
+        chosen = st.segmented_control(
+            "Variant", list(VARIANTS), default=REDUCED, required=True, key="variant", bind="query-params",
+            persist_state="session",
+            help="The short names are those of bertplus, which belongs to TransEasy, a set of Python tools for BERT.",
+        )  # fmt: skip
+        alone = st.segmented_control("Maps", [_BOTH, _ALONE], default=_BOTH, required=True, key="_variant_maps")
+    return str(chosen), alone == _ALONE
+
+
+def _choose_words(trace: Trace) -> str | None:
+    """A cut of the text by hand that fits it; None for the tokenizer's own words."""
+    sign, own = separator(trace.encoding), default_cut(trace.encoding)
+    with st.expander("Cut the words yourself", icon=":material/content_cut:"):
+        typed = st.text_area(
+            f"The text with {sign} between words; nothing means the tokenizer’s own words", key="word_cut",
+            bind="query-params", persist_state="session", max_chars=2 * parameters.MAX_CHARACTERS,
+            placeholder=own[:200], height=80,
+        )  # fmt: skip
+        st.button("Start from the tokenizer’s words", on_click=_take_own, args=(own,), icon=":material/edit:")
+        if not typed.strip():
+            return None
+        try:
+            cut_words(trace.encoding, typed)
+        except CutError as error:
+            st.warning(f"{escaped(str(error))} You see the tokenizer’s own words.", icon=":material/content_cut:")
+            return None
+    return typed
+
+
+def _take_own(own: str) -> None:
+    st.session_state["word_cut"] = own
+
+
+def _warn(raw: Variant, found: Variant) -> None:
+    before = "without bound, as one is 0" if raw.spread == float("inf") else f"up to {raw.spread:,.0f} times"
+    st.warning(
+        f"softmax\\_scale flattens every head. Within a row of this one, the raw weights differ {before}; here by "
+        f"{found.spread:.2f} times at most.",
+        icon=":material/horizontal_rule:",
+    )
+
+
+def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str | None) -> None:
+    """What the rows lost to special tokens."""
+    if not any(trace.encoding.special):
+        first = trace.layer(place[0]).attention[place[1]][:, 0].mean().item()
+        even = sum(1 / (i if trace.model.config.causal else len(trace)) for i in range(1, len(trace) + 1)) / len(trace)
+        st.markdown(
+            f"**Removed mass: 0.** {escaped(trace.model.id)} puts no special tokens around a text, so nothing is left "
+            f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays. On average it gets "
+            f"{first:.0%} of the attention; from a head that attends to all tokens alike it would get {even:.0%}. A "
+            "first token that takes attention whatever it says is called an attention sink (Xiao et al. 2024)."
+        )
+        return
+    if found.name == RAW:
+        st.markdown("**Removed mass: 0.** Nothing is left out of the raw map.")
+        return
+    special = ", ".join(dict.fromkeys(
+        quoted(token) for token, is_special in zip(trace.labels, trace.encoding.special, strict=True) if is_special
+    ))  # fmt: skip
+    worst = int(found.removed.argmax())
+    name = figures.labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
+    st.markdown(
+        f"**Removed mass: {found.removed.mean():.1%}** of the attention on average went to {special} and is not on the "
+        f"map. {quoted(name)} gave most: {found.removed[worst]:.1%}."
+    )
+    draw(partial(figures.removed_mass, trace, *place, found.name, cut), "removed-mass")

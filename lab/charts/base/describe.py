@@ -1,0 +1,77 @@
+"""A chart in a sentence or two: what somebody hears who does not see it (`alt=`)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.charts.base.labels import distinct, visible
+
+_NAMED_LINES = 3
+
+
+def describe_heatmap(  # noqa: PLR0913 - the words of the chart it describes
+    values: NDArray[np.float32],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    row_title: str,
+    column_title: str,
+    value_format: str = ".2f",
+    causal: bool = False,
+    kind: str = "Heatmap",
+) -> str:
+    """E.g. "Heatmap, 8 by 8. Largest 0.62: query “cat”, key “the”.", and the smallest if it is negative."""
+    shown = np.where(np.tri(*values.shape) > 0, values, np.nan) if causal else values
+    row_names, column_names = _names(rows), _names(columns)
+
+    def cell(place: int) -> str:
+        q, k = divmod(place, values.shape[1])
+        where = f"{_term(row_title)}{row_names[q]}, {_term(column_title)}{column_names[k]}"
+        return f"{_written(values[q, k], value_format)}: {where}."
+
+    text = f"{kind}, {values.shape[0]} by {values.shape[1]}. Largest {cell(int(np.nanargmax(shown)))}"
+    if np.nanmin(shown) < 0:
+        text += f" Smallest {cell(int(np.nanargmin(shown)))}"
+    return text + (" Above the diagonal all is masked." if causal else "")
+
+
+def describe_bars(
+    values: NDArray[np.float32], labels: Sequence[str], *, value_format: str = ".2f", kind: str = "Bar chart"
+) -> str:
+    """E.g. "Bar chart, 5 values. Largest 0.41: “cat”.", and the smallest if it is negative."""
+    names = _names(labels)
+
+    def bar(place: int) -> str:
+        return f"{_written(values[place], value_format)}: {names[place]}."
+
+    text = f"{kind}, {len(values)} values. Largest {bar(int(values.argmax()))}"
+    return text + (f" Smallest {bar(int(values.argmin()))}" if values.min() < 0 else "")
+
+
+def describe_lines(series: dict[str, NDArray[np.float32]], *, value_format: str = ".2f") -> str:
+    """E.g. "Line chart, 2 lines. “train” goes from 5.10 to 2.31 in 40 points. …"."""
+    told = [
+        f"“{visible(name)}” goes from {_written(line[0], value_format)} "
+        f"to {_written(line[-1], value_format)} in {len(line)} points."
+        for name, line in list(series.items())[:_NAMED_LINES]
+    ]
+    rest = len(series) - len(told)
+    return " ".join([f"Line chart, {len(series)} lines.", *told, *([f"And {rest} more."] if rest else [])])
+
+
+def _written(value: np.float32, value_format: str) -> str:
+    """As the chart writes it: what is rounded to 0 has no minus."""
+    sign = "+" if value_format.startswith("+") else ""
+    return format(float(value), f"{sign}z{value_format.removeprefix('+')}")
+
+
+def _term(title: str) -> str:
+    """The noun of an axis title: "Query (attends)" is "query "."""
+    noun = title.split("(", maxsplit=1)[0].strip().lower()
+    return f"{noun} " if noun else ""
+
+
+def _names(labels: Sequence[str]) -> list[str]:
+    """Labels as they are read out: in quotation marks, unless they are numbers."""
+    return [name if name.isdecimal() else f"“{name}”" for name in distinct([visible(label) for label in labels])]

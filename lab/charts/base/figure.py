@@ -1,0 +1,165 @@
+"""What every chart of the lab is: a Vega-Lite specification, its numbers, a sentence about it and its table."""
+
+import json
+import re
+import textwrap
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from lab.charts.base import colour
+from lab.charts.base.labels import visible
+
+CANVAS_ABOVE = 44  # tokens a side: beyond, thousands of SVG nodes make a page slow
+_PAGE_WIDTH = 720  # pixels, of a figure that takes the width it is given
+_LABEL_LIMIT = 76  # pixels: leaves two thirds of a phone to the drawing
+_FORMAT = re.compile(r"\+?\.\d+[feg%]")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart, ready to be drawn.
+
+    `st.vega_lite_chart(figure.data, figure.spec, width=figure.width, alt=figure.alt, key=...)`
+
+    Attributes
+    ----------
+    spec : Vega-Lite specification, plain JSON. Outlines and, where `domain` is given, new numbers leave it
+        as it is, and Streamlit then mends the drawing in place instead of building it anew.
+    data : the numbers, one row a mark; they travel as Arrow.
+    width : pixels, or "stretch". Pixels are a maximum: on a narrower page the chart shrinks.
+    alt : the chart in a sentence, for those who do not see it.
+    table : makes the table view when it is asked for; `lab.charts.to_csv` turns that into a file.
+    """
+
+    spec: dict[str, Any]
+    data: pd.DataFrame
+    width: int | Literal["stretch"]
+    alt: str
+    table: Callable[[], pd.DataFrame]
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        """How a notebook draws it: as Altair draws the same specification."""
+        import altair
+
+        return altair.Chart.from_dict(self.complete())._repr_mimebundle_(include, exclude)
+
+    def complete(self) -> dict[str, Any]:
+        """The specification with its numbers in it and a width in pixels: a drawing that stands alone."""
+        width = _PAGE_WIDTH if self.width == "stretch" else self.width
+        return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
+
+
+def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
+    """The part of a specification that all charts share. A title too long for the page is broken into lines."""
+    wide, narrow = (textwrap.wrap(visible(title, None), characters) for characters in (36, 18))
+    lines = [{"name": "title_lines", "value": wide}, {"name": "short_title_lines", "value": narrow}]
+    text = {
+        "expr": f"width + 20 > {8 * len(title)} ? [join(title_lines, ' ')] : "
+        f"width > {8 * 36} ? title_lines : short_title_lines"
+    }
+    spec: dict[str, Any] = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "title": {"text": text, "anchor": "start", "frame": "bounds", "offset": 12},
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "params": [colour.DARK, *lines],
+        "config": {"view": {"stroke": None}},
+    }
+    if canvas:
+        spec["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
+    return spec
+
+
+def axis_text(size: int = 12) -> dict[str, Any]:
+    """Settings of an axis' words: readable at small sizes, no lines, labels where their marks are."""
+    return {
+        "labelFontSize": size,
+        "labelColor": colour.SOFT_INK,
+        "titleColor": colour.SOFT_INK,
+        "labelPadding": 5,
+        "titlePadding": 8,
+        "labelFlush": False,
+        "ticks": False,
+        "domain": False,
+        "grid": False,
+    }
+
+
+def ticks(count: int) -> list[int]:
+    """Which of `count` places (from 0) to label, at most nine: the first, then round steps."""
+    step = next(step for step in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, count) if count / step <= 8)
+    return sorted({0, *range(step - 1, count, step)})
+
+
+def names(parameter: str, labels: Sequence[str]) -> dict[str, Any]:
+    """Labels as a parameter: values that expressions look up by index, never part of an expression."""
+    return {"name": parameter, "value": [visible(label) for label in labels]}
+
+
+def quoted(text: str) -> str:
+    """`text` (a title or a number format of the caller) as a string literal of Vega's expressions."""
+    return json.dumps(text)
+
+
+def label_extent(labels: Sequence[str], size: int) -> int:
+    """About how many pixels the widest of `labels` takes at font `size`, up to what a phone can spare."""
+    widths = (sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.56 for c in visible(text)) for text in labels)
+    return min(_LABEL_LIMIT, round(max(widths) * size) + 2)
+
+
+def numbers(values: ArrayLike, shape: tuple[str, ...], *, of: str) -> NDArray[np.float32]:
+    """`values` as finite float32 with the dimensions named by `shape`, e.g. `("rows", "columns")`.
+
+    Raises
+    ------
+    ValueError : other dimensions, nothing inside, NaN or infinity (and where the first one is).
+    """
+    array = np.asarray(values, dtype=np.float32)
+    if array.ndim != len(shape) or array.size == 0:
+        raise ValueError(f"{of}: expected numbers of shape ({', '.join(shape)}), got shape {array.shape}.")
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        first = tuple(int(index) for index in wrong[0])
+        raise ValueError(
+            f"{of}: {len(wrong)} of {array.size} values are NaN or infinite, the first at {first}: {array[first]}. "
+            "A chart cannot show them; mask them, or mend the step before."
+        )
+    return array
+
+
+def check_labels(count: int, labels: Sequence[str], *, of: str, what: str) -> None:
+    """Raise a ValueError unless there is one label for each of `count` things called `what`."""
+    if len(labels) != count:
+        raise ValueError(f"{of}: {count} {what} but {len(labels)} labels; give one label to each.")
+
+
+def check_format(value_format: str, *, of: str) -> None:
+    """Raise a ValueError unless Python and the browser (d3) read `value_format` alike."""
+    if not _FORMAT.fullmatch(value_format):
+        raise ValueError(f"{of}: the format {value_format!r} is not one like '.3f', '+.2f', '.1%', '.2e' or '.3g'.")
+
+
+def written(value_format: str) -> str:
+    """An expression for `datum.value` in this format. With an explicit sign d3 would write a small loss as −0.00."""
+    text = f"format(datum.value, {quoted(value_format)})"
+    return f"replace({text}, regexp('^−(?=0[.0]*%?$)'), '+')" if value_format.startswith("+") else text
+
+
+def check_index(index: int | None, count: int, *, of: str, what: str) -> None:
+    """Raise a ValueError unless `index` is None or one of `count` things called `what`, counted from 0."""
+    if index is not None and not 0 <= index < count:
+        raise ValueError(f"{of}: there is no {what} {index}; they run from 0 to {count - 1}.")
+
+
+def checked_domain(domain: tuple[float, float], *, of: str) -> tuple[float, float]:
+    """`domain` as plain floats. Raises a ValueError unless both ends are finite and low < high."""
+    low, high = float(domain[0]), float(domain[1])
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise ValueError(f"{of}: the domain ({low}, {high}) must run from a lower to a higher number.")
+    return low, high

@@ -1,0 +1,68 @@
+"""The numbers behind a chart as a table, and the table as a CSV file."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from lab.charts.base.labels import distinct, visible
+
+# What a spreadsheet takes for the start of a formula; the wide forms count in East Asian locales
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def table(
+    values: ArrayLike, rows: Sequence[str], columns: Sequence[str], *, causal: bool = False, long: bool = False
+) -> pd.DataFrame:
+    """`values` (rows, columns) under the names that the chart shows; repeated names carry their position (`the·5`).
+
+    `causal` leaves the cells above the diagonal empty. `long` gives one line per cell instead: row, column,
+    value; cells that do not exist are left out.
+
+    Raises
+    ------
+    ValueError : not one name per row and column.
+    """
+    array = np.asarray(values)
+    if array.shape != (len(rows), len(columns)):
+        raise ValueError(
+            f"table: values have the shape {array.shape}, but there are {len(rows)} row names "
+            f"and {len(columns)} column names; give one name to each row and column."
+        )
+    exists = np.tri(*array.shape) > 0 if causal else np.ones(array.shape, dtype=bool)
+    row_names, column_names = unique_names(rows), unique_names(columns)
+    if not long:
+        return pd.DataFrame(np.where(exists, array, np.nan) if causal else array, row_names, column_names)
+    q, k = np.nonzero(exists)
+    return pd.DataFrame(
+        {"row": np.asarray(row_names)[q], "column": np.asarray(column_names)[k], "value": array[q, k]},
+    )
+
+
+def unique_names(labels: Sequence[str]) -> list[str]:
+    """`labels` as the charts show them, uncut, each different from the others."""
+    return distinct([visible(label, limit=None) for label in labels])
+
+
+def to_csv(frame: pd.DataFrame) -> bytes:
+    """`frame` as CSV in UTF-8, with the mark that makes spreadsheets read it as such.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
+    Row names are written unless they are only 0, 1, 2 …
+    """
+    safe = frame.copy()
+    safe.columns = pd.Index([_harmless(name) for name in frame.columns])
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        if not pd.api.types.is_numeric_dtype(column):
+            safe.isetitem(place, [_harmless(cell) for cell in column])
+    named = not isinstance(frame.index, pd.RangeIndex)
+    if named:
+        safe.index = pd.Index([_harmless(name) for name in frame.index], name=_harmless(frame.index.name))
+    text: str = safe.to_csv(index=named, lineterminator="\r\n")
+    return text.encode("utf-8-sig")
+
+
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

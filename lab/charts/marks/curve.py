@@ -1,0 +1,105 @@
+"""A function as a curve, and where on it the numbers of a vector lie."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from lab.charts.base import colour
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, axis_text, base, check_index, numbers, quoted
+
+_CURVE, _POINT, _CHOSEN = 0, 1, 2
+
+
+def curve(
+    line: tuple[ArrayLike, ArrayLike],
+    points: tuple[ArrayLike, ArrayLike],
+    *,
+    title: str,
+    x_title: str,
+    y_title: str,
+    point_title: str,
+    highlight: int | None = None,
+) -> Figure:
+    """Draw `line` (x, y) through `points` (x, y), one for each `point_title` ("Neuron") 1, 2, 3 …
+
+    `highlight` (from 0) marks one point.
+
+    Raises
+    ------
+    ValueError : NaN, infinity, x and y of different lengths, or a highlight that is none of the points.
+    """
+    line_x, line_y = _pair(line, "line")
+    x, y = _pair(points, "points")
+    check_index(highlight, len(x), of="curve", what="point")
+    spec = base(title, 260, canvas=len(x) > CANVAS_ABOVE)
+    axis = axis_text() | {"tickCount": 6, "grid": True, "gridOpacity": 0.5}
+    spec["encoding"] = {
+        "x": {"field": "x", "type": "quantitative", "title": x_title, "axis": axis, "scale": {"nice": False}},
+        "y": {"field": "value", "type": "quantitative", "title": y_title, "axis": axis},
+    }
+    tooltip = {
+        "expr": f"{{{quoted(point_title)}: datum.index, {quoted(x_title)}: format(datum.x, '.6~g'), "
+        f"{quoted(y_title)}: format(datum.value, '.6~g')}}"
+    }
+    dots = {"type": "point", "filled": True, "size": 18, "opacity": 0.25, "color": colour.POSITIVE, "tooltip": tooltip}
+    chosen = {"type": "point", "filled": False, "size": 140, "strokeWidth": 3, "color": colour.NEGATIVE}
+    spec["layer"] = [
+        _only(_CURVE, {"type": "line", "strokeWidth": 2, "color": colour.SOFT_INK, "tooltip": None}),
+        _only(_POINT, dots),
+        _only(_CHOSEN, chosen | {"opacity": 1, "tooltip": tooltip}),
+    ]
+    alt = _words(x, y, highlight, x_title, y_title, point_title)
+    data = _data((line_x, line_y), (x, y), highlight)
+    return Figure(spec, data, 720, alt, partial(_table, x, y, x_title, y_title, point_title))
+
+
+def _pair(values: tuple[ArrayLike, ArrayLike], name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    x, y = (numbers(value, (name,), of="curve") for value in values)
+    if len(x) != len(y):
+        raise ValueError(f"curve: {name} has {len(x)} x but {len(y)} y; give one y to each x.")
+    return x, y
+
+
+def _only(kind: int, mark: dict[str, Any]) -> dict[str, Any]:
+    return {"transform": [{"filter": f"datum.kind === {kind}"}], "mark": mark | {"aria": False}}
+
+
+def _data(
+    line: tuple[NDArray[np.float32], NDArray[np.float32]],
+    points: tuple[NDArray[np.float32], NDArray[np.float32]],
+    highlight: int | None,
+) -> pd.DataFrame:
+    index = np.arange(1, len(points[0]) + 1)
+    chosen = slice(0, 0) if highlight is None else slice(highlight, highlight + 1)
+    parts = ((_CURVE, *line, np.zeros(len(line[0]))), (_POINT, *points, index))
+    rows = [*parts, (_CHOSEN, points[0][chosen], points[1][chosen], index[chosen])]
+    return pd.DataFrame(
+        {
+            "kind": np.concatenate([np.full(len(x), kind, dtype=np.int8) for kind, x, _, _ in rows]),
+            "x": np.concatenate([x for _, x, _, _ in rows]),
+            "value": np.concatenate([y for _, _, y, _ in rows]),
+            "index": np.concatenate([i for _, _, _, i in rows]).astype(np.int32),
+        }
+    )
+
+
+def _words(
+    x: NDArray[np.float32], y: NDArray[np.float32], highlight: int | None, x_title: str, y_title: str, point_title: str
+) -> str:
+    text = (
+        f"Curve with {len(x)} points. {x_title} from {x.min():.2f} to {x.max():.2f}, "
+        f"{y_title} from {y.min():.2f} to {y.max():.2f}. {(x < 0).mean():.0%} of the points lie left of 0."
+    )
+    if highlight is None:
+        return text
+    return f"{text} {point_title} {highlight + 1}: {x_title} {x[highlight]:.3f}, {y_title} {y[highlight]:.3f}."
+
+
+def _table(
+    x: NDArray[np.float32], y: NDArray[np.float32], x_title: str, y_title: str, point_title: str
+) -> pd.DataFrame:
+    index = pd.Index(range(1, len(x) + 1), name=point_title)
+    return pd.DataFrame({x_title: x, y_title: y}, index=pd.Index(index.to_list(), name=point_title))

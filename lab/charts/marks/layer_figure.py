@@ -1,0 +1,188 @@
+"""The figure of the paper, block by block from the bottom up, with one block marked: where a tensor stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from lab.charts.base import colour
+from lab.charts.base.figure import Figure, base, names
+
+_ROW = 27  # pixels
+_LANE, _LEFT, _RIGHT = 0.06, 0.17, 0.97  # shares of the width
+_THIRDS = ((0.17, 0.41), (0.45, 0.69), (0.73, 0.97))
+_HALF = 0.33  # half a block's height, in rows
+_BELOW = ("token", "position", "segment")
+_HEADS = ("vocabulary", "pair", "replaced")
+_LABELS = {
+    "token": "token", "position": "position", "segment": "segment", "sum": "sum", "embedding_norm": "LayerNorm",
+    "project": "W_E", "input": "x", "query": "query", "key": "key", "value": "value", "scores": "QKᵀ",
+    "scale": "÷ √d_k", "softmax": "softmax", "mix": "· V", "concat": "concat", "projection": "W_O", "add_1": "add",
+    "norm_1": "LayerNorm 1", "ffn_in": "W_1", "activation": "activation", "ffn_out": "W_2", "add_2": "add",
+    "norm_2": "LayerNorm 2", "final_norm": "LayerNorm", "vocabulary": "words", "pair": "pair",
+    "replaced": "replaced?",
+}  # fmt: skip
+_ATTENTION = ("scores", "scale", "softmax")
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What decides how the figure looks: which blocks there are beside a layer's own, and their order."""
+
+    blocks: Collection[str]
+    pre_norm: bool
+    causal: bool
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The blocks, row by row from the bottom."""
+        norm_1, norm_2 = (("norm_1",),), (("norm_2",),)
+        before, after = (norm_1, ()) if self.pre_norm else ((), norm_1)
+        before_ffn, last = (norm_2, ()) if self.pre_norm else ((), norm_2)
+        attention = (("query", "key", "value"), *((name,) for name in _ATTENTION), ("mix",), ("concat",))
+        layer = (
+            ("input",), *before, *attention, ("projection",), ("add_1",), *after,
+            *before_ffn, ("ffn_in",), ("activation",), ("ffn_out",), ("add_2",), *last,
+        )  # fmt: skip
+        below = (_BELOW, ("sum",), ("embedding_norm",), ("project",))
+        above = (("final_norm",), _HEADS) if self.pre_norm else (_HEADS,)
+        known = {"sum", "final_norm", *self.blocks}
+        outside = [[tuple(b for b in row if b in known) for row in part] for part in (below, above)]
+        return (*filter(None, outside[0]), *layer, *filter(None, outside[1]))
+
+    def marked(self, place: str) -> tuple[str, ...]:
+        """The blocks behind a tensor's place: some places are another block in each family."""
+        left = "add_2" if self.pre_norm else "norm_2"
+        entered = next(b for b in ("project", "embedding_norm", "sum") if b in {"sum", *self.blocks})
+        special: Mapping[str, tuple[str, ...]] = {
+            "left": (left,), "stream": ("input", left), "embedded": (entered,),
+            "final": ("final_norm",) if self.pre_norm else (left,),
+        }  # fmt: skip
+        return special.get(place, (place,))
+
+
+def layer_figure(architecture: Architecture, place: str, *, title: str) -> Figure:
+    """Draw the blocks of `architecture` from the bottom up, the one behind `place` marked.
+
+    Raises
+    ------
+    ValueError : a place that is no block of this figure.
+    """
+    rows, marked = architecture.rows, architecture.marked(place)
+    blocks = [block for row in rows for block in row]
+    missing = [block for block in marked if block not in blocks]
+    if missing:
+        raise ValueError(f"layer figure: {missing} is none of the blocks {blocks}.")
+    labels = [_label(block, architecture) for block in blocks]
+    spec = base(title, _ROW * len(rows))
+    spec["params"].append(names("labels", labels))
+    spec["encoding"] = {axis: _axis(axis, size) for axis, size in (("x", (0.0, 1.0)), ("y", (-0.6, len(rows) - 0.4)))}
+    spec["layer"] = [_frame(), _wires(), *_boxes(), *_words()]
+    shown = [_LABELS[block] for block in marked]
+    alt = f"{len(blocks)} blocks from the bottom up: {', '.join(labels)}. Marked: {' and '.join(shown)}."
+    return Figure(spec, _data(rows, marked, architecture), 320, alt, partial(_table, blocks, labels, marked))
+
+
+def _label(block: str, architecture: Architecture) -> str:
+    return "÷ √d_k, mask" if block == "scale" and architecture.causal else _LABELS[block]
+
+
+def _sides(row: Sequence[str]) -> list[tuple[float, float]]:
+    """Left and right end of each block of a row."""
+    if row[0] in _ATTENTION:
+        return [(_LEFT, _THIRDS[1][1])]
+    if len(row) == 3:
+        return list(_THIRDS)
+    gap = 0.04
+    width = (_RIGHT - _LEFT - gap * (len(row) - 1)) / len(row)
+    return [(_LEFT + i * (width + gap), _LEFT + i * (width + gap) + width) for i in range(len(row))]
+
+
+_Row = tuple[str, int, bool, float, float, float, float]
+
+
+def _data(rows: Sequence[Sequence[str]], marked: Collection[str], architecture: Architecture) -> pd.DataFrame:
+    """Blocks, lines and the layer's frame in one table, told apart by ``kind``."""
+    at = {block: number for number, row in enumerate(rows) for block in row}
+    last = at[architecture.marked("left")[0]]
+    data: list[_Row] = [("frame", 0, False, 0.0, at["input"] - 0.45, 1.0, last + 0.5)]
+    place = 0
+    for number, row in enumerate(rows):
+        for block, (left, right) in zip(row, _sides(row), strict=True):
+            data.append(("block", place, block in marked, left, number - _HALF, right, number + _HALF))
+            place += 1
+    for corners in _lines(rows, at, architecture.pre_norm):
+        data += [("wire", 0, False, *start, *end) for start, end in pairwise(corners)]
+    return pd.DataFrame(data, columns=["kind", "label", "marked", "x", "y", "x2", "y2"])
+
+
+def _lines(rows: Sequence[Sequence[str]], at: Mapping[str, int], pre_norm: bool) -> list[list[tuple[float, float]]]:
+    """The ways between blocks as chains of corners: row to row, value past the scores, and the two residuals."""
+    ways = [(x, number) for number, (below, above) in enumerate(pairwise(rows)) for x in _ways(below, above)]
+    lines = [[(x, number + _HALF), (x, number + 1 - _HALF)] for x, number in ways]
+    value = sum(_THIRDS[2]) / 2
+    lines.append([(value, at["value"] + _HALF), (value, at["mix"] - _HALF)])
+    for start, end in (("input", "add_1"), ("add_1" if pre_norm else "norm_1", "add_2")):
+        lines.append([(_LEFT, at[start]), (_LANE, at[start]), (_LANE, at[end]), (_LEFT, at[end])])
+    return lines
+
+
+def _ways(below: Sequence[str], above: Sequence[str]) -> list[float]:
+    """Where lines lead from a row to the next: at the middle of each block of the row that has more of them."""
+    lower, upper = ([(left + right) / 2 for left, right in _sides(row)] for row in (below, above))
+    if above[0] == "scores":
+        return lower[:2]  # the value goes past
+    return upper if len(upper) > len(lower) else lower
+
+
+def _axis(field: str, domain: tuple[float, float]) -> dict[str, Any]:
+    return {"field": field, "type": "quantitative", "scale": {"domain": list(domain), "nice": False}, "axis": None}
+
+
+_ENDS = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
+
+
+def _frame() -> dict[str, Any]:
+    mark = {"type": "rect", "fill": colour.SOFT_INK, "fillOpacity": 0.08, "cornerRadius": 8, "aria": False}
+    return {"transform": [{"filter": "datum.kind === 'frame'"}], "mark": mark | {"tooltip": None}, "encoding": _ENDS}
+
+
+def _wires() -> dict[str, Any]:
+    mark = {"type": "rule", "strokeWidth": 1.5, "color": colour.SOFT_INK, "tooltip": None, "aria": False}
+    return {"transform": [{"filter": "datum.kind === 'wire'"}], "mark": mark, "encoding": _ENDS}
+
+
+def _boxes() -> list[dict[str, Any]]:
+    layers = []
+    for test, fill in (("!datum.marked", colour.PAPER), ("datum.marked", colour.POSITIVE)):
+        mark = {"type": "rect", "fill": fill, "stroke": colour.SOFT_INK, "strokeWidth": 1, "cornerRadius": 5}
+        layers.append(
+            {"transform": [{"filter": f"datum.kind === 'block' && {test}"}],
+             "mark": mark | {"tooltip": None, "aria": False}, "encoding": _ENDS}
+        )  # fmt: skip
+    return layers
+
+
+def _words() -> list[dict[str, Any]]:
+    layers = []
+    for test, ink in (("!datum.marked", colour.INK), ("datum.marked", colour.themed("#ffffff", "#0e1117"))):
+        mark = {"type": "text", "align": "center", "baseline": "middle", "fontSize": 12, "color": ink, "aria": False}
+        layers.append(
+            {"transform": [{"filter": f"datum.kind === 'block' && {test}"},
+                           {"calculate": "(datum.x + datum.x2) / 2", "as": "across"},
+                           {"calculate": "(datum.y + datum.y2) / 2", "as": "up"}],
+             "mark": mark | {"tooltip": None},
+             "encoding": {"x": {"field": "across", "type": "quantitative"},
+                          "y": {"field": "up", "type": "quantitative"},
+                          "text": {"value": {"expr": "labels[datum.label]"}}}}
+        )  # fmt: skip
+    return layers
+
+
+def _table(blocks: Sequence[str], labels: Sequence[str], marked: Collection[str]) -> pd.DataFrame:
+    return pd.DataFrame({"block": labels, "marked": [block in marked for block in blocks]})

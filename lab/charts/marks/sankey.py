@@ -1,0 +1,201 @@
+"""A Sankey diagram of tokens: bands from the tokens before a layer to the tokens after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from lab.charts.base.figure import numbers
+from lab.charts.base.labels import visible
+from lab.charts.base.plotted import Plotted, plotly_text
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure as PlotlyFigure
+
+_BAND, _BAND_HOVER = "rgba(47, 134, 214, 0.34)", "rgba(47, 134, 214, 0.8)"
+_NODE, _CHOSEN = "rgba(128, 132, 149, 0.9)", "#cf6401"
+_ROW, _WORD, _LEAST = 24, 16, 320  # pixels: a token in the fullest column, a word, the least height
+_TOP, _BOTTOM = 60, 50  # pixels above and below the drawing
+# Plotly takes a coordinate of 0 for one that is not given.
+_EDGE = 0.002
+
+
+@dataclass(frozen=True)
+class Bands:
+    """m bands. ``level``, ``start`` and ``end`` (m,) from 0: from a token on a level to one on the next.
+
+    ``weight`` (m,) is how wide a band is.
+    """
+
+    level: NDArray[np.intp]
+    start: NDArray[np.intp]
+    end: NDArray[np.intp]
+    weight: ArrayLike
+
+
+def sankey(
+    bands: Bands, tokens: Sequence[str], layers: int, *, title: str, value_title: str, chosen: int | None = None
+) -> Plotted:
+    """Draw ``bands`` from left to right, one column of tokens before each of the ``layers`` and one after the last.
+
+    Parameters
+    ----------
+    tokens : one label each; they may be any text.
+    value_title : what a band's width is.
+    chosen : a token (from 0) whose node in the first column stands out.
+
+    Raises
+    ------
+    ValueError : no bands, NaN or infinity, a band that leads nowhere.
+    """
+    weight = numbers(bands.weight, ("bands",), of="sankey")
+    ends = np.concatenate([bands.start, bands.end])
+    if min(bands.level.min(), ends.min()) < 0 or bands.level.max() >= layers or ends.max() >= len(tokens):
+        raise ValueError(f"sankey: a band leaves the {layers} layers or the {len(tokens)} tokens.")
+    nodes, source, target = _nodes(bands)
+    value = np.maximum(np.bincount(source, weight, len(nodes)), np.bincount(target, weight, len(nodes)))
+    height = max(_LEAST, _ROW * int(np.bincount(nodes[:, 0]).max()))
+    pad, scale = _scale(nodes[:, 0], _columns(len(nodes), source, target), value, height)
+    y = _middles(nodes, np.maximum(value * scale, _WORD), height)
+    trace = {
+        "type": "sankey", "arrangement": "fixed", "valueformat": ".4f",
+        "node": {
+            "x": np.clip(nodes[:, 0] / layers, _EDGE, 1 - _EDGE).tolist(), "y": np.clip(y, _EDGE, 1).tolist(),
+            "pad": pad, **_node_look(nodes, tokens, chosen),
+        },
+        "link": {
+            "source": source.tolist(), "target": target.tolist(), "value": weight.tolist(), "color": _BAND,
+            "hovercolor": _BAND_HOVER, "customdata": _hover(bands, weight, tokens, value_title),
+            "hovertemplate": "%{customdata}<extra></extra>",
+        },
+    }  # fmt: skip
+    table = partial(_table, bands, weight, tokens, value_title)
+    return Plotted(_figure(trace, height, layers, title), _alt(bands, weight, tokens, layers), table)
+
+
+def _nodes(bands: Bands) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """The (level, token) that bands touch, (nodes, 2), level by level; each band's first and last node, (m,)."""
+    before = np.stack([bands.level, bands.start], axis=1)
+    after = np.stack([bands.level + 1, bands.end], axis=1)
+    nodes, places = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
+    source, target = np.split(places.ravel(), 2)
+    return nodes, source, target
+
+
+def _columns(count: int, source: NDArray[np.intp], target: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Into which column Plotly sorts each node when it finds the scale: the longest way there, (nodes,)."""
+    column = np.zeros(count, dtype=np.intp)
+    for band in np.argsort(source, kind="stable"):  # nodes are numbered level by level
+        column[target[band]] = max(column[target[band]], column[source[band]] + 1)
+    return column
+
+
+def _scale(
+    level: NDArray[np.intp], column: NDArray[np.intp], value: NDArray[Any], height: int
+) -> tuple[float, float]:  # fmt: skip
+    """The padding to ask for, and the pixels that a weight of 1 then takes.
+
+    Plotly draws all bands on one scale, the largest at which its fullest column fits with the padding. A level may
+    hold more than a column does, so the padding is what lets the levels fit, words included.
+    """
+    there = np.bincount(level) > 0
+    wanted = np.min((height - _WORD * np.bincount(level)[there]) / np.bincount(level, value)[there])
+    filled, total = np.bincount(column), np.bincount(column, value)
+    needed = np.min((height - wanted * total) / np.maximum(filled - 1, 1))
+    pad = float(min(max(needed, 1.0), 2 / 3 * height / max(int(filled.max()) - 1, 1)))
+    return pad, float(np.min((height - (filled - 1) * pad) / total))
+
+
+def _middles(nodes: NDArray[np.intp], size: NDArray[Any], height: int) -> NDArray[Any]:
+    """Where the middle of each node is, from 0 (top) to 1: near its token's row, no two upon each other."""
+    rows = np.unique(nodes[:, 1])
+    wanted = (np.searchsorted(rows, nodes[:, 1]) + 0.5) / len(rows) * height
+    found = np.empty(len(nodes))
+    for level in np.unique(nodes[:, 0]):
+        here = np.flatnonzero(nodes[:, 0] == level)
+        gap = min(2.0, max(0.0, (height - size[here].sum()) / len(here)))
+        found[here] = _apart(wanted[here], size[here], gap, height)
+    return found / height
+
+
+def _apart(wanted: NDArray[Any], size: NDArray[Any], gap: float, height: float) -> NDArray[Any]:
+    """Middles near ``wanted``, in its order, of things of these sizes: pushed down, then back up from the end."""
+    middle, end = wanted.copy(), 0.0
+    for place, half in enumerate(size / 2):
+        middle[place] = max(middle[place], end + half)
+        end = middle[place] + half + gap
+    end = height
+    for place in range(len(middle) - 1, -1, -1):
+        middle[place] = min(middle[place], end - size[place] / 2)
+        end = middle[place] - size[place] / 2 - gap
+    return middle
+
+
+def _node_look(nodes: NDArray[np.intp], tokens: Sequence[str], chosen: int | None) -> dict[str, Any]:
+    after = ["input" if level == 0 else f"after layer {level}" for level in nodes[:, 0]]
+    return {
+        "label": [plotly_text(tokens[token]) for token in nodes[:, 1]],
+        "color": [_CHOSEN if level == 0 and token == chosen else _NODE for level, token in nodes],
+        "customdata": [
+            f"{plotly_text(tokens[token])} ({token + 1}), {where}"
+            for token, where in zip(nodes[:, 1], after, strict=True)
+        ],
+        "hovertemplate": "%{customdata}<extra></extra>", "align": "left", "thickness": 12,
+        "line": {"width": 0},
+    }  # fmt: skip
+
+
+def _hover(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], value_title: str) -> list[str]:
+    return [
+        f"Layer {level + 1}: from {plotly_text(tokens[start])} ({start + 1}) to {plotly_text(tokens[end])} "
+        f"({end + 1})<br>{value_title} {value:.4f}"
+        for level, start, end, value in zip(bands.level, bands.start, bands.end, weight, strict=True)
+    ]
+
+
+def _alt(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], layers: int) -> str:
+    top = int(weight.argmax())
+    first, last = (f"“{visible(tokens[each[top]])}” ({each[top] + 1})" for each in (bands.start, bands.end))
+    return (
+        f"Sankey diagram of {len(weight)} bands through {layers} layers. The widest, {weight[top]:.3f}, leads from "
+        f"{first} to {last} in layer {bands.level[top] + 1}."
+    )
+
+
+def _figure(trace: dict[str, Any], height: int, layers: int, title: str) -> PlotlyFigure:
+    import plotly.graph_objects as go
+
+    names = ["Input", *(f"Layer {layer}" if layers <= 6 else str(layer) for layer in range(1, layers + 1))]
+    under = [
+        {
+            "text": name, "x": place / layers, "y": 0, "yshift": -14, "xref": "paper", "yref": "paper",
+            "showarrow": False, "yanchor": "top",
+            "xanchor": "left" if place == 0 else "right" if place == layers else "center",
+        }
+        for place, name in enumerate(names)
+    ]  # fmt: skip
+    layout = {
+        "title": {"text": title, "x": 0}, "height": height + _TOP + _BOTTOM,
+        "margin": {"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}, "annotations": under, "font": {"size": 13},
+    }  # fmt: skip
+    return go.Figure(data=[trace], layout=layout)
+
+
+def _table(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], value_title: str) -> pd.DataFrame:
+    """One line a band, counted from 1."""
+    return pd.DataFrame(
+        {
+            "layer": bands.level + 1,
+            "query": bands.end + 1,
+            "query token": [visible(tokens[i], None) for i in bands.end],
+            "key": bands.start + 1,
+            "key token": [visible(tokens[i], None) for i in bands.start],
+            value_title.lower(): weight,
+        }
+    )

@@ -1,0 +1,81 @@
+"""The learner's own text with its token boundaries drawn in, as safe HTML for `st.html`."""
+
+import html
+from collections.abc import Iterable, Sequence
+
+from lab.charts.base.labels import direction, visible
+
+Chip = tuple[str, tuple[int, ...], str | None]
+
+_HUES = (255, 70, 150, 320, 30)  # neighbours in the cycle differ for colour-blind eyes, too
+
+_STYLE = """<style>
+.tokens { line-height: 1.35; margin: 0 0 .5rem; padding: 3px; unicode-bidi: isolate; }
+.tokens .token { display: inline-flex; flex-direction: column; align-items: center; vertical-align: top;
+  max-width: 100%; margin: .15rem .5px; padding: 0 .3em .1em; border: 1px solid; border-radius: .3em;
+  color: light-dark(#16181d, #ffffff); overflow-wrap: anywhere; white-space: pre-wrap; }
+.tokens .token small { font-size: .7rem; color: light-dark(#4c505e, #d5d7dd); }
+.tokens .special { border-style: dashed; font-style: italic;
+  background: light-dark(#f4f4f6, #26282e); border-color: light-dark(#7a7f8c, #9a9fac); }
+.tokens .chosen { outline: 2px solid light-dark(#16181d, #ffffff); outline-offset: 1px; }
+.tokens .gap { display: inline-block; min-width: .35em; color: light-dark(#4c505e, #d5d7dd); padding-top: 1rem; }
+HUES</style>"""
+
+
+def token_chips(chips: Iterable[Chip], *, chosen: int | None = None, groups: Sequence[int] | None = None) -> str:
+    """HTML for a text cut into chips, each `(run of the text, its tokens' positions from 0, label or None)`.
+
+    A run without positions stands between tokens (a space) and is drawn plain. An empty run is a special
+    token, shown by its label, with a dashed frame. Positions count from 1 above the run; a label that differs
+    from the run stands below it. `chosen` (from 0) frames the chips of one token. Neighbours differ in colour,
+    unless `groups` gives each token its own: 0 or 1 for the segments of a pair, say.
+
+    All text is escaped, kept to its own direction, and its control characters are drawn as signs.
+    """
+    listed = list(chips)
+    side = direction("".join(run for run, _, _ in listed))
+    parts = []
+    turn = 0
+    for run, tokens, label in listed:
+        if not tokens and run:
+            parts.append(f'<span class="gap">{_gap(run)}</span>')
+            continue
+        kind = f"hue{turn % len(_HUES)}" if run else "special"
+        if groups is not None and tokens:
+            kind = f"hue{groups[tokens[0]] % len(_HUES)}" + ("" if run else " special")
+        turn += bool(run)
+        kind += " chosen" if chosen is not None and chosen in tokens else ""
+        parts.append(_chip(run, tokens, label, kind))
+    return f'{_style()}<div class="tokens" dir="{side}">{"".join(parts)}</div>'
+
+
+def _style() -> str:
+    hues = "".join(
+        f".tokens .hue{place} {{ background: light-dark(oklch(.94 .05 {hue}), oklch(.36 .07 {hue})); "
+        f"border-color: light-dark(oklch(.62 .12 {hue}), oklch(.68 .12 {hue})); }}\n"
+        for place, hue in enumerate(_HUES)
+    )
+    return _STYLE.replace("HUES", hues)
+
+
+def _chip(run: str, tokens: tuple[int, ...], label: str | None, kind: str) -> str:
+    shown = run or label or ""
+    name = f"<small><bdi>{_safe(label)}</bdi></small>" if label is not None and label != shown else ""
+    return f'<span class="token {kind}"><small>{_positions(tokens)}</small><bdi>{_safe(shown)}</bdi>{name}</span>'
+
+
+def _positions(tokens: tuple[int, ...]) -> str:
+    """Positions from 1: `3`, `3–5` for neighbours, `3, 7` otherwise."""
+    first, last = (tokens[0], tokens[-1]) if tokens else (0, -1)
+    if len(tokens) > 2 and tokens == tuple(range(first, last + 1)):
+        return f"{first + 1}–{last + 1}"
+    return ", ".join(str(token + 1) for token in tokens)
+
+
+def _gap(run: str) -> str:
+    """What lies between tokens: one space as itself, anything else made visible."""
+    return " " if run == " " else _safe(run)
+
+
+def _safe(text: str) -> str:
+    return html.escape(visible(text, limit=None))

@@ -1,0 +1,59 @@
+"""What the model reads, and the pre-tokens of a text, as chips for :func:`lab.charts.tokens.chips.token_chips`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab.charts.tokens.chips import Chip
+from lab.models.encoding import Encoding
+from lab.text.alignment import chips
+from lab.text.tokenizers.pieces import Span
+from lab.text.tokenizers.steps import TokenizationSteps
+
+
+def encoding_chips(encoding: Encoding) -> list[Chip]:
+    """Both texts, cut by their tokens, with the tokens that stand for no character between them.
+
+    Characters that no token covers stay as runs without positions, those cut at the model's limit too.
+    """
+    first = [i for i, added in enumerate(encoding.special) if not added and not encoding.in_pair[i]]
+    second = [i for i in range(len(encoding)) if encoding.in_pair[i]]
+    added = [i for i, special in enumerate(encoding.special) if special]
+    cut = [_text_chips(encoding.text, first, encoding)]
+    if encoding.pair is not None:
+        cut.append(_text_chips(encoding.pair, second, encoding))
+    result: list[Chip] = []
+    for each, positions in zip(cut, (first, second), strict=False):
+        begin = positions[0] if positions else len(encoding)
+        result += [_empty(i, encoding) for i in added if i < begin]
+        added = [i for i in added if i >= begin]
+        result += each
+    return result + [_empty(i, encoding) for i in added]
+
+
+def _text_chips(text: str, positions: Sequence[int], encoding: Encoding) -> list[Chip]:
+    offsets = [encoding.offsets[i] for i in positions]
+    # A byte-level token of nothing but a trimmed space covers no character, but it is read.
+    without = [i for i, (start, end) in zip(positions, offsets, strict=True) if start == end]
+    result: list[Chip] = []
+    for chip in chips(text, offsets):
+        tokens = tuple(positions[i] for i in chip.tokens)
+        while tokens and without and without[0] < tokens[0]:
+            result.append(_empty(without.pop(0), encoding))
+        label = " ".join(encoding.tokens[i] for i in tokens)
+        result.append((chip.text, tokens, label if tokens else None))
+    return result + [_empty(i, encoding) for i in without]
+
+
+def _empty(position: int, encoding: Encoding) -> Chip:
+    return "", (position,), encoding.tokens[position]
+
+
+def pre_token_chips(steps: TokenizationSteps) -> list[Chip]:
+    """A text as typed, cut by its pre-tokens, each labelled with what became of it if that differs."""
+    spans: list[Span] = [word.span for word in steps.words]
+    result: list[Chip] = []
+    for chip in chips(steps.text, spans):
+        label = " ".join(steps.words[i].text for i in chip.tokens) if chip.tokens else None
+        result.append((chip.text, chip.tokens, label))
+    return result

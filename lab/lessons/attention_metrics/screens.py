@@ -1,0 +1,270 @@
+"""The screens of the attention-metrics lesson about one head and about all of them."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads import metric_parts as take
+from lab.analysis.heads import metrics as measure
+from lab.analysis.heads.attention import attention_map, heaviest
+from lab.analysis.heads.comparing import block_size
+from lab.analysis.heads.metrics import METRICS, Metric, Metrics
+from lab.analysis.heads.values import is_causal
+from lab.course.metric_cards import SYMBOLS, filled, tex
+from lab.course.words import named
+from lab.figures import metrics as figures
+from lab.figures.metrics import unit
+from lab.figures.multi_head import CELLS
+from lab.lessons.attention_metrics import checks as ask
+from lab.ui.blanks import blanks
+from lab.ui.drawing import code, draw
+from lab.ui.metric_choice import (
+    LESSON,
+    choose_metric,
+    choose_version,
+    found,
+    no_choice,
+    threshold,
+    uniform,
+)
+from lab.ui.one_head import OneHead, choose_token
+from lab.ui.quiz import checks, predict
+
+ALL_HEADS = "all-heads"
+_ROWS = 24  # terms of a row that are listed
+
+
+def show_two(view: OneHead) -> None:
+    """Two maps, a prediction, then their numbers."""
+    layer, trace = view.layer.index, view.trace
+    spread = found(view.trace).corrected.spread[layer]
+    other = take.contrast(spread, view.head)
+    if other is None:
+        st.info("There is no second head with a value to compare with here.", icon=":material/info:")
+        return
+    heads = [(layer, view.head), (layer, other)]
+    st.markdown(
+        "Here are two heads of one layer, on one scale: the chosen one, and the one whose entropy differs most from "
+        "it. A row with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that. "
+        "With natural logarithms its unit is the **nat**, in this whole lesson."
+    )
+    asked = st.container()  # above the maps, so that a class sees both
+    draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")
+    block = block_size(len(trace), CELLS)
+    if block > 1:
+        st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
+    question = ask.higher_entropy(heads, [float(spread[view.head]), float(spread[other])])
+    with asked:
+        known = question is None or predict(LESSON, question)
+    if not known:
+        return
+    corrected = choose_version()
+    _table_of_two(view, heads, corrected)
+    st.markdown(
+        "Each head gets six numbers. A **uniform head** gives every key it may see the same weight: its numbers are "
+        "what a head scores that prefers nothing. So they tell you which heads choose at all, and where it pays to "
+        "look closer. The next step fills in the formulas."
+    )
+
+
+def _table_of_two(view: OneHead, heads: list[tuple[int, int]], corrected: bool) -> None:
+    every, even = found(view.trace), uniform(view.trace)
+    table = pd.DataFrame(
+        {
+            "metric": [metric.name for metric in METRICS],
+            **{
+                ask.head_name((layer, head)): [float(every.values(m.id, corrected)[layer, head]) for m in METRICS]
+                for layer, head in heads
+            },
+            "uniform head": [float(even.values(metric.id, corrected)[0]) for metric in METRICS],
+            "unit": [unit(metric, corrected) for metric in METRICS],
+        }
+    )
+    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+
+
+def show_six(view: OneHead) -> None:
+    """A card for each metric: its formula, this head's numbers in it, what it says."""
+    corrected = choose_version()
+    n, causal = len(view.trace), is_causal(view.trace)
+    st.markdown(
+        f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, "
+        r"$\ell_i$ how many keys query i may see"
+        + (f" (1 to {n}: the model is causal)." if causal else f" (here always {n}).")
+    )
+    parts = take.metric_parts(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
+    every, even = found(view.trace), uniform(view.trace)
+    for start in range(0, len(METRICS), 2):
+        for column, metric in zip(st.columns(2), METRICS[start : start + 2], strict=True):
+            with column, st.container(border=True, height="stretch"):
+                _card(view, metric, corrected, parts, every, even)
+    code(measure.attention_metrics)
+
+
+def _card(
+    view: OneHead, metric: Metric, corrected: bool, parts: take.MetricParts, every: Metrics, even: Metrics
+) -> None:
+    values = every.values(metric.id, corrected)
+    own = float(values[view.layer.index, view.head])
+    st.markdown(f"**{metric.name}**" + (f" (also called {metric.also})" if metric.also else ""))
+    st.latex(metric.corrected if corrected else metric.formula)
+    if math.isnan(own):
+        st.markdown("No row has a choice here, so there is no value.")
+        return
+    st.latex(rf"\small {filled(metric.id, parts, corrected)}")
+    above = int(np.count_nonzero(values > own))
+    st.markdown(
+        f"**{own:.3f}** {unit(metric, corrected)} · uniform head {float(even.values(metric.id, corrected)[0]):.3f} · "
+        f"{above} of {values.size - 1} other heads are higher"
+    )
+    st.markdown(f"{metric.reading} {SYMBOLS.get(metric.id, '')}")
+
+
+def show_by_hand(view: OneHead) -> None:
+    """The entropy of one row, term by term."""
+    choose_token(view.trace, "token", "Query: whose row", view.query)
+    weights = attention_map(view.layer, view.head)
+    row = take.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
+    count = len(row.weights)
+    if count < 2:
+        st.info(
+            "This query sees one key only: its weight is 1 and the entropy 0. Choose a later token.",
+            icon=":material/info:",
+        )
+        return
+    st.markdown(
+        f"This is the row of {view.token(view.query)} in {view.place}. Its {count} weights become one entropy: "
+        "multiply each weight by its natural logarithm, add the products up, change the sign."
+    )
+    _show_terms(view, row)
+    _own_share(view, row)
+    code(take.entropy_of_row)
+
+
+def _show_terms(view: OneHead, row: take.RowEntropy) -> None:
+    """The terms of the sum, and the sum."""
+    count = len(row.weights)
+    shown = heaviest(row.weights.astype(np.float32), int(row.weights.argmax()), _ROWS)
+    table = pd.DataFrame(
+        {
+            "key": [view.trace.labels[i] for i in shown],
+            "weight A": row.weights[shown],
+            "ln A": row.logarithms[shown],
+            "−A ln A": row.terms[shown],
+        },
+        index=[i + 1 for i in shown],
+    )
+    st.dataframe(
+        table, height="content",
+        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]},
+    )  # fmt: skip
+    if count > len(shown):
+        rest = row.total - float(row.terms[shown].sum())
+        st.caption(f"The {len(shown)} largest weights of {count}; the other rows add {rest:.4f}.")
+    first, second = sorted(range(count), key=lambda i: -row.weights[i])[:2]
+    st.latex(
+        rf"H = -({tex(row.weights[first])} \cdot \ln {tex(row.weights[first])}) - "
+        rf"({tex(row.weights[second])} \cdot \ln {tex(row.weights[second])})"
+        + (r" - \dots" if count > 2 else "")
+        + rf" = {tex(row.total)}\ \text{{nats}}"
+        if row.weights[second] > 0
+        else rf"H = {tex(row.total)}\ \text{{nats}}"
+    )
+    st.markdown(
+        f"A row that is spread evenly over all {count} keys has ln {count} = {row.largest:.3f}. This row is as "
+        f"uncertain as one that is spread evenly over e^{row.total:.3f} = **{row.keys:.2f}** keys."
+    )
+
+
+def _own_share(view: OneHead, row: take.RowEntropy) -> None:
+    """Asks for the row's share of the largest entropy it could have."""
+    count = len(row.weights)
+    st.markdown(f"Now you: what share of its maximum, ln {count}, is this row’s entropy?")
+    if blanks(
+        {"Share of the maximum": row.total / row.largest},
+        f"Divide {row.total:.3f} by {row.largest:.3f}.",
+        f"_metrics.{hash(view.trace.token_ids)}.{view.layer.index}.{view.head}.{view.query}",
+    ):
+        st.success(
+            f"{row.total:.3f} ÷ {row.largest:.3f} = {row.total / row.largest:.3f}. The mean of this over all rows is "
+            "Spread (entropy), corrected.",
+            icon=":material/check:",
+        )
+
+
+def show_all(view: OneHead) -> None:
+    """One metric of every head."""
+    every = found(view.trace)
+    if not np.isnan(every.corrected.spread).any():
+        question = ask.most_even_layer(every.corrected.spread)
+        if question is not None and not predict(LESSON, question):
+            return
+    metric, corrected = choose_metric(), choose_version()
+    values = every.values(metric.id, corrected)
+    if no_choice(values):
+        return
+    layers, heads = values.shape
+    shown = (metric.id, view.layer.index, view.head, corrected, threshold())
+    draw(
+        figures.all_heads_of(every, *shown), ALL_HEADS, clickable=True,
+        call=partial(figures.all_heads, view.trace, *shown),
+    )  # fmt: skip
+    high, low = (np.unravel_index(int(at), values.shape) for at in (values.argmax(), values.argmin()))
+    st.markdown(
+        f"Highest: layer {high[0] + 1}, head {high[1] + 1} (**{values[high]:.3f}**). Lowest: layer {low[0] + 1}, head "
+        f"{low[1] + 1} (**{values[low]:.3f}**). Click a head to choose it."
+    )
+    n = len(view.trace)
+    st.markdown(
+        f":material/arrow_downward: **On the way.** The metrics read {layers * heads} maps of {n} × {n} weights and "
+        f"make {len(METRICS)} numbers of each map, {layers * heads * len(METRICS)} in all. The model never sees these "
+        "numbers. Its weights go on to the values, as in lesson 3."
+    )
+    code(measure.trace_metrics)
+
+
+def show_layer(view: OneHead) -> None:
+    """The chosen head against its layer and against a uniform head."""
+    metric, corrected = choose_metric(), choose_version()
+    layer = view.layer.index
+    values = found(view.trace).values(metric.id, corrected)[layer]
+    even = float(uniform(view.trace).values(metric.id, corrected)[0])
+    if no_choice(values):
+        return
+    shown = (metric.id, layer, view.head, corrected, threshold())
+    draw(
+        figures.one_layer_of(found(view.trace), uniform(view.trace), *shown), "one-layer",
+        call=partial(figures.one_layer, view.trace, *shown),
+    )  # fmt: skip
+    own, mean = float(values[view.head]), float(values.mean())
+    st.markdown(
+        f"The dashed line is a uniform head on {len(view.trace)} tokens, **{even:.3f}**. Head {view.head + 1} has "
+        f"**{own:.3f}**, and the mean of layer {layer + 1} is {mean:.3f}."
+    )
+
+
+def show_checks(view: OneHead) -> None:
+    """Questions on this text and this head."""
+    trace, causal, layer = view.trace, is_causal(view.trace), view.layer.index
+    weights = attention_map(view.layer, view.head)
+    row = take.entropy_of_row(weights, view.query, causal=causal)
+    token = named(trace, view.query)
+    checks(
+        LESSON,
+        (
+            ask.row_share(token, row),
+            ask.most_confident(layer, found(view.trace).raw.confidence_avg[layer]),
+            ask.effective_keys(token, row),
+            ask.uniform_average(len(trace), causal),
+            ask.maximum_is_one_row(
+                (layer, view.head), take.metric_parts(weights, causal=causal, threshold=threshold())
+            ),
+        ),
+        most=4,
+    )

@@ -1,0 +1,87 @@
+"""Runs with the input changed: other segments, tokens in another order, and how far the vectors move.
+
+What ends in ``_of`` draws a measurement that is at hand; the function of the same name without it measures first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lab.analysis.heads.attention import heaviest
+from lab.analysis.layers.embeddings import (
+    Gap,
+    Movement,
+    Order,
+    SegmentChange,
+    Values,
+    permutation_gap,
+    segment_movement,
+)
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.charts.marks.lines import lines, settled
+from lab.figures.attention import BARS
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+
+STATES = "Hidden state (0 = input of layer 1)"
+WITHOUT, WITH, NO_MASK = "positions zeroed", "positions kept", "zeroed, no mask"
+
+
+def segment_means(traced: Trace, movement: Movement) -> dict[str, Values]:
+    """How far the vectors of each segment moved, (L+1,), as a mean over its tokens."""
+    ids = np.array(traced.segment_ids)
+    present = sorted(set(traced.segment_ids))
+    return {f"segment {'AB'[each % 2]}": movement.distance[:, ids == each].mean(axis=1) for each in present}
+
+
+def segment_movement_by_layer(traced: Trace, change: SegmentChange) -> Figure:
+    """How far vectors move, layer by layer, when the segments are changed. Errors: those of ``segment_movement``."""
+    return segment_movement_by_layer_of(traced, segment_movement(traced, change))
+
+
+def segment_movement_by_layer_of(traced: Trace, movement: Movement) -> Figure:
+    """The same, measured before."""
+    return settled(lines(
+        segment_means(traced, movement), x=range(len(movement.distance)), x_title=STATES,
+        y_title="Distance ÷ length", title="How far vectors move, on average",
+    ))  # fmt: skip
+
+
+def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int = 0) -> Figure:
+    """How far each token's last vector moves; of a long text ``token`` and those that move farthest."""
+    return segment_movement_by_token_of(traced, segment_movement(traced, change), token)
+
+
+def segment_movement_by_token_of(traced: Trace, movement: Movement, token: int = 0) -> Figure:
+    """The same, measured before."""
+    moved, n = movement.distance[-1], len(traced)
+    shown = heaviest(moved.astype(np.float32), token, min(n, BARS))
+    part = "" if n <= BARS else f", the {len(shown)} of {n} that move farthest"
+    return bars(
+        [traced.labels[i] for i in shown], moved[shown], value_title="Distance ÷ length",
+        title=f"How far each token’s last vector moves{part}",
+    )  # fmt: skip
+
+
+def ways_to_run(traced: Trace) -> dict[str, Interventions]:
+    """With what a text is run in two orders: without positions, with them, and in GPT-2 without its mask too."""
+    runs = {WITHOUT: Interventions(no_positions=True), WITH: Interventions()}
+    if traced.model.config.causal:
+        runs[NO_MASK] = Interventions(no_positions=True, no_causal_mask=True)
+    return runs
+
+
+def reordering(traced: Trace, order: Order) -> Figure:
+    """How far the outputs are from having moved with their tokens, hidden state by hidden state."""
+    return reordering_of({name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()})
+
+
+def reordering_of(gaps: Mapping[str, Gap]) -> Figure:
+    """The same, measured before; by the names of :func:`ways_to_run`."""
+    return settled(lines(
+        {name: gap.layers for name, gap in gaps.items()}, x=range(len(gaps[WITHOUT].layers)), x_title=STATES,
+        y_title="max |difference|", title="Difference in each hidden state", value_format=".2g",
+    ))  # fmt: skip

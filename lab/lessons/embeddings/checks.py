@@ -1,0 +1,252 @@
+"""Predictions and checks of the embeddings lesson, computed from the learner's own trace.
+
+Tokens and dimensions count from 1 in what is asked, positions of the sinusoids from 0, as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lab.analysis.layers.embeddings import (
+    SUMMANDS,
+    Array,
+    Gap,
+    Movement,
+    Order,
+    Values,
+    WorkedDimension,
+    lengths,
+)
+from lab.analysis.layers.positions import similarity, sinusoids, wavelengths
+from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.words import named, quoted
+from lab.models.config import ModelConfig
+from lab.models.encoding import Encoding
+from lab.models.trace import Trace
+
+# A hidden state that moved by less than this share of its length has not moved for the eye.
+_MOVED = 1e-3
+
+
+def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
+    """A token that stands in the text twice: which of its vectors are equal?"""
+    twice = _twice(trace.encoding)
+    if twice is None:
+        return None
+    first, second = twice
+    token_id, here = trace.token_ids[first], [name for name in SUMMANDS if name in vectors]
+    apart = float(np.abs(vectors["sum"][first] - vectors["sum"][second]).max())
+    equal = [name for name in here if np.array_equal(vectors[name][first], vectors[name][second])]
+    if "token" not in equal or apart < 1e-6:
+        return None
+    why = (
+        f"Both look up row {token_id} of the token table, but tokens {first + 1} and {second + 1} stand at two "
+        "positions "
+        f"with two vectors: the sums differ by up to {apart:.3f}."
+    )
+    options = (
+        Option("Their token vectors are equal, their sums differ", why, correct=True),
+        Option("All their vectors are equal: it is the same word", why),
+        Option("None of their vectors is equal: no two positions are alike", why),
+    )
+    prompt = (
+        f"{quoted(trace.labels[first])} is token {first + 1} and token {second + 1}. Which of their vectors are equal?"
+    )
+    return shuffled("same-word", prompt, options)
+
+
+def _twice(encoding: Encoding) -> tuple[int, int] | None:
+    """The first two places of a token that occurs again; special tokens only where nothing else does."""
+    for special in (False, True):
+        seen: dict[int, int] = {}
+        for place, token_id in enumerate(encoding.token_ids):
+            if encoding.special[place] != special:
+                continue
+            if token_id in seen:
+                return seen[token_id], place
+            seen[token_id] = place
+    return None
+
+
+def longest_sum(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
+    """Which token's sum is the longest vector? The margin is a share of the longest."""
+    sizes = lengths(vectors)["sum"]
+
+    def why(place: int, best: int) -> str:
+        tail = ", the longest of all." if place == best else f"; that of token {best + 1} has {sizes[best]:.3f}."
+        return f"Its sum has the length {sizes[place]:.3f}{tail}"
+
+    prompt = "Which token’s sum is the longest vector?"
+    largest = float(sizes.max()) or 1.0
+    return ranked("longest-sum", prompt, (sizes / largest).tolist(), lambda place: named(trace, place), why)
+
+
+def first_text_too(movement: Movement, encoding: Encoding) -> Question | None:
+    """Every segment id becomes 0: which outputs change? The first text's ids do not."""
+    own = np.array(encoding.segment_ids)
+    if not own.any() or own.all():
+        return None
+    last = movement.distance[-1]
+    first, second = float(last[own == 0].mean()), float(last[own == 1].mean())
+    moved = (first > _MOVED, second > _MOVED)
+    numbers = f"Those of segment A move by {first:.3f} of their length on average, those of segment B by {second:.3f}."
+    options = (
+        Option("Those of both segments", f"{numbers} Attention carries the change over.", correct=all(moved)),
+        Option("Only those of segment B, whose ids change", numbers, correct=moved == (False, True)),
+        Option("None", numbers, correct=not any(moved)),
+    )
+    if sum(option.correct for option in options) != 1:
+        return None
+    return Question("first-text-too", "Every segment id becomes 0. Which tokens’ outputs change?", options)
+
+
+def same_distance(width: int, base: float) -> Question | None:
+    """Which pair of positions has the same dot product as 3 and 8?"""
+    dot = similarity(sinusoids(np.arange(32), width, base), "dot product")
+    pairs = ((13, 18), (3, 18), (0, 8), (3, 6))
+    values = [float(dot[pair]) for pair in pairs]
+    others = [i for i in range(1, 4) if abs(values[i] - values[0]) > MARGIN * width / 2]
+    if len(others) < 2:
+        return None
+    told = ("they are 5 apart, as 3 and 8 are.", "they are 15 apart.", "they are 8 apart.", "they are 3 apart.")
+    options = [
+        Option(
+            f"{pairs[i][0]} and {pairs[i][1]}",
+            f"Their dot product is {values[i]:.3f}, that of 3 and 8 {float(dot[3, 8]):.3f}: {told[i]}",
+            correct=i == 0,
+        )
+        for i in (0, *others)
+    ]
+    prompt = "The sinusoids of positions 3 and 8 have a dot product. Which other two positions have the same?"
+    return shuffled("same-distance", prompt, options)
+
+
+def turns_fastest(width: int, base: float) -> Question:
+    """Do low or high dimensions turn fast?"""
+    waves = wavelengths(width, base)
+    why = (
+        f"Dimensions 1 and 2 turn once in {waves[0]:.2f} positions, dimensions {width - 1} and {width} once in "
+        f"{waves[-1]:,.2f}."
+    )
+    options = (
+        Option("The first", why, correct=True),
+        Option("The last", why),
+        Option("All turn equally fast", why),
+    )
+    return Question(
+        "turns-fastest", "Which dimensions of the sinusoids turn fastest from position to position?", options
+    )
+
+
+def after_reordering(order: Order, gap: Gap) -> Question:
+    """Positions are gone and the tokens stand in another order: what becomes of the outputs?
+
+    Only for an order in which other tokens stand at some places: else outputs that move and outputs that stay
+    are alike.
+    """
+    apart = f"{float(gap.layers.max()):.2g}"
+    rounding = ", which is rounding" if gap.follows else ""
+    why = f"Compare each token at its old and at its new place: the largest difference is {apart}{rounding}."
+    options = (
+        Option("Each token keeps its output, at its new place", why, correct=gap.follows),
+        Option("Every place keeps its output, whatever stands there now", why),
+        Option("The outputs become other numbers", why, correct=not gap.follows),
+    )
+    prompt = f"All position vectors are set to 0, and the tokens are {order}. What becomes of the outputs?"
+    return Question("after-reordering", prompt, options)
+
+
+def added_up(trace: Trace, token: int, dimension: int, worked: WorkedDimension) -> Question | None:
+    """The sum of one dimension, from its summands."""
+    summands = list(worked.summands.values())
+    listed = ", ".join(f"{name} {value:.3f}" for name, value in worked.summands.items())
+    wrong = {
+        summands[0] + sum(summands[2:]): "The position vector was left out.",
+        worked.total / len(summands): f"This is the mean; the {len(summands)} numbers are added, not averaged.",
+        float(np.prod(summands)): "This is their product; the vectors are added.",
+        sum(abs(value) for value in summands): "The signs were dropped.",
+        -worked.total: "The sign is wrong.",
+    }
+    prompt = (
+        f"In dimension {dimension + 1}, {named(trace, token)} has {listed}. What stands there in the sum? "
+        "Three decimals, so the last one may be off by a rounding."
+    )
+    right = (worked.total, f"{' + '.join(f'({value:.3f})' for value in summands)} = {worked.total:.3f}.")
+    return numeric("added-up", prompt, right, wrong, lambda value: f"{value:.3f}")
+
+
+def normalized(trace: Trace, token: int, dimension: int, worked: WorkedDimension) -> Question | None:
+    """LayerNorm of one number, γ and β included. None in GPT-2, which has no LayerNorm here."""
+    norm = worked.norm
+    if norm is None:
+        return None
+    wrong = {
+        norm.normalized: "This is before γ and β.",
+        norm.gamma * worked.total / norm.deviation + norm.beta: "The mean was not taken away.",
+        norm.gamma * (worked.total - norm.mean) / norm.deviation**2 + norm.beta: "This divides by the variance, not "
+        "by its root.",
+        norm.gamma * (worked.total - norm.mean) + norm.beta: "The division by the deviation was left out.",
+    }
+    prompt = (
+        f"The sum of {named(trace, token)} has {worked.total:.3f} in dimension {dimension + 1}. Over all dimensions "
+        f"its mean is {norm.mean:.3f} and its deviation {norm.deviation:.3f}. Here γ = {norm.gamma:.3f} and "
+        f"β = {norm.beta:.3f}. What does LayerNorm make of it?"
+    )
+    why = f"γ · (sum − mean) ÷ deviation + β = {norm.gamma:.3f} · {norm.normalized:.3f} + ({norm.beta:.3f})."
+    return numeric("normalized", prompt, (norm.output, why), wrong, lambda value: f"{value:.2f}")
+
+
+def learned_numbers(config: ModelConfig, rows: int, width: int, n: int) -> Question | None:
+    """How large is the position table?"""
+    wrong: dict[float, str] = {
+        float(n * width): f"{n} × {width}: the rows that this text looks up. The table has one for every place.",
+        config.vocabulary * width: f"{config.vocabulary:,} × {width}: this is the token table.",
+        rows: f"This counts one number for each position; each row has {width}.",
+    }
+    prompt = (
+        f"The position table has {rows:,} rows, the token table {config.vocabulary:,}, and vectors have {width} "
+        "numbers. How many numbers does the position table hold?"
+    )
+    right = (
+        float(rows * width),
+        f"{rows:,} × {width}. Sinusoids come out of a formula: nothing is stored, nothing learned.",
+    )
+    return numeric("learned-numbers", prompt, right, wrong, lambda value: f"{value:,.0f}")
+
+
+def nearest_position(rows: Array, position: int) -> Question | None:
+    """Which learned position vector is most similar to this one?"""
+    cosines: Values = similarity(rows)[position]
+    others = [i for i in range(len(rows)) if i != position]
+
+    def why(place: int, best: int) -> str:
+        tail = (
+            ", the largest of all." if place == best else f"; position {others[best]} has {cosines[others[best]]:.3f}."
+        )
+        return f"The cosine of positions {position} and {others[place]} is {cosines[others[place]]:.3f}{tail}"
+
+    prompt = (
+        f"Among the learned vectors of positions 0 to {len(rows) - 1}, which has the largest cosine with that of "
+        f"position {position}?"
+    )
+    values = [float(cosines[i]) for i in others]
+    return ranked("nearest-position", prompt, values, lambda place: f"Position {others[place]}", why)
+
+
+def slowest_wave(width: int, base: float) -> Question | None:
+    """The wavelength of the last pair, from base, width and the formula."""
+    waves = wavelengths(width, base)
+    wrong = {
+        float(waves[0]): "This is the first pair, the fastest.",
+        2 * np.pi * base: "The exponent of the last pair is 2i/d with i = d/2 − 1, a little below 1.",
+        float(waves[-1]) / (2 * np.pi): "This is the number of positions a radian takes; a whole turn has 2π of them.",
+        float(width): "The number of dimensions says nothing about the wavelength alone.",
+    }
+    prompt = (
+        f"Sinusoids with d = {width} and the base {base:,.0f}: after how many positions has the last pair of "
+        f"dimensions, i = {width // 2 - 1}, turned once?"
+    )
+    why = f"2π · {base:,.0f}^({width - 2}/{width}) = {waves[-1]:,.1f}."
+    return numeric("slowest-wave", prompt, (float(waves[-1]), why), wrong, lambda value: f"{value:,.1f}")

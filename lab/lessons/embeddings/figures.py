@@ -1,0 +1,157 @@
+"""Positions as vectors: the learned table beside sinusoids, how alike positions are, wavelengths and shifts.
+
+Positions count from 0, as in Vaswani et al. 2017, §3.5. ``length`` is how many are looked at, ``width`` and
+``base`` are those of the sinusoids; of more than a drawing holds, every k-th is drawn. What ends in ``_of`` draws
+a measurement that is at hand; the function of the same name without it measures first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.layers import positions as analysis
+from lab.analysis.layers.embeddings import Array, position_rows
+from lab.analysis.layers.positions import BASE, Measure, Values, by_distance, similarity, sinusoids, spaced, wavelengths
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.strips import strips
+from lab.charts.marks.lines import lines, settled
+from lab.figures.embeddings import DIMENSIONS, dimension_names, stretch
+from lab.models.trace import Trace
+
+Spread = tuple[Values, Values, Values]
+ROWS = 64
+MAP = 96
+_WAVES = 4  # pairs of dimensions drawn as curves, at even steps
+_MATRIX = 8  # a side of the shift's matrix
+
+
+def learned_table(traced: Trace, length: int, first: int = 0) -> Heatmap:
+    """The learned vectors of the first positions, the dimensions from ``first`` on."""
+    rows = position_rows(traced, length)
+    shown = stretch(first, rows.shape[1])
+    title = f"Learned positions, dimensions {shown.start + 1} to {shown.stop} of {rows.shape[1]}"
+    return _table(rows[:, shown], dimension_names(traced, shown), title)
+
+
+def sinusoid_table(length: int, width: int, base: float = BASE) -> Heatmap:
+    """The sinusoids of the first positions; of a wide table pairs of dimensions at even steps."""
+    pairs = spaced(width // 2, DIMENSIONS // 2)
+    kept = np.stack([2 * pairs, 2 * pairs + 1], axis=1).ravel()
+    part = "" if len(kept) == width else f", {len(pairs)} pairs at even steps"
+    table = sinusoids(np.arange(length), width, base)[:, kept]
+    return _table(table, _numbered(kept + 1), f"Sinusoids, d = {width}{part}")
+
+
+def _table(rows: Array | Values, dimensions: list[str], title: str) -> Heatmap:
+    places = spaced(len(rows), ROWS)
+    return heatmap(
+        rows[places], _numbered(places), dimensions, title=title, row_title="Position", column_title="Dimension",
+        value_title="Value", scale="diverging", numbered=False,
+    )  # fmt: skip
+
+
+def _numbered(places: NDArray[np.int64]) -> list[str]:
+    return [str(place) for place in places.tolist()]
+
+
+def row_lengths(traced: Trace, length: int, width: int, base: float = BASE) -> Figure:
+    """The Euclidean length of each position's vector, learned and computed."""
+    sizes = {
+        "learned": np.linalg.norm(position_rows(traced, length), axis=1),
+        "sinusoids": np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1),
+    }
+    return settled(lines(
+        sizes, x=range(length), x_title="Position", y_title="Length of the row", title="Length of each row",
+        y_domain=(0.0, 1.05 * float(max(each.max() for each in sizes.values()))),
+    ))  # fmt: skip
+
+
+def learned_similarity(traced: Trace, length: int, measure: Measure = "cosine") -> Heatmap:
+    """How alike the learned vectors of two positions are, each with each."""
+    return learned_similarity_of(similarity(position_rows(traced, length), measure), measure)
+
+
+def learned_similarity_of(alike: Values, measure: Measure) -> Heatmap:
+    """The same, measured before: ``alike`` (length, length)."""
+    return _map(alike, measure, "learned positions")
+
+
+def sinusoid_similarity(length: int, width: int, base: float = BASE, measure: Measure = "cosine") -> Heatmap:
+    """How alike the sinusoids of two positions are, each with each."""
+    return sinusoid_similarity_of(similarity(sinusoids(np.arange(length), width, base), measure), width, measure)
+
+
+def sinusoid_similarity_of(alike: Values, width: int, measure: Measure) -> Heatmap:
+    """The same, measured before: ``alike`` (length, length)."""
+    return _map(alike, measure, f"sinusoids, d = {width}")
+
+
+def _map(values: Values, measure: Measure, of: str) -> Heatmap:
+    places = spaced(len(values), MAP)
+    return heatmap(
+        values[np.ix_(places, places)], _numbered(places), _numbered(places), title=f"{measure.capitalize()} of {of}",
+        row_title="Position", column_title="Other position", value_title=measure.capitalize(), scale="diverging",
+        domain=(-1.0, 1.0) if measure == "cosine" else None, numbered=False,
+    )  # fmt: skip
+
+
+def similarity_by_distance(
+    traced: Trace, length: int, width: int, base: float = BASE, measure: Measure = "cosine"
+) -> Figure:  # fmt: skip
+    """Least, mean and largest similarity of learned vectors at each distance, and that of sinusoids."""
+    learned = by_distance(similarity(position_rows(traced, length), measure))
+    computed = by_distance(similarity(sinusoids(np.arange(length), width, base), measure))
+    return similarity_by_distance_of(learned, computed, measure)
+
+
+def similarity_by_distance_of(learned: Spread, computed: Spread, measure: Measure) -> Figure:
+    """The same, measured before: least, mean and largest at each distance."""
+    least, mean, most = learned
+    return settled(lines(
+        {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed[1]},
+        x=range(len(computed[1])), x_title="Distance |p − q|", y_title=measure.capitalize(),
+        title=f"{measure.capitalize()} by distance",
+    ))  # fmt: skip
+
+
+def waves(length: int, width: int, base: float = BASE) -> Figure:
+    """The sines of a few dimensions over the positions."""
+    pairs = np.unique(np.linspace(0, width // 2 - 1, _WAVES).round().astype(int))
+    table = sinusoids(np.arange(length), width, base)
+    return settled(lines(
+        {f"dimension {2 * i + 1}": table[:, 2 * i] for i in pairs}, x=range(length), x_title="Position",
+        y_title="Value", title="Sines of some dimensions", y_domain=(-1.0, 1.0),
+    ))  # fmt: skip
+
+
+def wavelength_by_dimension(width: int, base: float = BASE) -> Figure:
+    """The logarithm of each pair's wavelength: a straight line."""
+    return settled(lines(
+        {"wavelength": np.log10(wavelengths(width, base))}, x=range(1, width, 2), x_title="Dimension",
+        y_title="log₁₀ of the wavelength", title="Wavelength of each pair",
+    ))  # fmt: skip
+
+
+def shift_matrix(shift: int, width: int, base: float = BASE) -> Heatmap:
+    """The first rows and columns of the matrix that moves any position's sinusoids ``shift`` positions on."""
+    size = min(width, _MATRIX)
+    names = [str(i + 1) for i in range(size)]
+    return heatmap(
+        analysis.shift_matrix(shift, width, base)[:size, :size], names, names,
+        title=f"The matrix for k = {shift}, its first {size} dimensions", row_title="Into dimension",
+        column_title="From dimension", value_title="Factor", scale="diverging", domain=(-1.0, 1.0),
+        value_format=".2f", numbered=False,
+    )  # fmt: skip
+
+
+def shifted(place: int, shift: int, width: int, base: float = BASE) -> Heatmap:
+    """The sinusoids of ``place``, the matrix times them, and those of the position ``shift`` further on."""
+    before, after = sinusoids([place, place + shift], width, base)
+    shown = stretch(0, width)
+    return strips(
+        [before[shown], (analysis.shift_matrix(shift, width, base) @ before)[shown], after[shown]],
+        [f"PE({place})", f"M · PE({place})", f"PE({place + shift})"],
+        title=f"Position {place}, multiplied, and position {place + shift}", value_title="Value", domain=(-1.0, 1.0),
+    )  # fmt: skip

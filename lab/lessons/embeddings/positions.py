@@ -1,0 +1,157 @@
+"""Learned positions and computed ones: two screens of the embeddings lesson, and the sliders they share."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import get_args
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.layers.embeddings import position_rows
+from lab.analysis.layers.positions import Measure, by_distance, frequencies, similarity, sinusoids
+from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import figures
+from lab.lessons.embeddings.figures import Spread
+from lab.lessons.embeddings.screens import LESSON, EmbeddingView, choose_dimensions
+from lab.ui import parameters, selection
+from lab.ui.drawing import code, draw
+from lab.ui.quiz import predict
+
+
+def settings() -> tuple[int, int, float]:
+    """The sinusoids' length, width and base, from three sliders."""
+    left, middle, right = st.columns(3)
+    with left:
+        slider("pe_length", "Positions", 8)
+    with middle:
+        slider("pe_width", "Dimensions d of the sinusoids", 4)
+    with right:
+        st.select_slider(
+            "Base of the sinusoids", sorted(parameters.CHOICES["pe_base"]), parameters.CHOICES["pe_base"][0],
+            key="pe_base", bind="query-params",
+        )  # fmt: skip
+    chosen = selection.current()
+    _, least, most = parameters.NUMBERS["pe_width"]
+    width = min(max(chosen.pe_width, least), most)
+    length = min(max(chosen.pe_length, parameters.NUMBERS["pe_length"][1]), parameters.NUMBERS["pe_length"][2])
+    base = chosen.pe_base if chosen.pe_base in parameters.CHOICES["pe_base"] else parameters.CHOICES["pe_base"][0]
+    return length, width - width % 2, float(base)
+
+
+def slider(name: str, label: str, step: int) -> None:
+    default, least, most = parameters.NUMBERS[name]
+    st.slider(label, least, most, default, step, key=name, bind="query-params")
+
+
+def show_tables(view: EmbeddingView) -> None:
+    """Learned rows beside computed ones."""
+    length, width, base = settings()
+    st.markdown(
+        f"{view.model} **looks up** a vector for each position in a table that it has learned. Vaswani et al. "
+        "**compute** the vector: sines and cosines of the position, the **sinusoids**. Each pair of dimensions has its "
+        "own speed. Positions count from 0, as in their formula: token 1 stands at position 0."
+    )
+    _about_offset(view)
+    first = choose_dimensions(view.width)
+    left, right = st.columns(2)
+    with left:
+        draw(partial(figures.learned_table, view.trace, length, first), "learned-positions")
+    with right:
+        draw(partial(figures.sinusoid_table, length, width, base), "sinusoids")
+    _cut_rows(view, length)
+    _draw_lengths(view, length, width, base)
+    st.latex(
+        r"\begin{aligned} PE_{(pos,\,2i)} & = \sin(pos \cdot \omega_i) \\ PE_{(pos,\,2i+1)} & = \cos(pos \cdot "
+        r"\omega_i) \\ \omega_i & = \text{base}^{-2i/d} \end{aligned}"
+    )
+    code(sinusoids, frequencies)
+
+
+def _about_offset(view: EmbeddingView) -> None:
+    first = view.trace.model.config.position_offset
+    if first:
+        st.markdown(
+            f"The table of {view.model} begins {first} rows earlier: position 0 is its row {first}. The rows before it "
+            "belong to padding."
+        )
+
+
+def _cut_rows(view: EmbeddingView, asked: int) -> None:
+    there = view.trace.model.config.max_tokens
+    if there < asked:
+        st.caption(f"{view.model} has {there} positions; the sinusoids are computed for all {asked}.")
+    step = math.ceil(asked / figures.ROWS)
+    if step > 1:
+        st.caption(f"One position in {step} is drawn.")
+
+
+def _draw_lengths(view: EmbeddingView, length: int, width: int, base: float) -> None:
+    draw(partial(figures.row_lengths, view.trace, length, width, base), "row-lengths")
+    sizes = np.linalg.norm(position_rows(view.trace, length), axis=1)
+    half = width // 2
+    off = float(np.abs(np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1) - math.sqrt(half)).max())
+    st.markdown(
+        f"Each pair of a sinusoid adds sin² + cos² = 1, so every row has the length √(d/2) = √{half} = "
+        f"**{math.sqrt(half):.4f}**; the largest difference on screen is {off:.1g}. The learned rows have lengths from "
+        f"{sizes.min():.3f} to {sizes.max():.3f}."
+    )
+
+
+def show_similarity(view: EmbeddingView) -> None:
+    """Which positions are alike? The same map for both tables."""
+    length, width, base = settings()
+    measures = get_args(Measure)
+    chosen = st.segmented_control(
+        "Similarity", measures, default=measures[0], required=True, key="similarity", bind="query-params"
+    )
+    measure: Measure = chosen if chosen in measures else measures[0]
+    st.markdown(
+        "The **dot product** of two vectors multiplies them dimension by dimension and adds up. For the sinusoids of "
+        "positions p and q, each pair of dimensions adds"
+    )
+    st.latex(
+        r"\begin{aligned} & \sin(p\,\omega_i)\sin(q\,\omega_i) + \cos(p\,\omega_i)\cos(q\,\omega_i) \\ & = "
+        r"\cos\big((p - q)\,\omega_i\big) \end{aligned}"
+    )
+    question = ask.same_distance(width, base)
+    if question is not None and not predict(LESSON, question):
+        return
+    learned = similarity(position_rows(view.trace, length), measure)
+    pe = similarity(sinusoids(np.arange(length), width, base), measure)
+    left, right = st.columns(2)
+    with left:
+        draw(
+            figures.learned_similarity_of(learned, measure), "similarity-learned",
+            call=partial(figures.learned_similarity, view.trace, length, measure),
+        )  # fmt: skip
+    with right:
+        draw(
+            figures.sinusoid_similarity_of(pe, width, measure), "similarity-sinusoids",
+            call=partial(figures.sinusoid_similarity, length, width, base, measure),
+        )  # fmt: skip
+    if length > figures.MAP:
+        st.caption(f"One position in {math.ceil(length / figures.MAP)} is drawn.")
+    spread, pe_spread = by_distance(learned), by_distance(pe)
+    draw(
+        figures.similarity_by_distance_of(spread, pe_spread, measure), "similarity-by-distance",
+        call=partial(figures.similarity_by_distance, view.trace, length, width, base, measure),
+    )  # fmt: skip
+    _tell_by_distance(spread, pe_spread, measure)
+    code(similarity, by_distance)
+
+
+def _tell_by_distance(learned: Spread, computed: Spread, measure: Measure) -> None:
+    least, mean, most = learned
+    pe_least, _, pe_most = computed
+    far, share = len(mean) // 2, " ÷ (d/2)" if measure == "cosine" else ""
+    st.markdown(
+        f"Among sinusoids the {measure} depends on the distance k alone: it is Σ cos(k·ω){share}. At one distance, no "
+        f"two values differ by more than {float((pe_most - pe_least).max()):.1g}."
+    )
+    st.markdown(
+        f"Among the learned vectors, the least and the largest value at one distance are up to "
+        f"{float((most - least).max()):.3f} apart. The mean is {mean[1]:.3f} between neighbours and {mean[far]:.3f} at "
+        f"the distance {far}."
+    )

@@ -1,0 +1,32 @@
+"""The last screen of the embeddings lesson: questions graded on this text and this model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lab.analysis.layers.embeddings import position_rows, worked_dimension
+from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings.screens import LESSON, EmbeddingView
+from lab.ui.parameters import DEFAULTS
+from lab.ui.quiz import checks
+
+_POSITIONS = 16  # as many as a learner can look up on the similarity map
+
+
+def show_checks(view: EmbeddingView) -> None:
+    """Four questions, those that this text decides."""
+    trace, token = view.trace, view.token
+    # The largest numbers of the token's sum: two decimals of them say enough. Two dimensions, because the second
+    # question names the sum that the first one asks for.
+    second, first = np.argsort(np.abs(view.parts["sum"][token]), kind="stable")[-2:].tolist()
+    table = trace.model.weights.embeddings.position
+    rows = position_rows(trace, _POSITIONS)
+    candidates = (
+        ask.added_up(trace, token, first, worked_dimension(trace, token, first)),
+        ask.normalized(trace, token, second, worked_dimension(trace, token, second)),
+        ask.nearest_position(rows, min(token, len(rows) - 1)),
+        ask.learned_numbers(trace.model.config, len(table), view.width, len(trace)),
+        ask.longest_sum(trace, view.parts),
+        ask.slowest_wave(DEFAULTS.pe_width, float(DEFAULTS.pe_base)),
+    )
+    checks(LESSON, candidates, most=4)

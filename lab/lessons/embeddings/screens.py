@@ -1,0 +1,225 @@
+"""The screens of the embeddings lesson about the tokens' own vectors; those about positions are next door."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads.attention import window
+from lab.analysis.layers.embeddings import SUMMANDS, Array, WorkedDimension, lengths, parts, worked_dimension
+from lab.course.words import quoted
+from lab.figures import embeddings as figures
+from lab.figures.embeddings import DIMENSIONS, TOKENS, stretch
+from lab.lessons.embeddings import checks as ask
+from lab.models import forward
+from lab.models.trace import Trace
+from lab.ui import selection
+from lab.ui.drawing import code, draw
+from lab.ui.page import LessonPage
+from lab.ui.quiz import predict
+
+LESSON = "embeddings"
+
+
+@dataclass(frozen=True)
+class EmbeddingView:
+    """What the learner looks at: one token of a text, and a stretch of dimensions. All counted from 0."""
+
+    page: LessonPage
+    trace: Trace
+    token: int
+
+    @cached_property
+    def parts(self) -> dict[str, Array]:
+        """The vectors on their way into layer 1, (n, width) each; what the model lacks is left out."""
+        return parts(self.trace)
+
+    @property
+    def width(self) -> int:
+        """Numbers in each of the vectors that are added."""
+        return int(self.parts["sum"].shape[1])
+
+    @property
+    def model(self) -> str:
+        return quoted(self.trace.model.id)
+
+    @property
+    def word(self) -> str:
+        return quoted(self.trace.labels[self.token])
+
+
+def choose_dimensions(width: int) -> int:
+    """The first of the 64 dimensions that are drawn, from 0; all of a narrow model are."""
+    if width <= DIMENSIONS:
+        return 0
+    last, asked = width - DIMENSIONS + 1, selection.current().first_dimension
+    if not 1 <= asked <= last:
+        selection.note(f"{DIMENSIONS} of {width} dimensions can start at 1 to {last}, so {asked} became {last}.")
+        st.session_state["first_dimension"] = asked = last
+
+    def take() -> None:
+        st.session_state["first_dimension"] = st.session_state["_first_dimension"]
+
+    st.session_state["_first_dimension"] = asked
+    st.number_input(
+        f"First of the {DIMENSIONS} dimensions drawn, of {width}", 1, last, step=DIMENSIONS, key="_first_dimension",
+        on_change=take,
+    )  # fmt: skip
+    return asked - 1
+
+
+def show_vectors(view: EmbeddingView) -> None:
+    """From ids to rows of numbers: every token's vector, part by part."""
+    trace, table = view.trace, view.trace.model.weights.embeddings.token
+    st.markdown(
+        f"An id picks a row. {view.word} has the id {trace.token_ids[view.token]}, so it gets that row of the token "
+        f"table: {view.width} numbers out of a table of {table.shape[0]:,} rows. Such a row of numbers is a "
+        "**vector**; "
+        f"each of its numbers is a **dimension**. The token’s position picks a row of the position table"
+        f"{', its segment one of the segment table' if 'segment' in view.parts else ''}. These vectors are added up."
+    )
+    question = ask.same_word(trace, view.parts)
+    if question is not None and not predict(LESSON, question):
+        return
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        part = _choose_part(view)
+    with right:
+        first = choose_dimensions(view.width)
+    _draw_rows(view, part, first)
+    code(forward.embed)
+
+
+def _choose_part(view: EmbeddingView) -> str:
+    names = list(view.parts)
+    if st.session_state.get("part") not in names:
+        st.session_state.pop("part", None)  # of another model
+    part = st.segmented_control("Vectors", names, default="token", required=True, key="part", bind="query-params")
+    return str(part) if part in names else "token"
+
+
+def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
+    """One strip a token; of a long text those around the chosen one."""
+    n = len(view.trace)
+    rows = window(view.token, n, TOKENS)
+    draw(partial(figures.vectors, view.trace, part, view.token, first), "vectors")
+    if n > TOKENS:
+        st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
+    names = {"LayerNorm": "norm"}
+    st.markdown(
+        f"One scale of colours serves all {view.width} dimensions. In Python these are the {n} × {view.width} numbers "
+        f"of `trace.embeddings.{names.get(part, part)}`."
+    )
+
+
+def show_sum(view: EmbeddingView) -> None:
+    """One token, one dimension under the other: what is added and what comes out."""
+    first = choose_dimensions(view.width)
+    dimension = _chosen_dimension(view, stretch(first, view.width))
+    call = partial(figures.summands, view.trace, view.token, first, dimension)
+    figure = call()
+    clicked = figure.clicked(draw(figure, "summands", clickable=True, call=call))
+    if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
+        st.session_state["_clicked_dimension"] = clicked
+        st.session_state["dimension"] = first + clicked[1] + 1
+        st.rerun()
+    worked = worked_dimension(view.trace, view.token, dimension)
+    _write_sum(view, worked, dimension)
+    _show_norm(view, worked, first, dimension)
+    code(forward.embed, forward.layer_norm)
+
+
+def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
+    """The dimension worked out, from 0: the one clicked, else the largest sum of those drawn."""
+    asked = selection.current().dimension - 1
+    if shown.start <= asked < shown.stop:
+        return asked
+    return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())
+
+
+def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
+    st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click a cell to work out another.")
+    terms = " + ".join(
+        rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
+    )
+    st.latex(rf"\begin{{aligned}} & {terms} \\ & = {worked.total:.4f} \end{{aligned}}")
+
+
+def signed(value: float) -> str:
+    """A number as a term of a product or sum: a negative one in parentheses."""
+    return f"{value:.4f}" if value >= 0 else f"({value:.4f})"
+
+
+def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimension: int) -> None:
+    """LayerNorm of the sum, or why there is none."""
+    norm, own = worked.norm, view.trace.model.weights.embeddings.norm
+    if norm is None or own is None:
+        st.markdown(
+            f"{view.model} has no LayerNorm here: the sum itself enters layer 1, and each layer normalizes what it "
+            "reads (Radford et al. 2019, §2.3)."
+        )
+        return
+    st.markdown(
+        "**LayerNorm** brings the numbers of each token to one scale. It subtracts their mean and divides by their "
+        "standard deviation. Then it multiplies each dimension by a γ and adds a β; both are learned and the same for "
+        "all tokens."
+    )
+    draw(partial(figures.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
+    st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
+    st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
+    shown_value = float(view.parts["LayerNorm"][view.token, dimension])
+    st.markdown(
+        f"The mean and the deviation are those of all {view.width} dimensions of this token. The model itself has "
+        f"{shown_value:.4f} there."
+    )
+
+
+def show_lengths(view: EmbeddingView) -> None:
+    """How long the vectors are, token by token, and what enters the first layer."""
+    sizes = lengths(view.parts)
+    draw(partial(figures.lengths, view.trace), "lengths")
+    own = {name: float(size[view.token]) for name, size in sizes.items()}
+    listed = ", ".join(f"{name} {own[name]:.3f}" for name in SUMMANDS if name in own)
+    right_angle = math.sqrt(sum(own[name] ** 2 for name in SUMMANDS if name in own))
+    st.markdown(
+        f"The vectors of {view.word} have these lengths: {listed}. Their sum has the length **{own['sum']:.3f}**. If "
+        f"they stood at right angles, it would have √(Σ length²) = {right_angle:.3f}"
+        f"{_angle(own['sum'], right_angle)}"
+    )
+    if "LayerNorm" in sizes:
+        after = sizes["LayerNorm"]
+        st.markdown(
+            f"Among the tokens of this text, the sums are {sizes['sum'].min():.2f} to {sizes['sum'].max():.2f} long. "
+            f"LayerNorm gives all of them the length √{view.width} = {math.sqrt(view.width):.2f}; with γ and β they "
+            "are "
+            f"{after.min():.2f} to {after.max():.2f} long."
+        )
+    st.markdown(_on_the_way(view))
+    code(lengths)
+
+
+def _angle(length: float, right_angle: float) -> str:
+    if abs(length - right_angle) < 0.01 * right_angle:
+        return ": they are close to right angles."
+    return f": they point partly {'the same way' if length > right_angle else 'against each other'}."
+
+
+def _on_the_way(view: EmbeddingView) -> str:
+    config, n = view.trace.model.config, len(view.trace)
+    project = ""
+    if view.trace.model.weights.embeddings.project is not None:
+        project = f" A matrix of {view.width} × {config.width} first widens each row to {config.width} numbers."
+    rest = (
+        "The model has one **layer**. It reads this matrix and hands on one of the same shape."
+        if config.layers == 1
+        else f"The model is a stack of {config.layers} **layers**. Each reads such a matrix and hands on one of the "
+        "same shape."
+    )
+    return (
+        f"**On the way to layer 1.** Ids, positions and segments are gone. From here on the text is {n} × "
+        f"{config.width} numbers.{project} {rest}"
+    )

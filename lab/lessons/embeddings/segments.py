@@ -1,0 +1,114 @@
+"""The screen of the embeddings lesson about segments: whose they are, and what they change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import get_args
+
+import streamlit as st
+
+from lab.analysis.layers.embeddings import Movement, SegmentChange, segment_movement
+from lab.charts.tokens.chips import token_chips
+from lab.charts.tokens.encoding import encoding_chips
+from lab.lessons.embeddings import change_figures as figures
+from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings.screens import LESSON, EmbeddingView
+from lab.models.encoding import Encoding
+from lab.ui.cached import layers as cached_layers
+from lab.ui.drawing import code, draw
+from lab.ui.quiz import predict
+
+_PAIR = ("The children went to the park.", "They played until it was dark.")
+_NAMES = "AB"
+_CHANGES: Mapping[SegmentChange, str] = {
+    "all 0": "all ids 0",
+    "swapped": "ids 0 and 1 swapped",
+    "left out": "no segment vectors",
+}
+_BOX = 320  # pixels of a text that scrolls
+
+
+def show_segments(view: EmbeddingView) -> None:
+    """Segment A, segment B, and a run with the ids changed."""
+    trace, segments = view.trace, view.trace.model.config.segments
+    if segments == 0:
+        st.info(
+            f"{view.model} has no segment vectors. Only its tokens tell one text from another.",
+            icon=":material/info:",
+        )
+        return
+    _draw_segments(trace.encoding)
+    if segments == 1:
+        st.markdown(f"{view.model} has a single segment. Every token gets the same segment vector.")
+    elif len(set(trace.segment_ids)) == 1:
+        st.markdown("This is one text, so every token is in segment A (id 0).")
+        if view.page.selection.mode != "Toy":
+            st.button("Show a pair of sentences", icon=":material/dynamic_feed:", on_click=_take_pair)
+    change = _choose_change(segments, pair=len(set(trace.segment_ids)) > 1)
+    movement = cached_layers.segment_movement(trace, change)
+    question = ask.first_text_too(movement, trace.encoding) if change == "all 0" else None
+    if question is not None and not predict(LESSON, question):
+        return
+    _show_movement(view, movement, change)
+    code(segment_movement)
+
+
+def _take_pair() -> None:
+    st.session_state["text"], st.session_state["pair"] = _PAIR
+
+
+def _draw_segments(encoding: Encoding) -> None:
+    with st.container(height=_BOX if len(encoding) > 160 else "content"):
+        st.html(token_chips(encoding_chips(encoding), groups=encoding.segment_ids))
+    st.caption(f"The colour is the segment: {_listed(encoding.segment_ids)}.")
+
+
+def _listed(ids: Sequence[int]) -> str:
+    """Where each segment stands, tokens counted from 1."""
+    told = []
+    for segment in sorted(set(ids)):
+        places = [place for place, each in enumerate(ids, start=1) if each == segment]
+        told.append(f"{_NAMES[segment % 2]} (id {segment}) is tokens {places[0]} to {places[-1]}")
+    return ", ".join(told)
+
+
+def _choose_change(segments: int, *, pair: bool) -> SegmentChange:
+    offered: tuple[SegmentChange, ...] = ("left out",)
+    if segments > 1:
+        offered = get_args(SegmentChange) if pair else ("swapped", "left out")
+    if st.session_state.get("segments") not in offered:
+        st.session_state.pop("segments", None)  # of another model
+    chosen = st.segmented_control(
+        "Run it again with the segments", offered, default=offered[0], required=True, key="segments",
+        bind="query-params",
+    )  # fmt: skip
+    found: SegmentChange = chosen if chosen in offered else offered[0]
+    return found
+
+
+def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChange) -> None:
+    if not movement.distance.any():
+        st.markdown(f"Nothing moves: with {_CHANGES[change]}, every number stays as it was.")
+        return
+    trace = view.trace
+    draw(
+        figures.segment_movement_by_layer_of(trace, movement), "segment-layers",
+        call=partial(figures.segment_movement_by_layer, trace, change),
+    )  # fmt: skip
+    draw(
+        figures.segment_movement_by_token_of(trace, movement, view.token), "segment-tokens",
+        call=partial(figures.segment_movement_by_token, trace, change, view.token),
+    )  # fmt: skip
+    told = [f"{float(line[-1]):.3f} in {name}" for name, line in figures.segment_means(trace, movement).items()]
+    st.markdown(
+        f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance "
+        "of "
+        "1 means that a vector moved as far as it is long."
+    )
+    if movement.follows is not None:
+        before, after = movement.follows
+        st.metric(
+            "The second sentence follows the first", f"{after:.3f}", f"{after - before:+.3f}", border=True,
+            delta_color="off", help=f"Next-sentence prediction, read from the first token. As typed: {before:.3f}.",
+        )  # fmt: skip

@@ -1,0 +1,276 @@
+"""Predictions and checks of the feed-forward lesson, computed from the learner's own trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from lab.analysis.layers.feed_forward import Array, NeuronSteps, activation_name
+from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
+from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
+from lab.course.words import named
+from lab.models.config import ModelConfig
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
+
+# "About half" runs between these shares; nearer than _BLUR to a border, nothing is asked.
+_BORDERS = (0.4, 0.6)
+_BLUR = 0.02
+# "About as many" runs between these ratios; so near to a border, relatively, nothing is asked.
+_ALIKE = (0.5, 2.0)
+_NEAR = 0.1
+
+
+def feed_forward_parameters(config: ModelConfig) -> tuple[int, int]:
+    """(in the feed-forward network, in attention) of one layer, weights and biases."""
+    d, d_ff = config.width, config.ffn_width
+    return 2 * d * d_ff + d_ff + d, 4 * d * d + 4 * d
+
+
+def parameter_share(config: ModelConfig) -> Question:
+    """Which sublayer holds more parameters?"""
+    ffn, attention = feed_forward_parameters(config)
+    why = f"Feed-forward: {ffn:,}. Attention: {attention:,}."
+    ratio = ffn / attention
+    options = (
+        Option("Attention", why, correct=ratio < 0.9),
+        Option("Both about the same", why, correct=0.9 <= ratio <= 1.1),
+        Option("The feed-forward network", why, correct=ratio > 1.1),
+    )
+    return Question("parameter-share", "Which half of a layer holds more of its parameters?", options)
+
+
+def hidden_numbers(n: int, config: ModelConfig) -> Question | None:
+    """How many numbers does the hidden layer hold for this text?"""
+    d, d_ff = config.width, config.ffn_width
+    wrong = {
+        n * d: f"{n} × {d:,} is the size of what comes in and of what goes out again.",
+        d_ff: "One set of neurons serves all tokens, but each token excites it anew.",
+        n * n * config.heads: "That is the attention of all heads. Here no token meets another.",
+    }
+    options = [Option(f"{n * d_ff:,}", f"{n} tokens × {d_ff:,} neurons, each token on its own.", correct=True)]
+    for value, why in wrong.items():
+        if f"{value:,}" not in [option.text for option in options]:
+            options.append(Option(f"{value:,}", why))
+    if len(options) < 3:
+        return None
+    prompt = (
+        f"Each of the {n} tokens comes in with {d:,} numbers, and the hidden layer has {d_ff:,} neurons. How many "
+        "activations does the layer compute for your text?"
+    )
+    return shuffled("hidden-numbers", prompt, options)
+
+
+def below_zero(share: float, name: str, d_ff: int) -> Question | None:
+    """How many of a token's neurons get a negative number before the activation?"""
+    prompt = f"How many of the neurons get a number below 0 from {name}, before the activation?"
+    return _banded("below-zero", prompt, share, f"{share:.1%} of the {d_ff:,} hidden values of {name} are below 0.")
+
+
+def only_there(share: float, of_token: float, neuron: int, token: str, strongest: str) -> Question | None:
+    """A neuron's strongest tokens are mostly the same one. Is it above 0 at others, too?
+
+    ``share`` is at how many of all tokens it is above 0, ``of_token`` how many of them are that token, ``strongest``
+    says how many of the strongest are ("10 of the 12").
+    """
+    ratio = share / of_token
+    if min(abs(ratio - border) / border for border in _ALIKE) < _NEAR:
+        return None
+    low, high = _ALIKE
+    why = f"It is above 0 at {share:.1%} of the tokens, and {token} is {of_token:.1%} of them."
+    options = (
+        Option(f"At fewer than half as many tokens as {token} is", why, correct=ratio < low),
+        Option("At about as many, from half to double", why, correct=low <= ratio <= high),
+        Option("At more than double, so mostly at other tokens", why, correct=ratio > high),
+    )
+    prompt = (
+        f"{strongest} tokens that excite neuron {neuron + 1:,} most are {token}, and {token} is {of_token:.1%} of all "
+        "tokens. At how many tokens is the neuron above 0?"
+    )
+    return Question("only-there", prompt, options)
+
+
+def how_often(share: float, neuron: int, tokens: int) -> Question | None:
+    """At how many tokens of many texts is a neuron's activation positive?"""
+    prompt = (
+        f"At how many of {tokens:,} tokens in a set of short texts is the activation of neuron {neuron + 1:,} above 0?"
+    )
+    return _banded("how-often", prompt, share, f"It is above 0 at {share:.1%} of them.")
+
+
+def _banded(id: str, prompt: str, share: float, why: str) -> Question | None:
+    """Few, half or many? None too near the borders."""
+    low, high = _BORDERS
+    if min(abs(share - low), abs(share - high)) < _BLUR:
+        return None
+    options = (
+        Option("Fewer than 4 in 10", why, correct=share < low),
+        Option("About half, 4 to 6 in 10", why, correct=low <= share <= high),
+        Option("More than 6 in 10", why, correct=share > high),
+    )
+    return Question(id, prompt, options)
+
+
+def further_than_chance(neuron: int, best: float, high: float) -> Question | None:
+    """Does a neuron favour a word more than a random direction would? ``high`` bounds what chance gives."""
+    if abs(best - high) < MARGIN:
+        return None
+    why = f"Its best word stands {best:.2f} standard deviations out; chance goes up to about {high:.2f}."
+    options = (
+        Option("Yes, further than chance", why, correct=best > high),
+        Option("No, not further", why, correct=best < high),
+    )
+    prompt = (
+        f"Compare the row of neuron {neuron + 1:,} with every word’s output embedding. Is its best word further out "
+        "than that of a random direction?"
+    )
+    return Question("further-than-chance", prompt, options)
+
+
+def most_exciting_token(trace: Trace, layer: LayerTrace, neuron: int) -> Question | None:
+    """Which token of the text excites a neuron most?"""
+    values = layer.ffn_activation[:, neuron].tolist()
+
+    def why(place: int, best: int) -> str:
+        tail = ", the largest of this text." if place == best else f"; the largest is {values[best]:z.3f}."
+        return f"There its activation is {values[place]:z.3f}{tail}"
+
+    prompt = f"Which token of your text excites neuron {neuron + 1} of layer {layer.index + 1} most?"
+    return ranked("most-exciting-token", prompt, values, lambda place: named(trace, place), why)
+
+
+def more_than_untrained(name: str, trained: Array, untrained: Array) -> Question | None:
+    """In how many layers does training make the feed-forward network add more to a token? Both are ‖Δ‖ / ‖x‖, (L,)."""
+    layers = len(trained)
+    surely = int((trained > (1 + _NEAR) * untrained).sum())
+    ranges = [(int(part[0]), int(part[-1])) for part in np.array_split(np.arange(layers + 1), min(layers + 1, 5))]
+    right = next(part for part in ranges if part[0] <= surely <= part[1])
+    if layers < 2 or not right[0] <= int((trained > (1 - _NEAR) * untrained).sum()) <= right[1]:
+        return None
+    values = ", ".join(f"{value:.2f}" for value in trained)
+    why = f"After training ‖Δ‖ / ‖x‖ is {values} in layers 1 to {layers}; before, it was {_span(untrained)}."
+    options = tuple(Option(_count(*part, layers), why, correct=part == right) for part in ranges)
+    prompt = (
+        f"With random weights, the feed-forward network of each layer adds to {name} a vector {_span(untrained)} times "
+        f"as long as what was there. After training, in how many of the {layers} layers does it add more than that?"
+    )
+    return Question("more-than-untrained", prompt, options)
+
+
+def _span(values: Array) -> str:
+    low, high = f"{values.min():.2f}", f"{values.max():.2f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _count(low: int, high: int, layers: int) -> str:
+    if low == high:
+        return "In none" if low == 0 else "In all of them" if low == layers else f"In {low}"
+    return f"In {low} to {high}"
+
+
+def larger_change(trace: Trace, changes: SublayerChanges, layer: int, token: int) -> Question | None:
+    """Does attention or the feed-forward network add more to a token, measured against its own length?"""
+    values = changes.relative[layer, :, token].tolist()
+    best = clear_winner(values)
+    if best is None:
+        return None
+    why = f"‖Δ‖ / ‖x‖ is {values[0]:.2f} for attention and {values[1]:.2f} for the feed-forward network."
+    options = tuple(Option(name.capitalize(), why, correct=at == best) for at, name in enumerate(SUBLAYERS))
+    prompt = f"Which adds a longer vector to {named(trace, token)} in layer {layer + 1}?"
+    return Question("larger-change", prompt, options)
+
+
+def scaled_input(steps: NormSteps) -> Question | None:
+    """What does LayerNorm do to a vector that is ten times as long?"""
+    moved = float(np.abs(steps.of(10).output - steps.output).max())
+    if moved >= 1e-3 or not steps.centred.any():
+        return None  # ε is not small beside this variance, or there is nothing to divide
+    why = f"Mean and √variance grow ten times, too, and divide out: no number of the output moves by {_above(moved)}."
+    return Question(
+        "scaled-input",
+        "Multiply the vector that goes into this LayerNorm by 10. What comes out?",
+        (
+            Option("The same as before", why, correct=True),
+            Option("Ten times as much", f"Dividing by √variance takes the factor away. {why}"),
+            Option("The same, moved by a constant", f"The mean grows ten times and is taken away whole. {why}"),
+        ),
+    )
+
+
+def _above(number: float) -> str:
+    return "more than 1e-9" if number < 1e-9 else f"more than {number * 1.01:.0e}"
+
+
+def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int) -> Question | None:
+    """From the dot product and the bias to the activation."""
+    z, share = steps.hidden, steps.share
+    name = activation_name(steps.activation)
+    gate = "it is above 0, so it stays" if steps.activation == "relu" else f"times {share:.4f}"
+    wrong = {
+        z: "This is the hidden value, before the activation.",
+        steps.product * share: "The bias was left out of the sum.",
+        share: "This is only the factor: the sum is multiplied by it.",
+        -steps.output: "The sign was lost.",
+        0.0: "GELU is not a switch: only ReLU gives exactly 0, and only below 0.",
+    }
+    if steps.activation == "relu":
+        wrong = {steps.product: "The bias was left out.", -z: "The sign was lost.", 0.0: "ReLU gives 0 only below 0."}
+    why = f"{steps.product:z.3f} {steps.bias:+z.3f} = {z:z.3f}; {gate}: {steps.output:z.3f}."
+    prompt = (
+        f"At {named(trace, token)}, x · w of neuron {neuron + 1} is {steps.product:z.3f}, its bias {steps.bias:z.3f}. "
+        + ("" if steps.activation == "relu" else f"{name} multiplies their sum by {share:.4f}. ")
+        + "What is its activation?"
+    )
+    return numeric("neuron-activation", prompt, (steps.output, why), wrong, "{:z.3f}".format, apart=MARGIN)
+
+
+def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
+    """From one number, the mean and the variance to LayerNorm's output, with γ and β."""
+    x, gamma, beta = (float(v[dimension]) for v in (steps.x, steps.gamma, steps.beta))
+    answer = float(steps.output[dimension])
+    wrong = {
+        (x - steps.mean) / steps.variance * gamma + beta if steps.variance else answer: "Divided by the variance, "
+        "not by its root.",
+        float(steps.standard[dimension]): "γ and β are missing.",
+        float(steps.scaled[dimension]): "β is missing.",
+        x / steps.deviation * gamma + beta: "The mean was not taken away.",
+    }
+    why = (
+        f"({x:z.3f} − {steps.mean:z.3f}) ÷ {steps.deviation:.3f} = {steps.standard[dimension]:z.3f}; "
+        f"× {gamma:z.3f} + {beta:z.3f} = {answer:z.3f}."
+    )
+    prompt = (
+        f"A vector has the mean {steps.mean:z.3f} and the variance {steps.variance:.3f}. Its dimension {dimension + 1} "
+        f"is {x:z.3f}; there γ is {gamma:z.3f} and β {beta:z.3f}. What does LayerNorm give there?"
+    )
+    return numeric("normalized-value", prompt, (answer, why), wrong, "{:z.3f}".format, apart=MARGIN)
+
+
+def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question | None:
+    """Which token does the feed-forward network of a layer change most?"""
+    values = changes.relative[layer, 1].tolist()
+
+    def why(place: int, best: int) -> str:
+        tail = ", the most of this text." if place == best else f"; the most is {values[best]:.3f}."
+        return f"‖Δ‖ / ‖x‖ is {values[place]:.3f}{tail}"
+
+    prompt = f"For which token is ‖Δ‖ / ‖x‖ of the feed-forward network in layer {layer + 1} largest?"
+    return ranked("most-changed", prompt, values, lambda place: named(trace, place), why)
+
+
+def shapes(config: ModelConfig) -> Question | None:
+    """How many weights, without biases, do the two matrices hold?"""
+    d, d_ff = config.width, config.ffn_width
+    sizes: Sequence[tuple[tuple[int, ...], str]] = (
+        ((d, d_ff), f"{d:,} × {d_ff:,} is one of the two matrices."),
+        ((d, d), f"{d:,} × {d:,} is the size of one of attention’s matrices."),
+        ((2, d_ff, d_ff), f"No neuron meets another: there is no matrix of {d_ff:,} × {d_ff:,}."),
+    )
+    right = f"{d:,} × {d_ff:,} in and {d_ff:,} × {d:,} out, the same for every token."
+    options = {f"{2 * d * d_ff:,}": Option(f"{2 * d * d_ff:,}", right, correct=True)}
+    for factors, why in sizes:
+        options.setdefault(f"{prod(factors):,}", Option(f"{prod(factors):,}", why))
+    prompt = f"The network goes from {d:,} to {d_ff:,} and back. How many weights are in W₁ and W₂ together?"
+    return shuffled("shapes", prompt, list(options.values())) if len(options) >= 3 else None

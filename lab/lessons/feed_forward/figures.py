@@ -1,0 +1,122 @@
+"""Feed-forward network: the plan of a layer, its neurons over a text, and one neuron from products to words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab.analysis.heads.attention import heaviest, window
+from lab.analysis.layers import feed_forward as analysis
+from lab.analysis.layers.feed_forward import FavouredWord
+from lab.analysis.layers.sublayers import stages
+from lab.charts.base.figure import Figure
+from lab.charts.cells.activations import activations
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import bars
+from lab.charts.marks.curve import curve
+from lab.charts.marks.plan import Box, plan
+from lab.models.trace import Trace
+
+# Rows of a heatmap of activations; more bars than that make a page long.
+TOKENS = 64
+BARS = 24
+MOST_ACTIVE = 10
+WORDS = 12
+
+
+def shown(traced: Trace, token: int) -> slice:
+    """The tokens of a heatmap that are drawn: all of a short text, those around ``token`` of a long one."""
+    return window(token, len(traced), TOKENS)
+
+
+def layer_plan(traced: Trace, layer: int, token: int) -> Figure:
+    """What follows what in a layer, and how long the vector of ``token`` is after each step."""
+    boxes = [
+        Box(stage.name, float(stage.vectors[token].norm()), stage.residual) for stage in stages(traced.layer(layer))
+    ]
+    return plan(boxes, title=f"The steps of layer {layer + 1}", value_title="Length of the vector", value_format=".1f")
+
+
+def neurons(
+    traced: Trace, layer: int, first: int, end: int, token: int = 0, neuron: int = 0, clickable: bool = False
+) -> Heatmap:  # fmt: skip
+    """The activations of the neurons ``first`` to before ``end`` of a layer; rows are tokens.
+
+    The row of ``token`` is outlined, and the cell of ``neuron`` in it where that is among them.
+    """
+    rows = shown(traced, token)
+    return activations(
+        traced.layer(layer).ffn_activation[rows, first:end].numpy(), traced.labels[rows], first=first + 1,
+        title=f"Activations of neurons {first + 1:,} to {end:,}, layer {layer + 1}", value_title="Activation",
+        select="cell" if clickable else None,
+        highlight=(token - rows.start, neuron - first if first <= neuron < end else None),
+    )  # fmt: skip
+
+
+def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
+    """The non-linearity, and where on it each neuron of a layer lies at ``token``; ``neuron`` has a ring."""
+    of, name = traced.layer(layer), traced.model.config.activation
+    hidden, active = of.ffn_hidden[token].numpy(), of.ffn_activation[token].numpy()
+    low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
+    return curve(
+        analysis.curve(name, low, high), (hidden, active), highlight=neuron, point_title="Neuron",
+        title=f"{analysis.activation_name(name)} at the {len(hidden):,} neurons of {traced.labels[token]}, "
+        f"layer {layer + 1}",
+        x_title="Before the activation", y_title="Activation",
+    )  # fmt: skip
+
+
+def neuron_products(traced: Trace, layer: int, token: int, neuron: int) -> Heatmap:
+    """What a neuron adds up at one token: the token's vector times the neuron's column of W_1."""
+    steps = analysis.neuron_steps(traced.layer(layer), traced.model.config.activation, token, neuron)
+    return strips(
+        [steps.vector, steps.column, steps.products], [f"x of {traced.labels[token]}", "weights w", "product"],
+        title=f"Neuron {neuron + 1:,} of layer {layer + 1}: {len(steps.vector):,} products", value_title="Value",
+    )  # fmt: skip
+
+
+def neuron_over_text(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
+    """A neuron's activation at every token; of a long text at those where it is largest, and at ``token``."""
+    values, n = traced.layer(layer).ffn_activation[:, neuron].numpy(), len(traced)
+    drawn = heaviest(values, token, min(n, BARS))
+    part = "" if n <= BARS else f", {len(drawn)} of {n} tokens"
+    return bars(
+        [traced.labels[i] for i in drawn], values[drawn], value_title="Activation", highlight=drawn.index(token),
+        title=f"Neuron {neuron + 1:,} of layer {layer + 1} over the text{part}",
+    )  # fmt: skip
+
+
+def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:
+    """The neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is one of them."""
+    of = traced.layer(layer)
+    best = analysis.most_active(of, token, MOST_ACTIVE)
+    return bars(
+        [f"neuron {i + 1}" for i in best], of.ffn_activation[token].numpy()[best], value_title="Activation",
+        title=f"The {len(best)} most active neurons of {traced.labels[token]}, layer {layer + 1}",
+        highlight=best.index(neuron) if neuron is not None and neuron in best else None,
+    )  # fmt: skip
+
+
+def written(traced: Trace, layer: int, neuron: int) -> Heatmap:
+    """A neuron's row of W_2: what it can add to a token."""
+    row = traced.layer(layer).weights.w_2[neuron].numpy()
+    return strips(
+        [row], ["row of W_2"], title=f"What neuron {neuron + 1:,} of layer {layer + 1} writes", value_title="Value"
+    )
+
+
+def favoured_words(traced: Trace, layer: int, neuron: int) -> Figure:
+    """The words whose output embeddings agree best with what a neuron writes (Geva et al. 2021, §4).
+
+    Raises ValueError for a model without a vocabulary head.
+    """
+    found = analysis.favoured_words(traced.model, traced.layer(layer).weights.w_2[neuron], WORDS)
+    return drawn_words(found, layer, neuron)
+
+
+def drawn_words(found: Sequence[FavouredWord], layer: int, neuron: int) -> Figure:
+    """The same of words already found."""
+    return bars(
+        [word.word for word in found], [word.deviation for word in found], value_title="Standard deviations",
+        title=f"Words in the direction that neuron {neuron + 1:,} writes, layer {layer + 1}", value_format=".2f",
+    )  # fmt: skip

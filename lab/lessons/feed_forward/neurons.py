@@ -1,0 +1,190 @@
+"""What a neuron stands for, as far as one can tell: the tokens that excite it, and what it writes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.layers.excitation import Excited, NeuronSurvey
+from lab.analysis.layers.feed_forward import favoured_words, most_active
+from lab.course.words import quoted, signed
+from lab.lessons.feed_forward import checks as ask
+from lab.lessons.feed_forward import figures, reading
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose
+from lab.models import forward
+from lab.models.encoding import word_of
+from lab.text.bundled import bundled_sentences
+from lab.toy.data import as_text
+from lab.ui.cached import layers as cached_layers
+from lab.ui.drawing import code, draw
+from lab.ui.parameters import TOY, Selection
+from lab.ui.quiz import predict
+from lab.ui.toys import runs as toy_runs
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_CONTEXT = 60  # characters of a text on either side of a token
+_GEVA = (
+    "Geva et al. (2021, §3) asked people what the 25 texts have in common that excite a neuron most. They asked about "
+    "160 neurons of one language model with 16 layers. For each the people found at least one pattern, and the "
+    "patterns cover 65 to 80 % of these texts. Nobody asked about the texts further down the list, and nobody has "
+    "asked about the model here: a pattern that you see in the table is your own finding."
+)
+
+
+def show_excited(view: FeedForwardView) -> None:
+    """The most active neurons of the token, and the tokens of many texts that excite the chosen neuron most."""
+    survey = _survey(view)
+    view = _selective(view, survey)
+    choose(view)
+    found = survey.most_excited(view.layer.index, view.neuron)
+    common = survey.commonest(view.layer.index, view.neuron)
+    if common is None:
+        return
+    often = survey.share_positive(view.layer.index, view.neuron)
+    token = quoted(word_of(view.trace.model.tokenizer, common.token_id))
+    question = (
+        ask.only_there(often, common.share, view.neuron, token, f"{common.repeats} of the {common.strongest}")
+        if 2 * common.repeats >= common.strongest
+        else ask.how_often(often, view.neuron, survey.tokens)
+    )
+    if question is not None and not predict(LESSON, question):
+        return
+    draw(view.figure(figures.most_active), "most-active")
+    st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
+    st.dataframe(
+        _table(survey, found, view.trace.model.tokenizer), hide_index=True, height="content",
+        column_config={
+            "activation": st.column_config.NumberColumn(format="%.3f", width="small"),
+            "token": st.column_config.TextColumn(width="small"),
+            "in its text": st.column_config.TextColumn(width="large"),
+        },
+    )  # fmt: skip
+    special = " Special tokens are left out." if any(any(e.special) for e in survey.encodings) else ""
+    st.caption(
+        f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} Here, at {view.name}, this "
+        f"neuron’s activation is {signed(float(view.layer.ffn_activation[view.token, view.neuron]), 3)}."
+    )
+    st.markdown(reading.about_its_tokens(view.neuron, often, common, token))
+    st.markdown(_GEVA)
+    _other_neuron(view, survey)
+
+
+def _selective(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:
+    """As long as nobody chose a neuron, the most selective one: a pattern is easiest seen there."""
+    best = None if view.page.selection.neuron else survey.most_selective(view.layer.index)
+    return view if best is None else replace(view, neuron=best)
+
+
+def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
+    """The way from a selective neuron to the token's most active one, and back."""
+    active, best = most_active(view.layer, view.token, 1)[0], survey.most_selective(view.layer.index)
+    if active == best:
+        return
+    if view.neuron != active:
+        label, neuron = f"Compare with neuron {active + 1:,}, the most active one of {view.name}", active
+    elif best is not None:
+        label, neuron = f"Show neuron {best + 1:,}, the most selective one of {view.place}", best
+    else:
+        return
+    st.button(label, key="_other_neuron", on_click=_take_neuron, args=(neuron,))
+
+
+def _take_neuron(neuron: int) -> None:
+    st.session_state["neuron"] = neuron + 1
+
+
+def _texts(chosen: Selection) -> tuple[str, ...]:
+    """The bundled sentences; in toy mode the toy's own."""
+    if chosen.mode != TOY:
+        return bundled_sentences()
+    return tuple(as_text(sentence) for sentence in toy_runs.sentences(chosen).sentences)
+
+
+def _survey(view: FeedForwardView) -> NeuronSurvey:
+    """The finished survey; what is missing of it is computed now, with a progress bar."""
+    model, texts = view.trace.model, _texts(view.page.selection)
+    survey = cached_layers.neuron_survey(model, texts)
+    if not survey.finished:
+        words = f"Reading {len(texts)} texts …"
+        bar = st.progress(0.0, words)
+        for _ in range(survey.done, survey.total):
+            bar.progress(survey.done / survey.total, words)
+            cached_layers.advance(survey, model)
+        bar.empty()
+    return survey
+
+
+def _table(survey: NeuronSurvey, found: tuple[Excited, ...], tokenizer: Tokenizer) -> pd.DataFrame:
+    rows = []
+    for each in found:
+        encoding = survey.encodings[each.text]
+        start, end = encoding.offsets[each.token]
+        text = encoding.text
+        before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
+        cut = ("…" if start > _CONTEXT else "", "…" if len(text) > end + _CONTEXT else "")
+        rows.append(
+            (
+                each.value,
+                word_of(tokenizer, encoding.token_ids[each.token]),
+                f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}",
+            )
+        )
+    return pd.DataFrame(rows, columns=["activation", "token", "in its text"])
+
+
+def show_written(view: FeedForwardView) -> None:
+    """The neuron's row of W_2, and the words that lie in its direction."""
+    choose(view)
+    row = view.layer.weights.w_2[view.neuron]
+    active = float(view.layer.ffn_activation[view.token, view.neuron])
+    st.markdown(
+        f"What neuron {view.neuron + 1:,} can add to a token is one vector, its row of $W_2$. How much of it is added "
+        f"is the activation: at {view.name} **{active:z.3f}** times the row."
+    )
+    _show_words(view)
+    draw(partial(figures.written, view.trace, view.layer.index, view.neuron), "written")
+    st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i] + b_2")
+    added = view.layer.ffn_activation[view.token] @ view.layer.weights.w_2 + view.layer.weights.b_2
+    whole = view.layer.ffn_output[view.token]
+    st.markdown(
+        f"The {view.config.ffn_width:,} rows, each times its activation, and the bias add up to the network’s output: "
+        f"the largest difference is {float((added - whole).abs().max()):.0e}. This neuron’s part has the length "
+        f"{abs(active) * float(row.norm()):.2f}, the whole output {float(whole.norm()):.2f}."
+    )
+    code(forward.feed_forward)
+
+
+def _show_words(view: FeedForwardView) -> None:
+    """Which words the direction favours, and whether that is more than chance."""
+    model = view.trace.model
+    if model.weights.vocabulary_head is None:
+        st.info(
+            f"{quoted(model.id)} has no head that predicts words, so there are none to compare this row with.",
+            icon=":material/info:",
+        )
+        return
+    words = favoured_words(model, view.layer.weights.w_2[view.neuron], figures.WORDS)
+    if not words:
+        return
+    low, high = cached_layers.chance_deviation(model)
+    best = words[0].deviation
+    question = ask.further_than_chance(view.neuron, best, high)
+    if question is not None and not predict(LESSON, question):
+        return
+    draw(
+        figures.drawn_words(words, view.layer.index, view.neuron), "favoured-words",
+        call=partial(figures.favoured_words, view.trace, view.layer.index, view.neuron),
+    )  # fmt: skip
+    skipped = "layers above and all LayerNorms" + ("" if view.config.causal else ", and the head’s own layer")
+    st.caption(
+        f"The dot product of the row with each word’s output embedding, in standard deviations from the mean over the "
+        f"{view.config.vocabulary:,} words (after Geva et al. 2021, §4). A rough reading: it leaves out the "
+        f"{skipped}. For nine in ten of 64 random directions, the best word is {low:.1f} to {high:.1f} standard "
+        f"deviations out. For this neuron it is {best:.1f}."
+    )

@@ -1,0 +1,174 @@
+"""The residual stream and LayerNorm on screen: what each sublayer changes, and one vector normalized."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
+from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
+from lab.lessons.feed_forward import checks as ask
+from lab.lessons.feed_forward import reading
+from lab.lessons.feed_forward import residual_figures as figures
+from lab.lessons.feed_forward.figures import TOKENS, shown
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, choose_number
+from lab.models import forward
+from lab.models.catalogue import twin_id
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+from lab.ui.cached import layers as cached_layers
+from lab.ui.cached import runs as cached
+from lab.ui.drawing import code, draw
+from lab.ui.quiz import predict
+
+
+def show_residual(view: FeedForwardView) -> None:
+    """How much attention and the feed-forward network change each token, beside the same with random weights."""
+    changes, twin = cached_layers.sublayer_changes(view.trace), _untrained(view)
+    before = None if twin is None else cached_layers.sublayer_changes(twin)
+    name = view.name
+    after_network = changes.relative[:, 1, view.token]
+    before_network = None if before is None else before.relative[:, 1, view.token]
+    question = None if before_network is None else ask.more_than_untrained(name, after_network, before_network)
+    if question is not None and not predict(LESSON, question):
+        return
+    left, right = st.columns(2)
+    with left:
+        choose(view, neuron=False)
+    with right:
+        measure = str(st.segmented_control(
+            "Measure", [CHANGE_LENGTH, CHANGE_COSINE], default=CHANGE_LENGTH, required=True, key="residual",
+            bind="query-params",
+        ))  # fmt: skip
+    st.markdown(
+        "x is the token’s vector in the stream. Δ is what a sublayer adds to it. "
+        + (
+            "The cosine is that of the angle between x and x + Δ: 1 where the direction stays, 0 at a right angle."
+            if measure == CHANGE_COSINE
+            else "At 1, Δ is as long as x. At 0.1 it is a tenth as long."
+        )
+    )
+    _draw_changes(view, changes, measure)
+    if view.config.layers > 1:  # one layer is no line
+        draw(
+            figures.drawn_changes_of_token(view.trace, changes, measure, view.token, before), "changes-of-token",
+            call=partial(figures.changes_of_token, view.trace, measure, view.token, twin),
+        )  # fmt: skip
+    said = (
+        reading.beside_untrained(name, after_network, before_network),
+        reading.much_added(after_network, before_network),
+        reading.silent_for_words(cached_layers.active_on_words(view.trace)),
+    )
+    st.markdown("\n\n".join(sentence for sentence in said if sentence))
+    if before is not None:
+        _table(changes, before, view.token)
+        st.caption(
+            f"Random weights: the same model before its first training step, seed {view.page.selection.twin_seed}."
+        )
+    code(forward.decoder_layer if view.config.pre_norm else forward.encoder_layer)
+
+
+def _untrained(view: FeedForwardView) -> Trace | None:
+    """The same text through the same model with random weights; None for a toy, or where that is on screen."""
+    model, chosen = view.trace.model.id, view.page.selection
+    if model not in cached.model_ids():
+        return None
+    return cached.run(twin_id(model, chosen.twin_seed), chosen.text, chosen.pair, Interventions())
+
+
+def _draw_changes(view: FeedForwardView, changes: SublayerChanges, measure: str) -> None:
+    """Layers and sublayers down, tokens across."""
+    draw(
+        figures.drawn_changes(view.trace, changes, measure, view.token), "changes",
+        call=partial(figures.changes, view.trace, measure, view.token),
+    )  # fmt: skip
+    n, tokens = len(view.trace), shown(view.trace, view.token)
+    if n > TOKENS:
+        st.caption(f"Drawn are tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
+
+
+def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
+    """‖Δ‖ / ‖x‖ of both sublayers, trained beside random, layer by layer."""
+    columns = {
+        f"{name}, {weights}": of.relative[:, at, token]
+        for at, name in enumerate(SUBLAYERS)
+        for weights, of in (("trained", after), ("random weights", before))
+    }
+    table = pd.DataFrame({"layer": range(1, len(after.relative) + 1), **columns})
+    numbers = {name: st.column_config.NumberColumn(format="%.2f") for name in columns}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+
+
+def show_norm(view: FeedForwardView) -> None:
+    """One LayerNorm at one token: mean 0, variance 1, then γ and β."""
+    norms = view.norms
+    where = st.segmented_control(
+        "Which LayerNorm", list(norms), default=next(iter(norms)), required=True, key="norm", bind="query-params"
+    )
+    where = where if where in norms else next(iter(norms))
+    steps = norms[where]
+    question = ask.scaled_input(steps)
+    if question is not None and not predict(LESSON, question):
+        return
+    left, right = st.columns(2)
+    with left:
+        choose(view, neuron=False)
+    with right:
+        dimension = _choose_dimension(view, steps)
+    _show_stages(view, steps, where, dimension)
+    _show_gain(view, steps, where, dimension)
+    code(forward.layer_norm)
+
+
+def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:
+    """The dimension to follow, from 0: the one in the link, else the one furthest from the mean."""
+    asked = view.page.selection.dimension
+    chosen = min(asked, len(steps.x)) or int(np.abs(steps.centred).argmax()) + 1
+    choose_number("dimension", f"Dimension, 1 to {len(steps.x):,}", chosen, len(steps.x))
+    return chosen - 1
+
+
+def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension: int) -> None:
+    stages = steps.stages
+    draw(partial(figures.norm_stages, view.trace, view.layer.index, where, view.token, dimension), "layer-norm")
+    table = pd.DataFrame(
+        {
+            "stage": list(stages),
+            "mean": [float(vector.mean()) for vector in stages.values()],
+            "variance": [float(vector.var()) for vector in stages.values()],
+            "smallest": [float(vector.min()) for vector in stages.values()],
+            "largest": [float(vector.max()) for vector in stages.values()],
+            f"dimension {dimension + 1}": [float(vector[dimension]) for vector in stages.values()],
+        }
+    )
+    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    st.latex(_written_out(steps, dimension))
+    st.markdown(
+        f"ε is {steps.eps:g}: it only keeps the root from being 0. After the division the mean is 0 and the variance "
+        f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ stretches each dimension and β shifts "
+        "it, each dimension by numbers of its own."
+    )
+
+
+def _written_out(steps: NormSteps, dimension: int) -> str:
+    x, gamma, beta = (float(v[dimension]) for v in (steps.x, steps.gamma, steps.beta))
+    return (
+        rf"\begin{{aligned}} y_{{{dimension + 1}}} &= \gamma\,\frac{{x - \text{{mean}}}}"
+        r"{\sqrt{\text{variance} + \varepsilon}} + \beta \\[4pt] "
+        rf"&= {gamma:z.4f} \cdot \frac{{{x:z.4f} {-steps.mean:+z.4f}}}{{{steps.deviation:.4f}}} {beta:+z.4f} \\[4pt] "
+        rf"&= {steps.output[dimension]:z.4f} \end{{aligned}}"
+    )
+
+
+def _show_gain(view: FeedForwardView, steps: NormSteps, where: str, dimension: int) -> None:
+    """γ over the dimensions; it belongs to the model, not to the text."""
+    gamma, beta = steps.gamma, steps.beta
+    draw(partial(figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
+    st.markdown(
+        f"γ runs from {gamma.min():.3f} to {gamma.max():.3f} (largest in dimension {int(gamma.argmax()) + 1}), β from "
+        f"{beta.min():.3f} to {beta.max():.3f}. Both are the same for every token and every text."
+    )

@@ -1,0 +1,90 @@
+"""The residual stream: what each sublayer changes, and one LayerNorm from a vector to its output."""
+
+from __future__ import annotations
+
+from lab.analysis.layers.sublayers import (
+    SUBLAYERS,
+    NormSteps,
+    SublayerChanges,
+    layer_norms,
+    norm_steps,
+    sublayer_changes,
+)
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import columns
+from lab.charts.marks.lines import lines
+from lab.figures.choices import CHANGE_COSINE
+from lab.lessons.feed_forward.figures import shown
+from lab.models.trace import Trace
+
+
+def changes(traced: Trace, measure: str, token: int) -> Heatmap:
+    """How much each sublayer changes each token, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined."""
+    return drawn_changes(traced, sublayer_changes(traced), measure, token)
+
+
+def drawn_changes(traced: Trace, found: SublayerChanges, measure: str, token: int) -> Heatmap:
+    """The same of changes already measured."""
+    values = found.cosine if measure == CHANGE_COSINE else found.relative
+    layers, _, n = values.shape
+    tokens = shown(traced, token)
+    names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
+    return heatmap(
+        values.reshape(-1, n)[:, tokens], names, traced.labels[tokens], title=f"{measure} of each sublayer",
+        row_title="Layer and sublayer", column_title="Token", value_title=measure,
+        scale="diverging" if measure == CHANGE_COSINE else "sequential", highlight=(None, token - tokens.start),
+        numbered=False, domain=(-1.0, 1.0) if measure == CHANGE_COSINE else None,
+    )  # fmt: skip
+
+
+def changes_of_token(traced: Trace, measure: str, token: int, untrained: Trace | None = None) -> Figure:
+    """How much both sublayers change one token, from layer to layer; beside it the same run of other weights.
+
+    ``untrained`` is meant for :func:`lab.models.twin.random_twin`, the same model with random weights.
+    """
+    before = None if untrained is None else sublayer_changes(untrained)
+    return drawn_changes_of_token(traced, sublayer_changes(traced), measure, token, before)
+
+
+def drawn_changes_of_token(
+    traced: Trace, found: SublayerChanges, measure: str, token: int, untrained: SublayerChanges | None = None
+) -> Figure:
+    """The same of changes already measured."""
+    every = {"": found} | ({} if untrained is None else {", random": untrained})
+    values = {
+        f"{name}{whose}": (of.cosine if measure == CHANGE_COSINE else of.relative)[:, at, token]
+        for whose, of in every.items()
+        for at, name in enumerate(SUBLAYERS)
+    }
+    log = measure != CHANGE_COSINE and all(line.min() > 0 for line in values.values())
+    return lines(
+        values, x_title="Layer", y_title=measure, log=log,
+        title=f"{measure} at {traced.labels[token]}, layer by layer{' (log scale)' if log else ''}",
+    )  # fmt: skip
+
+
+def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:
+    """The two LayerNorms of a layer at one token, written out, by where they stand: "after attention"."""
+    return {
+        where: norm_steps(vectors[token], norm, traced.model.config.norm_eps)
+        for where, (vectors, norm) in layer_norms(traced.layer(layer)).items()
+    }
+
+
+def norm_stages(traced: Trace, layer: int, where: str, token: int, dimension: int) -> Heatmap:
+    """One vector through a LayerNorm, stage by stage; ``where`` is a name of :func:`norms`."""
+    stages = {name: vector for name, vector in norms(traced, layer, token)[where].stages.items() if name != "x − mean"}
+    return strips(
+        list(stages.values()), list(stages), value_title="Value", highlight=dimension,
+        title=f"LayerNorm {where}, layer {layer + 1}, token {traced.labels[token]}",
+    )  # fmt: skip
+
+
+def gain(traced: Trace, layer: int, where: str, dimension: int) -> Figure:
+    """γ of a LayerNorm over the dimensions; it belongs to the model, not to the text."""
+    gamma = norms(traced, layer, 0)[where].gamma
+    return columns(
+        gamma, title=f"γ of the LayerNorm {where}, layer {layer + 1}", value_title="γ", highlight=dimension,
+    )  # fmt: skip

@@ -1,0 +1,220 @@
+"""The feed-forward network on screen: its plan, its neurons, its activation, one neuron written out."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.layers.feed_forward import NeuronSteps, nearly_silent, share_below_zero, silent
+from lab.course.words import named
+from lab.figures.choices import CHANGE_LENGTH
+from lab.lessons.feed_forward import checks as ask
+from lab.lessons.feed_forward import figures, reading
+from lab.lessons.feed_forward import residual_figures as residual
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, choose_number, first_neuron
+from lab.models import forward
+from lab.ui.cached import layers as cached_layers
+from lab.ui.drawing import code, draw
+from lab.ui.quiz import checks, predict
+
+_WIDTHS = (96, 32, 256)
+_LARGEST = 6
+_BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
+
+
+def show_order(view: FeedForwardView) -> None:
+    """What follows what in this layer, and how long the token's vector is after each step."""
+    config = view.config
+    if not predict(LESSON, ask.parameter_share(config)):
+        return
+    choose(view, neuron=False)
+    draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
+    st.caption(f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step.")
+    st.markdown(
+        "**Pre-norm**: LayerNorm stands before each sublayer. The sublayers only ever add to the stream on the left, "
+        "so nothing stops it from growing. BERT’s post-norm puts LayerNorm after each sum."
+        if config.pre_norm
+        else "**Post-norm**: LayerNorm stands after each sum, so everything that leaves the layer has passed one. "
+        "GPT-2’s pre-norm puts LayerNorm before each sublayer and never normalizes the stream between layers."
+    )
+    st.markdown(_on_the_way(view))
+    code(forward.decoder_layer if config.pre_norm else forward.encoder_layer)
+
+
+def _on_the_way(view: FeedForwardView) -> str:
+    config, n = view.config, len(view.trace)
+    last = view.layer.index + 1 == config.layers
+    goal = "the end of the stack" if last else f"layer {view.layer.index + 2} of {config.layers}"
+    return (
+        f"On the way: attention hands over {n} × {config.width:,} numbers. The feed-forward network widens each token "
+        f"to {config.ffn_width:,} numbers, no token looking at another, and brings it back to {config.width:,}. The "
+        f"result is added to what was there before and goes to {goal}."
+    )
+
+
+def _say_silence(view: FeedForwardView) -> None:
+    """A layer that answers to nothing, or hardly to words, is named as such."""
+    shares = cached_layers.active_on_words(view.trace)
+    said = reading.silent_for_words(shares)
+    if said is not None and view.layer.index in nearly_silent(shares):
+        st.info(said, icon=":material/info:")
+    if silent(view.layer):
+        st.info(
+            "All activations of this layer are 0: what its feed-forward network adds is the same for every token, "
+            f"a vector of length {view.layer.weights.b_2.norm():.2f}.",
+            icon=":material/info:",
+        )
+
+
+def show_neurons(view: FeedForwardView) -> None:
+    """The hidden layer: tokens × neurons."""
+    config = view.config
+    question = ask.hidden_numbers(len(view.trace), config)
+    if question is not None and not predict(LESSON, question):
+        return
+    left, right = st.columns(2)
+    with left:
+        choose_number("first_neuron", "First neuron drawn", first_neuron(view) + 1, config.ffn_width, step=_WIDTHS[0])
+    with right:
+        drawn = st.segmented_control(
+            "Neurons drawn", _WIDTHS, default=_WIDTHS[0], required=True, key="neurons_drawn", bind="query-params"
+        )
+    first = first_neuron(view)
+    columns = slice(first, min(first + (drawn if drawn in _WIDTHS else _WIDTHS[0]), config.ffn_width))
+    _draw_neurons(view, columns)
+    _say_silence(view)
+    values = view.layer.ffn_activation
+    st.markdown(
+        f"Over the whole layer, {float((values > 0).float().mean()):.0%} of the {values.numel():,} activations are "
+        f"above 0; the largest is {float(values.max()):.2f}. Click a cell to choose its token and neuron. In Python: "
+        f"`trace.layer({view.layer.index}).ffn_activation`."
+    )
+    code(forward.feed_forward)
+
+
+def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
+    n, rows = len(view.trace), figures.shown(view.trace, view.token)
+    call = partial(figures.neurons, view.trace, view.layer.index, columns.start, columns.stop, view.token, view.neuron)
+    figure = call(clickable=True)
+    clicked = figure.clicked(draw(figure, "neurons", clickable=True, call=call))
+    if n > figures.TOKENS:
+        st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
+    if clicked is not None and (here := (clicked, columns.start, rows.start)) != st.session_state.get(
+        "_clicked_neuron"
+    ):
+        st.session_state["_clicked_neuron"] = here
+        st.session_state["token"] = clicked[0] + rows.start + 1
+        st.session_state["neuron"] = clicked[1] + columns.start + 1
+        st.rerun()
+
+
+def show_activation(view: FeedForwardView) -> None:
+    """The non-linearity, and where on it this token's neurons lie."""
+    choose(view)
+    share = share_below_zero(view.layer, view.token)
+    question = ask.below_zero(share, named(view.trace, view.token), view.config.ffn_width)
+    _say_silence(view)
+    if question is not None and not silent(view.layer) and not predict(LESSON, question):
+        return
+    draw(view.figure(figures.activation), "activation")
+    hidden, active = (float(of[view.token, view.neuron]) for of in (view.layer.ffn_hidden, view.layer.ffn_activation))
+    st.markdown(
+        f"**{share:.1%}** of the hidden values of {view.name} lie below 0. The ring is neuron {view.neuron + 1:,}: "
+        f"from {hidden:z.3f} to {active:z.3f}."
+    )
+    st.latex(_formula(view.config.activation))
+    st.markdown(_in_words(view.config.activation))
+    code(forward.activate, forward.gelu)
+
+
+def _formula(name: str) -> str:
+    if name == "relu":
+        return r"\text{ReLU}(z) = \max(0, z)"
+    if name == "gelu":
+        return r"\text{GELU}(z) = z\,\Phi(z) = \frac{z}{2}\left(1 + \text{erf}\,\frac{z}{\sqrt 2}\right)"
+    return r"\text{GELU}(z) \approx \frac{z}{2}\left(1 + \tanh\sqrt{\tfrac{2}{\pi}}\,(z + 0.044715\,z^3)\right)"
+
+
+def _in_words(name: str) -> str:
+    if name == "relu":
+        return (
+            "ReLU keeps what is above 0 and makes everything else 0. Without it, the two matrices could be multiplied "
+            "into one."
+        )
+    return (
+        "Far above 0, GELU hardly changes the number. Far below 0, it gives almost 0. Its lowest value is −0.17, at "
+        "−0.75. Without a non-linearity, the two matrices could be multiplied into one."
+    )
+
+
+def show_neuron(view: FeedForwardView) -> None:
+    """One neuron by hand: dot product, bias, activation."""
+    question = ask.most_exciting_token(view.trace, view.layer, view.neuron)
+    if question is not None and not predict(LESSON, question):
+        return
+    choose(view)
+    steps = view.steps_of(view.neuron)
+    draw(view.figure(figures.neuron_products), "neuron-products")
+    left, right = st.columns(2)
+    with left:
+        st.dataframe(
+            _sum_table(steps), hide_index=True, height="content",
+            column_config={
+                **{c: st.column_config.TextColumn(alignment="right") for c in ("x", "w")},
+                "x · w": st.column_config.NumberColumn(format="%.4f"),
+            },
+        )  # fmt: skip
+    with right:
+        st.latex(_arithmetic(steps))
+    _say_silence(view)
+    draw(view.figure(figures.neuron_over_text), "neuron-over-text")
+    code(forward.feed_forward)
+
+
+def _sum_table(steps: NeuronSteps) -> pd.DataFrame:
+    """The heaviest products one by one, the others together, the bias, the sum."""
+    largest = steps.largest(_LARGEST)
+    rest = steps.product - float(steps.products[largest].sum())
+    rows: list[tuple[str, str, str, float]] = [
+        (f"dimension {i + 1}", f"{steps.vector[i]:z.4f}", f"{steps.column[i]:z.4f}", float(steps.products[i]))
+        for i in largest
+    ]
+    rows += [
+        (f"the other {len(steps.vector) - len(largest):,}", "", "", rest), ("bias", "", "", steps.bias),
+        ("sum z", "", "", steps.hidden),
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["part", "x", "w", "x · w"])
+
+
+def _arithmetic(steps: NeuronSteps) -> str:
+    z, sign = steps.hidden, "+" if steps.bias >= 0 else "-"
+    if steps.activation == "relu":
+        last = rf"\max(0,\ {z:z.3f}) = {steps.output:z.3f}"
+    else:
+        last = rf"{z:z.3f} \times {steps.share:.4f} = {steps.output:z.3f}"
+    return (
+        rf"\begin{{aligned}} z &= x \cdot w + b \\ &= {steps.product:z.3f} {sign} {abs(steps.bias):.3f} = {z:z.3f} "
+        r"\\[4pt] "
+        rf"a &= \text{{{'ReLU' if steps.activation == 'relu' else 'GELU'}}}(z) \\ &= {last} \end{{aligned}}"
+    )
+
+
+def show_checks(view: FeedForwardView) -> None:
+    """Questions graded on this text, this layer, this token."""
+    changes = cached_layers.sublayer_changes(view.trace)
+    steps = list(view.norms.values())[-1]
+    largest = np.argsort(-np.abs(steps.x), kind="stable")
+    hidden = view.layer.ffn_hidden[view.token].numpy()
+    bent = [int(i) for i in np.argsort(np.abs(hidden - _BENT), kind="stable")[:8]]
+    candidates = (
+        next(filter(None, (ask.neuron_activation(view.trace, view.steps_of(i), view.token, i) for i in bent)), None),
+        next(filter(None, (ask.normalized_value(steps, int(i)) for i in largest[:8])), None),
+        ask.shapes(view.config),
+        ask.most_changed(view.trace, changes, view.layer.index),
+        ask.larger_change(view.trace, changes, view.layer.index, view.token),
+    )
+    changed = partial(residual.changes, view.trace, CHANGE_LENGTH, view.token)
+    checks(LESSON, candidates, most=4, figures={"most-changed": changed})

@@ -1,0 +1,111 @@
+"""What the feed-forward lesson looks at: one layer, one token, one neuron; and how they are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import streamlit as st
+
+from lab.analysis.layers.feed_forward import NeuronSteps, most_active, neuron_steps
+from lab.analysis.layers.sublayers import NormSteps
+from lab.charts.base.figure import Figure
+from lab.course.words import escaped, quoted
+from lab.lessons.feed_forward import residual_figures as residual
+from lab.models.config import ModelConfig
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
+from lab.ui import selection
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.one_head import choose_token
+from lab.ui.page import LessonPage
+
+LESSON = "feed-forward"
+F = TypeVar("F", bound=Figure)
+
+
+@dataclass(frozen=True)
+class FeedForwardView:
+    """What the learner looks at. Token and neuron count from 0."""
+
+    page: LessonPage
+    trace: Trace
+    layer: LayerTrace
+    token: int
+    neuron: int
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.trace.model.config
+
+    @property
+    def place(self) -> str:
+        return f"layer {self.layer.index + 1}"
+
+    @property
+    def name(self) -> str:
+        """The chosen token, for Markdown."""
+        return quoted(self.trace.labels[self.token])
+
+    @property
+    def norms(self) -> dict[str, NormSteps]:
+        """The layer's two LayerNorms at the chosen token, written out, by where they stand."""
+        return residual.norms(self.trace, self.layer.index, self.token)
+
+    def figure(self, of: Callable[[Trace, int, int, int], F]) -> partial[F]:
+        """The figure ``of`` what the learner looks at."""
+        return partial(of, self.trace, self.layer.index, self.token, self.neuron)
+
+    def steps_of(self, neuron: int) -> NeuronSteps:
+        """A neuron at the chosen token, written out."""
+        return neuron_steps(self.layer, self.config.activation, self.token, neuron)
+
+
+def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
+    """What is selected, brought inside this text and this model.
+
+    As long as nobody chose a neuron, it is the token's most active one.
+    """
+    token, _ = with_tokens(page.selection, trace)
+    traced = trace.layer(layer)
+    chosen = _within(page.selection.neuron, trace, "neuron")
+    return FeedForwardView(page, trace, traced, token, chosen - 1 if chosen else most_active(traced, token, 1)[0])
+
+
+def first_neuron(view: FeedForwardView) -> int:
+    """The first of the neurons to draw, from 0, out of the link."""
+    return _within(view.page.selection.first_neuron, view.trace, "first_neuron") - 1
+
+
+def _within(chosen: int, trace: Trace, field: str) -> int:
+    most = trace.model.config.ffn_width
+    if chosen > most:
+        selection.note(
+            f"A layer of {escaped(trace.model.id)} has {most:,} neurons, so neuron {chosen:,} became {most:,}."
+        )
+        st.session_state[field] = most
+    return min(chosen, most)
+
+
+def choose(view: FeedForwardView, *, neuron: bool = True) -> None:
+    """Selectors of the token and, where it matters, the neuron."""
+    if not neuron:
+        choose_token(view.trace, "token", "Token", view.token)
+        return
+    left, right = st.columns(2)
+    with left:
+        choose_token(view.trace, "token", "Token", view.token)
+    with right:
+        choose_number("neuron", f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
+
+
+def choose_number(name: str, label: str, chosen: int, most: int, step: int = 1) -> None:
+    """A number field from 1; ``name`` is the field of the selection that it sets."""
+
+    def take() -> None:
+        st.session_state[name] = st.session_state[f"_{name}"]
+
+    st.session_state[f"_{name}"] = chosen
+    st.number_input(label, 1, most, step=step, key=f"_{name}", on_change=take)

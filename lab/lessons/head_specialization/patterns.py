@@ -1,0 +1,223 @@
+"""The screen about heads that have a name, and the checks of the lesson."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads import named as naming
+from lab.analysis.heads import patterns as measure
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.metric_parts import places_left_out
+from lab.analysis.heads.named import CLEARLY, MIXED, Chance, above_chance, clearly_above, name_scores, scores_of
+from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.heads.specialization_parts import specialization_parts
+from lab.analysis.heads.values import Values, is_causal
+from lab.course.checks import Question
+from lab.course.words import beside, escaped
+from lab.figures import specialization as figures
+from lab.figures.attention import attention_map as map_of
+from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization.view import (
+    LESSON,
+    aside,
+    dimension,
+    draw_names,
+    kept_tokens,
+    left_out,
+    tags_or_reason,
+)
+from lab.text.tags.tokens import Tags
+from lab.ui.cached import tags as cached_tags
+from lab.ui.drawing import code
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import TOY
+from lab.ui.quiz import checks, predict
+
+NAMED = "named-heads"
+RULE = (
+    "A head that prefers nothing scores something too. So each score stands beside two others on the same text: that "
+    "of a **uniform head**, which gives every token it may see the same weight, and that of the best **untrained "
+    "head**, from the same architecture with random weights. A head gets a name when its score is **clearly above "
+    "chance**: at least half of the way from the uniform head’s score to 1, and above every untrained head. From "
+    "there on it is nearer to the whole pattern than to chance. The half is this lab’s choice, no published threshold."
+)
+_SCORE = st.column_config.NumberColumn(format="%.3f")
+
+
+def show_patterns(view: OneHead) -> None:
+    """Which heads do something that has a name, on this text."""
+    found, chance = cached_tags.patterns(view.trace), cached_tags.chance(view.trace)
+    scores = scores_of(found)
+    names = name_scores(scores, chance)
+    st.markdown(
+        "Some heads do one thing that has a name: they look at the token before, or at the delimiters. A **score** "
+        "from 0 to 1 says how much of it a head does:"
+    )
+    st.markdown("\n".join(f"- **{pattern.name}.** {pattern.reading}" for pattern in PATTERNS))
+    st.markdown(f"{RULE} A head without a name is **mixed**.")
+    question = ask.most_common_name([str(name) for name in names.ravel()])
+    if question is not None and not predict(LESSON, question):
+        return
+    layer, head = view.layer.index, view.head
+    show_best_heads(scores, chance)
+    draw_names(names, view, "Named heads, this text", NAMED, partial(figures.named_heads, view.trace, layer, head))
+    _say_head(view, scores[:, layer, head], chance, str(names[layer, head]))
+    with st.expander("What the scores are", icon=":material/function:"):
+        for pattern in PATTERNS:
+            st.markdown(f"**{pattern.name}**")
+            st.latex(pattern.formula)
+        st.caption(
+            r"$\ell_i$ keys a query may see, $k_i$ places of a word, $D$ the delimiters, $s(i)$ the words of the "
+            "token’s segment. A model that never had a second segment sees one segment: the whole text."
+        )
+    code(measure.head_patterns, naming.clearly_above, naming.above_chance)
+
+
+def show_best_heads(scores: Values, chance: Chance) -> None:
+    """For each pattern the head that shows it best, beside chance. ``scores`` (P, L, H)."""
+    st.markdown("**The best head of each pattern**")
+    st.dataframe(
+        _best_heads(scores, chance), hide_index=True, height="content",
+        column_config=dict.fromkeys(("its score", "uniform head", "best untrained head"), _SCORE),
+    )  # fmt: skip
+    st.caption(_notes(scores, chance))
+
+
+def _best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
+    """A row a pattern, those with named heads first. ``scores`` (P, L, H)."""
+    above, passing = above_chance(scores, chance.uniform), clearly_above(scores, chance)
+    names = name_scores(scores, chance)
+    best = [None if np.isnan(each).all() else int(np.nanargmax(each)) for each in scores]
+    rows = [
+        {
+            "pattern": pattern.name,
+            "best head": "layer {}, head {}".format(*(i + 1 for i in np.unravel_index(at, names.shape))),
+            "its score": float(scores[place].flat[at]),
+            "uniform head": float(chance.uniform[place]),
+            "best untrained head": float(chance.untrained[place]),
+            "above chance": _above(float(above[place].flat[at])),
+            "clearly": "yes" if passing[place].flat[at] else "no",
+            "named heads": int(np.count_nonzero(names == pattern.id)),
+        }
+        for place, (pattern, at) in enumerate(zip(PATTERNS, best, strict=True))
+        if at is not None
+    ]
+    return pd.DataFrame(rows).sort_values(["clearly", "its score"], ascending=False) if rows else pd.DataFrame()
+
+
+def _above(value: float) -> str:
+    """How far a score is above chance, never rounded to or across what a name needs."""
+    if np.isnan(value):
+        return ""
+    if np.isinf(value):
+        return "no room"
+    return "below chance" if value < 0 else beside(value, CLEARLY)
+
+
+def _notes(scores: Values, chance: Chance) -> str:
+    """What has to be known to read the table."""
+    notes = [
+        "Above chance: (score − uniform) ÷ (1 − uniform), 0 at chance and 1 for the whole pattern. A head that is "
+        "clearly above chance in two patterns is named after the one that it is farther above."
+    ]
+    full = [
+        pattern.name.lower()
+        for pattern, value, own in zip(PATTERNS, above_chance(scores, chance.uniform), scores, strict=True)
+        if np.isneginf(value).any() and not np.isnan(own).all()
+    ]
+    if full:
+        notes.append(f"No room: a uniform head scores 1 in {' and '.join(full)}, so no head can be above it.")
+    if np.isnan(scores).any():
+        notes.append("A pattern is missing where the text has no case of it, or where a causal model cannot show it.")
+    return " ".join(notes)
+
+
+def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
+    """The chosen head: its name, why, its scores, and what it does with the rest of its attention."""
+    place = f"{view.place[0].upper()}{view.place[1:]}"
+    order = [pattern.id for pattern in PATTERNS]
+    if name == MIXED:
+        said = "No score of it is clearly above chance."
+    else:
+        said = ask.told_score(float(scores[order.index(name)]), chance, order.index(name))
+    st.markdown(f"{place} is **{ask.pattern_name(name)}**. {said} Click a head to choose it.")
+    if name == "delimiter":
+        _say_delimiter(view, float(scores[order.index(name)]))
+    st.dataframe(
+        _scores_table(view, scores, chance), hide_index=True, height="content",
+        column_config=dict.fromkeys(("this head", "uniform head", "best untrained head"), _SCORE),
+    )  # fmt: skip
+
+
+def _say_delimiter(view: OneHead, mass: float) -> None:
+    """Where most of the attention goes is not all that a head does."""
+    tokens = escaped(aside(view.trace))
+    text = (
+        f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. That says where most of it goes. It "
+        "does not say that the head does nothing else: it may work for a few words and rest there for the others. "
+    )
+    if is_causal(view.trace):
+        text += "A first token that takes attention whatever it says is an **attention sink** (Xiao et al. 2024). "
+    else:
+        text += (
+            "In BERT, Clark et al. 2019 (§3.2) conjecture that attention to [SEP] is a no-op: the head has nothing to "
+            "do for this word. "
+        )
+    st.markdown(f"{text}The last columns show what it does with the rest.")
+
+
+def _scores_table(view: OneHead, scores: Values, chance: Chance) -> pd.DataFrame:
+    """A row a pattern: the chosen head's score, beside chance, and the same without the places that are left out."""
+    table = pd.DataFrame(
+        {
+            "pattern": [pattern.name for pattern in PATTERNS],
+            "this head": scores,
+            "uniform head": chance.uniform,
+            "best untrained head": chance.untrained,
+            "above chance": [_above(float(value)) for value in above_chance(scores, chance.uniform)],
+        }
+    )
+    others = cached_tags.other_patterns(view.trace)
+    if others is not None and places_left_out(view.trace)[0].any():
+        rest = scores_of(others)[:, view.layer.index, view.head]
+        above = above_chance(rest, cached_tags.chance(view.trace, others=True).uniform)
+        what = aside(view.trace)
+        table[f"without {what}"] = ["" if np.isnan(value) else f"{value:.3f}" for value in rest]
+        table["above chance there"] = [_above(float(value)) for value in above]
+    return table[~np.isnan(scores)]
+
+
+def show_checks(view: OneHead) -> None:
+    """Questions on this text and this head."""
+    scores, chance = scores_of(cached_tags.patterns(view.trace)), cached_tags.chance(view.trace)
+    name = ask.name_of(view.place, scores[:, view.layer.index, view.head], chance)
+    passing = clearly_above(scores, chance)
+    order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
+    best = [ask.best_head(PATTERNS[place], scores[place]) for place in order]
+    tags = None if view.page.selection.mode == TOY else tags_or_reason(view.trace)
+    tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
+    questions = (*tagged, name, *(question for question in best if question is not None))
+    own = partial(map_of, view.trace, view.layer.index, view.head)
+    checks(LESSON, questions, most=5 if tagged else 4, of=view.place, figures={"name-of": own})
+
+
+def _about_tags(view: OneHead, tags: Tags) -> list[Question | None]:
+    every, layer = cached_tags.specialization(view.trace, left_out(view)), view.layer.index
+    keep, causal = kept_tokens(view), is_causal(view.trace)
+    n = len(view.trace) if keep is None else int(keep.sum())
+    parts = specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
+    by_id = {part.id: part for part in parts}
+    without = aside(view.trace) if keep is not None else None
+    rim = (
+        ask.rim_of_radar(layer, dimension(id), (every.values(id, False)[layer], every.values(id, True)[layer]))
+        for id in ("content_words", "function_words", "self", "cls")
+    )
+    return [
+        ask.base_rate(by_id["content_words"], n, causal, without),
+        ask.corrected_value(view.place, by_id["function_words"], without),
+        next((question for question in rim if question is not None), None),
+    ]

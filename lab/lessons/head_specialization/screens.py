@@ -1,0 +1,284 @@
+"""The screens about tags: the tagged sentence, the seven metrics of a head, the radar of a layer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads import specialization_parts as take
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension, relative_to_layer, trace_specialization
+from lab.analysis.heads.specialization_parts import Part
+from lab.analysis.heads.values import Values, is_causal
+from lab.charts.base.labels import visible
+from lab.charts.tokens.chips import token_chips
+from lab.charts.tokens.encoding import encoding_chips
+from lab.course.checks import Question
+from lab.course.metric_cards import tex
+from lab.course.words import escaped
+from lab.figures import specialization as figures
+from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization.view import (
+    LESSON,
+    aside,
+    choose_part,
+    dimension,
+    kept_others,
+    kept_tokens,
+    left_out,
+    name_of,
+    tags_of,
+)
+from lab.text.tags import tokens as carrying
+from lab.text.tags.tokens import Tags
+from lab.ui.cached import tags as cached_tags
+from lab.ui.drawing import code, draw_plotly
+from lab.ui.metric_choice import choose_version
+from lab.ui.one_head import OneHead
+from lab.ui.quiz import predict
+
+_MANY = 120  # chips, before they scroll in a box
+_BOX = 420  # pixels
+_EXAMPLES = 4
+_HUES = {ask.FUNCTION: 0, ask.CONTENT: 1, ask.MARKS: 2, ask.OTHER: 3, ask.SPECIAL: 4}
+_ONE, _ALL = "This head", "All heads of the layer"
+
+
+def show_tags(view: OneHead) -> None:
+    """What each token is, and how often each kind occurs."""
+    tags = tags_of(view)
+    if tags is None:
+        return
+    encoding = view.trace.encoding
+    kinds = [ask.kind_of(tag, special) for tag, special in zip(tags[0], encoding.special, strict=True)]
+    question = ask.most_common_kind(kinds)
+    if question is not None and not predict(LESSON, question):
+        return
+    st.markdown(
+        f"{cached_tags.pipeline().description} Under each token stands its part of speech and, if it has one, its "
+        "entity. Each kind of token has its own colour."
+    )
+    labels = [_label(tags, i) for i in range(len(encoding))]
+    chips = [(run, at, labels[at[0]] if at and run else label) for run, at, label in encoding_chips(encoding)]
+    with st.container(height=_BOX if len(chips) > _MANY else "content"):
+        st.html(token_chips(chips, groups=[_HUES[kind] for kind in kinds]))
+    _show_kinds(view, kinds)
+    _token_table(view, tags, kinds)
+    layers, heads, n = view.trace.model.config.layers, view.trace.model.config.heads, len(encoding)
+    st.markdown(
+        f":material/arrow_downward: **On the way.** The tagger reads characters, the model reads tokens. A token gets "
+        "the tag of the word with which it shares most characters. The model never sees a tag. Tags only sort the "
+        f"columns of its {layers * heads} maps of {n} × {n} weights, and the next step adds those columns up."
+    )
+    code(carrying.encoding_tags)
+
+
+def _label(tags: Tags, place: int) -> str:
+    return " · ".join(tag for tag in (tags[0][place], tags[1][place]) if tag) or "–"
+
+
+def _show_kinds(view: OneHead, kinds: list[str]) -> None:
+    """How many tokens of each kind, and what a head without preference gives them."""
+    counts, n = Counter(kinds), len(kinds)
+    exact = not is_causal(view.trace)
+    here = [kind for kind in ask.KINDS if counts[kind]]
+    tokens = {kind: [t for t, own in zip(view.trace.labels, kinds, strict=True) if own == kind] for kind in here}
+    table = pd.DataFrame(
+        {
+            "kind": here,
+            "tokens": [counts[kind] for kind in here],
+            "share of all tokens": [counts[kind] / n for kind in here],
+            "for example": [", ".join(map(visible, dict.fromkeys(tokens[kind][:_EXAMPLES]))) for kind in here],
+        }
+    )
+    st.dataframe(
+        table, hide_index=True, height="content",
+        column_config={"share of all tokens": st.column_config.NumberColumn(format="percent")},
+    )  # fmt: skip
+    st.caption(
+        "The share is also the base rate: what a head without preference gives to a kind."
+        if exact
+        else "A head without preference gives a kind about this share. Earlier tokens get more, because more queries "
+        "see them. The next step uses the exact number."
+    )
+
+
+def _token_table(view: OneHead, tags: Tags, kinds: list[str]) -> None:
+    tokens = [visible(token) for token in view.trace.labels]
+    table = pd.DataFrame(
+        {
+            "token": tokens,
+            "part of speech": [tag or "" for tag in tags[0]],
+            "kind": kinds,
+            "entity": [label or "" for label in tags[1]],
+        },
+        index=range(1, len(tokens) + 1),
+    )
+    with st.expander("Token by token", icon=":material/table_rows:"):
+        st.dataframe(table, height="content" if len(table) <= 20 else _BOX)
+
+
+def show_seven(view: OneHead) -> None:
+    """A card for each metric, with this head's numbers in its formula."""
+    tags = tags_of(view)
+    if tags is None:
+        return
+    layer, keep = view.layer.index, kept_tokens(view)
+    every = cached_tags.specialization(view.trace, left_out(view))
+    if not _predicted(view, every.raw[layer], ("content_words", "function_words", "cls")):
+        return
+    with st.container(horizontal=True):
+        corrected = choose_version()
+        choose_part(view)
+    n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
+    st.markdown(
+        f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the "
+        "tokens of a kind. "
+        + ("**Corrected**: divided by what $U$, the map of a head without preference, has here. "
+           f"{_one_means(view)}" if corrected else "**Raw**: shares of this head’s attention, as they are.")
+    )  # fmt: skip
+    _say_sinks(view, every.removed)
+    parts = take.specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
+    shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
+    for start in range(0, len(shown), 2):
+        for column, place in zip(st.columns(2), shown[start : start + 2], strict=False):
+            dimension = SPECIALIZATIONS[place]
+            with column, st.container(border=True, height="stretch"):
+                _card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
+    code(take.specialization_parts, take.cells_of, trace_specialization)
+
+
+def _one_means(view: OneHead) -> str:
+    """What a corrected value of 1 says."""
+    if left_out(view):
+        return f"1 means no preference among the tokens that are left, all but {escaped(aside(view.trace))}."
+    return f"1 means no preference among all tokens, {escaped(aside(view.trace))} included."
+
+
+def _say_sinks(view: OneHead, removed: Values) -> None:
+    """What the tokens take that can be left out, and what that does to the values. ``removed`` (L, H)."""
+    tokens, at = escaped(aside(view.trace)), (view.layer.index, view.head)
+    if left_out(view):
+        st.markdown(
+            f"**{removed[at]:.0%}** of this head’s attention went to {tokens} (mean of all heads: "
+            f"{removed.mean():.0%}). It is left out: the more goes there, the less is left for any kind of word, and "
+            "the values would say how much a head leaves over, not what it prefers."
+        )
+    elif kept_others(view) is not None:
+        values = cached_tags.specialization(view.trace, left_out=True)
+        st.markdown(
+            f"**{values.removed[at]:.0%}** of this head’s attention goes to {tokens} (mean of all heads: "
+            f"{values.removed.mean():.0%}). The more goes there, the less is left for any kind of word: a corrected "
+            "value below 1 can mean that alone."
+        )
+
+
+def _card(view: OneHead, shown: Dimension, part: Part, values: Values, corrected: bool) -> None:
+    """The formula, this head's numbers in it, and where it stands among all heads. ``values`` (L, H)."""
+    st.markdown(f"**{name_of(shown, view.trace)}**" + (f" (also called {shown.also})" if shown.also else ""))
+    st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
+    if not part.members:
+        st.markdown("This text has nothing of the kind, so there is no value.")
+        return
+    raw = rf"\frac{{{tex(part.total)}}}{{{part.divisor}}} = {tex(part.raw)}"
+    even = rf"\frac{{{tex(part.total)}}}{{{tex(part.uniform)}}} = {tex(part.corrected)}"
+    st.latex(rf"\small {even if corrected else raw}")
+    own = float(values[view.layer.index, view.head])
+    above = int(np.count_nonzero(values > own))
+    told = f"**{own:.3f}** × no preference" if corrected else f"**{own:.3f}** · no preference {part.uniform_raw:.3f}"
+    st.markdown(f"{told} · {above} of {values.size - 1} other heads are higher{_otherwise(view, shown, corrected)}")
+    st.caption(f"{_what(part)} {shown.reading if shown.id != 'cls' else ''}")
+
+
+def _otherwise(view: OneHead, shown: Dimension, corrected: bool) -> str:
+    """The same value with the other setting of what is left out."""
+    if kept_others(view) is None:
+        return ""
+    other = cached_tags.specialization(view.trace, left_out=not left_out(view))
+    value = float(other.values(shown.id, corrected)[view.layer.index, view.head])
+    if np.isnan(value):
+        return ""
+    return f"  \n{'With' if left_out(view) else 'Without'} {escaped(aside(view.trace))}: {value:.3f}"
+
+
+def _corrected_formula(id: str) -> str:
+    """What the head has over what a head without preference has, on the same cells."""
+    cells = {"cls": (r"\sum_i", "i,1"), "long_range": (r"\sum_{|i-j|\ge 5}", "ij"), "self": (r"\sum_i", "ii")}
+    total, index = cells.get(id, (r"\sum_i \sum_{j\in S}", "ij"))
+    return rf"\frac{{{total} A_{{{index}}}}}{{{total} U_{{{index}}}}}"
+
+
+def _what(part: Part) -> str:
+    """What is added up, in words."""
+    if part.id == "long_range":
+        return f"{part.members:,} cells are that far apart."
+    if part.id == "self":
+        return f"The {part.members} cells of the diagonal."
+    if part.id == "cls":
+        return "The first column of the map."
+    return f"S: {part.members} of {part.divisor} tokens."
+
+
+def _predicted(view: OneHead, raw: Values, ids: Iterable[str]) -> bool:
+    """Ask which head of the layer looks most at the first of these that has a clear answer. ``raw`` (H, 7)."""
+    question = _looks_most(view, raw, ids)
+    return question is None or predict(LESSON, question)
+
+
+def _looks_most(view: OneHead, raw: Values, ids: Iterable[str]) -> Question | None:
+    order = [known.id for known in SPECIALIZATIONS]
+    without = aside(view.trace) if left_out(view) else None
+    asked = (ask.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)], without) for id in ids)
+    return next((question for question in asked if question is not None), None)
+
+
+def show_radar(view: OneHead) -> None:
+    """The seven values as a shape, relative to the layer."""
+    tags = tags_of(view)
+    if tags is None:
+        return
+    layer = view.layer.index
+    every = cached_tags.specialization(view.trace, left_out(view))
+    raw, corrected = every.raw[layer], every.corrected[layer]
+    if not _predicted(view, raw, ("self", "long_range", "entities", "punctuation")):
+        return
+    choose_part(view)
+    there = figures.present(raw)
+    axes = [figures.axis_name(view.trace, SPECIALIZATIONS[place]) for place in there]
+    if len(raw) < 2 or len(there) < 3:
+        st.info("A radar needs two heads to compare and three values. Write a longer text.", icon=":material/edit:")
+        return
+    everyone = st.segmented_control(
+        "Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar", help="The chosen head is filled.",
+    ) == _ALL  # fmt: skip
+    draw_plotly(
+        figures.drawn_radar(view.trace, every, layer, view.head, everyone), "radar",
+        partial(figures.radar, view.trace, layer, view.head, everyone, left_out(view)),
+    )  # fmt: skip
+    missing = [
+        figures.axis_name(view.trace, each)
+        for i, each in enumerate(SPECIALIZATIONS)
+        if i not in there and not (each.id == "cls" and left_out(view))
+    ]
+    own = [values[view.head, there] for values in (relative_to_layer(raw), raw, corrected)]
+    _say_radar(view, own[0], own[1:], axes, missing)
+    code(relative_to_layer)
+
+
+def _say_radar(view: OneHead, own: Values, values: list[Values], axes: list[str], missing: list[str]) -> None:
+    top = int(own.argmax())
+    st.markdown(
+        "On each axis, 1 is the layer’s largest value and 0 its smallest. So the rim does not mean much attention: on "
+        f"**{escaped(axes[top])}**, head {view.head + 1} stands at {own[top]:.2f}, and its raw value is "
+        f"{values[0][top]:.3f}. That is {values[1][top]:.2f} times what a head without preference gives. The "
+        "correction divides all heads by the same number, so it does not change the shape."
+    )
+    if left_out(view):
+        st.caption(f"Without {escaped(aside(view.trace))}: shares of the attention that is left.")
+    if missing:
+        st.caption(f"Not drawn, because this text has nothing of the kind: {', '.join(missing).lower()}.")

@@ -1,0 +1,212 @@
+"""The screens over many sentences: what every head does on average, and heads that behave alike."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads import survey as measure
+from lab.analysis.heads.clustering import FEATURES
+from lab.analysis.heads.named import name_scores
+from lab.analysis.heads.specialization import SPECIALIZATIONS
+from lab.analysis.heads.survey import HeadSurvey, Reading
+from lab.analysis.heads.values import Values
+from lab.charts.cells.heatmap import heatmap
+from lab.course.words import escaped
+from lab.figures.specialization import axis_name
+from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization.patterns import show_best_heads
+from lab.lessons.head_specialization.view import LESSON, aside, choose_part, draw_names, left_out
+from lab.text.bundled import bundled_sentences
+from lab.text.tags.pipeline import PipelineUnavailable
+from lab.toy.data import as_text
+from lab.ui.cached import tags as cached_tags
+from lab.ui.drawing import code, draw
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, OWN, TOY
+from lab.ui.quiz import predict
+from lab.ui.toys import runs as toy_runs
+
+AVERAGED = "named-on-average"
+MOST_LINES = 200
+_LINES, _READING = "_own_lines", "_reading_heads"
+_NAMES = "Names"
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """What has been read so far: each sentence's features, and what tells this state from any other."""
+
+    readings: tuple[Reading, ...]
+    id: Hashable
+
+    def features(self, left_out: bool) -> tuple[Values, ...]:
+        """Of each sentence, (L, H, F): over all tokens, or without special tokens or first token."""
+        return tuple(each.others if left_out else each.features for each in self.readings)
+
+    def mean(self, left_out: bool = False) -> Values:
+        return measure.mean_features(self.features(left_out))
+
+
+def show_many(view: OneHead) -> None:
+    """Names and specialization, averaged over sentences."""
+    st.markdown("One sentence can mislead: every score here is a mean over many, each sentence counting the same.")
+    found = survey_of(view)
+    if found is None:
+        return
+    tagged = not np.isnan(found.mean()[..., [FEATURES.index(each.id) for each in SPECIALIZATIONS]]).all()
+    options = [_NAMES, *(axis_name(view.trace, each) for each in SPECIALIZATIONS)] if tagged else [_NAMES]
+    shown = str(st.selectbox("Show", options, key="_averaged", help="Specialization is corrected: 1 is no preference."))
+    if shown == _NAMES or shown not in options:
+        _show_names(view, found)
+    else:
+        _show_dimension(view, found, options.index(shown) - 1)
+    code(measure.HeadSurvey.step, measure.mean_features)
+
+
+def _show_names(view: OneHead, found: Surveyed) -> None:
+    scores, chance = measure.pattern_scores(found.mean()), measure.chance_over(found.readings)
+    names = name_scores(scores, chance)
+    here = cached_tags.names(view.trace)
+    question = ask.same_names(int(np.count_nonzero(names == here)), names.size)
+    if question is not None and not predict(LESSON, question):
+        return
+    show_best_heads(scores, chance)
+    st.caption(f"The untrained heads read one sentence in {measure.TWIN_READS}, the others all.")
+    draw_names(names, view, f"Named heads, mean of {len(found.readings)} sentences", AVERAGED)
+    layer, head = view.layer.index, view.head
+    changed = int(np.count_nonzero(names != here))
+    st.markdown(
+        f"**{changed} of {names.size}** heads have another name here than on your text alone. "
+        f"{view.place[0].upper()}{view.place[1:]}: {ask.pattern_name(str(names[layer, head]))} on average, "
+        f"{ask.pattern_name(str(here[layer, head]))} on your text."
+    )
+
+
+def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
+    shown, count = SPECIALIZATIONS[place], len(found.readings)
+    choose_part(view)
+    values, kept = (measure.feature(found.mean(each), shown.id) for each in (left_out(view), False))
+    name = axis_name(view.trace, shown)
+    if shown.id == "cls" and left_out(view):
+        st.info(f"{escaped(name)} is left out, so it has no value. Choose “Kept”.", icon=":material/info:")
+        return
+    if not np.isfinite(values).all():
+        st.info("None of these sentences has anything of the kind.", icon=":material/info:")
+        return
+    layers, heads = values.shape
+    draw(
+        heatmap(
+            values, [str(i + 1) for i in range(layers)], [str(i + 1) for i in range(heads)],
+            title=f"{name}, corrected, mean of {count} sentences", row_title="Layer", column_title="Head",
+            value_title="× no preference", highlight=(view.layer.index, view.head), numbered=False, value_format=".2f",
+        ),
+        "averaged-specialization",
+    )  # fmt: skip
+    high = np.unravel_index(int(values.argmax()), values.shape)
+    st.markdown(
+        f"Highest: layer {high[0] + 1}, head {high[1] + 1}, **{values[high]:.2f}** times what a head without "
+        f"preference gives{_among(view)}. {int(np.count_nonzero(values > 1))} of {values.size} heads are above 1. "
+        + _changed_by(view, values, kept)
+    )
+
+
+def _among(view: OneHead) -> str:
+    return f" among all tokens but {escaped(aside(view.trace))}" if left_out(view) else ""
+
+
+def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
+    """What the tokens that are left out would do to the values, ``kept``, if they stayed."""
+    if not left_out(view):
+        return f"{escaped(aside(view.trace)).capitalize()} take part: a head that looks there much has little left."
+    crossed = (values > 1) != (kept > 1)
+    most = np.unravel_index(int(np.abs(values - kept).argmax()), values.shape)
+    return (
+        f"With {escaped(aside(view.trace))} kept, {int(np.count_nonzero(crossed))} of {values.size} heads would be on "
+        f"the other side of 1; most changes layer {most[0] + 1}, head {most[1] + 1}, from "
+        f"{values[most]:.2f} to {kept[most]:.2f}."
+    )
+
+
+def survey_of(view: OneHead) -> Surveyed | None:
+    """The survey of the chosen sentences as far as it has come; its button, progress and cancel."""
+    texts = _texts(view)
+    if not texts:
+        st.info("Paste sentences above, one a line, then press Ctrl+Enter.", icon=":material/edit:")
+        return None
+    tagged = _tagger_there(view)
+    model = view.trace.model
+    survey = cached_tags.head_survey(model, texts, tagged)
+    wanted = hash((survey.texts, tagged, model.id))
+    if not survey.finished:
+        if st.session_state.get(_READING) == wanted:
+            _read(survey, view, tagged)
+        else:
+            label = (
+                f"Go on: {survey.done} of {survey.total} are read" if survey.done else f"Read {survey.total} sentences"
+            )
+            st.button(
+                label,
+                icon=":material/play_arrow:", type="primary", key="_read_heads", on_click=_want, args=(wanted,),
+            )  # fmt: skip
+    readings = survey.readings()
+    if not readings:
+        return None
+    if len(readings) < survey.total:
+        st.caption(f"{len(readings)} of {survey.total} sentences are read.")
+    return Surveyed(readings, cached_tags.survey_id(survey, model, len(readings), tagged))
+
+
+def _want(survey: int | None) -> None:
+    st.session_state[_READING] = survey
+
+
+def _read(survey: HeadSurvey, view: OneHead, tagged: bool) -> None:
+    """Read what is missing. A click on Cancel ends this run of the page between two sentences."""
+    place = st.empty()
+    with place.container():
+        words = f"Reading {survey.total} sentences …"
+        bar = st.progress(survey.done / survey.total, words)
+        st.button("Cancel", icon=":material/stop:", key="_cancel_heads", on_click=_want, args=(None,))
+        while not survey.finished:
+            cached_tags.advance(survey, view.trace.model, tagged)
+            bar.progress(survey.done / survey.total, words)
+    place.empty()
+
+
+def _tagger_there(view: OneHead) -> bool:
+    """Whether the sentences can be tagged; if not for a reason that can be mended, it is said."""
+    if view.page.selection.mode == TOY:
+        return False
+    try:
+        st.caption(cached_tags.pipeline().description)
+    except PipelineUnavailable:
+        st.caption("The tagger is not available, so what follows leaves out parts of speech and entities.")
+        return False
+    return True
+
+
+def _texts(view: OneHead) -> tuple[str, ...]:
+    """The bundled sentences or the learner's own; in toy mode the toy's."""
+    chosen = view.page.selection
+    if chosen.mode == TOY:
+        return tuple(as_text(each) for each in toy_runs.sentences(chosen).sentences)
+    source = st.segmented_control(
+        "Sentences", [BUNDLED, OWN], default=BUNDLED, required=True, key="source", bind="query-params",
+        help="Bundled: 200 short English sentences that come with the lab.",
+    )  # fmt: skip
+    if source == BUNDLED:
+        return bundled_sentences()
+    # Kept beside the widget, which forgets what is in it when another step is drawn.
+    pasted = st.text_area(
+        f"One sentence a line, at most {MOST_LINES}", value=st.session_state.get(_LINES, ""), height=160, key="_lines",
+        max_chars=10 * MAX_CHARACTERS,
+    )  # fmt: skip
+    st.session_state[_LINES] = pasted
+    lines = [line.strip() for line in pasted.splitlines() if line.strip()]
+    if len(lines) > MOST_LINES:
+        st.warning(f"The first {MOST_LINES} of {len(lines)} lines are read.", icon=":material/content_cut:")
+    return tuple(lines[:MOST_LINES])

@@ -1,0 +1,99 @@
+"""What the screens of the lesson on head specialization share: tags, names of dimensions, the map of names."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from lab.analysis.heads.metric_parts import keep_others, places_left_out
+from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension
+from lab.analysis.heads.values import Mask
+from lab.charts.base.figure import Figure
+from lab.course.words import escaped
+from lab.figures.specialization import axis_name, drawn_names
+from lab.models.trace import Trace
+from lab.text.tags.pipeline import PipelineUnavailable
+from lab.text.tags.tokens import Tags
+from lab.ui.cached import tags as cached_tags
+from lab.ui.drawing import draw
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import TOY
+from lab.ui.sinks import choose_sinks, sinks_left_out
+
+LESSON = "head-specialization"
+
+
+def tags_of(view: OneHead) -> Tags | None:
+    """Part of speech and entity of each token; None, with the reason on screen, where there are none."""
+    if view.page.selection.mode == TOY:
+        st.info(
+            "Sentences of letters have no parts of speech. “Named patterns”, “Many sentences” and “Clusters” work on "
+            "toys; for this step, switch the input in the sidebar to Sentence.",
+            icon=":material/info:",
+        )
+        return None
+    return tags_or_reason(view.trace)
+
+
+def tags_or_reason(trace: Trace) -> Tags | None:
+    """The same for any text."""
+    try:
+        cached_tags.pipeline()  # by itself, so that its spinner is seen
+        return cached_tags.tags(trace)
+    except PipelineUnavailable as error:
+        st.warning(
+            f"{escaped(str(error))} Without it there are no parts of speech. “Named patterns” works without.",
+            icon=":material/extension_off:",
+        )
+        return None
+
+
+def left_out(view: OneHead) -> bool:
+    """Whether the special tokens, or the first token where there are none, take no part."""
+    return sinks_left_out() and kept_others(view) is not None
+
+
+def kept_others(view: OneHead) -> Mask | None:
+    """The tokens that take part where those are left out, (n,); None where nothing else is left."""
+    return keep_others(view.trace)
+
+
+def kept_tokens(view: OneHead) -> Mask | None:
+    """The tokens that take part, (n,); None for all."""
+    return kept_others(view) if left_out(view) else None
+
+
+def aside(trace: Trace) -> str:
+    """The tokens that can be left out, for a sentence: “[CLS] and [SEP]”, “the first token”."""
+    out, special = places_left_out(trace)
+    if not special:
+        return "the first token"
+    return " and ".join(dict.fromkeys(trace.labels[place] for place in np.flatnonzero(out)))
+
+
+def choose_part(view: OneHead) -> None:
+    """The switch for those tokens."""
+    alone = kept_others(view) is None
+    choose_sinks("Nothing else is left of this text, so nothing is left out." if alone else None)
+
+
+def name_of(dimension: Dimension, trace: Trace) -> str:
+    """A dimension's name, for Markdown."""
+    return escaped(axis_name(trace, dimension))
+
+
+def dimension(id: str) -> Dimension:
+    """A dimension by its id."""
+    return next(known for known in SPECIALIZATIONS if known.id == id)
+
+
+def draw_names(
+    names: NDArray[np.str_], view: OneHead, title: str, key: str, call: partial[Figure] | None = None
+) -> dict[str, Any]:  # fmt: skip
+    """The map of names, (L, H) ids of patterns; a click chooses a head."""
+    figure = drawn_names(names, view.layer.index, view.head, title, clickable=True)
+    return draw(figure, key, clickable=True, call=call)

@@ -1,0 +1,203 @@
+"""Predictions and checks of the inter-sentence lesson, computed from the learner's own text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from lab.analysis.sentences.attention import InterSentence
+from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+
+
+def sentence_name(sentence: int) -> str:
+    """A sentence by its number on screen."""
+    return f"sentence {sentence + 1}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
+    """What gets the largest share of a sentence's attention: a sentence, or what stands apart from them?"""
+    seen = [b for b in range(len(apart.members)) if not math.isnan(apart.maximum[a, b])]
+    values = [*(float(apart.mass[a, b]) for b in seen), float(apart.removed[a])]
+    names = [f"{sentence_name(b)}{' itself' if b == a else ''}" for b in seen] + [what]
+
+    def name(place: int) -> str:
+        return _capital(names[place])
+
+    def why(place: int, best: int) -> str:
+        more = "" if place == best else f", and {values[best]:.3f} to {names[best]}"
+        return f"{values[place]:.3f} of it goes to {names[place]}{more}."
+
+    prompt = f"Take all attention of {sentence_name(a)}, the mean over its tokens and all heads. What gets most of it?"
+    return ranked("where-it-goes", prompt, values, name, why)
+
+
+def other_direction(found: InterSentence, a: int, b: int) -> Question | None:
+    """Is the matrix symmetric? Asked where the two directions differ by a tenth, or by next to nothing."""
+    there, back = float(found.mass[a, b]), float(found.mass[b, a])
+    if a == b or math.isnan(found.maximum[a, b] + found.maximum[b, a]) or max(there, back) <= 0:
+        return None
+    gap = (back - there) / max(there, back)
+    if 0.03 <= abs(gap) < 0.1:
+        return None
+    why = f"There {there:.3f}, back {back:.3f}. The queries and the keys are others, so nothing makes the two equal."
+    options = (
+        Option("It is larger", why, correct=gap >= 0.1),
+        Option("It is about the same", why, correct=abs(gap) < 0.03),
+        Option("It is smaller", why, correct=gap <= -0.1),
+    )
+    prompt = (
+        f"The mean mass from {sentence_name(a)} to {sentence_name(b)} is {there:.3f}. How large is it in the other "
+        f"direction, from {sentence_name(b)} to {sentence_name(a)}?"
+    )
+    return Question("other-direction", prompt, options)
+
+
+def left_out(kept: InterSentence, without: InterSentence, a: int, what: str) -> Question | None:
+    """What becomes of a sentence's attention to itself when special tokens, or the first one, are left out?"""
+    before, after = float(kept.relative[a, a]), float(without.relative[a, a])
+    if not math.isfinite(before + after) or abs(after - 1) < MARGIN or abs(after - before) < 0.2:
+        return None
+    why = f"It was {before:.2f} and becomes {after:.2f}. Above 1 is more than an even spread, below 1 is less."
+    options = (
+        Option("Above 1", why, correct=after > 1),
+        Option("Below 1", why, correct=after < 1),
+    )
+    prompt = (
+        f"With every token counted, what {sentence_name(a)} sends to itself is {before:.2f} of an even spread. Leave "
+        f"{what} out, and let every row sum to 1 again. Where is the value then?"
+    )
+    return Question("left-out", prompt, options)
+
+
+def into_the_future(found: InterSentence, causal: bool) -> Question | None:
+    """Why is half of a causal model's matrix empty?"""
+    if not causal or len(found.members) < 2:
+        return None
+    return shuffled(
+        "into-the-future",
+        "Why has the row of sentence 1 no number in the column of sentence 2?",
+        [
+            Option("Its tokens cannot see what comes after them",
+                   "The model is causal: scores of later keys are −∞, so there is no weight to report, not even 0.",
+                   correct=True),
+            Option("They could look there, but gave it nothing",
+                   "A weight of 0 would be shown as 0. The mask takes those cells away before the softmax."),
+            Option("The two sentences are unrelated",
+                   "The cell would be empty for any two sentences: it depends on the order alone."),
+        ],
+    )  # fmt: skip
+
+
+def even_share(found: InterSentence, n: int, even: float, a: int, b: int) -> Question | None:
+    """What would a head without preference send from a to b?"""
+    size, count = len(found.members[b]), len(found.members)
+    return numeric(
+        "even-share",
+        f"{_capital(sentence_name(b))} has {size} of the {n} tokens that are counted. What share of its attention "
+        f"would a token of {sentence_name(a)} send there if it spread it evenly over all it may see?",
+        (even, f"The share of the keys it may see that are in {sentence_name(b)}: {even:.3f}."),
+        {
+            1 / count: f"1/{count}: sentences are not equally long, so they do not have equal shares.",
+            1 / size: f"1/{size}: that is one token’s share within {sentence_name(b)}.",
+            1 / n: f"1/{n}: that is the share of one token of the text.",
+            1.0: "Everything: then nothing would be left for the other tokens.",
+        },
+        lambda value: f"{value:.3f}",
+    )
+
+
+def corrected(found: InterSentence, even: float, a: int, b: int) -> Question | None:
+    """From mass and expectation to the length-corrected value."""
+    mass, value = float(found.mass[a, b]), float(found.relative[a, b])
+    if not math.isfinite(value) or even <= 0 or mass <= 0:
+        return None
+    return numeric(
+        "corrected",
+        f"A token of {sentence_name(a)} sends {sentence_name(b)} {mass:.3f} of its attention; spread evenly it would "
+        f"be {even:.3f}. What is the length-corrected value?",
+        (value, f"{mass:.3f} ÷ {even:.3f} = {value:.2f}: {'more' if value > 1 else 'less'} than an even spread sends."),
+        {
+            1 / value: "That is the quotient upside down.",
+            mass - even: "The difference; the corrected value is a quotient, 1 for an even spread.",
+            mass * even: "The product of the two; the corrected value is their quotient.",
+            mass: "That is the mass, before the correction.",
+        },
+        lambda number: f"{number:.2f}",
+        within=(0.0, math.inf),
+    )
+
+
+def above_or_below(found: InterSentence, a: int, b: int, spread: str) -> str:
+    """What a length-corrected value says; ``spread`` names what an even spread is over."""
+    value = float(found.relative[a, b])
+    than = "more" if value > 1 else "less"
+    return f"{value:.2f} is {'above' if value > 1 else 'below'} 1: {than} than an even spread over {spread} sends."
+
+
+def to_specials(found: InterSentence, a: int, what: str) -> Question | None:
+    """How much of a sentence's attention goes to no sentence?"""
+    removed = float(found.removed[a])
+    if not found.removed.any() or removed < MARGIN:
+        return None
+    row = [float(value) for value in found.mass[a]]
+    return numeric(
+        "to-specials",
+        f"Counted apart from {what}, the tokens of {sentence_name(a)} send the sentences "
+        f"{' + '.join(f'{value:.3f}' for value in row)} of their attention. How much goes to {what}?",
+        (removed, f"What is missing to 1: {removed:.3f}."),
+        {
+            0.0: "The numbers of the row do not add up to 1, so something goes elsewhere.",
+            sum(row): "That is what goes to sentences.",
+            row[a]: f"That stays in {sentence_name(a)}.",
+            1.0: "Then nothing would be left for the sentences.",
+        },
+        lambda value: f"{value:.3f}",
+    )
+
+
+def one_weight(found: InterSentence) -> Question | None:
+    """A maximum is one weight; the mass is what a sentence sends. Asked where the two differ most."""
+    gaps = np.where(np.isfinite(found.maximum), found.maximum - found.mass, -1.0)
+    np.fill_diagonal(gaps, -1.0)
+    a, b = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
+    largest, mass = float(found.maximum[a, b]), float(found.mass[a, b])
+    if gaps[a, b] < 0.2:
+        return None
+    return shuffled(
+        "one-weight",
+        f"From {sentence_name(a)} to {sentence_name(b)} the maximum is {largest:.2f} and the mean mass {mass:.2f}. "
+        "What does that say?",
+        [
+            Option("In one head one token looks there hard; on average little goes there",
+                   f"{largest:.2f} is one weight of one head, {mass:.2f} the mean over all heads and tokens.",
+                   correct=True),
+            Option(f"Each token of {sentence_name(a)} sends {largest:.2f} there in some head",
+                   "The maximum is one cell; of the other tokens it says only that they stay below it."),
+            Option(f"{largest:.0%} of the attention of {sentence_name(a)} goes there",
+                   f"That share is the mean mass, {mass:.2f}."),
+        ],
+    )  # fmt: skip
+
+
+def pair_effect(joined: float, paired: float, labels: Sequence[str]) -> Question | None:
+    """Does the border of segments lower the attention from the first text to the second?"""
+    gap = paired - joined
+    if 0.01 <= abs(gap) < 0.02:
+        return None
+    told = f"{joined:.3f} in one segment, {paired:.3f} as a pair."
+    options = (
+        Option("It rises", told, correct=gap >= 0.02),
+        Option("It hardly moves", told, correct=abs(gap) < 0.01),
+        Option("It falls", told, correct=gap <= -0.02),
+    )
+    prompt = (
+        f"{labels[0]} sends {labels[1]} a mean mass of {joined:.3f} when both stand in one segment. As a pair, what "
+        "happens to it?"
+    )
+    return Question("pair-effect", prompt, options)

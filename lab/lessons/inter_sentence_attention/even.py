@@ -1,0 +1,191 @@
+"""The screens of the inter-sentence lesson about an even spread: by hand, and what leaving tokens out does to it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads.values import Values
+from lab.analysis.sentences.attention import RELATIVE, mean_cells
+from lab.analysis.sentences.split import expected
+from lab.charts.base.labels import visible
+from lab.course.metric_cards import tex
+from lab.figures import sentences as figures
+from lab.lessons.inter_sentence_attention import checks as ask
+from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_measure, choose_part
+from lab.ui.blanks import blanks
+from lab.ui.cached import heads as cached_heads
+from lab.ui.drawing import code, draw
+from lab.ui.quiz import predict
+
+# How many times an even share a token must take to be called a sink here.
+_SINK = 2
+
+
+def show_by_hand(view: SentencesView) -> None:
+    """Mean mass and its correction for length, for one pair of sentences."""
+    choose_part(view)
+    a, b, found = view.a, view.b, view.found
+    sent = cached_heads.mean_cells(view.trace, found, a, b).weights.sum(axis=1, dtype=np.float64)
+    config = view.trace.model.config
+    st.markdown(
+        f"What each token of sentence {a + 1} sends to sentence {b + 1}: its weights on those {len(found.members[b])} "
+        f"tokens added up, then the mean over all {config.layers * config.heads} heads."
+        + (f" {_out(view)} and each row of each head is divided by what is left of it." if view.left_out else "")
+    )
+    st.dataframe(
+        {
+            "number": found.members[a] + 1,
+            "token": [visible(view.trace.labels[i], None) for i in found.members[a]],
+            "sends": sent,
+        },
+        column_config={"sends": st.column_config.NumberColumn(f"sends to sentence {b + 1}", format="%.4f")},
+        height=260, hide_index=True,
+    )  # fmt: skip
+    _written_out(view, sent)
+    _own_turn(view)
+    code(expected, mean_cells)
+
+
+def _out(view: SentencesView) -> str:
+    many = any(view.trace.encoding.special)
+    return f"Here {view.outside} {'are' if many else 'is'} left out,"
+
+
+def _written_out(view: SentencesView, sent: Values) -> None:
+    """The mean of ``sent`` and its correction for length, in numbers."""
+    a, b, found = view.a, view.b, view.found
+    even = expected(found, len(view.trace), view.causal, a, b)
+    terms = " + ".join(tex(float(value)) for value in sent[:3]) + (r" + \dots" if len(sent) > 3 else "")
+    even_tex = tex(even) if view.causal else rf"\tfrac{{{len(found.members[b])}}}{{{view.counted}}}"
+    mass, relative = (tex(float(values[a, b])) for values in (found.mass, found.relative))
+    st.latex(
+        rf"\begin{{aligned}} \text{{mass}} &= \tfrac{{1}}{{{len(sent)}}} ({terms}) \\ &= {mass} \\"
+        rf"\text{{corrected}} &= {mass} \,/\, {even_tex} = {relative}"
+        r"\end{aligned}"
+    )
+    st.markdown(
+        f"Sentence {b + 1} has {len(found.members[b])} of the {view.counted} tokens that are counted. A token of "
+        f"sentence {a + 1} that spreads its attention evenly over {view.spread} sends {even:.3f} there"
+        + (", on average over the queries. " if view.causal else ". ")
+        + "If it sends just that much, the corrected value is **1**."
+    )
+
+
+def _own_turn(view: SentencesView) -> None:
+    """The same for another pair: the way back, or where there is none what stays in the sentence."""
+    found = view.found
+    others = ((view.b, view.a), (view.a, view.a), (len(view.sentences) - 1, 0))
+    a, b = next(pair for pair in others if pair != (view.a, view.b) and found.where[pair][0] >= 0)
+    even = expected(found, len(view.trace), view.causal, a, b)
+    st.markdown(
+        f"Now you: a token of sentence {a + 1} sends {found.mass[a, b]:.3f} to sentence {b + 1}; spread evenly it "
+        f"would send {even:.3f}. What is the length-corrected value?"
+    )
+    right = blanks(
+        {"Length-corrected": float(f"{found.mass[a, b]:.3f}") / float(f"{even:.3f}")},
+        f"Divide {found.mass[a, b]:.3f} by {even:.3f}.",
+        f"_sentences.{hash(view.trace.token_ids)}.{a}.{b}.{view.left_out}",
+    )
+    if right:
+        st.success(ask.above_or_below(found, a, b, view.spread), icon=":material/check:")
+        _say_all_below(view)
+
+
+def _say_all_below(view: SentencesView) -> None:
+    """Why a whole matrix can lie below 1, if it does."""
+    values = view.found.relative[np.isfinite(view.found.relative)]
+    if view.left_out or not view.can_leave_out or (values >= 1).any():
+        return
+    st.markdown(
+        f"All {values.size} values of this matrix are below 1: {view.outside} took "
+        f"{view.apart.removed.mean():.1%} of the attention, so every sentence gets less than an even spread over all "
+        "tokens. To compare sentences with each other, leave these tokens out."
+    )
+
+
+def show_specials(view: SentencesView) -> None:
+    """What special tokens, or the first token, take, and the matrix without them."""
+    if not view.can_leave_out:
+        st.info(f"Sentence 1 would have no token without {view.outside}. Write a longer one.", icon=":material/edit:")
+        return
+    question = ask.left_out(view.kept, view.without, view.a, view.outside)
+    if question is not None and not predict(LESSON, question):
+        return
+    draw(
+        figures.drawn_everywhere(view.between(view.apart), view.a), "with-specials",
+        call=partial(figures.everywhere, view.trace, view.a),
+    )  # fmt: skip
+    _say_taken(view)
+    st.markdown(f"Now leave {view.outside} out, and let every row of every head sum to 1 again:")
+    measure = choose_measure(view)
+    before, after = _draw_both(view, measure)
+    st.markdown(
+        f"From sentence {view.a + 1} to sentence {view.b + 1}: {before:.3f} with all tokens, **{after:.3f}** with "
+        f"{view.outside} left out."
+    )
+    if measure == RELATIVE:
+        st.markdown(
+            f"On the left, 1 is an even spread over all {len(view.trace)} tokens; on the right, over the "
+            f"{sum(len(own) for own in view.without.members)} that stay."
+        )
+
+
+def _say_taken(view: SentencesView) -> None:
+    """How much goes to those tokens, and what the papers say about it where it is much."""
+    taken = float(view.apart.removed[view.a])
+    st.markdown(
+        f"Each row adds up to 1. The last column is what goes to {view.outside}: **{taken:.1%}** for sentence "
+        f"{view.a + 1}."
+    )
+    if not any(view.trace.encoding.special):
+        _say_first(view)
+        return
+    seen = range(len(view.sentences))
+    even = 1 - sum(expected(view.kept, len(view.trace), view.causal, view.a, b) for b in seen)
+    st.markdown(f"An even spread would send {even:.1%} there.")
+    if taken >= _SINK * even:
+        st.markdown(
+            "In BERT, [SEP] takes much attention, too (Clark et al. 2019, §3.2). The authors conjecture that this is a "
+            "no-op: a head attends there when what it looks for is not in the text."
+        )
+
+
+def _say_first(view: SentencesView) -> None:
+    """What the first token takes where there is no special one: it stands in a sentence."""
+    a, queries = view.a, view.kept.members[view.a]
+    others = queries > 0  # the first token has nothing else to attend to
+    taken = float(cached_heads.mean_cells(view.trace, view.kept, a, 0).weights[others, 0].mean())
+    even = float(np.mean([1 / (query + 1) if view.causal else 1 / len(view.trace) for query in queries[others]]))
+    whole = f"The other tokens of sentence 1 send {taken:.3f} to"
+    if a:
+        whole = f"Sentence {a + 1} sends sentence 1 {view.kept.mass[a, 0]:.3f} in all; {taken:.3f} of that goes to"
+    st.markdown(f"{whole} the first token, which stands in sentence 1. An even spread would send it {even:.3f}.")
+    if view.causal:
+        sink = taken >= _SINK * even
+        st.markdown(
+            (
+                "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: softmax makes each query spend 1 in "
+                "all, and every query can see the first token. "
+                if sink
+                else ""
+            )
+            + "Cells above the diagonal are 0: the model cannot look there."
+        )
+
+
+def _draw_both(view: SentencesView, measure: str) -> tuple[float, float]:
+    """The matrix as it is and with those tokens left out, on one scale; the chosen cell of both."""
+    reads = (view.between(view.kept), view.between(view.without))
+    top = float(np.nanmax([read.values(measure) for read in reads]))
+    for column, read, name in zip(st.columns(2), reads, ("all tokens", "left out"), strict=True):
+        with column:
+            title, out = f"{measure}, {name}", read.found.renormalised
+            draw(
+                figures.drawn_matrix(read, measure, (view.a, view.b), title, top), f"matrix-{name[:3]}",
+                call=partial(figures.matrix, view.trace, measure, view.a, view.b, title, top, out),
+            )  # fmt: skip
+    before, after = (float(read.values(measure)[view.a, view.b]) for read in reads)
+    return before, after

@@ -1,0 +1,213 @@
+"""What the inter-sentence lesson looks at: the sentences of a text, two of them chosen, and one measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads.metric_parts import places_left_out
+from lab.analysis.heads.values import is_causal
+from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence
+from lab.analysis.sentences.split import MOST, Sentences, aside, split
+from lab.course.words import escaped, named, quoted
+from lab.figures.sentences import Between
+from lab.models.trace import Trace
+from lab.text.sentences.split import SentencesUnavailable
+from lab.ui import parameters, selection, sidebar
+from lab.ui.cached import heads as cached_heads
+from lab.ui.page import LessonPage
+from lab.ui.sidebar import use_texts
+from lab.ui.sinks import choose_sinks, sinks_left_out
+
+LESSON = "inter-sentence-attention"
+MATRIX = "sentences"
+# Three sentences that refer to each other, for whoever comes with one.
+EXAMPLE = "The little girl lost her dog in the park. She looked for it until it was dark. The dog came home before her."
+
+
+@dataclass(frozen=True)
+class SentencesView:
+    """A text with at least two sentences; ``a`` and ``b`` are the chosen row and column, from 0.
+
+    ``left_out``: special tokens, or the first token where there are none, take no part in what is shown.
+    """
+
+    page: LessonPage
+    trace: Trace
+    sentences: Sentences
+    a: int
+    b: int
+    left_out: bool
+
+    @property
+    def found(self) -> InterSentence:
+        """What is shown: :attr:`without` or :attr:`kept`, as chosen."""
+        return self.without if self.left_out else self.kept
+
+    @property
+    def kept(self) -> InterSentence:
+        """Attention as the model has it."""
+        return cached_heads.inter_sentence(self.trace, self.sentences.of_token)
+
+    @property
+    def without(self) -> InterSentence:
+        """The same with special tokens, or the first token, left out and every row summing to 1 again."""
+        return cached_heads.inter_sentence(self.trace, self._others, renormalise=True)
+
+    @property
+    def apart(self) -> InterSentence:
+        """As the model has it, what goes to those tokens counted apart from the sentences."""
+        return cached_heads.inter_sentence(self.trace, self._others)
+
+    @property
+    def _others(self) -> tuple[int | None, ...]:
+        return aside(self.trace, self.sentences) or self.sentences.of_token
+
+    def between(self, found: InterSentence) -> Between:
+        """One of these with its sentences, for figures."""
+        return Between(self.trace, self.sentences, found)
+
+    @property
+    def causal(self) -> bool:
+        return is_causal(self.trace)
+
+    @property
+    def can_leave_out(self) -> bool:
+        """Whether every sentence has a token when those are left out."""
+        return aside(self.trace, self.sentences) is not None
+
+    @property
+    def outside(self) -> str:
+        """What is left out, or could be: [CLS] and [SEP], or the first token; and whatever else is in no sentence."""
+        out, special = places_left_out(self.trace)
+        names = dict.fromkeys(self.trace.labels[place] for place in np.flatnonzero(out))
+        parts = [escaped(name) for name in names] if special else [f"the first token {named(self.trace, 0)}"]
+        parts += ["white space between sentences"] if self.sentences.blanks else []
+        parts += ["the sentences that are not shown"] if self.sentences.left_out else []
+        return " and ".join(parts)
+
+    @property
+    def counted(self) -> int:
+        """How many tokens an even spread is over."""
+        return sum(len(own) for own in self.found.members) if self.left_out else len(self.trace)
+
+    @property
+    def spread(self) -> str:
+        """Which tokens an even spread is over, for a sentence."""
+        tokens = f"the {self.counted} tokens that stay" if self.left_out else f"all {self.counted} tokens"
+        tokens += f" (with {self.outside})" if self.can_leave_out and not self.left_out else ""
+        return f"what it may see of {tokens}" if self.causal else tokens
+
+
+def look(page: LessonPage, own: Trace) -> SentencesView | None:
+    """The sentences of the learner's text and the two chosen; where there is one sentence, those of an example."""
+    try:
+        trace, sentences = _with_two(page, own, split(own))
+    except SentencesUnavailable as error:
+        st.warning(f"{escaped(str(error))} The other lessons work without it.", icon=":material/extension_off:")
+        return None
+    _say_limits(trace, sentences)
+    if len(sentences) < 2:
+        return None
+    causal = is_causal(trace)
+    with sidebar.controls():
+        st.divider()
+        a = _choose("sentence", "From sentence", len(sentences), 2 if causal else parameters.DEFAULTS.sentence)
+        b = _choose(
+            "other_sentence", "To sentence", len(sentences), 1 if causal else parameters.DEFAULTS.other_sentence
+        )
+    if causal and a < b:
+        st.caption(
+            f"This model reads from left to right: no token of sentence {a + 1} can attend to sentence {b + 1}. You "
+            f"see the other direction, from sentence {b + 1} to sentence {a + 1}."
+        )
+        a, b = b, a
+    possible = aside(trace, sentences) is not None
+    return SentencesView(page, trace, sentences, a, b, possible and sinks_left_out())
+
+
+def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace, Sentences]:
+    """The learner's text if it has two sentences; else the example, which is said to be one."""
+    if len(sentences) > 1:
+        return own, sentences
+    shown = page.run(own.model.id, EXAMPLE, "")
+    what = (
+        f"is one sentence: {quoted(sentences.texts[0])}" if len(sentences) else "has no sentence that could be found."
+    )
+    with st.container(border=True):
+        st.markdown(
+            f":material/lightbulb: **Example.** Your text {what} Attention between sentences needs two, so this lesson "
+            f"shows three of its own: {quoted(EXAMPLE)} Your text stays as it is. Add a sentence to it, or fill in the "
+            "second text, and the lesson shows yours."
+        )
+        st.button("Take three sentences", icon=":material/edit:", on_click=use_texts, args=(EXAMPLE, ""),
+                  help="Put the example into your text box, to change it there.")  # fmt: skip
+    return shown, split(shown)
+
+
+def _say_limits(trace: Trace, sentences: Sentences) -> None:
+    if len(sentences) < 2:
+        st.info("This model reads too few tokens for two sentences. Choose another one.", icon=":material/info:")
+    if sentences.left_out:
+        st.info(
+            f"The text has {len(sentences) + sentences.left_out} sentences; you see the first {MOST}. The model read "
+            "all of them.",
+            icon=":material/content_cut:",
+        )
+    if sentences.cut:
+        st.info(
+            f"The model reads {trace.model.config.max_tokens} tokens at most. {sentences.cut} more sentences come "
+            "after them and have no number here.",
+            icon=":material/content_cut:",
+        )
+
+
+def say_no_toy() -> None:
+    """Why this lesson has no toy mode."""
+    st.caption("This lesson has no toy mode: a toy text is a single sentence of letters.")
+
+
+def _choose(name: str, title: str, count: int, default: int) -> int:
+    selection.fit(name, count, "This text")
+    return int(st.selectbox(title, range(1, count + 1), min(default, count) - 1, key=name, bind="query-params")) - 1
+
+
+def choose_measure(view: SentencesView) -> str:
+    """Which number stands for two sentences, and what it says."""
+    readings = {
+        MASS: "How much of its attention a token of the row sends to the column: the mean over its tokens and all "
+        "heads",
+        RELATIVE: f"The mean mass divided by what an even spread would send. **1** means: as much as a token that "
+        f"spreads its attention evenly over {view.spread}",
+        MAXIMUM: "The largest single weight of any head from a token of the row to one of the column",
+    }
+    chosen = st.segmented_control(
+        "Measure", list(readings), default=MASS, required=True, key="measure", bind="query-params",
+        persist_state="session",
+    )  # fmt: skip
+    measure = str(chosen) if chosen in readings else MASS
+    st.markdown(f"{readings[measure]}.")
+    return measure
+
+
+def choose_part(view: SentencesView) -> None:
+    """The switch for special tokens, or the first token."""
+    alone = "A sentence of one token would have none left, so nothing is left out."
+    choose_sinks(None if view.can_leave_out else alone)
+
+
+def say_sinks(view: SentencesView, measure: str) -> None:
+    """What was removed, and what the chosen cell is otherwise."""
+    if not view.can_leave_out:
+        return
+    a, b, taken = view.a, view.b, float(view.apart.removed[view.a])
+    field = {MASS: "mass", RELATIVE: "relative", MAXIMUM: "maximum"}[measure]
+    other = float(getattr(view.kept if view.left_out else view.without, field)[a, b])
+    state = "is left out here" if view.left_out else "is counted here"
+    st.markdown(
+        f"Sentence {a + 1} sends **{taken:.1%}** of its attention to {view.outside}. That {state}; "
+        f"{'with it' if view.left_out else 'left out, with every row summing to 1 again,'} the cell from {a + 1} to "
+        f"{b + 1} is {other:.3f}."
+    )

@@ -1,0 +1,90 @@
+"""Predictions: the most probable words at a place, the logit lens, and the likelihood of a text token by token."""
+
+from __future__ import annotations
+
+from lab.analysis.layers import lens as measure
+from lab.analysis.layers.lens import Lens
+from lab.analysis.words.likelihood import Likelihood, likelihood
+from lab.analysis.words.predictions import Prediction, candidates, predictions, word_of
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.word_grid import word_grid
+from lab.charts.marks.bars import bars, columns
+from lab.figures.choices import ENTROPY, RANK
+from lab.models.trace import Trace
+
+Places = tuple[int, ...]
+Truths = tuple[int | None, ...]
+
+NAMED_UP_TO = 48  # tokens whose bars carry their names
+
+
+def where(traced: Trace, place: int) -> str:
+    """The place in words, tokens counted from 1."""
+    return f"{'after' if traced.model.config.causal else 'at'} token {place + 1}"
+
+
+def best_words(traced: Trace, place: int, truth: int | None, count: int, temperature: float = 1.0) -> Figure:
+    """The most probable words at ``place`` (after it, for a causal model); the true one in full colour."""
+    return best_words_of(traced, predictions(traced, [place], [truth])[0].at(temperature), count)
+
+
+def best_words_of(traced: Trace, prediction: Prediction, count: int, read_after: str = "") -> Figure:
+    """The same from a prediction at hand."""
+    best = candidates(prediction, count, traced.model.tokenizer)
+    ids = [each.token_id for each in best]
+    noun = "tokens" if traced.model.config.causal else "words"
+    return bars(
+        [each.word for each in best], [each.probability for each in best], value_title="Probability",
+        title=f"The {len(best)} most probable {noun} {where(traced, prediction.place)}{read_after}",
+        highlight=ids.index(prediction.truth) if prediction.truth in ids else None,
+    )  # fmt: skip
+
+
+def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: tuple[int, int]) -> Heatmap:
+    """The head on each hidden state: best words, ranks of the true ones, or entropies."""
+    return lens_grid_of(traced, measure.lens(traced, places, truths), shown, cell)
+
+
+def lens_grid_of(traced: Trace, found: Lens, shown: str, cell: tuple[int, int]) -> Heatmap:
+    """The same from a lens at hand."""
+    tokenizer, last = traced.model.tokenizer, len(found.best) - 1
+    rows = ["Embeddings", *(f"Layer {layer}" for layer in range(1, last)), f"Layer {last}, output"]
+    names = [f"{place + 1} {word_of(tokenizer, traced.token_ids[place])}" for place in found.places]
+    words = [[word_of(tokenizer, int(best)) for best in row] for row in found.best]
+    values, texts, value_title, text_title = found.probability, words, "Probability of the best word", "Best word"
+    if shown == RANK:
+        values = (found.rank > 0) / found.rank.clip(min=1)
+        texts = [[f"{rank:,}" if rank else "?" for rank in row] for row in found.rank.tolist()]
+        value_title, text_title = "1 / rank", "Rank of the true one"
+    elif shown == ENTROPY:
+        values, texts = found.entropy, [[f"{share:.2f}" for share in row] for row in found.entropy.tolist()]
+        value_title, text_title = "Entropy / ln(vocabulary)", "Entropy"
+    return word_grid(
+        values, texts, rows, names, title=f"{text_title}, read after each layer", row_title="After",
+        column_title="After token" if traced.model.config.causal else "At token", value_title=value_title,
+        text_title=text_title, domain=(0.0, 1.0), highlight=cell,
+    )  # fmt: skip
+
+
+def lens_words(traced: Trace, layer: int, place: int, truth: int | None, count: int) -> Figure:
+    """The most probable words that the head reads after ``layer`` (0: the embeddings)."""
+    after = f", read after {'the embeddings' if layer == 0 else f'layer {layer}'}"
+    return best_words_of(traced, measure.lens_prediction(traced, layer, place, truth), count, after)
+
+
+def token_scores(traced: Trace, as_probability: bool = False) -> Figure:
+    """What each token adds to the (pseudo-)log-likelihood; one pass a token for a masked-language model."""
+    *_, found = likelihood(traced.model, traced.encoding)
+    return token_scores_of(traced, found, as_probability)
+
+
+def token_scores_of(traced: Trace, found: Likelihood, as_probability: bool) -> Figure:
+    """A bar a token with its name; thin upright ones without names where there are many."""
+    values = [score.probability if as_probability else score.log_probability for score in found.scores]
+    title = f"{'Probability' if as_probability else 'Log probability'} of each token"
+    value_title = "Probability" if as_probability else "ln P (nats)"
+    if len(values) > NAMED_UP_TO:
+        return columns(values, title=title, value_title=value_title, index_title="Scored token")
+    names = [f"{score.place + 1} {word_of(traced.model.tokenizer, score.token_id)}" for score in found.scores]
+    return bars(names, values, title=title, value_title=value_title, value_format=".3f" if as_probability else ".2f")

@@ -1,0 +1,155 @@
+"""The screen that lets the head read every layer, not only the last."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.layers import lens as measure
+from lab.analysis.layers.lens import Lens
+from lab.analysis.words import predictions as read
+from lab.analysis.words.predictions import word_of
+from lab.course.words import quoted
+from lab.figures.choices import BEST_WORD, ENTROPY, RANK
+from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model import likelihood_checks as ask
+from lab.lessons.masked_language_model.view import LESSON
+from lab.ui import masking, selection
+from lab.ui.cached import predictions as cached_predictions
+from lab.ui.drawing import code, draw
+from lab.ui.parameters import CHOICES
+from lab.ui.prediction import PredictionView
+from lab.ui.quiz import predict
+
+_GRID = "lens-grid"
+_CELL, _CLICKED = "_lens_cell", "_lens_clicked"
+_TOP = 5
+
+
+def show_lens(view: PredictionView) -> None:
+    """The head on each hidden state: a grid of layers and tokens, and one cell of it in full."""
+    _say_what(view)
+    places = _window(view)
+    found, difference = lens_at(view, places)
+    at = places.index(view.place) if view.place in places else 0
+    words = [word_of(view.model.tokenizer, int(best)) for best in found.best[:, at]]
+    question = ask.settled(words, name_of(view, places[at]))
+    if question is not None and not predict(LESSON, question):
+        return
+    shown = st.segmented_control(
+        "Cells", [BEST_WORD, RANK, ENTROPY], default=BEST_WORD, required=True, key="lens", bind="query-params"
+    )
+    layer, column = _cell(found, at)
+    figure = figures.lens_grid_of(view.trace, found, str(shown), (layer, column))
+    again = partial(figures.lens_grid, view.trace, found.places, found.truths, str(shown), (layer, column))
+    clicked = figure.clicked(draw(figure, _GRID, clickable=True, call=again))
+    if clicked is not None and clicked != st.session_state.get(_CLICKED):
+        st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
+        st.rerun()
+    st.markdown(
+        f"The last row is the model’s own output: the largest difference of their best probabilities is "
+        f"**{difference:g}**. The head was trained on the last layer only. A row further up shows what this head can "
+        "read there, not all that the layer knows."
+    )
+    _show_cell(view, found, layer, column)
+    code(measure.lens_rows, measure.lens_prediction)
+
+
+def _say_what(view: PredictionView) -> None:
+    through = "final LayerNorm and output embeddings" if view.causal else "masked-language-model head"
+    st.markdown(
+        f"The **logit lens** stops after each layer and lets the model’s {through} read the hidden state as if it were "
+        f"the last. {'A column shows what would be predicted to come after its token.' if view.causal else ''}"
+    )
+
+
+def lens_at(view: PredictionView, places: tuple[int, ...]) -> tuple[Lens, float]:
+    """The lens at some places of the text on screen, and how far its last row is from the output."""
+    return cached_predictions.lens(view.trace, places, tuple(_truth(view, place) for place in places))
+
+
+def _truth(view: PredictionView, place: int) -> int | None:
+    """The token that really stands at a place, or after it in a causal model; None where nobody knows."""
+    ids = view.plain.token_ids
+    if view.causal:
+        return ids[place + 1] if place + 1 < len(ids) else None
+    typed = place in view.hidden and place not in view.chosen
+    return None if typed else ids[place]
+
+
+def name_of(view: PredictionView, place: int) -> str:
+    """A token as the model reads it, and its number."""
+    return f"{quoted(word_of(view.model.tokenizer, view.trace.token_ids[place]))} ({place + 1})"
+
+
+def offered(view: PredictionView) -> tuple[int, ...]:
+    """The places that the lens can show: all but those of special tokens, unless there is nothing else."""
+    special = view.trace.encoding.special
+    ordinary = tuple(i for i in range(len(view.trace)) if not special[i] or i in view.hidden)
+    return ordinary or tuple(range(len(view.trace)))
+
+
+def _window(view: PredictionView) -> tuple[int, ...]:
+    """At most so many tokens as were chosen, around the one asked about or from the one chosen."""
+    places = offered(view)
+    sizes = [str(size) for size in CHOICES["lens_tokens"]]
+    left, right = st.columns(2)
+    with left:
+        size = st.segmented_control(
+            "Tokens at once", sorted(sizes, key=int), default=sizes[0], required=True, key="lens_tokens",
+            bind="query-params",
+        )  # fmt: skip
+    count = int(size) if size in sizes else int(sizes[0])
+    if len(places) <= count:
+        return places
+    starts = places[: len(places) - count + 1]
+    asked = selection.current().first_token - 1
+    if asked >= 0 and asked not in starts:
+        selection.note(f"{count} tokens of the lens cannot start at token {asked + 1}; they lie around the one asked.")
+        st.session_state["first_token"] = 0
+    around = places.index(view.place) - count // 2 if view.place in places else 0
+    first = asked if asked in starts else starts[min(max(around, 0), len(starts) - 1)]
+
+    def take() -> None:
+        st.session_state["first_token"] = st.session_state["_first_token"] + 1
+
+    st.session_state["_first_token"] = first
+    with right:
+        st.selectbox(
+            f"First of {count} tokens, of {len(places)}", starts, key="_first_token", on_change=take,
+            format_func=lambda place: masking.label(view.trace, place),
+        )  # fmt: skip
+    start = places.index(first)
+    return places[start : start + count]
+
+
+def _cell(found: Lens, at: int) -> tuple[int, int]:
+    """The cell looked at, brought inside the grid: the last row at first, at the token asked about."""
+    layers, columns = found.best.shape
+    layer, column = st.session_state.get(_CELL, (layers - 1, at))
+    if layer < layers and column < columns:
+        return layer, column
+    return layers - 1, at
+
+
+def _show_cell(view: PredictionView, found: Lens, layer: int, column: int) -> None:
+    """One cell in full, chosen by a click or from two lists."""
+    names = ["Embeddings", *(f"Layer {i}" for i in range(1, len(found.best)))]
+
+    def take() -> None:
+        st.session_state[_CELL] = st.session_state["_lens_layer"], st.session_state["_lens_column"]
+
+    st.session_state["_lens_layer"], st.session_state["_lens_column"] = layer, column
+    left, right = st.columns(2)
+    left.selectbox("Read after", range(len(names)), key="_lens_layer", on_change=take, format_func=lambda i: names[i])
+    right.selectbox(
+        "After token" if view.causal else "At token", range(len(found.places)), key="_lens_column", on_change=take,
+        format_func=lambda i: masking.label(view.trace, found.places[i]),
+    )  # fmt: skip
+    place, truth = found.places[column], found.truths[column]
+    prediction = measure.lens_prediction(view.trace, layer, place, truth)
+    draw(partial(figures.lens_words, view.trace, layer, place, truth, _TOP), "lens-cell")
+    true = read.true_word(prediction, view.model.tokenizer)
+    if true is not None:
+        st.markdown(f"The true one, {quoted(true.word)}, has rank **{true.rank:,}** here.")

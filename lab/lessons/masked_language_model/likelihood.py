@@ -1,0 +1,201 @@
+"""The screen that asks how probable a model finds the whole text, token by token."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.words import likelihood as measure
+from lab.analysis.words.likelihood import Likelihood, TokenScore
+from lab.analysis.words.predictions import word_of
+from lab.course.words import in_tex, quoted, share, signed
+from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model import likelihood_checks as ask
+from lab.lessons.masked_language_model.view import LESSON
+from lab.models.trace import Trace
+from lab.ui.cached import predictions as cached_predictions
+from lab.ui.cached.predictions import Scoring
+from lab.ui.cached.runs import identity
+from lab.ui.drawing import code, draw
+from lab.ui.parameters import LOG_PROBABILITY, PROBABILITY
+from lab.ui.quiz import predict
+
+UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
+_SCORING = "_scoring"
+_UNIT = "Logarithms are natural ones in this lab (ln), so their unit is the **nat**: ln P = −1 means P = 1/e ≈ 0.37."
+_ROWS = 24  # of a table that is shown whole; a longer one scrolls
+
+
+def show_likelihood(trace: Trace) -> Trace:
+    """The (pseudo-)log-likelihood of the text: what it asks, the sum, and what each token adds to it."""
+    _show_likelihood(trace)
+    return trace
+
+
+def _show_likelihood(trace: Trace) -> None:
+    places = measure.scored_places(trace.model, trace.encoding)
+    st.markdown(_what(trace, len(places)))
+    if not places:
+        st.info("There is no token to score here. Write a longer text.", icon=":material/edit:")
+        return
+    found = _found(trace, len(places))
+    if found is None:
+        return
+    question = ask.most_surprising(found, [_named(trace, score) for score in found.scores])
+    if question is not None and not predict(LESSON, question):
+        return
+    _show_sum(found)
+    _show_tokens(trace, found)
+    _show_limits(trace, found)
+    code(measure.likelihood, Likelihood)
+
+
+def _what(trace: Trace, count: int) -> str:
+    name = quoted(trace.model.id)
+    if trace.model.config.causal:
+        return (
+            f"{name} gives every token but the first a probability, from the tokens before it. Multiplied, they are "
+            "the probability of the text given its first token; their logarithms add up to the **log-likelihood**. "
+            f"One pass gives all of them. {_UNIT}"
+        )
+    return (
+        f"{name} reads in both directions, so no single pass gives the probability of a text. The "
+        "**pseudo-log-likelihood** hides each token in turn and adds up the logarithm of the probability that the "
+        f"hidden one gets, with all others in sight: {count:,} masked copies of this text. {_UNIT}"
+    )
+
+
+def known(trace: Trace) -> Likelihood | None:
+    """The whole likelihood, if it is there or quickly made."""
+    places = measure.scored_places(trace.model, trace.encoding)
+    scoring = cached_predictions.scoring(trace)
+    if places and _quick(trace, len(places)):
+        _score(trace, scoring)
+    return scoring.latest if scoring.finished else None
+
+
+def _quick(trace: Trace, count: int) -> bool:
+    return trace.model.config.causal or count <= UNASKED_UP_TO
+
+
+def _score(trace: Trace, scoring: Scoring) -> None:
+    with st.spinner("Scoring the tokens …"):
+        while not scoring.finished:
+            cached_predictions.advance(scoring, trace)
+
+
+def _found(trace: Trace, count: int) -> Likelihood | None:
+    """The likelihood as far as it has come; of a long text its button, progress and Stop."""
+    scoring = cached_predictions.scoring(trace)
+    if scoring.finished:
+        return scoring.latest
+    wanted = hash(identity(trace))
+    if _quick(trace, count):
+        _score(trace, scoring)
+    elif st.session_state.get(_SCORING) == wanted:
+        _score_aloud(trace, scoring, count)
+    else:
+        done = len(scoring.latest.scores) if scoring.latest else 0
+        st.button(
+            f"Go on: {done} of {count} tokens are scored" if done else f"Score {count} tokens",
+            icon=":material/play_arrow:", type="primary", key="_score_tokens", on_click=_want, args=(wanted,),
+        )  # fmt: skip
+    return scoring.latest
+
+
+def _want(text: int | None) -> None:
+    st.session_state[_SCORING] = text
+
+
+def _score_aloud(trace: Trace, scoring: Scoring, count: int) -> None:
+    """Score what is missing. A click on Stop ends this run of the page between two batches."""
+    place = st.empty()
+    with place.container():
+        bar = st.progress(0.0, "Hiding one token at a time …")
+        st.button("Stop", icon=":material/stop:", key="_stop_scoring", on_click=_want, args=(None,))
+        while not scoring.finished:
+            done = len(scoring.latest.scores) if scoring.latest else 0
+            bar.progress(done / count, f"Hiding one token at a time: {done} of {count} are scored")
+            cached_predictions.advance(scoring, trace)
+    place.empty()
+
+
+def _named(trace: Trace, score: TokenScore) -> str:
+    return f"{quoted(word_of(trace.model.tokenizer, score.token_id))} ({score.place + 1})"
+
+
+def _show_sum(found: Likelihood) -> None:
+    kind = "Pseudo-log-likelihood" if found.pseudo else "Log-likelihood"
+    perplexity = "pseudo-perplexity" if found.pseudo else "perplexity"
+    n = len(found.scores)
+    if not found.finished:
+        st.warning(
+            f"Partial: {n} of {found.wanted} tokens are scored, from the left. All numbers below are those of the {n}.",
+            icon=":material/hourglass_top:",
+        )
+    left, middle, right = st.columns(3)
+    left.metric(f"{kind}, nats", signed(found.total), border=True)
+    middle.metric(f"Mean of {n} tokens, nats", signed(found.mean, 3), border=True)
+    right.metric(perplexity.capitalize(), f"{found.perplexity:,.1f}", border=True)
+    given = r"\text{all others}" if found.pseudo else r"t_1 \dots t_{i-1}"
+    value = in_tex(found.perplexity, 4)
+    st.latex(
+        rf"\begin{{aligned}} \text{{{perplexity}}} &= e^{{-\frac{{1}}{{n}} \sum_i \ln P(t_i \mid {given})}} \\"
+        rf"&= e^{{-({found.total:.2f}) / {n}}} = e^{{{-found.mean:.3f}}} \\ &= {value} \end{{aligned}}"
+    )
+
+
+def _show_tokens(trace: Trace, found: Likelihood) -> None:
+    shown = st.segmented_control(
+        "Bars", [LOG_PROBABILITY, PROBABILITY], default=LOG_PROBABILITY, required=True, key="score",
+        bind="query-params",
+    )  # fmt: skip
+    by_share = shown == PROBABILITY
+    again = partial(figures.token_scores, trace, by_share) if found.finished else None
+    draw(figures.token_scores_of(trace, found, by_share), "token-scores", call=again)
+    worst = min(found.scores, key=lambda score: score.log_probability)
+    first = word_of(trace.model.tokenizer, worst.best)
+    st.markdown(
+        f"{_named(trace, worst)} has the smallest probability: {share(worst.probability)}, rank **{worst.rank:,}** of "
+        f"{trace.model.config.vocabulary:,}. "
+        + ("It is the model’s first choice all the same." if worst.rank == 1 else f"First choice: {quoted(first)}.")
+    )
+    _table(trace, found)
+
+
+def _table(trace: Trace, found: Likelihood) -> None:
+    tokenizer = trace.model.tokenizer
+    table = pd.DataFrame(
+        {
+            "number": [score.place + 1 for score in found.scores],
+            "token": [word_of(tokenizer, score.token_id) for score in found.scores],
+            "ln P": [score.log_probability for score in found.scores],
+            "probability": [score.probability for score in found.scores],
+            "rank": [score.rank for score in found.scores],
+            "first choice": [word_of(tokenizer, score.best) for score in found.scores],
+        }
+    )
+    st.dataframe(
+        table, hide_index=True, height="content" if len(table) <= _ROWS else "auto",
+        column_config={
+            "ln P": st.column_config.NumberColumn(format="%.3f"),
+            "probability": st.column_config.NumberColumn(format="%.4g"),
+        },
+    )  # fmt: skip
+
+
+def _show_limits(trace: Trace, found: Likelihood) -> None:
+    if not found.pseudo:
+        st.caption(
+            "The first token has nothing before it, so it is not scored. A model that gave all "
+            f"{trace.model.config.vocabulary:,} tokens the same probability would have the perplexity "
+            f"{trace.model.config.vocabulary:,}."
+        )
+        return
+    st.caption(
+        "“Pseudo”: each token is scored with all the others in sight, so the product need not be the probability of "
+        "the text. Compare texts under one model. Do not compare this number with a perplexity from a model that reads "
+        "from left to right (Salazar et al. 2020)."
+    )

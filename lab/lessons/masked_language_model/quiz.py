@@ -1,0 +1,80 @@
+"""The checks of the masked-language-model lesson, on the learner's own text."""
+
+from __future__ import annotations
+
+from lab.analysis.words.masking import mask_of, maskable, spread, unknown_of, whole_words
+from lab.analysis.words.sampling import SamplingSettings, sample
+from lab.course.checks import Question
+from lab.lessons.masked_language_model import checks as ask
+from lab.lessons.masked_language_model import likelihood_checks as more
+from lab.lessons.masked_language_model.lens import lens_at, name_of, offered
+from lab.lessons.masked_language_model.likelihood import known
+from lab.lessons.masked_language_model.view import LESSON
+from lab.ui.cached import predictions as cached_predictions
+from lab.ui.cached import runs as cached
+from lab.ui.prediction import PredictionView
+from lab.ui.quiz import checks
+
+_AT_MOST = 5
+_LENS_TOKENS = 8
+_NOT_LISTED = 12  # words whose probabilities a question may list
+_NUCLEI = (0.5, 0.3, 0.7, 0.9)
+
+
+def show_checks(view: PredictionView) -> None:
+    """Questions on this text."""
+    first, *others = view.best(5)
+    # No prompt may hold the number that another question asks for: the list of the most probable words stays clear of
+    # the word divided by hand, and so does the word whose logit grows.
+    divided = view.best(_NOT_LISTED + 4)[_NOT_LISTED:] if view.causal else others[:2]
+    questions: list[Question | None] = [
+        next(filter(None, (ask.quotient(each, view.prediction) for each in divided)), None),
+        _perplexity(view),
+        _nucleus(view) if view.causal else _pair(view),
+        _least_certain(view),
+        next(filter(None, (ask.shifted(each) for each in others[2:])), None),
+        ask.tempered(view.prediction, first) if view.causal else _easiest_word(view),
+        ask.odds(others[0], others[1]),
+    ]
+    checks(LESSON, questions, most=_AT_MOST)
+
+
+def _perplexity(view: PredictionView) -> Question | None:
+    found = known(view.plain)
+    return None if found is None else more.perplexity(found)
+
+
+def _nucleus(view: PredictionView) -> Question | None:
+    """How many tokens top-p keeps, for the first of a few values of it that the listed probabilities decide."""
+    asked = (more.nucleus(sample(view.prediction, SamplingSettings(top_p=p)), p) for p in _NUCLEI)
+    return next(filter(None, asked), None)
+
+
+def _pair(view: PredictionView) -> Question | None:
+    found = cached_predictions.next_sentence(view.plain)
+    return None if found is None else more.pair_softmax(found) or more.swapped(found)
+
+
+def _least_certain(view: PredictionView) -> Question | None:
+    """The output's entropy at a few tokens, the last row of the lens.
+
+    Of tokens in plain sight a masked-language model is nearly certain, so only hidden ones compete.
+    """
+    places = spread(offered(view) if view.causal else view.hidden, _LENS_TOKENS)
+    if len(places) < 2:
+        return None
+    found, _ = lens_at(view, places)
+    return more.least_certain(found.entropy[-1].tolist(), [name_of(view, place) for place in places])
+
+
+def _easiest_word(view: PredictionView) -> Question | None:
+    """Hides up to four words of the text, one at a time."""
+    encoding, tokenizer = view.plain.encoding, view.model.tokenizer
+    unknown, mask = unknown_of(tokenizer), mask_of(tokenizer)
+    if mask is None:
+        return None
+    open_to = [place for place in maskable(encoding, mask[1]) if encoding.token_ids[place] != unknown]
+    places = spread(whole_words(encoding, open_to) or open_to, 4)
+    found = cached.restored_words(view.model.id, view.plain.text, view.plain.pair or "", places)
+    prompt = "If you hide just one of these words, which does the model restore with the highest probability?"
+    return ask.easiest_word(prompt, found)

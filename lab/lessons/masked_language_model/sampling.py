@@ -1,0 +1,179 @@
+"""The screen that draws the next token: temperature, top-k, top-p, and a text that goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.words import sampling as draws
+from lab.analysis.words.predictions import Prediction, word_of
+from lab.analysis.words.sampling import Sampling, SamplingSettings
+from lab.charts.marks.bars import bars
+from lab.course.words import escaped, quoted, share
+from lab.lessons.masked_language_model import likelihood_checks as ask
+from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
+from lab.models.trace import Trace
+from lab.ui import masking
+from lab.ui.cached import predictions as cached_predictions
+from lab.ui.cached.runs import identity
+from lab.ui.drawing import code, draw
+from lab.ui.parameters import CHOICES, EVERY_WORD, NUMBERS
+from lab.ui.prediction import PredictionView
+from lab.ui.quiz import predict
+
+_BARS = 12
+_FIRST = 6  # ranks that the table always has
+_SECONDS = 30.0  # after so long a continuation ends where it is
+_DRAWN = "_drawn"
+
+
+def show_sampling(view: PredictionView) -> None:
+    """From the distribution after a token to one token drawn from it, and to a few more."""
+    trace, prediction, settings = view.trace, view.prediction, _settings()
+    found = draws.sample(prediction, settings)
+    vocabulary = trace.model.config.vocabulary
+    question = ask.kept_tokens(found, vocabulary, "tokens")
+    if question is not None and not predict(LESSON, question):
+        return
+    _show_removed(trace, prediction, found, settings)
+    seed = _seed()
+    _show_draw(trace, found, seed)
+    _show_continuation(view, settings, seed)
+    code(draws.sample, Sampling.drawn)
+
+
+def _settings() -> SamplingSettings:
+    """The three controls; all of them are in the URL."""
+    left, middle, right = st.columns(3)
+    with left:
+        heat = temperature()
+    words, share_ = _choose(middle, "top_k", "Top-k"), _choose(right, "top_p", "Top-p")
+    return SamplingSettings(heat, None if words == EVERY_WORD else int(words), float(share_))
+
+
+def _choose(column: st.delta_generator.DeltaGenerator, name: str, label: str) -> str:
+    """One of the choices that the URL may hold, in the order of their size."""
+    offered = [str(each) for each in CHOICES[name]]
+    in_order = sorted(offered, key=lambda each: float("inf") if each == EVERY_WORD else float(each))
+    chosen = column.selectbox(label, in_order, in_order.index(offered[0]), key=name, bind="query-params")
+    return chosen if chosen in offered else offered[0]
+
+
+def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, settings: SamplingSettings) -> None:
+    """The most probable tokens on their way, and how much is left after each step."""
+    tokenizer = trace.model.tokenizer
+    ranks = _telling_ranks(found)
+    shown = found.order[[rank - 1 for rank in ranks]]
+    table = pd.DataFrame(
+        {
+            "rank": ranks,
+            "token": [word_of(tokenizer, int(i)) for i in shown],
+            "probability": prediction.probabilities[shown],
+            f"at T = {settings.temperature:g}": found.probabilities[shown],
+            "top-k": ["kept" if found.by_top_k[i] else "removed" for i in shown],
+            "top-p": ["kept" if found.by_top_p[i] else "removed" for i in shown],
+            "share": found.shares[shown],
+        }
+    )
+    st.markdown("**What each step removes**: the most probable tokens, and those at the borders of top-p and top-k")
+    small = dict.fromkeys(("probability", f"at T = {settings.temperature:g}", "share"), "%.4g")
+    numbers_table(table, rank="%d", **small)
+    left = pd.DataFrame(
+        {
+            "after": ["softmax at T", "top-k", "top-p"],
+            "tokens left": [len(found.order), int(found.by_top_k.sum()), len(found.kept)],
+            "probability they hold": [1.0, found.mass_by_top_k, found.mass_by_top_p],
+        }
+    )
+    st.markdown("**What is left of the whole vocabulary**")
+    numbers_table(left, **{"tokens left": "%d"})
+    st.markdown(
+        f"The {len(found.kept):,} tokens that stay hold {share(found.mass_by_top_p)}. Divided by that, their "
+        "probabilities are shares that add up to 1."
+    )
+
+
+def _telling_ranks(found: Sampling) -> list[int]:
+    """The first few ranks, and on both sides of each border the last that stays and the first that goes."""
+    borders = (len(found.kept), int(found.by_top_k.sum()))
+    ranks = {*range(1, _FIRST + 1), *borders, *(border + 1 for border in borders)}
+    return sorted(rank for rank in ranks if rank <= len(found.order))
+
+
+def _seed() -> int:
+    default, least, most = NUMBERS["draw_seed"]
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    seed = left.number_input("Seed of the draw", least, most, default, key="draw_seed", bind="query-params")
+    right.button("Next seed", icon=":material/casino:", on_click=_next_seed, key="_next_seed")
+    return int(seed)
+
+
+def _next_seed() -> None:
+    default, least, most = NUMBERS["draw_seed"]
+    now = int(st.session_state.get("draw_seed", default))
+    st.session_state["draw_seed"] = now + 1 if now < most else least
+
+
+def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
+    """Where the random number falls among the shares."""
+    tokenizer = trace.model.tokenizer
+    number = float(np.random.default_rng(seed).random())
+    token_id = found.drawn(number)
+    start, end = found.span(token_id)
+    shown = [int(i) for i in found.kept[:_BARS]]
+    draw(
+        bars(
+            [word_of(tokenizer, i) for i in shown], found.shares[shown], value_title="Share",
+            title=f"Shares of the {len(shown)} most probable tokens that stay",
+            highlight=shown.index(token_id) if token_id in shown else None,
+        ),
+        "shares",
+    )  # fmt: skip
+    st.markdown(
+        f"Seed {seed} gives the random number **{number:.4f}**. Lay the shares end to end, the largest first: "
+        f"{quoted(word_of(tokenizer, token_id))} reaches from {start:.4f} to {end:.4f}. The random number lies there, "
+        "so this token is drawn."
+    )
+
+
+def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: int) -> None:
+    """The text up to the token asked about and what is drawn after it, a token at a time."""
+    read_so_far = view.place + 1
+    room = view.model.config.max_tokens - read_so_far
+    if room <= 0:
+        st.info(f"The text fills all {read_so_far} tokens the model can read: nothing fits after it. Shorten it.",
+                icon=":material/content_cut:")  # fmt: skip
+        return
+    offered = [str(each) for each in CHOICES["more"]]
+    asked = st.segmented_control(
+        "Tokens to add", offered, default=offered[0], required=True, key="more", bind="query-params"
+    )
+    count = min(int(asked) if asked in offered else int(offered[0]), room)
+    wanted = hash((identity(view.trace), view.place, settings, seed, count))
+    clicked = st.button(f"Continue the text by {count} tokens", icon=":material/edit_note:", key="_continue")
+    place = st.empty()
+    if clicked:
+        _draw_on(view, count, settings, seed, wanted)
+    if st.session_state.get(_DRAWN, (None, ""))[0] == wanted:
+        place.markdown(st.session_state[_DRAWN][1])
+
+
+def _draw_on(view: PredictionView, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
+    """Draw token after token. Whatever ends this run of the page, what was drawn by then stays."""
+    begun, line, trace = time.monotonic(), st.empty(), view.trace
+    tokens = cached_predictions.continued(trace, view.place, count, settings, seed)
+    for done, step in enumerate(tokens, start=1):
+        told = f"{masking.reading(trace, view.place, until=view.place)} **\u2068{escaped(step.drawn)}\u2069**"
+        ended = step.token_id == trace.model.tokenizer.token_to_id("<|endoftext|>")
+        late = time.monotonic() - begun > _SECONDS
+        told += f"  \n{done} tokens drawn with seed {seed}." + (" The last one ends the text." if ended else "")
+        told += f" Drawing ended after {_SECONDS:.0f} s." if late and done < count else ""
+        st.session_state[_DRAWN] = wanted, told
+        line.markdown(told)
+        if late:
+            break
+    line.empty()

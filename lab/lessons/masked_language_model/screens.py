@@ -1,0 +1,240 @@
+"""The screens of the masked-language-model lesson, one function a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.words import predictions as read
+from lab.analysis.words.masking import unknown_of
+from lab.analysis.words.predictions import Candidate, Prediction
+from lab.charts.cells.strips import strips
+from lab.charts.marks.bars import bars
+from lab.course.words import in_tex, quoted, share
+from lab.lessons.masked_language_model import checks as ask
+from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
+from lab.models import forward
+from lab.ui.cached import runs as cached
+from lab.ui.drawing import code, draw
+from lab.ui.prediction import PredictionView
+from lab.ui.quiz import predict
+
+_TOP = (5, 10, 20)
+
+
+def show_hidden(view: PredictionView) -> None:
+    """Which word stands behind [MASK]?"""
+    prompt = f"Which word does the model find most probable at token {view.place + 1}?"
+    if _predict_best(view, prompt):
+        _show_best(view, view.prediction)
+        _show_truth(view, view.prediction, f"In your text, token {view.place + 1} is")
+
+
+def show_next(view: PredictionView) -> None:
+    """What comes next? The same question for a model that reads from left to right."""
+    st.markdown(
+        f"{quoted(view.model.id)} reads from left to right and never sees what comes after a token, so nothing needs "
+        "hiding: it has no [MASK] and is asked for the next token."
+    )
+    if _predict_best(
+        view, f"Which token does the model find most probable after token {view.place + 1}, at temperature 1?"
+    ):
+        prediction = view.prediction.at(temperature())
+        _show_best(view, prediction)
+        _show_truth(view, prediction, f"In your text, token {view.place + 2} is")
+        st.markdown(
+            "At temperature 1 this is the model’s own distribution. A lower temperature sharpens it, a higher one "
+            "flattens it."
+        )
+
+
+def _predict_best(view: PredictionView, prompt: str) -> bool:
+    question = ask.best_word(prompt, view.best(4), view.truth, view.model.config.vocabulary)
+    return question is None or predict(LESSON, question)
+
+
+def _top_k() -> int:
+    value = st.segmented_control("Candidates", _TOP, default=_TOP[1], required=True, key="top", bind="query-params")
+    return value if value in _TOP else _TOP[1]
+
+
+def _show_best(view: PredictionView, prediction: Prediction) -> None:
+    """The most probable words as bars, the true one in full colour."""
+    draw(
+        partial(
+            figures.best_words, view.trace, prediction.place, prediction.truth, _top_k(), prediction.temperature
+        ),
+        "candidates",
+    )  # fmt: skip
+
+
+def _show_truth(view: PredictionView, prediction: Prediction, lead: str) -> None:
+    truth = read.true_word(prediction, view.model.tokenizer)
+    if truth is None:
+        return
+    st.markdown(
+        f"{lead} {quoted(truth.word)}: rank **{truth.rank:,}** of {view.model.config.vocabulary:,}, "
+        f"probability **{share(truth.probability)}**."
+    )
+    if truth.token_id == unknown_of(view.model.tokenizer):
+        st.markdown("The word you wrote there is not in the vocabulary, so the model cannot name it.")
+
+
+def show_vector(view: PredictionView) -> None:
+    """Hidden state -> transform -> dot product with every word."""
+    config = view.model.config
+    question = ask.projected_numbers(len(view.trace), 1, config.width, config.vocabulary)
+    if question is not None and not predict(LESSON, question):
+        return
+    steps = read.head_steps(view.trace, view.place)
+    _show_steps(view, steps)
+    _show_parts(view, steps)
+    left, right = st.columns(2)
+    left.metric("Logits computed for this token", f"{config.vocabulary:,}", border=True)
+    right.metric(
+        f"For all {len(view.trace)} tokens it would be", f"{len(view.trace) * config.vocabulary:,}", border=True
+    )
+    st.markdown(f"In Python, where tokens are counted from 0: `trace.logits({view.place})`.")
+    code(forward.vocabulary_logits)
+
+
+def _show_steps(view: PredictionView, steps: read.HeadSteps) -> None:
+    """The vectors of the head on the scale of its first and last; the dense layer may go far beyond."""
+    head = view.model.weights.vocabulary_head
+    rows = {"hidden state": steps.hidden}
+    if head is not None and steps.dense is not None and steps.activation is not None:
+        rows |= {"dense": steps.dense, head.activation.split("_")[0].upper(): steps.activation}
+    rows["LayerNorm"] = steps.normed
+    limit = steps.limit
+    draw(
+        strips(
+            list(rows.values()), list(rows), value_title="Value", domain=(-limit, limit),
+            title=f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}",
+        ),
+        "head-steps",
+    )  # fmt: skip
+    if steps.largest > limit:
+        st.markdown(f"Values beyond ±{limit:.1f} have the strongest colour; the largest is {steps.largest:.1f}.")
+
+
+def _show_parts(view: PredictionView, steps: read.HeadSteps) -> None:
+    """A few logits taken apart."""
+    shown = _with_truth(view, view.best(5))
+    parts = read.logit_parts(view.trace, steps, [each.token_id for each in shown])
+    biased = any(part.bias for part in parts)
+    st.markdown(
+        "The logit of a word is the dot product of the last of these vectors with the word’s embedding"
+        + (", plus a bias of the word’s own." if biased else ".")
+    )
+    table = pd.DataFrame(
+        {
+            "word": [each.word for each in shown],
+            "vector · embedding": [part.product for part in parts],
+            **({"bias": [part.bias for part in parts]} if biased else {}),
+            "logit": [part.logit for part in parts],
+        }
+    )
+    numbers_table(table)
+
+
+def _with_truth(view: PredictionView, best: Sequence[Candidate]) -> list[Candidate]:
+    truth = view.truth
+    extra = [] if truth is None or truth.token_id in [each.token_id for each in best] else [truth]
+    return [*best, *extra]
+
+
+def show_softmax(view: PredictionView) -> None:
+    """One candidate's probability, written out."""
+    first, second = view.best(2)
+    question = ask.odds(first, second)
+    if question is not None and not predict(LESSON, question):
+        return
+    prediction = view.prediction.at(temperature()) if view.causal else view.prediction
+    tokenizer = view.model.tokenizer
+    shown = [read.candidate(prediction, each.token_id, tokenizer) for each in _with_truth(view, view.best(10))]
+    names = {each.token_id: f"{each.word} (rank {each.rank:,})" for each in shown}
+    chosen_id = st.selectbox("Candidate", names, format_func=lambda i: names[i], key="_candidate")
+    chosen = read.candidate(prediction, chosen_id, tokenizer)
+    st.latex(_written_out(chosen, prediction))
+    st.markdown(f"The probability of {quoted(chosen.word)} {view.where} is **{share(chosen.probability)}**.")
+    _show_sum(shown, prediction)
+    code(Prediction)
+
+
+def _written_out(chosen: Candidate, prediction: Prediction) -> str:
+    """The softmax of one candidate with its numbers, in LaTeX."""
+    over = "" if prediction.temperature == 1 else f" / {prediction.temperature:g}"
+    logit, largest = chosen.logit, prediction.largest * prediction.temperature
+    return (
+        rf"\begin{{aligned}} P &= \frac{{e^{{(z - z_{{\max}}){'/T' if over else ''}}}}}"
+        rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[4pt]"
+        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[4pt]"
+        rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 3)}"
+        r"\end{aligned}"
+    )
+
+
+def _show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
+    """Where the divisor comes from: the candidates shown, all the others, their sum."""
+    power = "e^(z − max)" if prediction.temperature == 1 else "e^((z − max)/T)"
+    table = pd.DataFrame(
+        {
+            "word": [each.word for each in shown],
+            "logit z": [each.logit for each in shown],
+            power: [each.exponential for each in shown],
+            "probability": [each.probability for each in shown],
+        }
+    )
+    numbers_table(table, **{power: "%.4g", "probability": "%.4g"})
+    rest = read.rest(prediction, [each.token_id for each in shown])
+    st.markdown(
+        f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
+        f"{len(prediction.logits) - len(shown):,} words add {rest:.3f}. Together that is the divisor, "
+        f"**{prediction.total:.3f}**."
+    )
+
+
+def show_unmasked(view: PredictionView) -> None:
+    """The same place with the word in plain sight."""
+    tokenizer, truth = view.model.tokenizer, view.truth
+    if truth is None:
+        st.markdown(
+            "You typed [MASK] here, so there is no word to put back. Hide a word of your own in the first step."
+        )
+        return
+    others = tuple(place for place in view.chosen if place != view.place)
+    seen = cached.masked_run(view.model.id, view.plain.text, view.plain.pair or "", others) if others else view.plain
+    in_sight = read.masked_prediction(seen, view.plain.encoding, view.place)
+    visible = read.candidate(in_sight, truth.token_id, tokenizer)
+    question = ask.shown_word(truth, visible)
+    if question is None or predict(LESSON, question):
+        draw(
+            bars(
+                ["hidden", "in plain sight"], [truth.probability, visible.probability], domain=(0.0, 1.0),
+                title=f"Probability of the true word at token {view.place + 1}", value_title="Probability",
+            ),
+            "in-plain-sight",
+        )  # fmt: skip
+        st.markdown(_why_hide(truth, visible))
+
+
+def _why_hide(hidden: Candidate, visible: Candidate) -> str:
+    word = quoted(hidden.word)
+    if visible.probability <= hidden.probability:
+        return f"Seeing {word} does not help this model: it has not learned to read off what stands at a place."
+    if visible.rank == 1:
+        helps = f"With {word} in plain sight, the model’s best answer is the word it sees."
+    else:
+        helps = (
+            f"Seeing {word} takes its probability from {share(hidden.probability)} to "
+            f"{share(visible.probability)}, rank {visible.rank:,}."
+        )
+    return (
+        f"{helps} A model that is asked only about words it sees can copy them and learns nothing about language. So "
+        "BERT is trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a random word "
+        "and 1 stays (Devlin et al. 2019, §3.1)."
+    )

@@ -1,0 +1,24 @@
+"""What the screens of the masked-language-model lesson share."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+LESSON = "masked-language-model"
+_COLDEST, _HOTTEST = 0.1, 2.0
+
+
+def temperature() -> float:
+    """The slider of the temperature."""
+    value = st.slider("Temperature", _COLDEST, _HOTTEST, 1.0, 0.1, key="temperature", bind="query-params")
+    return min(_HOTTEST, max(_COLDEST, float(value)))
+
+
+def numbers_table(table: pd.DataFrame, **formats: str) -> None:
+    """A table whose columns of numbers have four decimals, or look as ``formats`` says."""
+    columns = table.select_dtypes("number").columns
+    four = [name for name in columns if name not in formats]
+    table = table.assign(**{name: table[name].mask(table[name].abs() < 0.00005, 0.0) for name in four})  # no −0.0000
+    numbers = {name: st.column_config.NumberColumn(format=formats.get(name, "%.4f")) for name in columns}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)

@@ -1,0 +1,169 @@
+"""Predictions and checks of the multi-head lesson, computed from the learner's own trace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lab.analysis.heads.comparing import HeadSum, attention_parameters, divisors, owner
+from lab.analysis.heads.values import Values
+from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
+from lab.course.words import named
+from lab.models.config import ModelConfig
+from lab.models.trace import Trace
+
+
+def parameters(config: ModelConfig, heads: int) -> Question | None:
+    """How many numbers do W_Q, W_K, W_V and W_O hold with another number of heads?"""
+    d, now = config.width, attention_parameters(config.width)
+    if heads == config.heads or d % heads:
+        return None
+    width, ratio = d // heads, heads / config.heads
+    times = f"{ratio:g} times" if ratio > 1 else f"1/{1 / ratio:g} of"
+    wrong = {
+        round(now * ratio): f"That is {times} {now:,}. Each head would also be 1/{ratio:g} as wide."
+        if ratio > 1
+        else f"That is {times} {now:,}. Each head would also be {1 / ratio:g} times as wide.",
+        round(now / ratio): "The number of heads and the width of a head change in opposite directions, and that "
+        "leaves their product as it is.",
+        4 * width * (d + 1): f"That is one head of {width} dimensions. There are {heads}."
+        if heads > 1
+        else f"That is one head of {width} dimensions, and it is the only one.",
+    }
+    cut = f"{heads} heads of {width}" if heads > 1 else "one head"
+    right = f"Four matrices of {d} × {d} and four biases of {d}, in {cut} as in any other cut."
+    options = {now: Option(f"{now:,}", right, correct=True)}
+    for value, why in wrong.items():
+        options.setdefault(value, Option(f"{value:,}", why))
+    prompt = (
+        f"W_Q, W_K, W_V and W_O of a layer, with their biases, hold {now:,} numbers in {config.heads} "
+        f"head{'s' if config.heads > 1 else ''}. How many would they hold with {heads} "
+        f"head{'s' if heads > 1 else ''} in the same {d} dimensions?"
+    )
+    return shuffled("parameters", prompt, list(options.values())) if len(options) > 2 else None
+
+
+def other_cut(config: ModelConfig) -> int:
+    """Another number of heads to ask about: twice as many, or half if the width does not allow that."""
+    cuts = divisors(config.width)
+    double = 2 * config.heads
+    return double if double in cuts else max((cut for cut in cuts if cut < config.heads), default=config.heads)
+
+
+def first_moved(layer: int, head: int, moved: Values) -> Question | None:
+    """Where does the residual stream change when a head is off? ``moved`` (L+1,), 0 are the embeddings."""
+    layers = len(moved) - 1
+    if layers < 2 or moved[: layer + 1].any() or not (moved[layer + 1 :] > 0).all():
+        return None
+    steps = ", ".join(f"{value:.3f} after layer {at}" for at, value in enumerate(moved[1:], start=1))
+    numbers = f"The vectors move by this share of their length: {steps}."
+    last = layer + 1 == layers
+    options = [Option(f"only after layer {layer + 1}", numbers, correct=last)]
+    if not last:
+        why = f"Each layer reads what the one before it wrote. {numbers}"
+        options.append(Option(f"after layer {layer + 1} and every later one", why, correct=True))
+    if layer > 0:
+        options.append(Option("after every layer, the earlier ones too", f"Nothing flows back. {numbers}"))
+    options.append(Option("nowhere: the other heads make up for it", f"They cannot, they work beside it. {numbers}"))
+    prompt = f"Head {head + 1} of layer {layer + 1} is switched off. Where does the residual stream change?"
+    return Question("first-moved", prompt, tuple(options))
+
+
+def matters_most(prompt: str, effects: Values, unit: str) -> Question | None:
+    """Which head's absence changes the measure most? ``effects`` (L, H), signed; ``unit`` follows the number."""
+    heads = effects.shape[1]
+    strength = np.abs(effects).ravel()
+
+    def name(place: int) -> str:
+        return f"Layer {place // heads + 1}, head {place % heads + 1}"
+
+    def why(place: int, best: int) -> str:
+        value = effects.ravel()[place]
+        tail = (
+            ", the largest change of all." if place == best else f"; {name(best)} changes it by {strength[best]:.3f}."
+        )
+        return f"Without it: {value:+.3f} {unit}{tail}"
+
+    largest = float(strength.max())
+    if largest < MARGIN or clear_winner((strength / largest).tolist()) is None:
+        return None
+    return ranked("matters-most", prompt, (strength / largest).tolist(), name, why)
+
+
+def whose_dimension(trace: Trace) -> Question | None:
+    """Which head does a dimension of the concatenation come from? The dimension depends on the text alone."""
+    config = trace.model.config
+    if config.heads < 2:
+        return None
+    dimension = sum(trace.token_ids) % config.width
+    right, d_k = owner(dimension, config), config.head_width
+    options = []
+    for head in dict.fromkeys(
+        [right, dimension % config.heads, (right + 1) % config.heads, (right - 1) % config.heads]
+    ):
+        why = f"Head {head + 1} fills dimensions {head * d_k + 1} to {(head + 1) * d_k}."
+        options.append(Option(f"Head {head + 1}", why, correct=head == right))
+    prompt = (
+        f"The {config.heads} heads are laid side by side, {d_k} numbers each. Which head does dimension "
+        f"{dimension + 1} of the {config.width} come from?"
+    )
+    return shuffled("whose-dimension", prompt, options)
+
+
+def missing_share(trace: Trace, added: HeadSum, head: int, token: int) -> Question | None:
+    """From the output, the bias and the other heads to the one that is missing."""
+    heads = len(added.parts)
+    if heads < 2:
+        return None
+    dimension = int(np.abs(added.parts[head, token]).argmax())
+    mine, bias = float(added.parts[head, token, dimension]), float(added.bias[dimension])
+    output = float(added.output[token, dimension])
+    others = output - bias - mine
+    why = f"{output:.3f} − ({others:.3f}) − ({bias:.3f}) = {mine:.3f}."
+    wrong = {
+        output - others: f"This leaves the bias out: {output:.3f} − ({others:.3f}).",
+        others + bias - output: "This has the wrong sign: the heads and the bias add up to the output.",
+        output / heads: f"This shares the output equally between {heads} heads.",
+        output: "This is what all of them add up to.",
+    }
+    prompt = (
+        f"In dimension {dimension + 1}, the attention output of {named(trace, token)} is {output:.3f}. All heads but "
+        f"head {head + 1} add {others:.3f} to it, the bias {bias:.3f}. What does head {head + 1} add?"
+    )
+    return numeric("missing-share", prompt, (mine, why), wrong, "{:.3f}".format, apart=0.01)
+
+
+def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
+    """Is the sum of the parts as long as the parts' lengths added up? Vectors may point apart."""
+    lengths = float(added.norms[:, token].sum())
+    length = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
+    if len(added.parts) < 2 or lengths <= 0 or length > (1 - MARGIN) * lengths:
+        return None
+    numbers = f"It is {length:.3f} long, {length / lengths:.0%} of {lengths:.3f}"
+    return Question(
+        "together",
+        f"What the heads add to {named(trace, token)} is, head by head, {lengths:.3f} long in all. How long is the sum "
+        "of these vectors?",
+        (
+            Option("shorter", f"{numbers}: the vectors do not all point the same way.", correct=True),
+            Option("just as long", f"{numbers}. Lengths add up only if all vectors point the same way."),
+            Option("longer", f"{numbers}. No sum of vectors is longer than their lengths added up."),
+        ),
+    )
+
+
+def share_of_w_o(config: ModelConfig) -> Question | None:
+    """How many numbers of W_O belong to one head?"""
+    d, d_k = config.width, config.head_width
+    if config.heads < 2 or d_k < 2:
+        return None
+    return shuffled(
+        "share-of-w-o",
+        f"W_O is {d} × {d}. How many of its numbers does one of the {config.heads} heads meet?",
+        [
+            Option(f"{d_k * d:,}", f"{d_k} rows, one for each number the head brings, of {d}.", correct=True),
+            Option(f"{d_k * d_k:,}", f"{d_k} × {d_k} would let a head write to {d_k} dimensions only; it writes to "
+                   f"all {d}."),
+            Option(f"{d * d:,}", f"That is the whole matrix, shared between {config.heads} heads."),
+            Option(f"{d_k:,}", f"The head brings {d_k} numbers, and each meets a row of {d}."),
+        ],
+    )  # fmt: skip

@@ -1,0 +1,156 @@
+"""Two heads compared, and any number of heads: two screens of the multi-head lesson."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads import comparing as measure
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.values import Values
+from lab.course.words import escaped
+from lab.figures import multi_head as figures
+from lab.lessons.multi_head_attention import checks as ask
+from lab.lessons.multi_head_attention.screens import LESSON, choose, draw_all
+from lab.toy.recut import recut
+from lab.ui import selection
+from lab.ui.cached import heads as cached_heads
+from lab.ui.drawing import code, draw
+from lab.ui.one_head import OneHead, draw_map
+from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY
+from lab.ui.quiz import predict
+
+_ONE_HEAD = "This model has one head in a layer, so there is no other to compare it with."
+_CUTS = 9  # rows of the table
+
+
+def _other_head(view: OneHead) -> int:
+    """The head to compare with, from 0; another one than the chosen head where that can be."""
+    config = view.trace.model.config
+    if st.session_state.get("asked.other_head") == str(view.head + 1):
+        selection.note(f"Head {view.head + 1} cannot be compared with itself; choose another head beside it.")
+    selection.fit("other_head", config.heads, view.trace.model.id)
+    others = [head for head in range(1, config.heads + 1) if head != view.head + 1]
+    if st.session_state.get("other_head", others[0]) not in others:
+        st.session_state["other_head"] = others[0]
+    return int(st.selectbox("Compare with head", others, key="other_head", bind="query-params")) - 1
+
+
+def show_two(view: OneHead) -> None:
+    """Two maps on one scale, their difference, and one number for it."""
+    trace, layer = view.trace, view.layer
+    if trace.model.config.heads < 2:
+        st.info(_ONE_HEAD, icon=":material/info:")
+        return
+    choose(view)
+    other = _other_head(view)
+    apart = cached_heads.head_divergence(trace, layer.index)
+    for column, head in zip(st.columns(2), (view.head, other), strict=True):
+        with column:
+            draw_map(
+                replace(view, head=head), trace, f"Head {head + 1}", f"map-{'one' if head == view.head else 'two'}"
+            )
+    left, right = st.columns(2)
+    with left:
+        draw(partial(figures.difference, trace, layer.index, view.head, other, view.query, view.key), "difference")
+    if np.isnan(apart).any():
+        st.info("A single token has no other to attend to. Write a longer sentence.", icon=":material/edit:")
+    else:
+        with right:
+            shown = (layer.index, view.head, other)
+            draw(figures.divergence_of(apart, *shown), "divergence", call=partial(figures.divergence, trace, *shown))
+        _show_divergence(view, other, apart)
+    code(measure.row_divergence, measure.head_divergence)
+
+
+def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
+    layer = view.layer
+    rows = measure.row_divergence(attention_map(layer, view.head), attention_map(layer, other))
+    st.markdown(
+        "How far apart are two heads? The **Jensen–Shannon divergence** of their rows p and q says it. It is 0 for "
+        "equal rows and ln 2 ≈ 0.69 for rows that share no key. For two heads it is the mean over the rows."
+    )
+    st.latex(
+        r"\begin{aligned} \text{JSD}(p, q) = {} & \text{entropy}\left(\tfrac{p + q}{2}\right) \\"
+        r"& - \tfrac12\,\text{entropy}(p) - \tfrac12\,\text{entropy}(q) \end{aligned}"
+    )
+    st.markdown(
+        "The **entropy** of a row is −Σ w · ln w over its weights w: 0 if one key has all the weight, and the larger "
+        "the "
+        "more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
+    )
+    st.markdown(
+        f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.3f}** nats apart, and their rows of "
+        f"{view.token(view.query)} {rows[view.query]:.3f}. Their rows differ most for "
+        f"{view.token(int(rows.argmax()))}: {rows.max():.3f}."
+    )
+
+
+def show_count(view: OneHead) -> None:
+    """The same number of parameters for any number of heads."""
+    trace, config = view.trace, view.trace.model.config
+    question = ask.parameters(config, 1)
+    if question is not None and not predict(LESSON, question):
+        return
+    d, counted = config.width, measure.counted_parameters(view.layer)
+    number = f"{measure.attention_parameters(d):,}".replace(",", "{,}")
+    st.latex(rf"4 \cdot d\,(d + 1) = 4 \cdot {d} \cdot {d + 1} = {number}")
+    st.markdown(
+        f"That is $W_Q$, $W_K$, $W_V$ and $W_O$ with their biases in a layer of {escaped(trace.model.id)}; its own "
+        f"tensors hold **{counted:,}** numbers. The number of heads H is not in the formula: twice as many heads are "
+        "half as wide."
+    )
+    _show_cuts(view)
+    if view.page.selection.mode == TOY:
+        _show_toy_cut(view, counted)
+
+
+def _show_toy_cut(view: OneHead, counted: int) -> None:
+    """The random toy in the cut that the sidebar asks for; why the others keep theirs."""
+    heads, weights = view.trace.model.config.heads, view.page.selection.toy_weights
+    if weights == RANDOM:
+        st.markdown(
+            f"The same weights, cut into {heads}: change **Number of heads** in the sidebar and watch the maps. The "
+            f"{counted:,} numbers stay."
+        )
+        draw_all(view)
+        code(recut)
+        return
+    made = "written by hand for" if weights == CONSTRUCTED else "made for training in"
+    st.markdown(
+        f"The weights of this toy were {made} {heads} heads, so their number stays. Choose **Random** in the sidebar "
+        "to cut a toy’s weights into another number."
+    )
+
+
+def _show_cuts(view: OneHead) -> None:
+    config, n = view.trace.model.config, len(view.trace)
+    d, own = config.width, config.heads
+    cuts = measure.divisors(d)
+    near = sorted(cuts, key=lambda cut: max(cut / own, own / cut))[:_CUTS]
+    table = pd.DataFrame(
+        [
+            {
+                "": "this model" if cut == own else "",
+                "heads H": cut,
+                "width d_k = d / H": d // cut,
+                "a head’s W_Q": f"{d} × {d // cut}",
+                "a head’s rows of W_O": f"{d // cut} × {d}",
+                "parameters": measure.attention_parameters(d),
+                "attention weights": cut * n * n,
+            }
+            for cut in sorted({1, *near})
+        ]
+    )
+    st.dataframe(
+        table, hide_index=True, height="content",
+        column_config={name: st.column_config.NumberColumn(format="localized") for name in table.columns[-2:]},
+    )  # fmt: skip
+    st.markdown(
+        f"The number of attention maps grows with H: H × {n} × {n} weights for this text. H must divide d = {d}, so "
+        "that all heads are equally wide."
+    )

@@ -1,0 +1,41 @@
+"""What is decided before the heads are drawn: how many a toy has, and which one was clicked."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.analysis.heads.comparing import divisors
+from lab.lessons.multi_head_attention.heads_off import EFFECTS
+from lab.lessons.multi_head_attention.screens import MAPS
+from lab.ui import parameters, selection, sidebar
+from lab.ui.drawing import take_click
+from lab.ui.page import LessonPage
+from lab.ui.parameters import RANDOM
+
+
+def number_of_heads(page: LessonPage) -> int | None:
+    """Sidebar: into how many heads the random toy is cut; None for the constructed one."""
+    if page.selection.toy_weights != RANDOM:
+        return None
+    default, least, width = parameters.NUMBERS["toy_heads"]  # at most one head for each dimension
+    with sidebar.controls():
+        st.number_input("Number of heads", least, width, default, key="toy_heads", bind="query-params")
+    asked, cuts = selection.current().toy_heads, divisors(width)
+    if asked in cuts:
+        return asked
+    nearest = max(cut for cut in cuts if cut < asked)
+    st.warning(
+        f"{width} dimensions do not divide into {asked} equally wide heads: {width} ÷ {asked} = "
+        f"{width / asked:.2f}. You see {nearest}; possible are {', '.join(map(str, cuts))}.",
+        icon=":material/content_cut:",
+    )
+    return nearest
+
+
+def take_clicks() -> None:
+    """A click on a small map chooses its head, one on the map of all heads its layer, too.
+
+    Read before the selectors are drawn, because a widget's value cannot change after.
+    """
+    take_click(MAPS, {"head": "map"})
+    take_click(EFFECTS, {"layer": "q", "head": "k"})

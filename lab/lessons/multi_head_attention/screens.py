@@ -1,0 +1,207 @@
+"""The screens of the multi-head lesson about one layer: its heads side by side, and what they add up to."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads import comparing as measure
+from lab.analysis.heads.attention import window
+from lab.analysis.heads.comparing import HeadSum
+from lab.analysis.heads.patterns import PATTERNS
+from lab.figures import multi_head as figures
+from lab.figures.multi_head import COLUMNS, head_labels
+from lab.lessons.multi_head_attention import checks as ask
+from lab.models import forward
+from lab.ui.cached import heads as cached_heads
+from lab.ui.drawing import code, draw
+from lab.ui.one_head import OneHead, choose_token, show_map
+from lab.ui.quiz import checks
+
+LESSON = "multi-head-attention"
+MAPS = "head-maps"
+
+
+def _added(view: OneHead) -> HeadSum:
+    return measure.head_sum(view.layer)
+
+
+def choose(view: OneHead) -> None:
+    """The token that a step looks at."""
+    choose_token(view.trace, "token", "Token", view.query)
+
+
+def show_all(view: OneHead) -> None:
+    """Every head of the layer on one scale; a click enlarges one."""
+    choose(view)
+    config = view.trace.model.config
+    st.markdown(
+        "A layer attends several times side by side. Each time is a **head**, with its own queries, keys and values "
+        "of "
+        f"{config.head_width} numbers. This layer has {config.heads}."
+        if config.heads > 1
+        else "This layer attends once: it has a single **head**."
+    )
+    draw_all(view)
+    st.header(f"Head {view.head + 1}, enlarged")
+    show_map(view)
+    code(forward.split_heads, forward.project_qkv)
+
+
+def draw_all(view: OneHead) -> None:
+    n, shown = len(view.trace), (view.trace, view.layer.index, view.head, view.query)
+    found = cached_heads.head_names(view.trace, view.layer.index)
+    draw(figures.all_heads_of(*shown, found), MAPS, clickable=True, call=partial(figures.all_heads, *shown))
+    block = measure.block_size(n, figures.CELLS)
+    if block > 1:
+        st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
+    st.markdown(
+        f"Queries down, keys across; the row of {view.token(view.query)} is framed. Click a map, or choose the "
+        "head in the sidebar."
+    )
+    with st.expander("What the names mean", icon=":material/label:"):
+        st.markdown(
+            "A head is named after what it does in this text alone, and only where its score is clearly above chance: "
+            "at least half of the way from what a uniform head scores on this text to 1, and above every head of the "
+            "same architecture with random weights. Otherwise it is mixed. Lesson 6, “Named patterns”, shows the "
+            "scores."
+        )
+        st.markdown("\n".join(f"- **{p.name}**: {p.reading}" for p in PATTERNS if p.id != "broad"))
+
+
+def show_concat(view: OneHead) -> None:
+    """Side by side, then through W_O: one number worked out."""
+    choose(view)
+    config, token = view.trace.model.config, view.query
+    d, d_k = config.width, config.head_width
+    st.markdown(
+        f"Each head brings {d_k} numbers to {view.token(token)}. Laid side by side, {config.heads} × {d_k} = {d} "
+        f"numbers are the **concatenation**: head 1 fills dimensions 1 to {d_k}"
+        + (f", head {config.heads} dimensions {d - d_k + 1} to {d}." if config.heads > 1 else ".")
+    )
+    draw(partial(figures.concatenation, view.trace, view.layer.index, view.head, token), "concatenation")
+    st.markdown(
+        f"The second strip keeps head {view.head + 1} alone: dimensions {view.head * d_k + 1} to "
+        f"{(view.head + 1) * d_k}."
+    )
+    st.latex(
+        r"\text{Concat}(\text{head}_1, \dots, \text{head}_H)\,W_O + b_O = \sum_{h=1}^{H} \text{head}_h\,W_O^{(h)} + b_O"
+    )
+    st.markdown(
+        f"$W_O$ is {d} × {d}. Head h meets only its own {d_k} rows, $W_O^{{(h)}}$ ({d_k} × {d}): a concatenation "
+        "times a matrix is a sum with one term for each head."
+    )
+    _show_one_number(view)
+    code(forward.merge_heads, forward.linear)
+
+
+def _show_one_number(view: OneHead) -> None:
+    """One dimension of the attention output, head by head."""
+    added, token = _added(view), view.query
+    dimension = int(np.abs(added.parts[view.head, token]).argmax())
+    shares = added.parts[:, token, dimension]
+    bias, output = float(added.bias[dimension]), float(added.output[token, dimension])
+    context = view.layer.context[view.head, token]
+    column = view.layer.weights.w_o.unflatten(0, (len(shares), -1))[view.head, :, dimension]
+    # Not the first products: in a toy's sparse matrix they are zeros.
+    largest = np.argsort(-np.abs((context * column).numpy()), kind="stable")[:2]
+    terms = " + ".join(f"({float(context[i]):.3f})({float(column[i]):.3f})" for i in largest)
+    more = r" + \dots" if len(context) > 2 else ""
+    st.markdown(
+        f"**By hand.** Look at dimension {dimension + 1} of the attention output of {view.token(token)}: of all "
+        f"dimensions, head {view.head + 1} adds most to this one. Its two largest products come first:"
+    )
+    st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
+    table = pd.DataFrame(
+        {
+            "part": [*head_labels(view.trace), "bias b_O", "sum", "attention output of the layer"],
+            f"dimension {dimension + 1}": [*shares.tolist(), bias, float(shares.sum()) + bias, output],
+        }
+    )
+    st.dataframe(
+        table, hide_index=True, height="content",
+        column_config={table.columns[1]: st.column_config.NumberColumn(format="%.4f")},
+    )  # fmt: skip
+
+
+def show_sum(view: OneHead) -> None:
+    """The proof: what the heads add, and the bias, is the layer's attention output."""
+    choose(view)
+    added, token = _added(view), view.query
+    st.markdown(
+        f"The same for all {added.parts.shape[-1]} dimensions of {view.token(token)}: each head through its slice of "
+        "$W_O$, the bias, their sum, and the layer’s own attention output."
+    )
+    draw(partial(figures.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
+    left, right = st.columns(2)
+    left.metric(
+        "Largest difference, sum − layer", f"{added.difference:.1e}", border=True,
+        help="Over all tokens and dimensions of this layer. Both are computed in float32, in a different order.",
+    )  # fmt: skip
+    right.metric("Largest value of the layer’s output", f"{added.largest:.3g}", border=True)
+    _show_on_the_way(view)
+    code(measure.head_parts, measure.head_sum)
+
+
+def _show_on_the_way(view: OneHead) -> None:
+    config = view.trace.model.config
+    d, d_ff = config.width, config.ffn_width
+    shape = f"{len(view.trace)} × {d}"
+    middle = (
+        "is added to the residual stream; a copy goes through LayerNorm"
+        if config.pre_norm
+        else "is added to the vectors that came in, and the sum goes through LayerNorm"
+    )
+    st.markdown(
+        f":material/arrow_downward: **On the way to the feed-forward network.** The attention output, {shape} numbers, "
+        f"{middle} and on to the feed-forward network, which takes each token’s {d} numbers to {d_ff} and back."
+    )
+
+
+def show_norms(view: OneHead) -> None:
+    """How long the vectors are that the heads add."""
+    choose(view)
+    added, token = _added(view), view.query
+    lengths = added.norms[:, token]
+    st.markdown(
+        "A head adds a vector to the token. A long vector changes the token much, a short one hardly, wherever the "
+        "head "
+        "looks."
+    )
+    shown = (view.trace, view.layer.index, view.head, token)
+    draw(partial(figures.added_lengths, *shown), "norms")
+    total = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
+    st.markdown(
+        f"Head by head, the lengths add up to {lengths.sum():.2f}. The vectors themselves add up to one of length "
+        f"{total:.2f}"
+        + (f", {total / lengths.sum():.0%} of that" if lengths.sum() > 0 else "")
+        + ": where they point in different directions, they cancel in part."
+    )
+    draw(partial(figures.added_lengths_by_token, *shown), "norms-by-token")
+    n, drawn = len(view.trace), window(token, len(view.trace), COLUMNS)
+    if n > COLUMNS:
+        st.caption(f"Drawn are tokens {drawn.start + 1} to {drawn.stop} of {n}, around the chosen one.")
+    st.markdown(
+        "A map says where a head looks. How much the head changes a token depends on the values it finds there, and on "
+        "$W_O$ (Kobayashi et al. 2020)."
+    )
+
+
+def show_checks(view: OneHead) -> None:
+    """Questions on this text and this layer."""
+    added, token = _added(view), view.query
+    config = view.trace.model.config
+    checks(
+        LESSON,
+        (
+            ask.whose_dimension(view.trace),
+            ask.missing_share(view.trace, added, view.head, token),
+            ask.together(view.trace, added, token),
+            ask.share_of_w_o(config),
+            ask.parameters(config, ask.other_cut(config)),
+        ),
+        most=4,
+    )

@@ -1,0 +1,55 @@
+"""Attention by hand: the screen of the self-attention lesson that needs no model."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.layers.worked import WorkedExample, worked_example
+from lab.ui.blanks import blanks
+
+_HINTS = {
+    "scores": "A score is query times key, dimension by dimension, added up.",
+    "weights": "Divide the scores by √2 first, then e to each, then each over their sum.",
+    "context": "Weight 1 times value 1, plus weight 2 times value 2, plus weight 3 times value 3.",
+}
+
+
+def by_hand() -> None:
+    """Three tokens, two dimensions: one row shown, one with blanks, one free."""
+    example = worked_example()
+    st.markdown(
+        "Three tokens, two dimensions, whole numbers. The first row is worked out; fill in the others. "
+        "A calculator is fine, and two decimals are enough."
+    )
+    columns = st.columns(3)
+    for column, name, tensor in zip(columns, ("Query", "Key", "Value"), (example.query, example.key, example.value),
+                                    strict=True):  # fmt: skip
+        column.dataframe(pd.DataFrame(tensor.numpy(), index=example.tokens, columns=[f"{name} 1", f"{name} 2"]))
+    _shown_row(example)
+    right = _blanks(example, 1, ("scores", "weights"))
+    if right:
+        st.markdown("The last row is yours: only its context is asked.")
+        if _blanks(example, 2, ("context",)):
+            st.success("That is self-attention, whole. The lab does the same for every head.", icon=":material/check:")
+
+
+def _shown_row(example: WorkedExample) -> None:
+    s, z, w, c = (t[0].tolist() for t in (example.scores, example.scaled, example.weights, example.context))
+    st.markdown(f"**Row 1, {example.tokens[0]}**")
+    st.latex(
+        rf"\begin{{aligned}} q_1 K^\top &= [{s[0]:.0f},\ {s[1]:.0f},\ {s[2]:.0f}] \\"
+        rf"\div \sqrt 2 &= [{z[0]:.3f},\ {z[1]:.3f},\ {z[2]:.3f}] \\"
+        rf"\text{{softmax}} &= [{w[0]:.3f},\ {w[1]:.3f},\ {w[2]:.3f}] \\"
+        rf"\times V &= [{c[0]:.3f},\ {c[1]:.3f}] \end{{aligned}}"
+    )
+
+
+def _blanks(example: WorkedExample, row: int, steps: tuple[str, ...]) -> bool:
+    """Number fields for one row; True when all are filled in right."""
+    st.markdown(f"**Row {row + 1}, {example.tokens[row]}**")
+    done = True
+    for step in steps:
+        truths = {f"{step.capitalize()} {i + 1}": v for i, v in enumerate(getattr(example, step)[row].tolist())}
+        done = blanks(truths, _HINTS[step], f"_hand.{row}.{step}") and done
+    return done

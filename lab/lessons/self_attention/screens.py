@@ -1,0 +1,207 @@
+"""The screens of the self-attention lesson, one function a step."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads.attention import attention_map
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import heatmap
+from lab.course.checks import Question
+from lab.course.words import in_tex
+from lab.figures import attention as figures
+from lab.figures.multi_head import unnamed_heads
+from lab.lessons.self_attention import checks as ask
+from lab.models import forward
+from lab.toy.models import CONSTRUCTED, query_key_product
+from lab.ui import one_head
+from lab.ui.drawing import code, draw
+from lab.ui.one_head import OneHead, choose_tokens
+from lab.ui.page import LessonPage
+from lab.ui.parameters import DEFAULTS, TOY
+from lab.ui.quiz import checks, predict
+
+_LESSON = "self-attention"
+_SHARED_OUT = 5  # of lab-bert
+F = TypeVar("F", bound=Figure)
+
+
+def first_head(page: LessonPage) -> int:
+    """The head to begin with, from 1: in the default model one whose rows are shared out, so there is much to weigh."""
+    chosen = page.selection
+    return _SHARED_OUT if chosen.mode != TOY and chosen.model == DEFAULTS.model else 1
+
+
+def show_map(view: OneHead) -> None:
+    """The whole head: who attends to whom."""
+    _explain(view)
+    if not _choose(view, ask.most_attended(view.trace, view.row, view.query)):
+        return
+    one_head.show_map(view)
+
+
+def _choose(view: OneHead, question: Question | None = None) -> bool:
+    """The selectors of query and key, and between them a question; False while it waits."""
+    return choose_tokens(view.trace, view.query, view.key, lambda: question is None or predict(_LESSON, question))
+
+
+def _explain(view: OneHead) -> None:
+    """What attention is, before anything is asked about it."""
+    config = view.trace.model.config
+    seen = "itself and the tokens before it" if config.causal else "all tokens, itself included"
+    st.markdown(
+        f"**Attention** lets each token collect from {seen}. It gives every one of them a **weight**; all weights of a "
+        "token add up to 1. What is collected is mixed in these proportions. A token **attends** to another when it "
+        "gives "
+        "it much weight. A layer does this several times side by side, each time in a **head** of its own."
+    )
+
+
+def show_queries_and_keys(view: OneHead) -> None:
+    """Where the numbers start: one vector per token becomes three."""
+    _choose(view)
+    config = view.trace.model.config
+    st.markdown(
+        f"Each token’s vector of {config.width} numbers is multiplied by three matrices. Head {view.head + 1} "
+        f"gets {config.head_width} of the results each time: a **query**, what the token looks for, a **key**, what "
+        f"it offers, and a **value**, what it passes on."
+    )
+    draw(view.figure(figures.query_key_value), "query-key-value")
+    st.latex(r"\begin{aligned} Q & = xW_Q + b_Q \\ K & = xW_K + b_K \\ V & = xW_V + b_V \end{aligned}")
+    if view.trace.model.id == CONSTRUCTED:
+        _show_construction(view)
+    code(forward.project_qkv, forward.split_heads)
+
+
+def _show_construction(view: OneHead) -> None:
+    """Why a hand-written head does what it does: W_Q·W_Kᵀ, one number per pair of meanings."""
+    product = query_key_product(view.trace.model, view.head)
+    meant = [label for label in product.index if label.startswith(("token", "position"))]
+    draw(
+        heatmap(
+            product.loc[meant, meant].to_numpy(), meant, meant, title=f"What scores with what: W_Q·W_Kᵀ, {view.place}",
+            row_title="In the query’s token", column_title="In the key’s token", value_title="Score", scale="diverging",
+        ),
+        "query-key-product",
+    )  # fmt: skip
+    st.markdown(
+        "Each dimension of this toy means one thing: which letter a token is, or at which position it stands (counted "
+        "from 0). A strong colour is a large score: the query’s token has the meaning of the row, and the key’s token "
+        "that "
+        "of the column."
+    )
+
+
+def show_scores(view: OneHead) -> None:
+    """A score is a dot product: multiply dimension by dimension, add up."""
+    _choose(view)
+    row, key = view.row, view.key
+    st.markdown(
+        f"Does the key of {view.token(key)} answer the query of {view.token(view.query)}? Multiply the two vectors "
+        f"dimension by dimension and add up: the score is **{row.scores[key]:.3f}**."
+    )
+    draw(view.figure(figures.products), "products")
+    draw(view.figure(figures.scores), "scores")
+    st.latex(r"\text{score}_{ij} = q_i \cdot k_j = \sum_{m=1}^{d_k} q_{im}\,k_{jm}")
+    code(forward.attention_scores)
+
+
+def show_scale(view: OneHead) -> None:
+    """÷ √d_k, and the mask."""
+    row = view.row
+    d_k = len(row.query)
+    question = ask.without_scaling(view.trace, row, view.query)
+    if not _choose(view, question):
+        return
+    st.markdown(
+        f"A score adds up {d_k} products, and a sum of many products spreads widely. {d_k} independent products add "
+        "up to "
+        f"a sum that spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. Dividing by √{d_k} brings that "
+        "back. "
+        + (
+            "This model then masks what comes after the query: the score becomes −∞ and the weight 0."
+            if view.trace.model.config.causal
+            else "Then comes the mask. It hides nothing here: every token may see every other. It has work where a "
+            "text "
+            "is filled up with padding; see **Break it**."
+        )
+    )
+    draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
+    code(forward.scale, forward.mask)
+
+
+def show_softmax(view: OneHead) -> None:
+    """The weights, written out."""
+    _choose(view)
+    row, key = view.row, view.key
+    table = pd.DataFrame(
+        {
+            "key": view.trace.labels,
+            "scaled score s": row.scaled,
+            "e^s": row.exponentials,
+            "weight": row.weights,
+            "weight on the map": attention_map(view.layer, view.head)[view.query],
+        },
+        index=range(1, len(view.trace) + 1),
+    )
+    st.markdown(f"The softmax turns the scaled scores of {view.token(view.query)} into shares of 1.")
+    st.latex(
+        rf"\text{{weight}} = \frac{{e^{{{row.scaled[key]:.3f}}}}}{{\sum_j e^{{s_j}}}} = "
+        rf"\frac{{{in_tex(row.exponentials[key], 4)}}}{{{in_tex(row.total, 4)}}} = {row.weights[key]:.4f}"
+    )
+    st.dataframe(table, column_config={c: st.column_config.NumberColumn(format="%.4f") for c in table.columns[1:]})
+    st.markdown(
+        f"The weights add up to {row.weights.sum():.4f}. The last column has the weights of the map: they are what "
+        "this "
+        "table computes."
+    )
+    code(forward.attend)
+
+
+def show_values(view: OneHead) -> None:
+    """What the query takes home: the weighted sum of the values."""
+    _choose(view)
+    st.markdown(
+        f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
+        f"{view.head + 1} brings to {view.token(view.query)}: its **context**."
+    )
+    n = len(view.trace)
+    if n > figures.ROWS:
+        st.caption(f"The {figures.ROWS} heaviest of {n} rows are drawn; the context is the sum of all {n}.")
+    draw(view.figure(figures.weighted_values), "weighted-values")
+    st.latex(r"\text{context}_i = \sum_j \text{weight}_{ij}\, v_j")
+    config = view.trace.model.config
+    st.markdown(
+        f"On the way to the next layer, the contexts of all {config.heads} heads are laid side by side "
+        f"({config.heads} × {config.head_width} = {config.width} numbers), multiplied by $W_O$, and added to the "
+        "token’s own vector."
+    )
+    code(forward.mix_values, forward.self_attention)
+
+
+def show_checks(view: OneHead) -> None:
+    """Questions graded on this text, this layer, this head."""
+    trace, layer, head = view.trace, view.layer, view.head
+    candidates = (
+        ask.second_weight(trace, view.row, view.query),
+        ask.most_attended_overall(trace, layer, head),
+        ask.previous_token_head(trace, layer),
+        ask.other_direction(trace, layer, head, view.query, view.key),
+        ask.most_even(trace, layer, head),
+    )
+    map_of_head = partial(figures.attention_map, trace, layer.index, head)
+    checks(
+        _LESSON,
+        candidates,
+        of=view.place,
+        figures={
+            "most-attended-overall": map_of_head,
+            "previous-token-head": partial(unnamed_heads, trace, layer.index),
+            "other-direction": partial(map_of_head, view.query, view.key),
+            "most-even": map_of_head,
+        },
+    )

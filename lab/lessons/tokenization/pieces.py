@@ -1,0 +1,113 @@
+"""The step of the tokenization lesson in which one word is cut, a lookup or a merge at a time."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+from tokenizers import models
+
+from lab.charts.tokens import tables
+from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
+from lab.course.words import quoted
+from lab.lessons.tokenization import predictions as ask
+from lab.lessons.tokenization.reading import Word, count, spelled
+from lab.lessons.tokenization.view import LESSON, TokenizationView, choose_word, draw_chips, explained, table
+from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
+from lab.text.tokenizers.bpe import BpeWord, byte_symbols
+from lab.text.tokenizers.wordpiece import WordSteps
+from lab.ui.quiz import predict
+
+_MADE = "_lookups_made"
+
+
+def show_pieces(view: TokenizationView) -> bool | None:
+    """One word, from the first try to the last. True while its question waits for an answer."""
+    if not explained(view):
+        return None
+    word = choose_word(view.reading.words)
+    if word is None:
+        st.markdown("Normalization leaves nothing of this text to cut.")
+        return None
+    model = view.reading.tokenizer.model
+    if isinstance(word, WordSteps) and isinstance(model, models.WordPiece):
+        question = ask.first_piece(model, word)
+        limit = model.max_input_chars_per_word
+    else:
+        question = ask.first_merge(view.reading.tokenizer, word) if isinstance(word, BpeWord) else None
+        limit = 0
+    st.markdown(_rule(word))
+    if question is not None and not predict(LESSON, question):
+        return True
+    why = about_uncut(word, limit)
+    if why is not None:
+        st.markdown(why)
+    elif isinstance(word, WordSteps):
+        _lookups(word)
+    else:
+        _merges(word)
+    return None
+
+
+def _rule(word: Word) -> str:
+    if not isinstance(word, BpeWord):
+        return (
+            "**WordPiece** looks for the longest entry of the vocabulary that starts the word, then for the longest "
+            "that continues it, until nothing is left."
+        )
+    space = byte_symbols()[0x20]
+    return (
+        "**Byte-pair encoding** starts from the bytes and has a list of pairs to join, in the order in which they were "
+        "learned. Of all neighbours in the word, it joins the pair that stands first in the list. It goes on until no "
+        "two neighbours are in the list."
+        + (f" {quoted(space)} is the sign for a space." if space in word.symbols else "")
+    )
+
+
+@st.fragment
+def _lookups(word: WordSteps) -> None:
+    lookups = word.lookups
+    first = len(word.text) - word.matches[0].end + 1 if word.matches else 1
+    made = _stepper(word.text, first, len(lookups), "lookup")
+    st.markdown(f"Lookup {made} of {len(lookups)}: {about_lookup(word, lookups, made - 1)}")
+    draw_chips(lookup_chips(word, made))
+    st.code(lookup_ladder(word, made), language=None, height=_height(made))
+    if made == len(lookups):
+        with st.expander("Every lookup as a table"):
+            table(tables.lookup_table(word), "lookups")
+
+
+@st.fragment
+def _merges(word: BpeWord) -> None:
+    total = len(word.merges)
+    made = _stepper(spelled(word), 1, total, "merge")
+    st.markdown(f"Merge {made} of {total}: {about_merge(word, made - 1)}")
+    draw_chips(merge_chips(word, made))
+    st.code(merge_ladder(word, made), language=None, height=_height(made))
+    if made == total:
+        with st.expander("Every merge as a table"):
+            table(tables.merge_table(word), "merges")
+
+
+def _height(lines: int) -> int | Literal["content"]:
+    return 480 if lines > 24 else "content"
+
+
+def _stepper(name: str, first: int, total: int, noun: str) -> int:
+    """Three buttons that walk through ``total`` things; returns how many are done. A new word starts over."""
+    if total == 1:
+        return 1
+    at, made = st.session_state.get(_MADE, (name, first))
+    made = min(made, total) if at == name else first
+
+    def take(number: int) -> None:
+        st.session_state[_MADE] = (name, number)
+
+    with st.container(horizontal=True):
+        st.button(
+            f"Next {noun}", key="_next_made", on_click=take, args=(made + 1,), disabled=made >= total,
+            icon=":material/skip_next:",
+        )  # fmt: skip
+        st.button(f"All {count(total, noun)}", key="_all_made", on_click=take, args=(total,), disabled=made >= total)
+        st.button("Start over", key="_no_made", on_click=take, args=(1,), disabled=made <= 1, type="tertiary")
+    return made

@@ -1,0 +1,104 @@
+"""The learner's input as the tokenization lesson asks about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tokenizers import Tokenizer, models
+
+from lab.course.checks import Option, Question
+from lab.course.words import quoted
+from lab.lessons.tokenization.splits import bpe_rivals, wordpiece_rivals
+from lab.models.encoding import Encoding
+from lab.text.tokenizers.bpe import BpeWord
+from lab.text.tokenizers.pieces import Piece
+from lab.text.tokenizers.steps import TokenizationSteps
+from lab.text.tokenizers.wordpiece import WordSteps
+
+Word = WordSteps | BpeWord
+
+COUNTABLE = 40  # tokens that a learner can count on the screen
+_LONGEST = 30  # characters of a word that a question may quote
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The learner's input on its way into the model: ``texts`` holds one text, or the two of a pair."""
+
+    encoding: Encoding
+    texts: tuple[TokenizationSteps, ...]
+    tokenizer: Tokenizer
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The pre-tokens of all texts in reading order."""
+        return tuple(word for steps in self.texts for word in steps.words)
+
+    def rivals(self, word: Word) -> list[tuple[tuple[str, ...], str]]:
+        """Other ways to cut ``word`` with this vocabulary, each with the "if …" that makes it so."""
+        model = self.tokenizer.model
+        right = tuple(piece.token for piece in word.pieces)
+        found: list[tuple[tuple[str, ...], str]] = []
+        if isinstance(word, BpeWord):
+            found = bpe_rivals(word)
+        elif isinstance(model, models.WordPiece) and not word.unknown:
+            found = wordpiece_rivals(model, word)
+        return [(cut, condition) for cut, condition in found if cut != right]
+
+
+def spelled(word: Word) -> str:
+    """A pre-token as the model sees it: a BPE word in the visible characters that stand for its bytes."""
+    return "".join(word.symbols) if isinstance(word, BpeWord) and not word.added else word.text
+
+
+def askable(word: Word) -> bool:
+    """Whether a question can quote the word: short, printable, and cut by the model."""
+    text = spelled(word)
+    # Bytes of other scripts are shown as Latin letters that mean nothing to a reader.
+    readable = text.removeprefix("Ġ").isascii() if isinstance(word, BpeWord) else text.isprintable()
+    return readable and not word.added and 0 < len(text) <= _LONGEST
+
+
+def hardest(words: Sequence[Word]) -> int | None:
+    """Index of the word to look at first: one that is cut into most pieces, else the longest one."""
+
+    def effort(index: int) -> tuple[bool, int, int]:
+        word = words[index]
+        return not word.added and len(word.text) <= _LONGEST, len(word.pieces), len(word.text)
+
+    return max(range(len(words)), key=effort, default=None)
+
+
+def question(id: str, prompt: str, options: Iterable[Option]) -> Question | None:
+    """A question from its options, the correct one first; None if only one is left.
+
+    Of two options that read the same the earlier one stays, and four at most. They are put in
+    order, so that their order tells nothing.
+    """
+    kept: dict[str, Option] = {}
+    for option in options:
+        kept.setdefault(option.text, option)
+    chosen = list(kept.values())[:4]
+    if len(chosen) < 2:
+        return None
+    numbers = all(option.text.isdecimal() for option in chosen)
+    chosen.sort(key=lambda option: (int(option.text) if numbers else 0, option.text))
+    return Question(id, prompt, tuple(chosen))
+
+
+def count(number: int, noun: str) -> str:
+    """``count(1, "token")`` is "1 token", ``count(2, "token")`` "2 tokens"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def joined(pieces: Sequence[Piece]) -> str:
+    """The tokens of a word in a row, quoted."""
+    return quoted(" · ".join(piece.token for piece in pieces))
+
+
+def not_whole(word: Word) -> str:
+    """Why a word that is split did not stay whole."""
+    if isinstance(word, BpeWord):
+        return "No merge joins it into one piece."
+    return "The whole word is not in the vocabulary."

@@ -1,0 +1,224 @@
+"""The screens of the tokenization lesson, one function a step; the step in which a word is cut is next door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from lab.charts.tokens import tables
+from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
+from lab.course.words import quoted
+from lab.lessons.tokenization import predictions as ask
+from lab.lessons.tokenization.checks import all_checks
+from lab.lessons.tokenization.figures import token_table
+from lab.lessons.tokenization.reading import count
+from lab.lessons.tokenization.view import LESSON, TokenizationView, choose_word, draw_chips, explained, plain, table
+from lab.lessons.tokenization.words import STAGES, special_tokens
+from lab.text.tokenizers.bpe import BpeSteps
+from lab.text.tokenizers.steps import TokenizationSteps
+from lab.text.tokenizers.wordpiece import WordPieceSteps
+from lab.ui.quiz import checks, predict
+
+
+def show_tokens(view: TokenizationView) -> bool | None:
+    """The whole input, cut. True while its question waits for an answer."""
+    st.markdown(
+        "A model does not read words. It reads **tokens**: pieces of text from a fixed list, its **vocabulary**. "
+        f"The vocabulary of {view.model} has {view.trace.model.config.vocabulary:,} tokens. {_to_count_by(view)}"
+    )
+    question = ask.token_count(view.reading) or ask.piece_count(view.reading)
+    if question is not None and not predict(LESSON, question):
+        return True
+    encoding = view.trace.encoding
+    texts = [encoding.text] + ([encoding.pair] if encoding.pair else [])
+    _figures(
+        {
+            "Characters": sum(map(len, texts)),
+            "Words between spaces": sum(len(text.split()) for text in texts),
+            "Tokens": len(encoding),
+        }
+    )
+    draw_chips(encoding_chips(encoding))
+    st.caption(
+        "Above each chip stands the number of the token, counted from 1; below it the token, where the two differ."
+        + _dashed(view)
+    )
+    rows = partial(token_table, view.trace)
+    table(rows(), "tokens", rows)
+    return None
+
+
+def _to_count_by(view: TokenizationView) -> str:
+    """What a learner needs to count the tokens of a text."""
+    encoding = view.trace.encoding
+    own = sum(encoding.special)
+    added = f" The model adds {count(own, 'token')} of its own." if own else ""
+    return f"A common word is one token. So is a punctuation mark. A rarer word is cut into two or more.{added}"
+
+
+def _dashed(view: TokenizationView) -> str:
+    return " A dashed frame: it stands for no character." if any(view.trace.encoding.special) else ""
+
+
+def _figures(numbers: dict[str, int]) -> None:
+    with st.container(horizontal=True):
+        for name, number in numbers.items():
+            st.metric(name, number, width="content")
+
+
+def _named(texts: Sequence[TokenizationSteps]) -> list[tuple[str, TokenizationSteps]]:
+    names = ["First text", "Second text"] if len(texts) > 1 else [""]
+    return list(zip(names, texts, strict=True))
+
+
+def show_normalization(view: TokenizationView) -> None:
+    """What happens to the characters before anything is cut."""
+    if not explained(view):
+        return
+    st.markdown("**Normalization** makes spellings alike before anything is cut: fewer spellings need fewer tokens.")
+    for name, steps in _named(view.reading.texts):
+        if name:
+            st.markdown(f"### {name}")
+        if isinstance(steps, WordPieceSteps):
+            _stages(steps)
+        else:
+            plain(steps.text)
+            characters, read = count(len(steps.text), "character"), count(len(steps.text.encode()), "byte")
+            st.markdown(f"{view.model} changes no character. It reads the {characters} as {read} of UTF-8.")
+    if any(isinstance(steps, BpeSteps) for steps in view.reading.texts):
+        _bytes(view)
+
+
+def _stages(steps: WordPieceSteps) -> None:
+    st.markdown("As typed")
+    plain(steps.text)
+    spans = tuple((i, i + 1) for i in range(len(steps.text)))
+    for stage in steps.stages:
+        title, what = STAGES[stage.name]
+        found = tables.changes(stage.before, spans, stage.after, stage.spans)
+        spans = stage.spans
+        if not found:
+            st.markdown(f":gray[:material/remove:] **{title}** changes nothing here. {what}")
+            continue
+        changed = sum(change.times for change in found)
+        st.markdown(f":material/edit: **{title}** changes {count(changed, 'character')}. {what}")
+        left, right = st.columns([3, 2])
+        with left:
+            plain(stage.after)
+        right.dataframe(tables.change_table(found), hide_index=True, height="auto" if len(found) < 6 else 240)
+    off = [title for name, (title, _) in STAGES.items() if name not in {stage.name for stage in steps.stages}]
+    if off:
+        st.markdown(f"Switched off in this tokenizer: {', '.join(off).lower()}.")
+
+
+def _bytes(view: TokenizationView) -> None:
+    word = choose_word(view.reading.words)
+    if word is not None:
+        st.dataframe(tables.character_bytes_table(word.text), height="auto")
+    with st.expander("The sign of each of the 256 bytes"):
+        st.markdown(
+            "Byte-level BPE writes every byte as one visible sign. A byte that prints stands for itself. The others "
+            "get "
+            "another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it as “␣”."
+        )
+        table(tables.byte_table(), "bytes")
+
+
+def show_pre_tokens(view: TokenizationView) -> None:
+    """Where the tokenizer cuts before it looks into a word."""
+    if not explained(view):
+        return
+    for place, (name, steps) in enumerate(_named(view.reading.texts)):
+        if name:
+            st.markdown(f"### {name}")
+        st.markdown(_pre_token_rule(steps))
+        draw_chips(pre_token_chips(steps))
+        table(tables.pre_token_table(steps), f"pre-tokens-{place + 1}")
+
+
+def _pre_token_rule(steps: TokenizationSteps) -> str:
+    pieces = f"{count(len(steps.words), 'pre-token')}, the parts that are then cut into tokens"
+    whole = next((f" {quoted(word.text)} is an added token and stays whole." for word in steps.words if word.added), "")
+    if isinstance(steps, BpeSteps):
+        return (
+            f"{pieces}. Letters, digits and other signs are kept apart, and **a space belongs to what follows it**. "
+            f"No token reaches from one pre-token into the next.{whole}"
+        )
+    return (
+        f"{pieces}. The normalized text is cut at white space and around **every punctuation mark**; the white space "
+        f"itself is dropped. From here on, each pre-token is cut by itself.{whole}"
+    )
+
+
+def show_special_tokens(view: TokenizationView) -> None:
+    """The tokens that are not in the text, and how long an input may be."""
+    encoding, config = view.trace.encoding, view.trace.model.config
+    draw_chips(encoding_chips(encoding))
+    added = sum(encoding.special)
+    if added:
+        st.markdown(
+            f"{view.model} added {count(added, 'token')} to {'the two texts' if encoding.pair else 'the text'}."
+        )
+    else:
+        st.markdown(f"{view.model} adds no token{' between the two texts' if encoding.pair else ''}.")
+    listed = special_tokens(view.trace.model.tokenizer, encoding)
+    here = [each for each in listed if each.positions]
+    if here:
+        st.markdown("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
+    absent = [each for each in listed if not each.positions]
+    if absent:
+        st.markdown("Not in this input:\n" + "\n".join(f"- {quoted(each.token)} {each.role}." for each in absent))
+    _segments(view)
+    st.progress(len(encoding) / config.max_tokens, f"{len(encoding)} of the {config.max_tokens} positions are taken.")
+    st.markdown(
+        "This lab counts tokens from 1. Positions count from 0, as in the papers: token 1 stands at position 0."
+    )
+    _cut(view)
+    rows, width = view.trace.model.weights.embeddings.token.shape
+    st.markdown(
+        "From here on the characters are gone. Each token has a number in the vocabulary, its **id**, and the id "
+        "picks a "
+        f"row of {width} numbers out of a table of {rows:,} rows."
+    )
+
+
+def _places(positions: Sequence[int]) -> str:
+    if len(positions) == 1:
+        return f"token {positions[0]}"
+    shown = ", ".join(map(str, positions[:12]))
+    return f"tokens {shown}{' …' if len(positions) > 12 else ''}"
+
+
+def _segments(view: TokenizationView) -> None:
+    encoding, segments = view.trace.encoding, view.trace.model.config.segments
+    if segments < 2:
+        st.markdown(f"{view.model} has no segments: nothing but its tokens tells one text from another.")
+        return
+    ranges = []
+    for segment in sorted(set(encoding.segment_ids)):
+        places = [i for i, each in enumerate(encoding.segment_ids, start=1) if each == segment]
+        ranges.append(f"segment {segment} is tokens {places[0]} to {places[-1]}")
+    st.markdown(f"A **segment** says which of two texts a token belongs to: {', '.join(ranges)}.")
+
+
+def _cut(view: TokenizationView) -> None:
+    encoding = view.trace.encoding
+    if not encoding.cut:
+        return
+    st.markdown(f"The input was {count(encoding.cut, 'token')} too long. These characters were not read:")
+    for text, second in ((encoding.text, False), (encoding.pair or "", True)):
+        ends = [
+            end
+            for (_, end), of_second, special in zip(encoding.offsets, encoding.in_pair, encoding.special, strict=True)
+            if of_second == second and not special
+        ]
+        rest = text[max(ends, default=0) :]
+        if rest.strip():
+            plain(rest)
+
+
+def show_checks(view: TokenizationView) -> None:
+    """Questions graded on this text."""
+    checks(LESSON, all_checks(view.reading))

@@ -1,0 +1,123 @@
+"""What the screens of the tokenization lesson share: the input on its way, the word looked at, tables, the badge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.charts.base.labels import visible
+from lab.charts.base.tables import to_csv
+from lab.charts.tokens import tables
+from lab.charts.tokens.chips import Chip, token_chips
+from lab.course.words import escaped
+from lab.lessons.tokenization.reading import Reading, Word, hardest
+from lab.models.trace import Trace
+from lab.text.tokenizers.agreement import compare
+from lab.ui.cached import runs as cached
+from lab.ui.drawing import take_notebook
+from lab.ui.page import LessonPage
+
+LESSON = "tokenization"
+_LONG = 1200  # characters
+_MANY = 200  # chips
+_BOX = 460  # pixels
+
+
+@dataclass(frozen=True)
+class TokenizationView:
+    """What the learner looks at. ``obstacle`` says why there are no steps, for a tokenizer of another kind."""
+
+    trace: Trace
+    reading: Reading
+    obstacle: str = ""
+
+    @property
+    def model(self) -> str:
+        """The model's name, safe in Markdown."""
+        return escaped(self.trace.model.id)
+
+
+def look(trace: Trace) -> TokenizationView:
+    """The trace's texts on their way through its tokenizer."""
+    tokenizer, texts = trace.model.tokenizer, [trace.text] + ([trace.pair] if trace.pair else [])
+    try:
+        steps = tuple(cached.token_steps(trace.model.id, text) for text in texts)
+    except ValueError as error:
+        return TokenizationView(trace, Reading(trace.encoding, (), tokenizer), str(error))
+    return TokenizationView(trace, Reading(trace.encoding, steps, tokenizer))
+
+
+def explained(view: TokenizationView) -> bool:
+    """Whether there are steps to show; if not, the reason stands in their place."""
+    if view.obstacle:
+        st.info(escaped(view.obstacle), icon=":material/info:")
+    return not view.obstacle
+
+
+def choose_word(words: Sequence[Word]) -> Word | None:
+    """A selector for one word of the input; the choice is in the URL as ``word``."""
+    by_name: dict[str, Word] = {}
+    for word in words:
+        by_name.setdefault(visible(word.text, limit=None), word)
+    names = list(by_name)
+    first = hardest(words)
+    if first is None:
+        return None
+    if st.session_state.get("word") not in names:
+        st.session_state.pop("word", None)  # of another text
+    default = names.index(visible(words[first].text, limit=None))
+    return by_name[str(st.selectbox("Word", names, index=default, key="word", bind="query-params"))]
+
+
+def draw_chips(chips: Sequence[Chip]) -> None:
+    """Chips over a text; many of them scroll in a box instead of filling the page."""
+    with st.container(height=_BOX if len(chips) > _MANY else "content"):
+        st.html(token_chips(chips))
+
+
+def plain(text: str) -> None:
+    """The learner's text in a block that renders nothing; what is invisible is drawn as a sign, a long one scrolls."""
+    st.code(visible(text, limit=None), language=None, wrap_lines=True, height=_BOX if len(text) > _LONG else "content")
+
+
+def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = None) -> None:
+    """A table that scrolls when it is long, its CSV, and the notebook that makes the ``call`` for it."""
+    st.dataframe(frame, height="content" if len(frame) < 20 else _BOX)
+    with st.container(horizontal=True):
+        st.download_button(
+            "CSV", partial(to_csv, frame), file_name=f"{name}.csv", mime="text/csv", icon=":material/download:",
+            key=f"{name}.csv", on_click="ignore", type="tertiary",
+        )  # fmt: skip
+        if call is not None:
+            take_notebook(call, name)
+
+
+def show_agreement(page: LessonPage, view: TokenizationView, *, tell: bool) -> None:
+    """The badge of this lesson: the explained steps against the library, on this text.
+
+    Unless ``tell``, its table waits: it holds every token, and a question about them is open.
+    """
+    if view.obstacle:
+        return
+    found = [compare(view.reading.tokenizer, steps) for steps in view.reading.texts]
+    wrong = next((at + 1 for each in found if (at := each.first_difference) is not None), None)
+    label = ":green[Equals the library]" if wrong is None else f":red[Differs from token {wrong}]"
+    icon = ":material/verified:" if wrong is None else ":material/error:"
+    with page.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
+        if badge.open:
+            st.markdown(
+                "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens "
+                "the "
+                "model reads. "
+                + ("Tokens, ids and characters are the same." if wrong is None else f"Token {wrong} is the first that "
+                   "differs.")
+            )  # fmt: skip
+            if not tell:
+                st.markdown("The table of both stands here when the question on the page is answered.")
+                return
+            for each in found:
+                st.dataframe(tables.agreement_table(each))

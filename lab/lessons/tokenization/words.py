@@ -1,0 +1,114 @@
+"""What the tokenization lesson says about stages, special tokens and words that cannot be cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tokenizers import Tokenizer
+
+from lab.course.words import quoted
+from lab.lessons.tokenization.reading import count, joined
+from lab.models.encoding import Encoding
+from lab.text.tokenizers.bpe import BpeWord
+from lab.text.tokenizers.normalization import StageName
+from lab.text.tokenizers.wordpiece import Lookup, WordSteps
+
+STAGES: Mapping[StageName, tuple[str, str]] = {
+    "clean_text": ("Clean", "Control characters are deleted, and every kind of white space becomes a plain space."),
+    "handle_chinese_chars": ("Space out ideographs", "Each CJK ideograph gets a space on both sides."),
+    "strip_accents": ("Strip accents", "Accents are taken off their letters."),
+    "lowercase": ("Lower case", "Capital letters become small ones."),
+}
+
+_STARTS = "stands first; whoever wants one vector for the whole input reads this one"
+_ENDS = "ends each text"
+_UNKNOWN = "stands for what the vocabulary cannot build"
+_HIDES = "hides a token that the model is to guess"
+_FILLS = "fills up the shorter texts where several are read at once"
+ROLES: Mapping[str, str] = {
+    "[CLS]": _STARTS,
+    "<s>": _STARTS,
+    "[SEP]": _ENDS,
+    "</s>": _ENDS,
+    "[UNK]": _UNKNOWN,
+    "<unk>": _UNKNOWN,
+    "[MASK]": _HIDES,
+    "<mask>": _HIDES,
+    "[PAD]": _FILLS,
+    "<pad>": _FILLS,
+    "<|endoftext|>": "stood between two documents while the model learned",
+}
+
+
+@dataclass(frozen=True)
+class SpecialToken:
+    """A special token of the tokenizer. ``positions`` in this input count from 1; empty if it is not there."""
+
+    token: str
+    positions: tuple[int, ...]
+    role: str
+
+
+def special_tokens(tokenizer: Tokenizer, encoding: Encoding) -> list[SpecialToken]:
+    """The tokenizer's special tokens, those in this input first, by where they stand."""
+    found = []
+    for token_id, token in sorted(tokenizer.get_added_tokens_decoder().items()):
+        if token.special:
+            places = tuple(i for i, each in enumerate(encoding.token_ids, start=1) if each == token_id)
+            found.append(SpecialToken(token.content, places, ROLES.get(token.content, "was added to this checkpoint")))
+    return sorted(found, key=lambda each: each.positions[:1] or (len(encoding) + 1,))
+
+
+def about_lookup(word: WordSteps, lookups: tuple[Lookup, ...], at: int) -> str:
+    """What lookup ``at`` (from 0) told, and what follows from it."""
+    lookup = lookups[at]
+    name, token = quoted(lookup.candidate), quoted(word.pieces[0].token)
+    if lookup.found and lookup.end == len(word.text):
+        return f"{name} is in the vocabulary, and nothing is left: {joined(word.pieces)}."
+    if lookup.found:
+        rest = quoted(word.text[lookup.end :])
+        mark = quoted(word.continuing_prefix)
+        return f"{name} is in the vocabulary. {rest} is left and is looked up next, with {mark} in front."
+    if at + 1 < len(lookups):
+        return f"{name} is not in the vocabulary. The next candidate is one character shorter."
+    dropped = len(word.matches)
+    lost = f" {count(dropped, 'piece')} found before {'is' if dropped == 1 else 'are'} dropped." if dropped else ""
+    return f"{name} is not in the vocabulary, and nothing shorter is left: the whole word becomes {token}.{lost}"
+
+
+def about_merge(word: BpeWord, at: int) -> str:
+    """What merge ``at`` (from 0) did, and whether another follows."""
+    step = word.merges[at]
+    made = f"{quoted(step.left)} + {quoted(step.right)} has the lowest rank of all neighbours, {step.rank}."
+    if at + 1 < len(word.merges):
+        return made
+    if len(word.pieces) == 1:
+        return f"{made} One piece is left: {joined(word.pieces)}."
+    return f"{made} No two neighbours of {joined(word.pieces)} are in the list of merges, so these are the tokens."
+
+
+def about_uncut(word: WordSteps | BpeWord, limit: int) -> str | None:
+    """Why a word is not cut step by step, or None if it is. ``limit`` is WordPiece's longest word."""
+    name = joined(word.pieces)
+    if word.added:
+        token_id = word.pieces[0].token_id
+        return f"{name} is an added token, id {token_id}: it is taken out before words are cut, and stays whole."
+    if isinstance(word, BpeWord):
+        return _unmerged(word, name)
+    if word.unknown == "too many characters":
+        return (
+            f"The word has {len(word.text)} characters, and this tokenizer looks at no more than {limit}: "
+            f"it becomes {name} without a lookup."
+        )
+    return None
+
+
+def _unmerged(word: BpeWord, name: str) -> str | None:
+    if word.taken_whole:
+        return f"The whole word is in the vocabulary, and this tokenizer takes it as it is: {name}."
+    if len(word.symbols) == 1:
+        return f"It is a single byte, so there is nothing to merge: {name}."
+    if not word.merges:
+        return f"No two neighbours are in the list of merges, so every byte stays a token: {name}."
+    return None

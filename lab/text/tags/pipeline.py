@@ -1,0 +1,144 @@
+"""Parts of speech, named entities and dependencies of a text, by a spaCy pipeline.
+
+spaCy's own ``en_core_web_sm`` is used where it is installed; otherwise ``en_lab``, the small pipeline
+that ships with the lab. Every tag carries the characters it stands for, so that it reaches model tokens
+by offsets and never by comparing strings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+EMBEDDED = Path(__file__).parents[1] / "embedded"
+PREFERRED = "en_core_web_sm"
+SHIPPED = "en_lab"
+MAX_CHARACTERS = 1_000_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class PipelineUnavailable(RuntimeError):
+    """The spaCy pipeline cannot be loaded; the message says which one and what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedToken:
+    """One spaCy token: a word, a part of a contraction, a sign or a run of white space.
+
+    Attributes:
+        text: Its characters, ``text[start:end]`` of the whole text.
+        start, end: Character offsets into the whole text.
+        pos: Its universal part of speech, such as NOUN (universaldependencies.org/u/pos);
+            SPACE for white space.
+        entity: The label of the entity it belongs to, or "".
+        head: Position of the token it depends on; its own position at the root of a sentence.
+        relation: Name of that dependency, in the pipeline's own scheme; ROOT at the root.
+    """
+
+    text: str
+    start: int
+    end: int
+    pos: str
+    entity: str
+    head: int
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A named entity: characters ``start`` to ``end`` of the text, and the pipeline's label."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedText:
+    """A text with the tags of its n spaCy tokens and its entities, both in reading order."""
+
+    text: str
+    tokens: tuple[TaggedToken, ...]
+    entities: tuple[Entity, ...]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A loaded pipeline. ``description`` says in one sentence which it is and why it was chosen."""
+
+    name: str
+    description: str
+    language: Language = field(repr=False)
+    _turn: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    def tag(self, text: str) -> TaggedText:
+        """Tag a text.
+
+        Args:
+            text: Any string of up to ``MAX_CHARACTERS`` characters. A surrogate, which spaCy cannot read,
+                is tagged as if it were U+FFFD and keeps its place.
+
+        Returns:
+            Tokens and entities. Their offsets count characters of ``text`` as given, and a token's text
+            is that slice. An empty text has none.
+
+        Raises:
+            ValueError: If the text is longer than ``MAX_CHARACTERS``.
+        """
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"The text has {len(text):,} characters; the tagger takes up to {MAX_CHARACTERS:,}.")
+        readable = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+        # spaCy would keep every new word for ever; the zone forgets them, and only one may be open at a time.
+        with self._turn, self.language.memory_zone():
+            return _tagged(text, self.language(readable))
+
+
+def _tagged(text: str, doc: Doc) -> TaggedText:
+    spans = [(token.idx, token.idx + len(token)) for token in doc]
+    tokens = tuple(
+        TaggedToken(
+            text[start:end], start, end,
+            "SPACE" if token.is_space else token.pos_,
+            token.ent_type_, token.head.i, token.dep_,
+        )
+        for token, (start, end) in zip(doc, spans, strict=True)
+    )  # fmt: skip
+    return TaggedText(text, tokens, tuple(Entity(e.start_char, e.end_char, e.label_) for e in doc.ents))
+
+
+def load_pipeline() -> Pipeline:
+    """Load ``en_core_web_sm`` if it is installed, else ``en_lab``; takes about a second, so keep the result.
+
+    Raises:
+        PipelineUnavailable: If that pipeline is damaged or does not fit the installed spaCy.
+    """
+    if find_spec(PREFERRED) is not None:
+        return Pipeline(
+            PREFERRED,
+            f"Tagged by {PREFERRED}, spaCy's small English pipeline, because it is installed here.",
+            _load(PREFERRED, f"Install it again, or uninstall it and the lab uses its own {SHIPPED}."),
+        )
+    return Pipeline(
+        SHIPPED,
+        f"Tagged by {SHIPPED}, the small pipeline that ships with the lab, because {PREFERRED} is not installed here.",
+        _load(EMBEDDED / SHIPPED, "Restore the folder from the repository."),
+    )
+
+
+def _load(source: str | Path, remedy: str) -> Language:
+    import spacy
+
+    name = source if isinstance(source, str) else source.name
+    try:
+        return spacy.load(source, exclude=["lemmatizer"])
+    except (OSError, ValueError, ImportError, LookupError, TypeError, AttributeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PipelineUnavailable(f"The spaCy pipeline {name} cannot be loaded: {reason} {remedy}") from error

@@ -1,0 +1,77 @@
+"""Tags of words (part of speech, named entity, sentence) carried over to a model's tokens.
+
+Only character offsets are compared, never spellings: accents a model strips, contractions it cuts
+elsewhere and emoji it splits into bytes cannot put the two out of step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Generic, NamedTuple, TypeVar
+
+from lab.models.encoding import Encoding
+from lab.text.tags.pipeline import TaggedText
+from lab.text.tokenizers.pieces import Span
+
+TagT = TypeVar("TagT")
+# The part of speech and the entity of each token, or None.
+Tags = tuple[tuple[str | None, ...], tuple[str | None, ...]]
+
+
+class TaggedSpan(NamedTuple, Generic[TagT]):
+    """The characters ``start`` to ``end`` (exclusive) of a text, and what somebody calls them."""
+
+    start: int
+    end: int
+    tag: TagT
+
+
+def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]) -> tuple[TagT | None, ...]:
+    """The tag of each token: that of the span it shares most characters with.
+
+    Args:
+        offsets: For each of n tokens the characters ``(start, end)`` it stands for. A token with
+            an empty span, such as a special token's (0, 0), has no tag.
+        tagged_spans: Spans of the same text, ascending and without overlap, as a tagger gives
+            them. Not every character needs one.
+
+    Returns:
+        n tags; None where no span is touched. Of equal overlaps the first counts.
+
+    Raises:
+        ValueError: If the spans overlap or are out of order.
+    """
+    for before, after in pairwise(tagged_spans):
+        if after.start < before.end:
+            raise ValueError(
+                f"The span from {after.start} begins before the one to {before.end} ends. Sort the "
+                "spans, and give one kind of tag at a time."
+            )
+    return tuple(_tag(token, tagged_spans) for token in offsets)
+
+
+def _tag(token: Span, spans: Sequence[TaggedSpan[TagT]]) -> TagT | None:
+    best, most = None, 0
+    for span in spans:
+        shared = min(token[1], span.end) - max(token[0], span.start)
+        if shared > most:
+            best, most = span.tag, shared
+    return best
+
+
+def encoding_tags(
+    encoding: Encoding, text: Sequence[TaggedSpan[TagT]], pair: Sequence[TaggedSpan[TagT]] = ()
+) -> tuple[TagT | None, ...]:
+    """The same for a whole encoding, whose tokens come from ``text`` or from ``pair``; special tokens have no tag."""
+    of_text, of_pair = token_tags(encoding.offsets, text), token_tags(encoding.offsets, pair)
+    sides = zip(of_text, of_pair, encoding.in_pair, encoding.special, strict=True)
+    return tuple(None if special else second if in_pair else first for first, second, in_pair, special in sides)
+
+
+def speech_and_entities(encoding: Encoding, text: TaggedText, pair: TaggedText) -> Tags:
+    """The part of speech and the entity of each token of an encoding; ``pair`` is empty where there is one text."""
+    found = (text, pair)
+    speech = [[TaggedSpan(token.start, token.end, token.pos) for token in each.tokens] for each in found]
+    entities = [[TaggedSpan(entity.start, entity.end, entity.label) for entity in each.entities] for each in found]
+    return encoding_tags(encoding, *speech), encoding_tags(encoding, *entities)

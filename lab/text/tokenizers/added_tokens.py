@@ -1,0 +1,130 @@
+"""Added tokens: ``"[MASK]"`` or ``"<|endoftext|>"`` written in a text is split off and stays whole.
+
+A tokenizer looks for its added tokens twice: those marked ``normalized=False`` (the special
+ones, as a rule) in the text as typed, the others in the text after normalization.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tokenizers import AddedToken, Tokenizer
+
+from lab.text.tokenizers.characters import is_whitespace, is_word_character
+from lab.text.tokenizers.normalization import AlignedText, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of text between added tokens, or one added token.
+
+    Attributes:
+        aligned: Its characters and where they came from.
+        token_id: The added token's id; None for a stretch that the model still has to cut.
+    """
+
+    aligned: AlignedText
+    token_id: int | None
+
+
+def split_added_tokens(
+    tokenizer: Tokenizer, segments: list[Segment], *, normalize: Stage | None = None
+) -> list[Segment]:
+    """Split the added tokens off the segments that are not added tokens themselves.
+
+    Args:
+        tokenizer: Its ``encode_special_tokens`` is honoured: when set, special tokens are text.
+        segments: The text so far.
+        normalize: None for the first look, at tokens marked ``normalized=False``. For the
+            second look, the whole normalization: those tokens are spelled normalized too.
+
+    Returns:
+        The segments in order, empty ones left out.
+
+    Raises:
+        ValueError: If two added tokens are spelled alike once normalized, or one vanishes: the
+            library's own answer is then arbitrary.
+    """
+    tokens = _candidates(tokenizer, normalize)
+    if not tokens:
+        return [segment for segment in segments if segment.aligned.text]
+    # Leftmost match, and the longest of those that start there.
+    pattern = re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))))
+    result: list[Segment] = []
+    for segment in segments:
+        if segment.token_id is not None:
+            result.append(segment)
+            continue
+        matches = _matches(tokenizer, segment.aligned.text, pattern, tokens)
+        result.extend(_cut(segment.aligned, matches))
+    return result
+
+
+_Match = tuple[int, int, int]  # start, end, token id
+
+
+def _candidates(tokenizer: Tokenizer, normalize: Stage | None) -> dict[str, tuple[int, AddedToken]]:
+    """The added tokens to look for, by how they are spelled in the text that is looked at."""
+    found: dict[str, tuple[int, AddedToken]] = {}
+    for token_id, token in tokenizer.get_added_tokens_decoder().items():
+        if token.normalized == (normalize is None):
+            continue
+        spelled = token.content
+        if normalize is not None:
+            spelled = normalize(AlignedText.original(spelled)).text
+        if not spelled:
+            raise ValueError(
+                f"Nothing is left of the added token {token.content!r} after normalization, so the "
+                "library would find it between any two characters. Add it with normalized=False."
+            )
+        if spelled in found:
+            raise ValueError(
+                f"The added tokens {found[spelled][1].content!r} and {token.content!r} are both spelled "
+                f"{spelled!r} after normalization, and the library takes either at random. Remove one."
+            )
+        found[spelled] = (token_id, token)
+    return found
+
+
+def _matches(
+    tokenizer: Tokenizer,
+    text: str,
+    pattern: re.Pattern[str],
+    tokens: dict[str, tuple[int, AddedToken]],
+) -> Iterator[_Match]:
+    previous_end = 0
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        token_id, token = tokens[match.group()]
+        if tokenizer.encode_special_tokens and token.special:
+            continue
+        if token.single_word and _inside_word(text, start, end):
+            continue
+        if token.lstrip:
+            while start > previous_end and is_whitespace(text[start - 1]):
+                start -= 1
+            start = max(start, previous_end)
+        if token.rstrip:
+            while end < len(text) and is_whitespace(text[end]):
+                end += 1
+        yield start, end, token_id
+        previous_end = end
+
+
+def _inside_word(text: str, start: int, end: int) -> bool:
+    before = start > 0 and is_word_character(text[start - 1])
+    after = end < len(text) and is_word_character(text[end])
+    return before or after
+
+
+def _cut(aligned: AlignedText, matches: Iterator[_Match]) -> Iterator[Segment]:
+    done = 0
+    for start, end, token_id in matches:
+        if done < start:
+            yield Segment(aligned.cut(done, start), None)
+        yield Segment(aligned.cut(start, end), token_id)
+        done = end
+    if done < len(aligned.text):
+        yield Segment(aligned.cut(done, len(aligned.text)), None)

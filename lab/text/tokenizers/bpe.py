@@ -1,0 +1,275 @@
+"""Byte-level byte-pair encoding, step by step, as GPT-2 and RoBERTa use it.
+
+Sennrich et al. 2016 (§3.2) learn a ranked list of merges from a corpus; a word is encoded by
+applying them, the best-ranked first. Radford et al. 2019 (§2.2) start from bytes instead of
+characters, so that no text is ever unknown, after cutting the text with a regular expression
+that keeps merges inside words, numbers and punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Final
+
+from tokenizers import Tokenizer, models
+
+from lab.text.tokenizers import characters
+from lab.text.tokenizers.added_tokens import Segment, split_added_tokens
+from lab.text.tokenizers.bpe_rules import BpeRules, read_rules
+from lab.text.tokenizers.normalization import AlignedText
+from lab.text.tokenizers.pieces import Piece, PreToken, Span, Steps, require_encodable
+
+# Published as: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+# ``re`` knows no \p{L} and \p{N}: _stand_in gives each non-ASCII character one of é ² · or U+00A0.
+_PRE_TOKEN: Final = re.compile(
+    "'s|'t|'re|'ve|'m|'ll|'d"
+    "| ?[A-Za-zé]+"
+    "| ?[0-9²]+"
+    "| ?[^\t-\r \u00a0A-Za-zé0-9²]+"
+    "|[\t-\r \u00a0]+(?![^\t-\r \u00a0])"
+    "|[\t-\r \u00a0]+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeStep:
+    """One merge, which erases the boundary between two neighbouring symbols.
+
+    Attributes:
+        rank: Its place in the tokenizer's list of merges; 0 was learnt first.
+        left: The symbol on the left.
+        right: The symbol on the right.
+        boundary: Where they met, counted in bytes from the start of the word.
+    """
+
+    rank: int
+    left: str
+    right: str
+    boundary: int
+
+
+@dataclass(frozen=True, slots=True)
+class BpeWord(PreToken):
+    """How one pre-token was encoded. Its ``text`` holds the space before the word, if any.
+
+    Attributes:
+        symbols: One visible character for each of its UTF-8 bytes (:func:`byte_symbols`), what
+            the merges start from; none for an added token.
+        merges: The merges in the order they were applied.
+        prefixed: Whether the space at its start was put there by ``add_prefix_space``.
+        taken_whole: Whether ``ignore_merges`` took the word from the vocabulary as it stands.
+    """
+
+    symbols: tuple[str, ...] = ()
+    merges: tuple[MergeStep, ...] = ()
+    prefixed: bool = False
+    taken_whole: bool = False
+
+    @property
+    def utf8(self) -> bytes:
+        """The bytes behind :attr:`symbols`, one each."""
+        return self.text.encode()
+
+    def symbols_after(self, merges: int) -> tuple[str, ...]:
+        """The symbols once the first ``merges`` merges are done; 0 gives :attr:`symbols`.
+
+        Derived, not stored: a word of n bytes would keep up to n²/2 symbols otherwise.
+        """
+        word = "".join(self.symbols)
+        return tuple(word[start:end] for start, end in _ranges(len(word), self.merges[:merges]))
+
+
+@dataclass(frozen=True, slots=True)
+class BpeSteps(Steps[BpeWord]):
+    """A text on its way through a byte-level BPE tokenizer."""
+
+
+def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
+    """Tokenize a text and keep every step.
+
+    The result equals ``tokenizer.encode(text, add_special_tokens=False)`` with truncation and
+    padding off: tokens, ids, offsets and word ids.
+
+    Args:
+        tokenizer: With the model BPE, a ``ByteLevel`` pre-tokenizer and no normalizer: GPT-2,
+            RoBERTa.
+        text: Any text. Lone surrogates have to be replaced by the caller.
+
+    Returns:
+        Words with their bytes and merges.
+
+    Raises:
+        ValueError: If the tokenizer is built otherwise, if its vocabulary lacks a byte that the
+            text needs, or if the text holds a lone surrogate.
+    """
+    require_encodable(text)
+    rules = read_rules(tokenizer)
+    segments = [Segment(AlignedText.original(text), None)]
+    segments = split_added_tokens(tokenizer, segments)
+    segments = split_added_tokens(tokenizer, segments, normalize=_as_it_is)
+    words = tuple(word for segment in segments for word in _segment_words(rules, segment))
+    for add_prefix_space in rules.trims:
+        words = _trim(words, add_prefix_space)
+    return BpeSteps(text, words)
+
+
+@lru_cache(maxsize=1)
+def byte_symbols() -> tuple[str, ...]:
+    """The visible character that stands for each byte (Radford et al. 2019, ``bytes_to_unicode``).
+
+    The 188 bytes that are printable in Latin-1 stand for themselves. The others, white space and
+    controls, take the characters from U+0100 on in order, so a space (byte 32) becomes ``"Ġ"``.
+
+    Returns:
+        256 characters; ``byte_symbols()[b]`` is that of byte b.
+    """
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = iter(range(0x100, 0x200))
+    return tuple(chr(byte if byte in printable else next(others)) for byte in range(256))
+
+
+def split_pre_tokens(text: str) -> Iterator[Span]:
+    """GPT-2's pre-tokens: contractions, then words, numbers or signs with one space before them.
+
+    Args:
+        text: Any text.
+
+    Yields:
+        (start, end) of each pre-token in ``text``; together they cover all of it.
+    """
+    plain = text if text.isascii() else "".join(map(_stand_in, text))
+    for match in _PRE_TOKEN.finditer(plain):
+        yield match.span()
+
+
+def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[MergeStep]:
+    """Merge the best-ranked pair of neighbours, leftmost first, until no pair has a rank.
+
+    Args:
+        word: n symbols of one character each.
+        ranks: The tokenizer's merges, (left, right) -> rank.
+
+    Yields:
+        At most n - 1 merges. A queue of candidates makes that O(n log n) steps.
+    """
+    ends = {start: start + 1 for start in range(len(word))}  # of each symbol alive, by its start
+    starts = {start + 1: start for start in range(len(word))}
+    queue: list[tuple[int, int, int, int]] = []
+
+    def consider(start: int, middle: int, end: int) -> None:
+        rank = ranks.get((word[start:middle], word[middle:end]))
+        if rank is not None:
+            heappush(queue, (rank, start, middle, end))
+
+    for start in range(len(word) - 1):
+        consider(start, start + 1, start + 2)
+    while queue:
+        rank, start, middle, end = heappop(queue)
+        if ends.get(start) != middle or ends.get(middle) != end:
+            continue  # One of the two has been merged with another neighbour since.
+        yield MergeStep(rank, word[start:middle], word[middle:end], middle)
+        ends[start], starts[end] = end, start
+        del ends[middle], starts[middle]
+        if start > 0:
+            consider(starts[start], start, end)
+        if end < len(word):
+            consider(start, end, ends[end])
+
+
+@lru_cache(1 << 14)
+def _stand_in(character: str) -> str:
+    if character.isascii():
+        return character
+    if characters.is_letter(character):
+        return "é"
+    if characters.is_number(character):
+        return "²"
+    return "\u00a0" if characters.is_whitespace(character) else "·"
+
+
+def _as_it_is(aligned: AlignedText) -> AlignedText:
+    return aligned
+
+
+def _segment_words(rules: BpeRules, segment: Segment) -> Iterator[BpeWord]:
+    aligned = segment.aligned
+    if segment.token_id is not None:
+        span = aligned.span(0, len(aligned.text))
+        piece = Piece(aligned.text, segment.token_id, span)
+        yield BpeWord(aligned.text, span, (piece,), added=True)
+        return
+    prefixed = rules.add_prefix_space and not aligned.text.startswith(" ")
+    if prefixed:
+        # The inserted space has no place of its own in the text: it shares the first character's.
+        aligned = AlignedText(" " + aligned.text, (aligned.spans[0], *aligned.spans))
+    spans = split_pre_tokens(aligned.text) if rules.use_regex else [(0, len(aligned.text))]
+    for start, end in spans:
+        yield _encode_word(rules, aligned.cut(start, end), prefixed and start == 0)
+
+
+def _encode_word(rules: BpeRules, word: AlignedText, prefixed: bool) -> BpeWord:
+    symbols: list[str] = []
+    spans: list[Span] = []
+    for character, span in zip(word.text, word.spans, strict=True):
+        for byte in character.encode():
+            symbols.append(byte_symbols()[byte])
+            spans.append(span)
+    visible = AlignedText("".join(symbols), tuple(spans))
+    whole = rules.ignore_merges and rules.model.token_to_id(visible.text) is not None
+    merges = () if whole else tuple(apply_merges(visible.text, rules.ranks))
+    ranges = [(0, len(symbols))] if whole else _ranges(len(symbols), merges)
+    pieces = tuple(_piece(rules.model, visible.cut(start, end)) for start, end in ranges)
+    span = word.span(0, len(word.text))
+    return BpeWord(word.text, span, pieces, False, tuple(symbols), merges, prefixed, whole)
+
+
+def _ranges(symbols: int, merges: Sequence[MergeStep]) -> list[Span]:
+    """Where the symbols begin and end, in bytes, once the merges have erased their boundaries."""
+    erased = {step.boundary for step in merges}
+    return list(pairwise(cut for cut in range(symbols + 1) if cut not in erased))
+
+
+def _piece(model: models.BPE, token: AlignedText) -> Piece:
+    token_id = model.token_to_id(token.text)
+    if token_id is None:
+        raise ValueError(
+            f"The vocabulary lacks {token.text!r}. A byte-level vocabulary holds a symbol for each of "
+            "the 256 bytes: train it with initial_alphabet=pre_tokenizers.ByteLevel.alphabet()."
+        )
+    return Piece(token.text, token_id, token.span(0, len(token.text)))
+
+
+def _trim(words: tuple[BpeWord, ...], add_prefix_space: bool) -> tuple[BpeWord, ...]:
+    """Leave white space at the ends of a token out of its offsets (``trim_offsets``)."""
+    result: list[BpeWord] = []
+    count = 0
+    for word in words:
+        pieces: list[Piece] = []
+        for piece in word.pieces:
+            keep_one = add_prefix_space and (count == 0 or piece.span[0] == 0)
+            pieces.append(replace(piece, span=_trimmed(piece, keep_one)))
+            count += 1
+        result.append(replace(word, pieces=tuple(pieces)))
+    return tuple(result)
+
+
+def _trimmed(piece: Piece, keep_one: bool) -> Span:
+    start, end = piece.span
+    plain = "".join("x" if not _is_blank(character) else " " for character in piece.token)
+    leading = len(plain) - len(plain.lstrip())
+    trailing = len(plain) - len(plain.rstrip())
+    if leading == 1 and keep_one:
+        leading = 0  # It is taken for the inserted space, which is not in the text.
+    start = min(start + leading, end)
+    if trailing <= end:
+        end = max(end - trailing, start)
+    return start, end
+
+
+def _is_blank(symbol: str) -> bool:
+    return symbol == byte_symbols()[0x20] or characters.is_whitespace(symbol)

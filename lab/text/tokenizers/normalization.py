@@ -1,0 +1,144 @@
+"""The normalizer of BERT, one stage at a time, with a thread back to the original characters.
+
+Devlin et al. 2019 say only that the input is WordPiece-tokenized; the stages are those of the
+``BasicTokenizer`` in the code released with the paper (``tokenization.py``, google-research/bert)
+as the ``tokenizers`` library restates them in ``BertNormalizer``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from tokenizers import normalizers
+
+from lab.text.tokenizers import characters
+from lab.text.tokenizers.pieces import Span
+
+StageName = Literal["clean_text", "handle_chinese_chars", "strip_accents", "lowercase"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedText:
+    """A text that remembers where each of its characters came from.
+
+    Attributes:
+        text: The text now, m characters.
+        spans: For each of the m characters, the range of the original text it stands for.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+
+    @classmethod
+    def original(cls, text: str) -> AlignedText:
+        """The text before anything happened to it: character i comes from (i, i + 1)."""
+        return cls(text, tuple((i, i + 1) for i in range(len(text))))
+
+    def cut(self, start: int, end: int) -> AlignedText:
+        """Characters ``start`` to ``end`` (exclusive), still pointing into the original text."""
+        return AlignedText(self.text[start:end], self.spans[start:end])
+
+    def span(self, start: int, end: int) -> Span:
+        """The range of the original text behind characters ``start`` to ``end`` (exclusive).
+
+        From the start of the first to the end of the last, as the library counts it.
+        """
+        return self.spans[start][0], self.spans[end - 1][1]
+
+
+Stage = Callable[[AlignedText], AlignedText]
+
+
+def bert_stages(normalizer: normalizers.BertNormalizer) -> tuple[tuple[StageName, Stage], ...]:
+    """The stages that a BERT normalizer's flags switch on, in the order they run.
+
+    Args:
+        normalizer: ``strip_accents=None`` means "if lower-casing", as in the released code.
+
+    Returns:
+        Up to four (name of the flag, function), to be applied one after the other.
+    """
+    strip_accents = normalizer.strip_accents
+    if strip_accents is None:
+        strip_accents = normalizer.lowercase
+    stages: tuple[tuple[StageName, bool, Stage], ...] = (
+        ("clean_text", normalizer.clean_text, clean),
+        ("handle_chinese_chars", normalizer.handle_chinese_chars, space_cjk),
+        ("strip_accents", strip_accents, strip_accent_marks),
+        ("lowercase", normalizer.lowercase, lower),
+    )
+    return tuple((name, stage) for name, switched_on, stage in stages if switched_on)
+
+
+def clean(aligned: AlignedText) -> AlignedText:
+    """Delete control characters and turn every kind of white space into a plain space."""
+    return _rebuild(
+        (" " if characters.is_whitespace(character) else character, span)
+        for character, span in _pairs(aligned)
+        if not characters.is_control(character)
+    )
+
+
+def space_cjk(aligned: AlignedText) -> AlignedText:
+    """Put a space before and after each CJK ideograph, so that each becomes a word."""
+    return _rebuild(
+        (spaced, span)
+        for character, span in _pairs(aligned)
+        for spaced in (f" {character} " if characters.is_cjk(character) else character)
+    )
+
+
+def lower(aligned: AlignedText) -> AlignedText:
+    """Lower-case each character by itself; ``"İ"`` becomes two that share its span."""
+    return _rebuild(
+        (lowered, span) for character, span in _pairs(aligned) for lowered in characters.lowercase(character)
+    )
+
+
+def strip_accent_marks(aligned: AlignedText) -> AlignedText:
+    """Decompose (NFD, Unicode Standard Annex 15) and delete the non-spacing marks."""
+    if aligned.text.isascii():
+        return aligned
+    return _rebuild(
+        (character, span)
+        for character, span in _pairs(_decompose(aligned))
+        if not characters.is_nonspacing_mark(character)
+    )
+
+
+def _decompose(aligned: AlignedText) -> AlignedText:
+    """NFD: each character decomposed, then runs of marks sorted by combining class.
+
+    Sorting may carry a mark across the edge of the character it came from. The library then
+    hands out the original spans in reading order: the first part of each decomposition takes
+    the next span and every other part repeats the last one taken. We follow it.
+    """
+    ordered: list[tuple[int, str, bool]] = []
+    run_start = 0
+    for character in aligned.text:
+        for index, part in enumerate(characters.decompose(character)):
+            combining = characters.combining_class(part)
+            if combining == 0:
+                ordered[run_start:] = sorted(ordered[run_start:], key=lambda entry: entry[0])
+                run_start = len(ordered)
+            ordered.append((combining, part, index == 0))
+    ordered[run_start:] = sorted(ordered[run_start:], key=lambda entry: entry[0])
+
+    source = iter(aligned.spans)
+    span = (0, 0)
+    pairs: list[tuple[str, Span]] = []
+    for _, part, takes_next in ordered:
+        span = next(source) if takes_next else span
+        pairs.append((part, span))
+    return _rebuild(iter(pairs))
+
+
+def _pairs(aligned: AlignedText) -> Iterator[tuple[str, Span]]:
+    return zip(aligned.text, aligned.spans, strict=True)
+
+
+def _rebuild(pairs: Iterator[tuple[str, Span]]) -> AlignedText:
+    kept = tuple(pairs)
+    return AlignedText("".join(character for character, _ in kept), tuple(span for _, span in kept))

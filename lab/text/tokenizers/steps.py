@@ -1,0 +1,35 @@
+"""One door to the explained tokenizers, whichever a model uses."""
+
+from __future__ import annotations
+
+from tokenizers import Tokenizer, models
+
+from lab.text.tokenizers.bpe import BpeSteps, bpe_steps
+from lab.text.tokenizers.wordpiece import WordPieceSteps, wordpiece_steps
+
+TokenizationSteps = WordPieceSteps | BpeSteps
+
+
+def tokenization_steps(tokenizer: Tokenizer, text: str) -> TokenizationSteps:
+    """Tokenize a text and keep every step, by the algorithm that the tokenizer uses.
+
+    The result equals ``tokenizer.encode(text, add_special_tokens=False)`` with truncation and
+    padding off. Both kinds of result are :class:`lab.text.tokenizers.pieces.Steps`.
+
+    Args:
+        tokenizer: As loaded from a checkpoint's ``tokenizer.json``. Pass the same object again
+            for the next text: its merges are remembered.
+        text: Any text. Lone surrogates have to be replaced by the caller.
+
+    Raises:
+        ValueError: If the model is neither WordPiece nor BPE, if another part of the tokenizer
+            differs from those of BERT, GPT-2 and RoBERTa, or if the text holds a lone surrogate.
+    """
+    if isinstance(tokenizer.model, models.WordPiece):
+        return wordpiece_steps(tokenizer, text)
+    if isinstance(tokenizer.model, models.BPE):
+        return bpe_steps(tokenizer, text)
+    raise ValueError(
+        f"The lab explains WordPiece (BERT) and byte-level BPE (GPT-2, RoBERTa) tokenizers; "
+        f"this one is {type(tokenizer.model).__name__}."
+    )

@@ -1,0 +1,287 @@
+"""WordPiece, step by step, as BERT uses it (Devlin et al. 2019, §3 "Input/Output Representations").
+
+The vocabulary comes from Schuster & Nakajima 2012 and Wu et al. 2016 (§4.1); cutting a word
+needs only the vocabulary: take the longest entry that starts the word, then the longest that
+continues it, until nothing is left. Entries that continue a word are marked with ``##``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal
+
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+from lab.text.tokenizers import characters
+from lab.text.tokenizers.added_tokens import Segment, split_added_tokens
+from lab.text.tokenizers.normalization import AlignedText, Stage, StageName, bert_stages
+from lab.text.tokenizers.pieces import Piece, PreToken, Span, Steps, require_encodable
+
+WhyUnknown = Literal["no piece matches", "too many characters"]
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizationStage:
+    """One stage of the normalizer.
+
+    Attributes:
+        name: The flag of ``BertNormalizer`` that switches it on.
+        before: The whole text before it. Added tokens stand in it untouched.
+        after: The whole text after it, m characters.
+        spans: For each of those m characters, its range in the text as typed.
+    """
+
+    name: StageName
+    before: str
+    after: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One question to the vocabulary.
+
+    Attributes:
+        candidate: What was looked up, ``##`` included where it continues the word.
+        start: First character of the candidate in the (normalized) word.
+        end: One past its last character.
+        token_id: The id that was found, or None.
+    """
+
+    candidate: str
+    start: int
+    end: int
+    token_id: int | None
+
+    @property
+    def found(self) -> bool:
+        """Whether the vocabulary has the candidate."""
+        return self.token_id is not None
+
+
+@dataclass(frozen=True, slots=True)
+class WordSteps(PreToken):
+    """How one word was cut.
+
+    Attributes:
+        matches: The lookups that found a piece, in order; none for an added token and for a word
+            over the length limit. A word that ends as unknown keeps those it got.
+        continuing_prefix: What marks a piece inside a word, ``##`` in BERT.
+        unknown: Why the word became the unknown token, or None if it did not.
+    """
+
+    matches: tuple[Lookup, ...] = ()
+    continuing_prefix: str = "##"
+    unknown: WhyUnknown | None = None
+
+    @property
+    def lookups(self) -> tuple[Lookup, ...]:
+        """Every lookup in the order it was made.
+
+        Derived, not stored: a word of n characters may take n(n + 1)/2 of them. From where the
+        last piece ended, all that is left of the word is tried first, then one character less.
+        """
+        if self.added or self.unknown == "too many characters":
+            return ()
+        tried: list[Lookup] = []
+        start = 0
+        for match in self.matches:
+            tried.extend(self._failures(start, match.end + 1))
+            tried.append(match)
+            start = match.end
+        tried.extend(self._failures(start, start + 1))
+        return tuple(tried)
+
+    def _failures(self, start: int, shortest_end: int) -> Iterator[Lookup]:
+        prefix = self.continuing_prefix if start > 0 else ""
+        for end in range(len(self.text), shortest_end - 1, -1):
+            yield Lookup(prefix + self.text[start:end], start, end, None)
+
+
+@dataclass(frozen=True, slots=True)
+class WordPieceSteps(Steps[WordSteps]):
+    """A text on its way through a WordPiece tokenizer.
+
+    Attributes:
+        stages: The normalization stages that this tokenizer switches on, in order; up to four.
+    """
+
+    stages: tuple[NormalizationStage, ...]
+
+    @property
+    def normalized(self) -> str:
+        """The text after the last stage."""
+        return self.stages[-1].after if self.stages else self.text
+
+
+def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
+    """Tokenize a text and keep every step.
+
+    The result equals ``tokenizer.encode(text, add_special_tokens=False)`` with truncation and
+    padding off: tokens, ids, offsets and word ids.
+
+    Args:
+        tokenizer: With the model WordPiece, a ``BertNormalizer`` or no normalizer, and a
+            ``BertPreTokenizer``: BERT, DistilBERT, ELECTRA.
+        text: Any text. Lone surrogates have to be replaced by the caller.
+
+    Returns:
+        Stages, words, lookups and pieces.
+
+    Raises:
+        ValueError: If the tokenizer is built otherwise, if it has no unknown token where one is
+            needed, or if the text holds a lone surrogate.
+    """
+    require_encodable(text)
+    model = _wordpiece_model(tokenizer)
+    stages = _stages(tokenizer)
+    typed = split_added_tokens(tokenizer, [Segment(AlignedText.original(text), None)])
+    segments, shown = _normalize(stages, typed)
+
+    def normalize(aligned: AlignedText) -> AlignedText:
+        return reduce(lambda so_far, stage: stage[1](so_far), stages, aligned)
+
+    segments = split_added_tokens(tokenizer, segments, normalize=normalize)
+    words = tuple(word for segment in segments for word in _segment_words(model, segment))
+    return WordPieceSteps(text, words, shown)
+
+
+def split_words(text: str) -> Iterator[Span]:
+    """The pre-tokens of BERT: cut at white space, then make each punctuation mark a word.
+
+    Args:
+        text: Normalized text.
+
+    Yields:
+        (start, end) of each pre-token in ``text``; white space belongs to none.
+    """
+    start = 0
+    for position, character in enumerate(text):
+        blank = characters.is_whitespace(character)
+        if not (blank or characters.is_punctuation(character)):
+            continue
+        if start < position:
+            yield start, position
+        if not blank:
+            yield position, position + 1
+        start = position + 1
+    if start < len(text):
+        yield start, len(text)
+
+
+def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
+    """Cut one word greedily: the longest piece first, then on from where it ends.
+
+    Args:
+        model: Gives the vocabulary and the prefix of continuing pieces.
+        word: A pre-token, at least one character.
+
+    Yields:
+        The lookups that found a piece. They end before the word does if it is unknown.
+    """
+    start = 0
+    while start < len(word):
+        prefix = model.continuing_subword_prefix if start > 0 else ""
+        for end in range(len(word), start, -1):
+            candidate = prefix + word[start:end]
+            token_id = model.token_to_id(candidate)
+            if token_id is not None:
+                yield Lookup(candidate, start, end, token_id)
+                break
+        else:
+            return
+        start = end
+
+
+def _normalize(
+    stages: tuple[tuple[StageName, Stage], ...], segments: list[Segment]
+) -> tuple[list[Segment], tuple[NormalizationStage, ...]]:
+    shown: list[NormalizationStage] = []
+    before = _join(segments)
+    for name, stage in stages:
+        segments = [
+            segment if segment.token_id is not None else Segment(stage(segment.aligned), None) for segment in segments
+        ]
+        after = _join(segments)
+        shown.append(NormalizationStage(name, before.text, after.text, after.spans))
+        before = after
+    return segments, tuple(shown)
+
+
+def _segment_words(model: models.WordPiece, segment: Segment) -> Iterator[WordSteps]:
+    aligned = segment.aligned
+    if segment.token_id is not None:
+        span = aligned.span(0, len(aligned.text))
+        piece = Piece(aligned.text, segment.token_id, span)
+        yield WordSteps(aligned.text, span, (piece,), added=True)
+        return
+    for start, end in split_words(aligned.text):
+        yield _cut_word(model, aligned.cut(start, end))
+
+
+def _cut_word(model: models.WordPiece, word: AlignedText) -> WordSteps:
+    span = word.span(0, len(word.text))
+    prefix = model.continuing_subword_prefix
+    matches: tuple[Lookup, ...] = ()
+    unknown: WhyUnknown | None = None
+    if len(word.text) > model.max_input_chars_per_word:
+        unknown = "too many characters"
+    else:
+        matches = tuple(longest_match_first(model, word.text))
+        if not matches or matches[-1].end < len(word.text):
+            unknown = "no piece matches"
+    if unknown is not None:
+        pieces: tuple[Piece, ...] = (_unknown_piece(model, span),)
+    else:
+        pieces = tuple(
+            Piece(match.candidate, match.token_id, word.span(match.start, match.end))
+            for match in matches
+            if match.token_id is not None
+        )
+    return WordSteps(word.text, span, pieces, False, matches, prefix, unknown)
+
+
+def _unknown_piece(model: models.WordPiece, span: Span) -> Piece:
+    token_id = model.token_to_id(model.unk_token)
+    if token_id is None:
+        raise ValueError(
+            f"The vocabulary has no unknown token {model.unk_token!r}, which this text needs. "
+            "Add it to the vocabulary, or name the right one as the model's unk_token."
+        )
+    return Piece(model.unk_token, token_id, span)
+
+
+def _join(segments: list[Segment]) -> AlignedText:
+    return AlignedText(
+        "".join(segment.aligned.text for segment in segments),
+        tuple(span for segment in segments for span in segment.aligned.spans),
+    )
+
+
+def _wordpiece_model(tokenizer: Tokenizer) -> models.WordPiece:
+    model = tokenizer.model
+    if not isinstance(model, models.WordPiece):
+        raise ValueError(
+            f"wordpiece_steps needs a WordPiece tokenizer, but this one is {type(model).__name__}. "
+            "tokenization_steps chooses by model type."
+        )
+    if not isinstance(tokenizer.pre_tokenizer, pre_tokenizers.BertPreTokenizer):
+        raise ValueError(
+            "wordpiece_steps explains BERT's pre-tokenizer (BertPreTokenizer), but this tokenizer "
+            f"has {type(tokenizer.pre_tokenizer).__name__}."
+        )
+    return model
+
+
+def _stages(tokenizer: Tokenizer) -> tuple[tuple[StageName, Stage], ...]:
+    normalizer = tokenizer.normalizer
+    if normalizer is None:
+        return ()
+    if not isinstance(normalizer, normalizers.BertNormalizer):
+        raise ValueError(
+            "wordpiece_steps explains BERT's normalizer (BertNormalizer), but this tokenizer has "
+            f"{type(normalizer).__name__}."
+        )
+    return bert_stages(normalizer)

@@ -1,0 +1,120 @@
+"""Draw a :class:`lab.charts.base.figure.Figure`: the chart, its numbers as a table and as CSV, itself as a notebook."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lab.charts.base.figure import Figure
+from lab.charts.base.picture import drawable, png, svg
+from lab.charts.base.plotted import Plotted
+from lab.charts.base.tables import to_csv
+from lab.ui.cached.runs import TURNS
+from lab.ui.teaching import larger_chart, larger_plotly
+
+_FIT = 4  # columns that are seen without scrolling
+_MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
+
+
+def draw(
+    figure: Figure | partial[Any], key: str, *, clickable: bool = False, call: partial[Any] | None = None
+) -> dict[str, Any]:
+    """Show ``figure`` with its table behind a button; return the chart's event (empty unless clickable).
+
+    A figure given as the ``call`` that makes it can be taken home as a notebook.
+    """
+    if isinstance(figure, partial):
+        return draw(figure(), key, clickable=clickable, call=figure)
+    event = st.vega_lite_chart(
+        figure.data, larger_chart(dict(figure.spec)), width=figure.width, key=key, alt=figure.alt,
+        on_select="rerun" if clickable else "ignore",
+    )  # fmt: skip
+    show_numbers(figure.table, key, call, figure)
+    return dict(event) if clickable and isinstance(event, dict) else {}
+
+
+def draw_plotly(plotted: Plotted | partial[Any], key: str, call: partial[Any] | None = None) -> None:
+    """The same for a chart of Plotly's."""
+    if isinstance(plotted, partial):
+        draw_plotly(plotted(), key, plotted)
+        return
+    st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
+    show_numbers(plotted.table, key, call)
+
+
+def show_numbers(
+    make_table: Callable[[], pd.DataFrame],
+    key: str,
+    call: partial[Any] | None = None,
+    figure: Figure | None = None,
+) -> None:
+    """The button under a figure: its numbers as a table, made when it is opened, and what can be taken home."""
+    with st.popover(
+        "Numbers and files", icon=":material/table:", type="tertiary", on_change="rerun", key=f"{key}.table"
+    ) as pop:
+        if pop.open:
+            table = make_table()
+            st.dataframe(table)
+            if len(table.columns) > _FIT:
+                st.caption(f"{len(table.columns)} columns: scroll the table sideways, or take the CSV.")
+            with st.container(horizontal=True):
+                _file("CSV", key, "csv", to_csv(table))
+                if figure is not None and drawable(figure):
+                    _file("PNG", key, "png", partial(_drawn, png, figure))
+                    _file("SVG", key, "svg", partial(_drawn, svg, figure))
+                if call is not None:
+                    take_notebook(call, key)
+
+
+def _file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
+    """A download that asks the page for nothing; a function is called when it is clicked."""
+    st.download_button(
+        label, data, file_name=f"{key}.{kind}", mime=_MIME[kind], key=f"{key}.{kind}", on_click="ignore",
+        icon=":material/download:", type="tertiary",
+    )  # fmt: skip
+
+
+def take_notebook(call: partial[Any], key: str) -> None:
+    """A download of the notebook that makes ``call``."""
+    _file("Notebook", key, "ipynb", partial(_notebook, call, key))
+
+
+def _drawn(draw_it: Callable[[Figure], str | bytes], figure: Figure) -> str | bytes:
+    with TURNS:
+        return draw_it(figure)
+
+
+def _notebook(call: partial[Any], title: str) -> str:
+    from lab.figures.notebook import notebook
+
+    return notebook(call, title)
+
+
+def code(*functions: Callable[..., Any]) -> None:
+    """The source of the functions that computed what is on screen."""
+    with st.expander("The code that just ran", icon=":material/code:"):
+        st.code("\n\n".join(inspect.getsource(function) for function in functions), language="python")
+
+
+def take_click(chart: str, fields: Mapping[str, str]) -> None:
+    """Set each field of the selection to the place that was clicked last in ``chart``, once a click."""
+    cells = _selected(chart)
+    if not cells or cells == st.session_state.get(f"_taken.{chart}"):
+        return
+    st.session_state[f"_taken.{chart}"] = cells
+    for field, place in fields.items():
+        number = cells[0].get(place)
+        if isinstance(number, int | float):
+            st.session_state[field] = int(number) + 1
+
+
+def _selected(name: str) -> list[dict[str, float]]:
+    """What the chart ``name`` says was clicked last."""
+    event = st.session_state.get(name)
+    selected = event.get("selection", {}) if event is not None else {}
+    return [dict(cell) for key in ("map", "cell") for cell in selected.get(key) or ()]

@@ -1,0 +1,112 @@
+"""One head before the learner: which query, which key, and its map. Several lessons and benches stand on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import streamlit as st
+
+from lab.analysis.heads.attention import AttentionRow, attention_row
+from lab.charts.base.figure import Figure
+from lab.course.words import quoted
+from lab.figures import attention as figures
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
+from lab.toy.models import CONSTRUCTED, HEAD_RULES
+from lab.ui.drawing import draw
+from lab.ui.page import LessonPage
+
+F = TypeVar("F", bound=Figure)
+
+
+@dataclass(frozen=True)
+class OneHead:
+    """What the learner looks at: one head of one layer, one query, one key. All counted from 0."""
+
+    page: LessonPage
+    trace: Trace
+    layer: LayerTrace
+    head: int
+    query: int
+    key: int
+
+    @property
+    def row(self) -> AttentionRow:
+        return attention_row(self.layer, self.head, self.query)
+
+    @property
+    def place(self) -> str:
+        """Where we are, for chart titles; with the index a notebook would use."""
+        return figures.place(self.layer.index, self.head)
+
+    def figure(self, of: Callable[[Trace, int, int, int, int], F]) -> partial[F]:
+        """The figure ``of`` what the learner looks at."""
+        return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
+
+    def token(self, position: int) -> str:
+        return quoted(self.trace.labels[position])
+
+
+def choose_tokens(trace: Trace, query: int, key: int, between: Callable[[], bool] = lambda: True) -> bool:
+    """Two selectors for query and key; the keyboard's way to what a click on the map does.
+
+    What ``between`` asks about the query stands between them: the chosen key could be its answer. Returns what it
+    returns: whether the step may go on.
+    """
+    left, right = st.columns(2)
+    with left:
+        choose_token(trace, "token", "Query: the token that attends", query)
+    if not between():
+        return False
+    with right:
+        choose_token(trace, "key_token", "Key: the token attended to", key)
+    return True
+
+
+def choose_token(trace: Trace, name: str, label: str, chosen: int) -> None:
+    """A selector of one token; ``name`` is the field of the selection that it sets."""
+
+    def take() -> None:
+        st.session_state[name] = st.session_state[f"_{name}"] + 1
+
+    st.session_state[f"_{name}"] = chosen
+    st.selectbox(
+        label, range(len(trace)), key=f"_{name}", on_change=take, format_func=lambda i: f"{i + 1} · {trace.labels[i]}"
+    )
+
+
+def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
+    """One head's map, or the part of it around the chosen pair; returns the pair clicked."""
+    call = partial(
+        figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title, clickable=clickable
+    )
+    rows, columns = figures.shown(traced, view.query, view.key)
+    figure = call()
+    clicked = figure.clicked(draw(figure, key, clickable=clickable, call=call))
+    n = len(traced)
+    if rows != slice(0, n):
+        st.caption(
+            f"The map is {n} × {n}. Drawn are queries {rows.start + 1} to {rows.stop} and keys {columns.start + 1} to "
+            f"{columns.stop}, around the chosen pair."
+        )
+    return None if clicked is None else (clicked[0] + rows.start, clicked[1] + columns.start)
+
+
+def show_map(view: OneHead) -> None:
+    """The whole head: who attends to whom. A click chooses another pair."""
+    clicked = draw_map(view, view.trace, f"Attention weights, {view.place}", "attention-map", clickable=True)
+    if clicked is not None and clicked != st.session_state.get("_clicked"):
+        st.session_state["_clicked"] = clicked
+        st.session_state["token"], st.session_state["key_token"] = clicked[0] + 1, clicked[1] + 1
+        st.rerun()
+    weight = view.row.weights[view.key]
+    if view.trace.model.id == CONSTRUCTED:
+        st.markdown(f"Head {view.head + 1} was written by hand, to {HEAD_RULES[view.head]}.")
+    st.markdown(
+        f"{view.token(view.query)} gives {view.token(view.key)} the weight **{weight:.3f}**. Every row adds up to 1. "
+        f"Click a cell to choose another pair. In Python this map is "
+        f"`trace.layer({view.layer.index}).attention[{view.head}]`."
+    )

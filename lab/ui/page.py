@@ -1,0 +1,286 @@
+"""What every page with a model does: header, trace, proof; and what a lesson adds, the way on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from lab.course.benches import Bench
+from lab.course.ideas import idea
+from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
+from lab.course.words import escaped
+from lab.models.catalogue import ModelUnavailable, twin_id
+from lab.models.config import CheckpointError
+from lab.models.encoding import TextError
+from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import parameters, progress_view, selection, shell, sidebar, teaching
+from lab.ui.cached import runs as cached
+from lab.ui.proof_badge import show_proof
+from lab.ui.quiz import keep_place, progress, remember
+
+_PLAIN = Interventions()
+# The step that the URL named when this page was drawn last.
+_WRITTEN = "_step_in_url"
+
+
+@dataclass(frozen=True)
+class OpenPage:
+    """One run of a page: what is selected, where the proof badge and the notes go."""
+
+    selection: parameters.Selection
+    badge: DeltaGenerator
+    notes: DeltaGenerator
+    weights: bool  # whether its model may be the one before training: the same with random weights
+
+    def step(self, names: Sequence[str]) -> str:
+        """The row of steps under the header: one idea a screen. Returns the chosen one's name.
+
+        The choice is in the URL (``step``), so a teacher can link to it, and the browser's Back goes through it.
+        That is why Python writes it: a parameter that the browser writes for a widget makes no entry in its history.
+        """
+        asked = st.query_params.get("step")
+        if asked != st.session_state.get(_WRITTEN) or st.session_state.get("step") not in names:
+            # A link or the browser's Back names it, or it was another page's.
+            st.session_state["step"] = asked if asked in names else names[0]
+        st.segmented_control("Step", list(names), required=True, key="step", label_visibility="collapsed")
+        chosen = st.session_state["step"]
+        chosen = str(chosen) if chosen in names else names[0]
+        _write_step(None if chosen == names[0] else chosen)
+        keep_place()
+        return chosen
+
+    def next_step(self, names: Sequence[str]) -> None:
+        """The buttons at the end of a step that lead to the next one and back; keys press them before a class."""
+        at = list(names).index(str(st.session_state.get("step", names[0])))
+        back, forward = teaching.keys()
+        with st.container(horizontal=True):
+            if at > 0:
+                st.button(
+                    f"Previous: {names[at - 1]}", key="_previous_step", icon=":material/arrow_back:", type="tertiary",
+                    on_click=_set_step, args=(names[at - 1],), shortcut=back,
+                )  # fmt: skip
+            if at + 1 < len(names):
+                st.button(
+                    f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:",
+                    on_click=_set_step, args=(names[at + 1],), shortcut=forward,
+                )  # fmt: skip
+            else:
+                self.next_page(forward)
+
+    def next_page(self, key: str | None) -> None:
+        """What follows the last step: nothing, where pages have no order."""
+
+    def trace(self, changes: Interventions = _PLAIN) -> Trace:
+        """The selected text through the selected model. Stops the page with a sentence if it cannot be."""
+        return self.run(self._model_id(), self.selection.text, self.selection.pair, changes)
+
+    def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
+        """Any text through any model that is here; ``whose`` ("Text B: ") begins what is said about it."""
+        try:
+            traced = cached.run(model_id, text, pair, changes)
+        except TextError as error:
+            st.info(f"{whose}{error}", icon=":material/edit:")
+            self.finish()
+            st.stop()
+        cut = traced.encoding.cut
+        if cut:
+            name, limit = escaped(traced.model.id), traced.model.config.max_tokens
+            where = ", from the longer text first" if traced.pair else " from the end"
+            st.warning(
+                f"{whose}{name} reads at most {limit} tokens, so {cut} were cut{where}.",
+                icon=":material/content_cut:",
+            )
+        return traced
+
+    def _model_id(self) -> str:
+        """The model to run: the selected one, or its twin with random weights where the page offers them."""
+        wanted = self.available(self.selection.model)
+        if self.selection.weights != parameters.RANDOM or not self.weights:
+            return wanted
+        seed = self.selection.twin_seed
+        st.info(
+            f"Random weights, seed {seed}: {escaped(wanted)} before its first training step. Nothing is learned here.",
+            icon=":material/casino:",
+        )
+        return twin_id(wanted, seed)
+
+    def available(self, wanted: str) -> str:
+        """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
+        try:
+            size = cached.needs_download(wanted)
+            if size is not None and not st.session_state.get(f"_download.{wanted}"):
+                with st.container(border=True):
+                    st.markdown(
+                        f"**{escaped(wanted)}** is not on this machine yet: {size} MB from the Hugging Face Hub."
+                    )
+                    st.button(f"Download {size} MB", key=f"_download.{wanted}", icon=":material/download:")
+                st.caption(f"Until then you see {parameters.DEFAULTS.model}.")
+                return parameters.DEFAULTS.model
+            cached.model(wanted)
+        except (ModelUnavailable, CheckpointError) as error:
+            st.warning(
+                f"{escaped(str(error))} You see {parameters.DEFAULTS.model} instead.", icon=":material/cloud_off:"
+            )
+            return parameters.DEFAULTS.model
+        return wanted
+
+    def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
+        """Layer and head selectors in the sidebar; returns both from 0. ``first`` is the head before anybody chose."""
+        return self.layer_control(model), self.head_control(model, first)
+
+    def head_control(self, model: LoadedModel, first: int = 1) -> int:
+        """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
+        with sidebar.controls():
+            _counted("head", model.config.heads, model.id, first)
+        return int(selection.chosen("head")) - 1
+
+    def layer_control(self, model: LoadedModel) -> int:
+        """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""
+        with sidebar.controls():
+            st.divider()
+            _counted("layer", model.config.layers, model.id)
+        return int(selection.chosen("layer")) - 1
+
+    def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
+        """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
+
+        With several traces there is a badge for each, and it names its model, or says which of the ``names`` it is.
+        """
+        with self.badge, st.spinner("Checking every step against Hugging Face …"):
+            proofs = [cached.proof(trace) for trace in traces]
+        self.badge.empty()
+        with self.badge.container(horizontal=True):
+            for place, (trace, proof) in enumerate(zip(traces, proofs, strict=True)):
+                name = names[place] if names else trace.model.id if len(traces) > 1 else None
+                show_proof(proof, name, on_purpose=bool(names) and not trace.interventions.changes_nothing)
+
+    def finish(self) -> None:
+        """Notes of what was changed. Call it when all controls are drawn."""
+        with self.notes.container():
+            for message in selection.take_notes():
+                st.warning(message, icon=":material/info:")
+
+
+@dataclass(frozen=True)
+class LessonPage(OpenPage):
+    """The page of a lesson."""
+
+    lesson: Lesson
+
+    def step(self, names: Sequence[str]) -> str:
+        """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
+        chosen = super().step(names)
+        about = idea(self.lesson.id, chosen)
+        if about is not None:
+            st.markdown(about)
+        if not self.selection.teach:
+            remember(progress().visited(self.lesson.id, tuple(names), chosen))
+        return chosen
+
+    def next_page(self, key: str | None) -> None:
+        """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""
+        _, after = neighbours(self.lesson)
+        label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
+        # A key of its own: the click that led to this step would otherwise count for this button, too.
+        if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", shortcut=key):
+            following = COURSE_PAGE if after is None else after.page
+            st.switch_page(script(following), query_params=selection.elsewhere())
+
+    def finish(self) -> None:
+        """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
+        super().finish()
+        st.divider()
+        _papers(self.lesson.reading)
+        before, after = neighbours(self.lesson)
+        left, right = st.columns(2)
+        with left:
+            if before:
+                st.page_link(script(before.page), label=before.title, icon=":material/arrow_back:")
+            else:
+                st.page_link(script(COURSE_PAGE), label="Course", icon=":material/arrow_back:")
+        with right:
+            if after:
+                st.page_link(script(after.page), label=after.title, icon=":material/arrow_forward:")
+            else:
+                st.page_link(script(COURSE_PAGE), label="Course", icon=":material/map:")
+
+
+def open_lesson(page_file: str) -> LessonPage:
+    """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
+    lesson = shell.current_lesson(page_file)
+    badge = _header(lesson.title, lesson.question, lesson)
+    return LessonPage(selection.current(), badge, st.empty(), lesson.weights, lesson)
+
+
+def _header(title: str, question: str, lesson: Lesson | None = None) -> DeltaGenerator:
+    """Title, question and a row of badges, in one line before a class; returns the place of the proof's badge."""
+    teach = bool(selection.chosen("teach"))
+    with st.container(key="page_header", horizontal=teach, vertical_alignment="center", gap="small"):
+        st.title(title, width="content" if teach else "stretch")
+        if not teach:
+            st.markdown(f"**{question}**")
+        with st.container(horizontal=True, vertical_alignment="center", width="content" if teach else "stretch"):
+            if lesson is not None and not teach:
+                st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
+                progress_view.checks_badge(lesson)
+            badge = st.empty()
+            if lesson is not None:
+                with st.popover("Objectives", icon=":material/flag:", type="tertiary"):
+                    st.markdown(f"**{question}** After lesson {number(lesson)} you can …")
+                    st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
+    return badge
+
+
+def open_page(title: str, question: str) -> OpenPage:
+    """The same for a page that is neither lesson nor bench."""
+    shell.route()
+    badge = _header(title, question)
+    return OpenPage(selection.current(), badge, st.empty(), weights=False)
+
+
+@dataclass(frozen=True)
+class BenchPage(OpenPage):
+    """The page of a bench."""
+
+    bench: Bench
+
+    def finish(self) -> None:
+        """Notes of what was changed, and what to read."""
+        super().finish()
+        _papers(self.bench.reading)
+
+
+def open_bench(page_file: str) -> BenchPage:
+    """The same for a bench: guard the page, draw its header, and return the page to fill."""
+    bench = shell.current_bench(page_file)
+    badge = _header(bench.title, bench.question)
+    return BenchPage(selection.current(), badge, st.empty(), bench.weights, bench)
+
+
+def _papers(reading: Sequence[str]) -> None:
+    with st.expander("Papers", icon=":material/menu_book:"):
+        st.markdown("\n".join(f"- {paper}" for paper in reading))
+
+
+def _counted(name: str, count: int, model_id: str, first: int = 1) -> None:
+    """A selector of one of a model's layers or heads, from 1."""
+    selection.fit(name, count, model_id)
+    st.selectbox(name.capitalize(), range(1, count + 1), index=first - 1, key=name, bind="query-params")
+
+
+def _set_step(name: str) -> None:
+    st.session_state["step"] = name
+
+
+def _write_step(name: str | None) -> None:
+    """The step's name into the URL, none for the first one."""
+    st.session_state[_WRITTEN] = name
+    if name is None:
+        st.query_params.pop("step", None)
+    elif st.query_params.get("step") != name:
+        st.query_params["step"] = name

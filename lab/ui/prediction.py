@@ -1,0 +1,117 @@
+"""A text with hidden words, or its beginning, and one place in it that the model is asked about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.analysis.words import predictions as read
+from lab.analysis.words.masking import asked_next, mask_of, typed_masks
+from lab.analysis.words.predictions import Candidate, Prediction, word_of
+from lab.course.words import quoted
+from lab.models.families.registry import FAMILIES
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import masking
+from lab.ui.cached import runs as cached
+from lab.ui.page import OpenPage
+
+
+@dataclass(frozen=True)
+class PredictionView:
+    """What the learner looks at: a text with hidden words (or its beginning), and one place in it.
+
+    ``plain`` is the run with nothing hidden, ``trace`` the one that is asked; they are the same in a
+    language model. Places count from 0.
+    """
+
+    page: OpenPage
+    plain: Trace
+    trace: Trace
+    hidden: tuple[int, ...]
+    chosen: tuple[int, ...]
+    place: int
+    prediction: Prediction
+
+    @property
+    def model(self) -> LoadedModel:
+        return self.plain.model
+
+    @property
+    def causal(self) -> bool:
+        return self.model.config.causal
+
+    @property
+    def noun(self) -> str:
+        """What the vocabulary holds, as the model's family calls it."""
+        return "tokens" if self.causal else "words"
+
+    @property
+    def truth(self) -> Candidate | None:
+        return read.true_word(self.prediction, self.model.tokenizer)
+
+    def best(self, k: int) -> tuple[Candidate, ...]:
+        return read.candidates(self.prediction, k, self.model.tokenizer)
+
+    @property
+    def where(self) -> str:
+        """The place in words, tokens counted from 1."""
+        return f"after token {self.place + 1}" if self.causal else f"at token {self.place + 1}"
+
+
+def cannot_predict(model: LoadedModel) -> str | None:
+    """Why a model predicts no words, in a sentence, or None if it does."""
+    name = quoted(model.id)
+    if FAMILIES[model.config.family].decoder is None:
+        return (
+            f"{name} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, not to "
+            "predict hidden ones, so it has no head for the vocabulary. Choose lab-bert in the sidebar."
+        )
+    if model.weights.vocabulary_head is None:
+        return (
+            f"{name} was saved without its vocabulary head, the part that turns a vector into a word. Choose lab-bert "
+            "in the sidebar, or a checkpoint that was saved with its head."
+        )
+    if not model.config.causal and mask_of(model.tokenizer) is None:
+        return f"The tokenizer of {name} has no token that hides another. Choose lab-bert in the sidebar."
+    return None
+
+
+def look(page: OpenPage, plain: Trace, *, first: bool) -> PredictionView | None:
+    """The controls of a step and what they choose, or None while nothing is hidden.
+
+    ``first`` is the step in which words are hidden, or the place is chosen.
+    """
+    if plain.model.config.causal:
+        return _look_ahead(page, plain)
+    mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]
+    chosen = masking.chosen_places(plain.encoding, mask_id)
+    hidden = tuple(sorted({*chosen, *typed_masks(plain.encoding, mask_id)}))
+    if first or not hidden:
+        masking.choose_words(plain, chosen, mask_id)
+    if not hidden:
+        st.info("Hide a word to ask the model about it.", icon=":material/visibility_off:")
+        return None
+    place = masking.asked_place(hidden, hidden[0])
+    masking.choose_place(plain, hidden, place, "Ask about")
+    trace = cached.masked_run(plain.model.id, plain.text, plain.pair or "", chosen) if chosen else plain
+    st.markdown(f"The model reads: {masking.reading(trace, place)}")
+    return PredictionView(
+        page, plain, trace, hidden, chosen, place, read.masked_prediction(trace, plain.encoding, place)
+    )
+
+
+def _look_ahead(page: OpenPage, plain: Trace) -> PredictionView:
+    places = range(len(plain))
+    start = asked_next(plain.encoding)
+    place = masking.asked_place(places, start)
+    masking.choose_place(plain, places, place, "Ask what comes after")
+    st.markdown(f"The model has read: {masking.reading(plain, place, until=place)}")
+    if place == start < len(plain) - 1:
+        st.caption(
+            f"The lab asks inside your text, before its last whole word, because after the final "
+            f"{quoted(word_of(plain.model.tokenizer, plain.token_ids[-1]))} the model expects a new sentence or the "
+            "end. Choose another token to ask after it."
+        )
+    return PredictionView(page, plain, plain, (), (), place, read.next_prediction(plain, place))

@@ -1,0 +1,79 @@
+"""The toy a learner trains: what is asked for in the sidebar, and what this session has trained so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from lab.toy.tasks import task_named
+from lab.ui.parameters import TRAINED, Selection
+from lab.ui.toys import cached as cached_toys
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+    from lab.toy.data import ToyData
+    from lab.toy.training import Plan, Run
+
+TRAIN_STEP = "Train a toy"
+_RUNS = "_toy_runs"
+_RUNS_KEPT = 6
+_ASKED = "_train_asked"
+
+
+def sentences(chosen: Selection) -> ToyData:
+    """The sentences of letters that the sidebar's settings make."""
+    return cached_toys.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
+
+
+def sentence(chosen: Selection) -> tuple[int, ...]:
+    """The one to look at."""
+    every = sentences(chosen).sentences
+    return every[min(chosen.toy_sentence, len(every)) - 1]
+
+
+def plan(chosen: Selection) -> Plan:
+    """What the sidebar asks to be trained."""
+    from lab.toy.training import Plan
+
+    task = task_named(chosen.toy_task)
+    layers = min(max(chosen.toy_layers, 1), 2)
+    return Plan(task.id, layers, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+
+
+def run_of(wanted: Plan) -> Run | None:
+    """What this session has trained by that plan, to its end or until it was stopped."""
+    runs: dict[Plan, Run] = st.session_state.get(_RUNS, {})
+    return runs.get(wanted)
+
+
+def remember(run: Run) -> None:
+    """Keep a run for this session; the oldest of too many is forgotten."""
+    runs: dict[Plan, Run] = st.session_state.setdefault(_RUNS, {})
+    runs.pop(run.plan, None)
+    runs[run.plan] = run
+    for old in list(runs)[:-_RUNS_KEPT]:
+        del runs[old]
+
+
+def toy(wanted: Plan) -> LoadedModel:
+    """The toy as this session has trained it, or as it is before training."""
+    run = run_of(wanted)
+    return cached_toys.untrained_toy(wanted) if run is None else run.latest.model
+
+
+def ask_for_training() -> None:
+    """A button's way to the step where training happens, and to its start."""
+    st.session_state["toy_weights"] = TRAINED
+    st.session_state["step"] = TRAIN_STEP
+    st.session_state[_ASKED] = True
+
+
+def choose_trained() -> None:
+    """A button's way to the controls of the training."""
+    st.session_state["toy_weights"] = TRAINED
+
+
+def training_asked() -> bool:
+    """Whether training was asked for since the last look."""
+    return bool(st.session_state.pop(_ASKED, False))

@@ -1,0 +1,94 @@
+"""Toy mode on screen: synthetic sentences, their validation and summary, and the one to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from lab.models.trace import Trace
+from lab.toy.data import as_text, summarise, validate
+from lab.ui.page import LessonPage, OpenPage
+from lab.ui.parameters import RANDOM, TRAINED
+from lab.ui.toys import cached as cached_toys
+from lab.ui.toys import runs as toy_runs
+from lab.ui.toys.runs import TRAIN_STEP
+from lab.ui.toys.training import show_training
+
+if TYPE_CHECKING:
+    from lab.toy.training import Plan
+
+
+_PURPOSE = "A toy: sentences of made-up words, one letter each, through a model small enough to read every number."
+
+
+def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
+    """The chosen sentence of letters through the chosen toy; says which toy it is.
+
+    ``heads`` cuts the random toy's weights into another number of heads.
+    """
+    chosen = page.selection
+    text = as_text(toy_runs.sentence(chosen))
+    if chosen.toy_weights == TRAINED:
+        plan = toy_runs.plan(chosen)
+        _say_trained(plan)
+        return cached_toys.number_run(toy_runs.toy(plan), text)
+    if chosen.toy_weights == RANDOM:
+        st.info(
+            f"{_PURPOSE} These weights are random: nothing is learned here. Compare with a trained model.",
+            icon=":material/casino:",
+        )
+    else:
+        st.info(
+            f"{_PURPOSE} These weights were written by hand, one rule for each head. Find the rules.",
+            icon=":material/construction:",
+        )
+    return cached_toys.toy_run(
+        chosen.toy_weights, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, text, heads
+    )  # fmt: skip
+
+
+def _say_trained(plan: Plan) -> None:
+    """Which toy it is: before training, stopped, or trained."""
+    run, task = toy_runs.run_of(plan), plan.what
+    if run is None or run.latest.step == 0:
+        st.info(
+            f"{_PURPOSE} Before training: random weights, nothing is learned. The lessons’ step “{TRAIN_STEP}” "
+            "teaches it "
+            f"the task “{task.name}”.",
+            icon=":material/model_training:",
+        )
+        return
+    now = run.latest
+    how = "Trained here" if now.finished else f"Training stopped at step {now.step} of {plan.steps}"
+    st.info(
+        f"{_PURPOSE} {how} on the task “{task.name}”: {now.accuracy:.1%} of its answers on fresh sentences are right.",
+        icon=":material/model_training:",
+    )
+
+
+def show_toy_data(page: LessonPage) -> None:
+    """The synthetic data, checked and summed up."""
+    data = toy_runs.sentences(page.selection)
+    st.markdown(
+        "Sentences of made-up words: each letter is a word, drawn at random with the seed in the sidebar. The words "
+        "mean "
+        "nothing, so all there is to learn is which word stands where. In the tables below a word is its number: a is "
+        "1, "
+        "b is 2."
+    )
+    st.dataframe(
+        pd.DataFrame({"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]},
+                     index=range(1, len(data.sentences) + 1)),
+        height=240,
+    )  # fmt: skip
+    st.markdown("**Data validation**")
+    st.dataframe(validate(data), hide_index=True)
+    st.markdown("**Summary**")
+    st.dataframe(summarise(data), hide_index=True)
+
+
+# The first steps of every lesson in toy mode.
+TOY_STEPS: Mapping[str, Callable[[LessonPage], None]] = {"Toy data": show_toy_data, TRAIN_STEP: show_training}

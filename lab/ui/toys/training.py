@@ -1,0 +1,203 @@
+"""The step in which a toy learns: before, while it happens, and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads.of_toys import INDUCTION
+from lab.analysis.heads.patterns import PATTERNS
+from lab.charts.base.figure import Figure
+from lab.charts.cells.small_maps import small_maps
+from lab.charts.marks.lines import lines
+from lab.course.toy_checks import expected_pattern
+from lab.toy.data import as_text, letter
+from lab.toy.tasks import IGNORED
+from lab.ui.drawing import code, draw
+from lab.ui.parameters import TRAINED
+from lab.ui.quiz import predict
+from lab.ui.teaching import larger_chart
+from lab.ui.toys import cached as cached_toys
+from lab.ui.toys import runs as toy_runs
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+    from lab.toy.training import Plan, Run
+    from lab.ui.page import LessonPage
+
+_LESSON = "toy"
+_NAMES = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {INDUCTION: "induction"}
+
+
+def show_training(page: LessonPage) -> None:
+    """The task, a prediction, the training, and what became of the heads."""
+    chosen = page.selection
+    if chosen.toy_weights != TRAINED:
+        st.markdown("The toy selected in the sidebar is not trained. This step teaches one a task while you watch.")
+        st.button("Choose “Trained live”", icon=":material/model_training:", on_click=toy_runs.choose_trained)
+        return
+    asked = toy_runs.training_asked()
+    plan, words = toy_runs.plan(chosen), toy_runs.sentence(chosen)
+    live = st.container()  # above all else, so that nobody has to scroll while the heads form
+    _show_task(plan, words)
+    if not predict(_LESSON, expected_pattern(plan.what)):
+        return
+    run = toy_runs.run_of(plan)
+    if asked and (run is None or not run.latest.finished):
+        with live:
+            _train(plan, words)
+        st.rerun()  # the header, the badge and the other steps now show the trained toy
+    if run is None or not run.latest.finished:
+        st.button(
+            "Train" if run is None else "Train again", key="_train.start", icon=":material/model_training:",
+            on_click=toy_runs.ask_for_training,
+        )  # fmt: skip
+    if run is None:
+        st.markdown(f"Look for **{plan.what.look_for}**. So far nothing is learned:")
+        draw(_maps([("before", cached_toys.untrained_toy(plan))], words), "toy-maps")
+    else:
+        _show_run(run, words)
+
+
+def _show_task(plan: Plan, words: tuple[int, ...]) -> None:
+    """What is asked of whom, on the chosen sentence."""
+    import torch
+
+    task = plan.what
+    answers = task.answers(torch.tensor([words]))[0].tolist()
+    kind = (
+        "BERT-shaped: every token sees all"
+        if not task.causal
+        else "GPT-2-shaped: each token sees itself and what came before"
+    )
+    st.markdown(
+        f"**{task.name}** · {task.description} The toy is {kind}. It has {plan.layers} "
+        f"layer{'s' * (plan.layers > 1)} of {plan.heads} heads."
+    )
+    table = [[letter(word) for word in words], ["" if answer == IGNORED else letter(answer) for answer in answers]]
+    st.dataframe(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]))
+
+
+def _train(plan: Plan, words: tuple[int, ...]) -> None:
+    """Run to the end and draw on the way. A click anywhere ends it: Streamlit stops this script at its next drawing."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Stop", key="_train.stop", icon=":material/stop:")
+        st.caption("Stop keeps what is learned so far. So does any other change on this page.")
+    bar = st.progress(0.0, "Waiting for a free core …")
+    st.markdown(f"Look for **{plan.what.look_for}**.")
+    maps, curves = st.empty(), st.empty()
+    before = cached_toys.untrained_toy(plan)
+    with closing(cached_toys.train_toy(plan)) as stages:
+        for run in stages:
+            if run is None:
+                bar.progress(0.0, "Other toys are being trained on this server. Yours is next.")
+                continue
+            toy_runs.remember(run)
+            now = run.latest
+            bar.progress(now.step / plan.steps, f"Step {now.step} of {plan.steps}: {now.accuracy:.1%} of answers right")
+            maps.vega_lite_chart(**_drawn(_maps([("before", before), ("now", now.model)], words)))
+            if len(run.curve) > 1:
+                curves.vega_lite_chart(**_drawn(_accuracy(run)))
+
+
+def _drawn(figure: Figure) -> dict[str, Any]:
+    """A figure for a drawing that is replaced before anybody could ask for its table."""
+    return {"data": figure.data, "spec": larger_chart(dict(figure.spec)), "width": figure.width, "alt": figure.alt}
+
+
+def _head_names(run_layers: int, heads: int) -> list[str]:
+    """Names of all heads, layer after layer; the layer is left out where there is only one."""
+    return [
+        f"head {head}" if run_layers == 1 else f"layer {layer}, head {head}"
+        for layer in range(1, run_layers + 1)
+        for head in range(1, heads + 1)
+    ]
+
+
+def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
+    """Every head at every stage, a head's stages beside each other."""
+    traces = [cached_toys.number_run(model, as_text(words)) for _, model in stages]
+    config = traces[0].model.config
+    # (stages, heads of all layers, n, n) -> a head's stages follow each other
+    maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)
+    heads = _head_names(config.layers, config.heads)
+    return small_maps(
+        maps.reshape(-1, *maps.shape[2:]), traces[0].labels,
+        [(head.capitalize(), stage) for head in heads for stage, _ in stages],
+        title="Attention of every head: rows attend, columns are attended to", value_title="Weight", domain=(0.0, 1.0),
+        causal=config.causal,
+    )  # fmt: skip
+
+
+def _accuracy(run: Run) -> Figure:
+    """Right answers against steps, and what always giving the commonest answer would get."""
+    steps, _, accuracies = zip(*run.curve, strict=True)
+    chance = cached_toys.toy_chance(run.plan)
+    return lines(
+        {"This toy": accuracies, "Commonest answer": [chance] * len(steps)}, x=steps,
+        title="Right answers on fresh sentences", x_title="Step", y_title="Share right", y_domain=(0.0, 1.0),
+    )  # fmt: skip
+
+
+def _loss(run: Run) -> Figure:
+    steps, losses, _ = zip(*run.curve, strict=True)
+    return lines(
+        {"Loss": losses}, x=steps, title="Loss on fresh sentences", x_title="Step", y_title="Cross-entropy (nats)",
+        y_domain=(0.0, max(losses)),
+    )  # fmt: skip
+
+
+def _show_run(run: Run, words: tuple[int, ...]) -> None:
+    """The whole of a run: curves, every head at four points of the way, scores."""
+    plan, now = run.plan, run.latest
+    task = plan.what
+    st.markdown(
+        f"**{now.accuracy:.1%}** of the answers on fresh sentences are right after {now.step} steps; always giving the "
+        f"commonest answer would get {cached_toys.toy_chance(plan):.1%}. Look for **{task.look_for}**."
+    )
+    # Four maps stand in a row: all stages of a head, or its first and last while there are fewer.
+    stages = run.stages if len(run.stages) == 4 else (run.stages[0], now)
+    draw(_maps([(f"step {stage.step}", stage.model) for stage in stages], words), "toy-maps")
+    if len(run.curve) > 1:
+        left, right = st.columns(2)
+        with left:
+            draw(_accuracy(run), "toy-accuracy")
+        with right:
+            draw(_loss(run), "toy-loss")
+    _show_scores(run)
+    st.markdown(
+        "The gradients ran through the forward pass of the lessons, and each step descended the cross-entropy of the "
+        "answers:"
+    )
+    from lab.toy import training
+
+    code(task.answers, training.logits, training.train)
+
+
+def _show_scores(run: Run) -> None:
+    """How much of the expected pattern each head has, before and now."""
+    task = run.plan.what
+    patterns = ("previous_token", INDUCTION) if task.pattern == INDUCTION else (task.pattern,)
+    table: dict[str, object] = {"head": _head_names(run.plan.layers, run.plan.heads)}
+    for pattern in patterns:
+        for stage, model in (("before", run.kept[0].model), ("now", run.latest.model)):
+            table[f"{_NAMES[pattern]}, {stage}"] = cached_toys.toy_scores(run.plan, model, pattern).ravel()
+    frame = pd.DataFrame(table)
+    st.markdown(
+        f"How much of the pattern “{_NAMES[task.pattern]}” does each head have? 0 is none, 1 is all: the mean over "
+        f"{cached_toys.SCORED} other sentences."
+    )
+    st.dataframe(frame, hide_index=True, column_config={
+        name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns[1:]
+    })  # fmt: skip
+    best = frame.iloc[int(np.argmax(frame[f"{_NAMES[task.pattern]}, now"].to_numpy()))]
+    name = str(best["head"])
+    st.markdown(
+        f"{name[:1].upper()}{name[1:]} has most of it: {best.iloc[-2]:.2f} before training, **{best.iloc[-1]:.2f}** "
+        "now."
+    )

@@ -1,0 +1,126 @@
+"""The parts of the attention output, the divergence of heads and the cuts, against Hugging Face and naive loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lab
+from lab.analysis.heads.comparing import (
+    attention_parameters,
+    counted_parameters,
+    divisors,
+    head_divergence,
+    head_sum,
+    owner,
+    row_divergence,
+    small_maps,
+)
+from tests.checkpoints import HEADS, WIDTH, Family
+from tests.conftest import TinyCheckpoint
+from tests.models.reference import HEAD_WIDTH, SENTENCE, load_theirs
+
+FAMILIES: tuple[Family, ...] = ("bert", "gpt2", "distilbert")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_part_is_what_hugging_face_s_output_projection_makes_of_that_head_alone(
+    family: Family, tiny_checkpoint: TinyCheckpoint
+) -> None:
+    folder = tiny_checkpoint(family)
+    trace = lab.trace(lab.load_model(folder), SENTENCE)
+    layer, theirs = trace.layer(1), load_theirs(folder, family)
+    added = head_sum(layer)
+    project = theirs.output_projection(1)
+    with torch.inference_mode():
+        empty = project(torch.zeros(1, len(trace), WIDTH))[0]
+        for head in range(HEADS):
+            alone = torch.zeros(1, len(trace), WIDTH)
+            own = slice(head * HEAD_WIDTH, (head + 1) * HEAD_WIDTH)
+            alone[0, :, own] = layer.context_concat[:, own]
+            np.testing.assert_allclose(added.parts[head], (project(alone)[0] - empty).numpy(), atol=1e-5)
+    np.testing.assert_allclose(added.bias, empty[0].numpy(), atol=1e-6)
+    np.testing.assert_allclose(added.total, layer.attention_output.numpy(), atol=1e-5)
+    assert added.difference == pytest.approx(np.abs(added.total - layer.attention_output.numpy()).max())
+    assert added.norms[2, 1] == pytest.approx(math.sqrt(sum(float(x) ** 2 for x in added.parts[2, 1])), rel=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_parameters_are_hugging_face_s(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
+    folder = tiny_checkpoint(family)
+    layer = lab.trace(lab.load_model(folder), SENTENCE).layer(0)
+    theirs = load_theirs(folder, family)
+    attention = theirs.part("attention", "attention", "attn", 0)
+    count = sum(p.numel() for name, p in attention.named_parameters() if "LayerNorm" not in name)
+    assert counted_parameters(layer) == attention_parameters(WIDTH) == count
+
+
+def nats(row: list[float]) -> float:
+    return -sum(p * math.log(p) for p in row if p > 0)
+
+
+def naive_divergence(p: list[float], q: list[float]) -> float:
+    """Half the two Kullback–Leibler divergences from the mean."""
+    mean = [(a + b) / 2 for a, b in zip(p, q, strict=True)]
+    kl = [sum(a * math.log(a / m) for a, m in zip(row, mean, strict=True) if a > 0) for row in (p, q)]
+    return sum(kl) / 2
+
+
+def test_divergence_by_hand() -> None:
+    first, second = np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]), np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
+    # Nothing in common; the same; H(3/4, 1/4) − ln 2 / 2.
+    assert row_divergence(first, second).tolist() == pytest.approx(
+        [math.log(2), 0, nats([0.75, 0.25]) - math.log(2) / 2], abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_head_divergence_is_the_mean_of_naive_rows(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
+    trace = lab.trace(lab.load_model(tiny_checkpoint(family)), SENTENCE)
+    attention, causal = trace.layer(1).attention, trace.model.config.causal
+    found = head_divergence(attention, causal=causal)
+    rows = attention.double().tolist()
+    first = 1 if causal else 0
+    for a in range(HEADS):
+        for b in range(HEADS):
+            naive = [naive_divergence(rows[a][i], rows[b][i]) for i in range(first, len(trace))]
+            assert found[a, b] == pytest.approx(sum(naive) / len(naive), abs=1e-5)
+    assert (found.diagonal() == 0).all()
+
+
+def test_one_token_leaves_nothing_to_compare() -> None:
+    assert np.isnan(head_divergence(np.ones((2, 1, 1), dtype=np.float32), causal=True)).all()
+
+
+@given(st.integers(1, 40), st.integers(1, 12), st.integers(0, 5))
+def test_small_maps_hold_the_largest_weight_of_each_block(n: int, most: int, seed: int) -> None:
+    weights = np.random.default_rng(seed).random((2, n, n)).astype(np.float32)
+    maps, block = small_maps(weights, most)
+    side = maps.shape[1]
+    assert side <= most
+    assert (side - 1) * block < n <= side * block
+    for head in range(2):
+        for q in range(side):
+            for k in range(side):
+                cell = weights[head, q * block : (q + 1) * block, k * block : (k + 1) * block]
+                assert maps[head, q, k] == cell.max()
+
+
+@given(st.integers(1, 300))
+def test_divisors_are_all_there_are(width: int) -> None:
+    cuts = divisors(width)
+    assert math.prod(cuts) ** 2 == width ** len(cuts)  # they come in pairs whose product is the width
+    assert len(cuts) == sum(width % cut == 0 for cut in range(1, width + 1))
+
+
+def test_the_owner_of_a_dimension_is_the_head_that_fills_it(tiny_checkpoint: TinyCheckpoint) -> None:
+    model = lab.load_model(tiny_checkpoint("bert"))
+    layer = lab.trace(model, SENTENCE).layer(0)
+    for dimension in range(WIDTH):
+        head = owner(dimension, model.config)
+        assert layer.context_concat[2, dimension] == layer.context[head, 2, dimension - head * HEAD_WIDTH]

@@ -1,0 +1,86 @@
+"""A survey read in steps equals what one loop over the sentences gives, wherever it was interrupted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lab.analysis.heads.clustering import FEATURES, Sample, accumulate, cluster, standardised, telling
+from lab.analysis.heads.named import untrained_twin
+from lab.analysis.heads.patterns import PATTERNS, average_patterns, head_patterns, trace_roles
+from lab.analysis.heads.survey import (
+    TWIN_READS,
+    HeadSurvey,
+    Tags,
+    chance_over,
+    feature,
+    mean_features,
+    pattern_scores,
+    traits,
+)
+from lab.analysis.heads.values import uniform_attention
+from lab.models.encoding import Encoding
+from lab.models.trace import trace
+from lab.toy.models import random_toy
+
+TEXTS = ("a b c d", "b b e", "d a a c e b", "c d", "b e a", "a a")
+
+
+def no_tags(encoding: Encoding) -> Tags:
+    return (None,) * len(encoding), (None,) * len(encoding)
+
+
+def test_steps_give_what_a_loop_gives() -> None:
+    toy = random_toy(6, 8, seed=3)
+    twin = untrained_twin(toy)
+    survey = HeadSurvey(TEXTS)
+    assert len(survey.readings()) == 0
+    for step in range(1, len(TEXTS) + 1):
+        survey.step(toy, no_tags, twin)
+        assert survey.done == step
+    survey.step(toy, no_tags, twin)
+    assert survey.finished and survey.done == survey.total == len(TEXTS)
+    traces = [trace(toy, text) for text in TEXTS]
+    *_, whole = accumulate(Sample(each, *no_tags(each.encoding)) for each in traces)
+    mean = mean_features([each.features for each in survey.readings()])
+    np.testing.assert_array_equal(mean, whole.mean)
+    patterns = average_patterns(traces)
+    for place, pattern in enumerate(PATTERNS):
+        np.testing.assert_allclose(pattern_scores(mean)[place], getattr(patterns, pattern.id), atol=1e-6)
+    chance = chance_over(survey.readings())
+    even = [head_patterns(uniform_attention(len(t), False), trace_roles(t), causal=False) for t in traces]
+    assert chance.uniform[2] == pytest.approx(np.mean([1 / len(t) for t in traces]))
+    assert chance.uniform[3] == pytest.approx(np.nanmean([each.same_word[0] for each in even]))
+    untrained = average_patterns([trace(twin, text) for text in TEXTS[::TWIN_READS]])
+    assert chance.untrained[1] == pytest.approx(untrained.next_token.max())
+
+
+def test_a_text_with_nothing_in_it_is_passed_over() -> None:
+    toy = random_toy(6, 8, seed=3)
+    survey = HeadSurvey(("a b", " ", "b c"))
+    for _ in range(3):
+        survey.step(toy, no_tags, untrained_twin(toy))
+    assert survey.finished and len(survey.readings()) == 2
+
+
+def test_nothing_read_has_no_mean() -> None:
+    with pytest.raises(ValueError, match="no sentences"):
+        mean_features(())
+
+
+def test_features_by_name() -> None:
+    features = np.arange(2.0 * len(FEATURES)).reshape(1, 2, len(FEATURES))
+    assert feature(features, "broad").tolist() == feature(features, "spread").tolist()
+    assert feature(features, FEATURES[3]).tolist() == [[3.0, 3.0 + len(FEATURES)]]
+
+
+def test_traits_name_what_a_cluster_was_made_with() -> None:
+    """Two groups differ in the second feature only; the third is nan, the first noise."""
+    rng = np.random.default_rng(0)
+    features = np.stack([rng.normal(size=20), np.repeat([0.0, 9.0], 10), np.full(20, np.nan)], axis=-1)
+    assert telling(features).tolist() == [True, True, False]
+    points = standardised(features)
+    made = cluster(points, 2)
+    found = traits(points, ["noise", "made"], made.labels, most=1)
+    assert {name for each in found for name, _ in each} == {"made"}
+    assert sorted(value for each in found for _, value in each) == pytest.approx([-1, 1])

@@ -1,0 +1,137 @@
+"""The logit lens against Hugging Face's head on Hugging Face's hidden states."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from lab.analysis.layers import lens as module_under_test
+from lab.analysis.layers.lens import lens, lens_prediction, lens_rows, output_difference, stack
+from lab.analysis.words.predictions import predictions
+from lab.models.loading import load_model
+from lab.models.trace import Trace, trace
+from tests.checkpoints import LAYERS, Family
+from tests.conftest import TinyCheckpoint
+
+TEXT = "The unhappily café doesn't wait for the cat."
+PLACES = (1, 4, 2, 6)
+PREDICTING: tuple[Family, ...] = ("bert", "distilbert", "roberta", "gpt2")
+
+
+def run(tiny_checkpoint: TinyCheckpoint, family: Family) -> tuple[Trace, list[int | None]]:
+    """A run and the truth at PLACES; nobody knows that of the last."""
+    plain = trace(load_model(tiny_checkpoint(family)), TEXT)
+    after = 1 if plain.model.config.causal else 0
+    return plain, [*(plain.token_ids[place + after] for place in PLACES[:-1]), None]
+
+
+def their_logits(tiny_checkpoint: TinyCheckpoint, family: Family) -> list[Tensor]:
+    """The model's own head, a Hugging Face module, on each of its hidden states."""
+    import transformers
+
+    folder = tiny_checkpoint(family)
+    inputs = transformers.AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
+    auto = transformers.AutoModelForCausalLM if family == "gpt2" else transformers.AutoModelForMaskedLM
+    module = auto.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        out = module(**inputs, output_hidden_states=True)
+        states = list(out.hidden_states)
+        if family == "gpt2":
+            # Hugging Face has put the last one through the final LayerNorm already.
+            return [module.lm_head(module.transformer.ln_f(x))[0] for x in states[:-1]] + [
+                module.lm_head(states[-1])[0]
+            ]
+        if family == "distilbert":
+            gelu = torch.nn.functional.gelu
+            steps = [module.vocab_layer_norm(gelu(module.vocab_transform(x))) for x in states]
+            return [module.vocab_projector(x)[0] for x in steps]
+        head = module.cls if family == "bert" else module.lm_head
+        return [head(x)[0] for x in states]
+
+
+@pytest.mark.parametrize("family", PREDICTING)
+def test_every_row_is_their_head_on_their_hidden_state(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+    plain, truths = run(tiny_checkpoint, family)
+    ours, theirs = lens(plain, PLACES, truths), their_logits(tiny_checkpoint, family)
+    assert ours.best.shape == ours.probability.shape == ours.rank.shape == ours.entropy.shape == (LAYERS + 1, 4)
+    for row, all_logits in enumerate(theirs):
+        for column, (place, truth) in enumerate(zip(PLACES, truths, strict=True)):
+            logits = all_logits[place].double()
+            shares = logits.softmax(-1)
+            assert ours.best[row, column] == int(shares.argmax())
+            assert ours.probability[row, column] == pytest.approx(float(shares.max()), abs=1e-5)
+            entropy = -sum(float(p) * math.log(float(p)) for p in shares if p > 0) / math.log(len(shares))
+            assert ours.entropy[row, column] == pytest.approx(entropy, abs=1e-5)
+            expected = 0 if truth is None else 1 + int((logits > logits[truth]).sum())
+            assert ours.rank[row, column] == expected
+
+
+@pytest.mark.parametrize("family", PREDICTING)
+def test_the_last_row_is_the_models_own_prediction(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+    plain, truths = run(tiny_checkpoint, family)
+    ours = lens(plain, PLACES, truths)
+    for column, own in enumerate(predictions(plain, PLACES, truths)):
+        assert ours.best[-1, column] == own.best(1)[0]
+        assert abs(ours.probability[-1, column] - own.probabilities.max()) < 1e-12
+        assert ours.rank[-1, column] == (0 if own.truth is None else own.rank(own.truth))
+        entropy = -(own.probabilities * np.log(own.probabilities)).sum() / math.log(len(own.logits))
+        assert abs(ours.entropy[-1, column] - entropy) < 1e-12
+
+
+def test_places_in_parts_give_the_same_grids(tiny_checkpoint: TinyCheckpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, truths = run(tiny_checkpoint, "bert")
+    whole = lens(plain, PLACES, truths)
+    seen: list[int] = []
+    logits = Trace.logits
+
+    def counted(self: Trace, positions: tuple[int, ...]) -> Tensor:
+        seen.append(len(positions))
+        return logits(self, positions)
+
+    monkeypatch.setattr(Trace, "logits", counted)
+    monkeypatch.setattr(module_under_test, "_ROWS_AT_ONCE", 3)
+    parts = lens(plain, PLACES, truths)
+    assert seen == [3, 1] * (LAYERS + 1)
+    assert np.array_equal(parts.best, whole.best)
+    assert np.array_equal(parts.rank, whole.rank)
+    assert np.abs(parts.probability - whole.probability).max() < 1e-6
+    assert np.abs(parts.entropy - whole.entropy).max() < 1e-6
+
+
+def test_rows_come_one_layer_at_a_time(tiny_checkpoint: TinyCheckpoint) -> None:
+    plain, truths = run(tiny_checkpoint, "bert")
+    rows = lens_rows(plain, PLACES, truths)
+    first = [next(rows), next(rows)]
+    assert [row.layer for row in first] == [0, 1]
+    begun, whole = stack(PLACES, truths, first), lens(plain, PLACES, truths)
+    assert np.array_equal(begun.probability, whole.probability[:2])
+    assert (begun.places, begun.truths) == (PLACES, tuple(truths))
+
+
+def test_what_has_no_lens_says_why(tiny_checkpoint: TinyCheckpoint) -> None:
+    plain, truths = run(tiny_checkpoint, "bert")
+    with pytest.raises(ValueError, match="0 places"):
+        lens(plain, [], [])
+    with pytest.raises(ValueError, match="4 places and 3 truths"):
+        lens(plain, PLACES, truths[:3])
+    headless = trace(load_model(tiny_checkpoint("bert-headless")), TEXT)
+    with pytest.raises(ValueError, match="without a language-modelling head"):
+        lens(headless, [1], [None])
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_a_cell_in_full_is_the_cell_of_the_grid(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+    plain, truths = run(tiny_checkpoint, family)
+    grid, theirs = lens(plain, PLACES, truths), their_logits(tiny_checkpoint, family)
+    for layer in range(LAYERS + 1):
+        cell = lens_prediction(plain, layer, PLACES[1], truths[1])
+        assert cell.best(1)[0] == grid.best[layer, 1]
+        assert np.abs(cell.logits - theirs[layer][PLACES[1]].numpy()).max() < 1e-4
+    assert output_difference(plain, grid) == 0
+    assert output_difference(plain, lens(plain, PLACES[::-1], truths[::-1])) == 0
+    early = stack(PLACES, truths, list(lens_rows(plain, PLACES, truths))[:1])
+    assert output_difference(plain, early) > 0  # the embeddings are not the output

@@ -1,0 +1,116 @@
+"""Sinusoids against numbers worked by hand, naive loops, and the properties that Vaswani et al. claim."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.analysis.layers.positions import (
+    by_distance,
+    frequencies,
+    shift_matrix,
+    similarity,
+    sinusoids,
+    spaced,
+    wavelengths,
+)
+
+WIDTHS = st.integers(1, 64).map(lambda half: 2 * half)
+BASES = st.sampled_from([10.0, 100.0, 10_000.0, 1e6])
+
+
+def test_values_worked_by_hand() -> None:
+    # d = 4, base 100: ω = 1 and 100^(-1/2) = 0.1. Position 2: sin 2, cos 2, sin 0.2, cos 0.2.
+    rows = sinusoids([0, 2], 4, 100)
+    np.testing.assert_allclose(rows[0], [0, 1, 0, 1], atol=1e-15)
+    np.testing.assert_allclose(rows[1], [0.909297, -0.416147, 0.198669, 0.980067], atol=5e-7)
+
+
+def test_the_formula_of_section_3_5_in_a_loop() -> None:
+    length, width = 50, 16
+    rows = sinusoids(np.arange(length), width)
+    for pos in range(length):
+        for i in range(width // 2):
+            angle = pos / 10_000 ** (2 * i / width)
+            assert rows[pos, 2 * i] == pytest.approx(math.sin(angle), abs=1e-12)
+            assert rows[pos, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-12)
+
+
+def test_low_dimensions_turn_fast_and_high_ones_slowly() -> None:
+    waves = wavelengths(512)
+    assert waves[0] == pytest.approx(2 * math.pi)
+    assert (np.diff(waves) > 0).all()
+    assert waves[-1] < 2 * math.pi * 10_000
+    np.testing.assert_allclose(waves[1:] / waves[:-1], 10_000 ** (2 / 512))
+    steps = np.abs(np.diff(sinusoids(np.arange(100), 512), axis=0)).mean(axis=0)
+    assert steps[0] > 100 * steps[-2]
+
+
+def test_a_wavelength_is_where_its_pair_returns() -> None:
+    waves = wavelengths(8, 10)
+    rows = sinusoids(waves, 8, 10)
+    for pair in range(4):
+        np.testing.assert_allclose(rows[pair, 2 * pair : 2 * pair + 2], [0, 1], atol=1e-12)
+
+
+@given(width=WIDTHS, base=BASES, shift=st.integers(-40, 40))
+def test_one_matrix_shifts_every_position(width: int, base: float, shift: int) -> None:
+    rows, matrix = sinusoids(np.arange(60), width, base), shift_matrix(shift, width, base)
+    np.testing.assert_allclose(rows @ matrix.T, sinusoids(np.arange(60) + shift, width, base), atol=1e-11)
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(width), atol=1e-12)  # a rotation
+
+
+def test_the_matrix_of_another_shift_does_not() -> None:
+    rows = sinusoids(np.arange(60), 16)
+    assert np.abs(rows @ shift_matrix(4, 16).T - sinusoids(np.arange(60) + 3, 16)).max() > 0.5
+
+
+def test_shifts_add_up() -> None:
+    np.testing.assert_allclose(shift_matrix(2, 12) @ shift_matrix(5, 12), shift_matrix(7, 12), atol=1e-12)
+    np.testing.assert_allclose(shift_matrix(0, 12), np.eye(12))
+
+
+def test_a_rotation_by_hand() -> None:
+    # d = 2: ω = 1, k = 1.
+    expected = [[math.cos(1), math.sin(1)], [-math.sin(1), math.cos(1)]]
+    np.testing.assert_allclose(shift_matrix(1, 2), expected)
+
+
+@given(width=WIDTHS, base=BASES)
+def test_every_row_has_the_length_root_of_half_the_width(width: int, base: float) -> None:
+    lengths = np.linalg.norm(sinusoids(np.arange(300), width, base), axis=1)
+    np.testing.assert_allclose(lengths, math.sqrt(width / 2), rtol=1e-12)
+
+
+def test_similarity_depends_on_the_distance_only() -> None:
+    rows = sinusoids(np.arange(80), 32)
+    dot = similarity(rows, "dot product")
+    least, mean, most = by_distance(dot)
+    assert (most - least).max() < 1e-12
+    expected = [sum(math.cos(k * 10_000 ** (-2 * i / 32)) for i in range(16)) for k in range(80)]
+    np.testing.assert_allclose(mean, expected, atol=1e-10)
+    np.testing.assert_allclose(similarity(rows), dot / 16, atol=1e-12)
+
+
+def test_similarity_and_its_diagonals_in_a_loop() -> None:
+    rows = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_allclose(similarity(rows), np.array([[1, 0.6, 0], [0.6, 1, 0], [0, 0, 0]]))
+    np.testing.assert_allclose(similarity(rows, "dot product"), [[25, 3, 0], [3, 1, 0], [0, 0, 0]])
+    least, mean, most = by_distance(similarity(rows, "dot product"))
+    np.testing.assert_allclose([least, mean, most], np.array([[0, 0, 0], [26 / 3, 1.5, 0], [25, 3, 0]]))
+
+
+@pytest.mark.parametrize(("width", "base", "message"), [(3, 10.0, "even"), (0, 10.0, "even"), (4, 1.0, "above 1")])
+def test_what_cannot_be_says_why(width: int, base: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        frequencies(width, base)
+
+
+def test_spaced_starts_at_the_first_and_stays_within_its_number() -> None:
+    assert spaced(5, 8).tolist() == [0, 1, 2, 3, 4]
+    assert spaced(9, 4).tolist() == [0, 3, 6]
+    assert all(len(spaced(count, 64)) <= 64 for count in range(1, 513))

@@ -1,0 +1,138 @@
+"""The residual stream and LayerNorm against Hugging Face's modules and the formulas by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from lab.analysis.layers import sublayers as read
+from lab.analysis.layers.worked import worked_network, worked_norm
+from lab.models.loading import load_model
+from lab.models.trace import Trace, trace
+from lab.toy.models import constructed_toy
+from tests.checkpoints import Family
+from tests.conftest import TinyCheckpoint
+
+TEXT = "The unhappily café 🙂 doesn't wait for the cat."
+# Hugging Face's LayerNorms of a layer, in the order in which they run.
+NORMS: dict[Family, tuple[str, str]] = {
+    "bert": ("encoder.layer.{}.attention.output.LayerNorm", "encoder.layer.{}.output.LayerNorm"),
+    "distilbert": ("transformer.layer.{}.sa_layer_norm", "transformer.layer.{}.output_layer_norm"),
+    "gpt2": ("h.{}.ln_1", "h.{}.ln_2"),
+}
+
+
+def traced(tiny_checkpoint: TinyCheckpoint, family: Family) -> Trace:
+    return trace(load_model(tiny_checkpoint(family)), TEXT)
+
+
+def their_norms(run: Trace, family: Family, layer: int) -> list[tuple[Tensor, Tensor]]:
+    """(input, output) of both LayerNorms of a layer, as Hugging Face runs them."""
+    module = run.model.reference()
+    base = module.base_model
+    assert isinstance(base, nn.Module)
+    found: list[tuple[Tensor, Tensor]] = []
+    handles = [
+        base.get_submodule(name.format(layer)).register_forward_hook(
+            lambda _module, inputs, output: found.append((inputs[0][0], output[0]))
+        )
+        for name in NORMS[family]
+    ]
+    with torch.inference_mode():
+        module(torch.tensor([run.token_ids]))
+    for handle in handles:
+        handle.remove()
+    return found
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert", "gpt2"])
+def test_every_stage_of_layer_norm_ends_in_hugging_face_s_output(
+    tiny_checkpoint: TinyCheckpoint, family: Family
+) -> None:
+    run = traced(tiny_checkpoint, family)
+    for (vectors, norm), (before, after) in zip(
+        read.layer_norms(run.layer(1)).values(), their_norms(run, family, 1), strict=True
+    ):
+        assert torch.allclose(vectors, before, atol=1e-4)
+        steps = read.norm_steps(vectors[3], norm, run.model.config.norm_eps)
+        assert steps.output == pytest.approx(after[3].numpy(), abs=1e-4)
+        assert list(steps.stages) == ["x", "x − mean", "÷ √(var+ε)", "× γ", "+ β"]
+        assert steps.standard.mean() == pytest.approx(0, abs=1e-9)
+        assert steps.standard.var() == pytest.approx(1, abs=1e-4)
+
+
+def test_layer_norm_by_hand() -> None:
+    steps = read.NormSteps(
+        np.array([3.0, 5.0, 5.0, 11.0]), np.array([1.0, 3.0, 1.0, 3.0]), np.array([0.0, 1, 0, -1]), 0.0
+    )
+    assert (steps.mean, steps.variance, steps.deviation) == (6, 9, 3)
+    assert steps.standard == pytest.approx([-1, -1 / 3, -1 / 3, 5 / 3])
+    assert steps.output == pytest.approx([-1, 0, -1 / 3, 4])
+    assert steps.of(10).output == pytest.approx(steps.output)
+
+
+def test_the_worked_examples_are_what_paper_gives() -> None:
+    network = worked_network()
+    assert network.hidden.tolist() == [1.5, -0.5]
+    phi = [0.5 * (1 + math.erf(z / math.sqrt(2))) for z in (1.5, -0.5)]
+    a, b = 1.5 * phi[0], -0.5 * phi[1]
+    assert network.active.tolist() == pytest.approx([a, b], abs=1e-6)
+    assert network.output.tolist() == pytest.approx([a - 2 * b, 2 * a, 4 * b], abs=1e-6)
+    norm = worked_norm()
+    assert norm.output[0].tolist() == pytest.approx([-1, 0, -1 / 3, 4], abs=1e-5)
+    assert norm.output[1].tolist() == pytest.approx([1 / 3, -4, 1, 0], abs=1e-5)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_changes_by_loops(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+    run = traced(tiny_checkpoint, family)
+    changes = read.sublayer_changes(run)
+    assert changes.relative.shape == changes.cosine.shape == (2, 2, len(run))
+    for index in range(2):
+        layer, norms = run.layer(index), their_norms(run, family, index)
+        # Their LayerNorms' inputs and outputs say what was added to what.
+        if family == "bert":
+            pairs = [(run.hidden_states[index], norms[0][0]), (norms[0][1], norms[1][0])]
+        else:
+            pairs = [(run.hidden_states[index], norms[1][0]), (norms[1][0], layer.output)]
+        for at, (before, after) in enumerate(pairs):
+            for token in range(len(run)):
+                x, y = before[token].double().tolist(), after[token].double().tolist()
+                change = math.dist(x, y) / math.hypot(*x)
+                cosine = sum(a * b for a, b in zip(x, y, strict=True)) / (math.hypot(*x) * math.hypot(*y))
+                assert changes.relative[index, at, token] == pytest.approx(change, abs=1e-4)
+                assert changes.cosine[index, at, token] == pytest.approx(cosine, abs=1e-4)
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert", "gpt2"])
+def test_stages_follow_from_each_other_in_the_order_shown(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+    run = traced(tiny_checkpoint, family)
+    stages = read.stages(run.layer(0))
+    names = [stage.name for stage in stages]
+    sublayer = "Self-attention"
+    if family == "gpt2":
+        assert names.index("LayerNorm 1") < names.index(sublayer) < names.index("Add 1")
+    else:
+        assert names.index(sublayer) < names.index("Add 1") < names.index("LayerNorm 1")
+    assert torch.equal(stages[0].vectors, run.hidden_states[0])
+    assert torch.equal(stages[-1].vectors, run.hidden_states[1])
+    for at, stage in enumerate(stages):
+        if stage.residual is not None:
+            total = stages[stage.residual].vectors + stages[at - 1].vectors
+            assert torch.allclose(stage.vectors, total, atol=1e-6)
+        elif stage.name.startswith("LayerNorm"):
+            before, weights = stages[at - 1].vectors, run.layer(0).weights
+            norm = weights.norm_1 if stage.name.endswith("1") else weights.norm_2
+            own = nn.functional.layer_norm(before, (32,), norm.gamma, norm.beta, run.model.config.norm_eps)
+            assert torch.allclose(stage.vectors, own, atol=1e-5)
+
+
+def test_a_network_that_adds_nothing_changes_nothing() -> None:
+    changes = read.sublayer_changes(trace(constructed_toy(5, 6), "a b c a"))
+    assert changes.relative[0, 1].tolist() == [0.0] * 4
+    assert changes.cosine[0, 1] == pytest.approx(np.ones(4))
+    assert (changes.relative[0, 0] > 0.5).all()

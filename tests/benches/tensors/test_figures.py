@@ -1,0 +1,117 @@
+"""The Python that the tensor inspector shows is executed, for every tensor, and gives the array on screen."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lab
+from lab.analysis.heads.variants import VARIANTS
+from lab.analysis.layers.inspector import Cut, rows_of, values
+from lab.benches.tensors import variant_figures as variants
+from lab.benches.tensors.figures import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part, tensor_place
+from lab.figures.notebook import python_of
+from lab.models.trace import Trace
+from lab.models.twin import random_twin
+from lab.toy.models import constructed_toy, random_toy
+from lab.toy.training import Plan, untrained
+from tests.conftest import TinyCheckpoint
+
+TEXT, PAIR = "It's “the\u202e \\ cat”.\nالقط 🙂", 'She said: "yes".'
+
+
+@cache
+def run(name: str) -> Trace:
+    made: dict[str, Callable[[], lab.LoadedModel]] = {
+        "lab-bert": lambda: lab.load_model("lab-bert"),
+        "lab-gpt2": lambda: lab.load_model("lab-gpt2"),
+        "twin": lambda: random_twin(lab.load_model("lab-bert"), 7),
+        "random toy": lambda: random_toy(8, 8, seed=3),
+        "constructed toy": lambda: constructed_toy(6, 8),
+        "untrained toy": lambda: untrained(Plan("same", 1, 8, 8, 0)),
+    }
+    text = "c a b b" if "toy" in name else TEXT
+    return lab.trace(made[name](), text, PAIR if name in ("lab-bert", "twin") else None)
+
+
+def cuts(traced: Trace) -> list[Cut]:
+    """The whole of each tensor, and a part of it."""
+    found = []
+    for entry in traced.catalogue():
+        rows, columns = rows_of(entry), entry.shape[-1]
+        layer = traced.model.config.layers - 1 if entry.of_layer else 0
+        lead = 1 if len(entry.shape) == 3 else 0
+        found += [
+            Cut(entry, layer, lead, range(rows), range(columns)),
+            Cut(entry, layer, lead, range(rows // 3, rows // 3 + 1), range(columns // 2, columns)),
+        ]
+    return found
+
+
+@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2", "twin", "random toy", "constructed toy", "untrained toy"])
+def test_the_lines_give_the_array(name: str) -> None:
+    traced = run(name)
+    setups: dict[str, dict[str, object]] = {}
+    for cut in cuts(traced):
+        lines = snippet(traced, cut)
+        setup, last = lines.rsplit("\n", 1)
+        if name.startswith("lab-"):
+            assert len(lines.splitlines()) == 3
+        if setup not in setups:  # the same two lines for all: run them once
+            setups[setup] = {}
+            exec(setup, setups[setup])
+        exec(last, setups[setup])
+        array = setups[setup]["array"]
+        assert isinstance(array, np.ndarray)
+        shown = values(traced, cut)
+        np.testing.assert_array_equal(array, shown if array.ndim == shown.ndim else shown[0])
+        assert array.dtype == shown.dtype
+    assert len(setups) == 1
+
+
+def test_a_folder_s_place_is_not_told(tiny_checkpoint: TinyCheckpoint) -> None:
+    traced = lab.trace(lab.load_model(tiny_checkpoint("gpt2")), "A cat.")
+    lines = snippet(traced, cuts(traced)[0])
+    assert "lab.load_model('gpt2-0')" in lines and "/" not in lines
+
+
+@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2", "constructed toy"])
+def test_every_tensor_is_drawn_with_its_own_numbers(name: str) -> None:
+    traced = run(name)
+    for cut in cuts(traced):
+        rows, columns = (cut.rows.start, cut.rows.stop), (cut.columns.start, cut.columns.stop)
+        figure = tensor_part(traced, cut.entry.name, cut.layer, cut.lead, rows, columns)
+        drawn = np.atleast_2d(values(traced, cut))[:MOST_ROWS, :MOST_COLUMNS].astype(np.float32)
+        shown = figure.table().to_numpy(np.float32)
+        np.testing.assert_array_equal(shown, np.where(np.isneginf(drawn), np.nan, drawn))
+        assert len(figure.data) <= MOST_ROWS * MOST_COLUMNS
+        assert tensor_place(traced, cut.entry.name).table()["marked"].any()
+
+
+def test_csv_holds_the_numbers_under_their_names() -> None:
+    traced = run("constructed toy")
+    for cut in cuts(traced)[1::2]:
+        frame = pd.read_csv(io.BytesIO(csv(traced, cut)), index_col=0)
+        np.testing.assert_allclose(
+            frame.to_numpy(), np.atleast_2d(values(traced, cut)), rtol=1e-6, err_msg=cut.entry.name
+        )
+
+
+@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2", "constructed toy"])
+def test_every_variant_can_be_taken_home(name: str) -> None:
+    traced = run(name)
+    for kind in VARIANTS:
+        found = variants.of_head(traced, 0, 1, kind)
+        call = partial(variants.variant_map, traced, 0, 1, kind)
+        setup, expression = python_of(call)
+        space: dict[str, object] = {}
+        exec(f"{setup}\nfigure = {expression}", space)
+        table = space["figure"].table().to_numpy()  # type: ignore[attr-defined]
+        np.testing.assert_allclose(table[found.exists], found.matrix[found.exists], atol=1e-7)
+        assert np.isnan(table[~found.exists]).all()
+        assert len(variants.labels(traced, kind)) == len(found.matrix)

@@ -1,0 +1,100 @@
+"""Every question about metrics has one right answer, recomputed here; every card ends in the metric's value."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
+from lab.analysis.heads.metrics import METRICS, attention_metrics, uniform_metrics
+from lab.analysis.heads.values import uniform_attention
+from lab.course.checks import Question
+from lab.course.metric_cards import filled, tex
+from lab.lessons.attention_metrics import checks as ask
+from tests.analysis.matrices import Case, cases, random_attention
+
+
+def right(question: Question | None) -> str:
+    assert question is not None
+    return question.options[question.answer].text
+
+
+@given(cases())
+def test_cards_end_in_the_value(case: Case) -> None:
+    attention, causal = case
+    found = attention_metrics(attention[:1], causal=causal, threshold=0.05)
+    parts = metric_parts(attention[0], causal=causal, threshold=0.05)
+    for metric in METRICS:
+        for corrected in (False, True):
+            value = float(found.values(metric.id, corrected)[0])
+            if math.isnan(value):
+                with pytest.raises(ValueError, match="no row has more than one key"):
+                    filled(metric.id, parts, corrected)
+                continue
+            shown = filled(metric.id, parts, corrected).removesuffix(r" \end{aligned}").split("= ")[-1]
+            number = float(re.sub(r" \\cdot 10\^\{(-\d+)\}", r"e\1", shown))
+            assert number == pytest.approx(value, abs=6e-4), (metric.id, corrected)
+
+
+def test_small_numbers_are_powers_of_ten() -> None:
+    shown = [tex(value) for value in (-0.0, 0.25, 0.00042, 12.3456)]
+    assert shown == ["0.000", "0.250", r"4.2 \cdot 10^{-4}", "12.346"]
+
+
+def test_higher_entropy_and_most_even_layer() -> None:
+    assert right(ask.higher_entropy([(1, 0), (1, 4)], [0.3, 0.7])) == "Layer 2, head 5"
+    assert ask.higher_entropy([(1, 0), (1, 4)], [0.69, 0.7]) is None
+    assert right(ask.most_even_layer(np.array([[0.1, 0.2], [0.9, 0.1], [0.3, 0.3]]))) == "Layer 2"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [(0.5, 0.7, "It rises"), (0.7, 0.5, "It falls"), (0.5, 0.51, "It stays about the same")],
+)
+def test_without_specials(before: float, after: float, expected: str) -> None:
+    assert right(ask.without_specials((0, 0), before, after, "the special tokens")) == expected
+
+
+def test_without_specials_asks_nothing_unclear() -> None:
+    assert ask.without_specials((0, 0), 0.5, 0.53, "the first token") is None
+    assert ask.without_specials((0, 0), math.nan, 0.53, "the first token") is None
+
+
+@given(st.integers(1, 300), st.booleans(), st.sampled_from([0.003, 0.01, 0.1]))
+def test_uniform_below_is_the_raw_sparsity_of_a_uniform_head(n: int, causal: bool, threshold: float) -> None:
+    question = ask.uniform_below(n, causal, threshold)
+    if question is not None:
+        share = uniform_metrics(n, causal, threshold=threshold).raw.sparsity[0]
+        assert right(question) == f"{share:.0%}"
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("n", [5, 11, 60])
+def test_uniform_head_questions(n: int, causal: bool) -> None:
+    assert right(ask.doubled(n, causal)) == f"{uniform_metrics(2 * n, causal).raw.spread[0]:.1f} nats"
+    assert right(ask.uniform_average(n, causal)) == f"{uniform_attention(n, causal)[0].max(-1).mean():.3f}"
+
+
+def test_row_questions() -> None:
+    weights = random_attention(3, 1, 9, False)[0]
+    entropy = -sum(w * math.log(w) for w in weights[4].tolist())
+    row = entropy_of_row(weights, 4, causal=False)
+    assert right(ask.row_share("“a” (5)", row)) == f"{entropy / math.log(9):.3f}"
+    assert right(ask.effective_keys("“a” (5)", row)) == f"{math.exp(entropy):.2f}"
+    assert ask.row_share("“a” (1)", entropy_of_row(weights, 0, causal=True)) is None
+
+
+def test_most_confident_and_the_maximum() -> None:
+    assert right(ask.most_confident(2, np.array([0.2, 0.6, 0.3]))) == "Head 2"
+    sharp = uniform_attention(9, False)[0].copy()
+    even = metric_parts(sharp, causal=False, threshold=0.01)
+    assert ask.maximum_is_one_row((0, 0), even) is None
+    sharp[3] = np.eye(9)[5]
+    question = ask.maximum_is_one_row((0, 0), metric_parts(sharp, causal=False, threshold=0.01))
+    assert right(question) == "Few rows are as confident as the maximum"
+    assert question is not None and "1 of 9 rows" in question.options[question.answer].why

@@ -1,0 +1,150 @@
+"""Every question about sentences has one right answer, recomputed here from the tensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import lab
+from lab.analysis.heads.values import is_causal
+from lab.analysis.sentences.attention import InterSentence, inter_sentence
+from lab.analysis.sentences.split import aside, expected, split
+from lab.course.checks import Question
+from lab.lessons.inter_sentence_attention import checks as ask
+from lab.models.trace import Trace
+from tests.checkpoints import Family
+from tests.conftest import TinyCheckpoint
+
+TEXT = "The cat sat on the mat. It was tired! The dog chased the cat across the garden."
+
+
+@pytest.fixture(params=["bert", "gpt2"])
+def trace(request: pytest.FixtureRequest, tiny_checkpoint: TinyCheckpoint) -> Trace:
+    family: Family = request.param
+    return lab.trace(lab.load_model(tiny_checkpoint(family, seed=2)), TEXT)
+
+
+def sentences_of(trace: Trace) -> InterSentence:
+    return inter_sentence(trace, split(trace).of_token)
+
+
+def right(question: Question | None) -> str:
+    assert question is not None
+    return question.options[question.answer].text
+
+
+def made(maximum: list[list[float]], mass: list[list[float]], removed: list[float]) -> InterSentence:
+    members = tuple(np.array([3 * sentence, 3 * sentence + 1]) for sentence in range(len(maximum)))
+    where = np.zeros((len(maximum), len(maximum), 4), dtype=np.int64)
+    arrays = (np.array(each, dtype=np.float64) for each in (maximum, mass, mass, removed))
+    top, sent, relative, gone = arrays
+    return InterSentence(top, where, sent, relative, gone, members, renormalised=False)
+
+
+def test_where_it_goes_is_the_largest_share_of_a_row() -> None:
+    ones = np.ones((3, 3)).tolist()
+    found = made(ones, [[0.2, 0.1, 0.1], [0.5, 0.3, 0.1], [0.3, 0.31, 0.3]], [0.6, 0.1, 0.09])
+    assert right(ask.where_it_goes(found, 0, "[CLS] and [SEP]")) == "[CLS] and [SEP]"
+    assert right(ask.where_it_goes(found, 1, "[CLS] and [SEP]")) == "Sentence 1"
+    assert ask.where_it_goes(found, 2, "[CLS] and [SEP]") is None  # nothing leads clearly
+    causal = made([[1, np.nan], [1, 1]], [[0.8, 0.0], [0.2, 0.5]], [0.2, 0.3])
+    question = ask.where_it_goes(causal, 0, "the first token")
+    assert question is not None and {option.text for option in question.options} == {
+        "Sentence 1 itself", "The first token",
+    }  # fmt: skip
+
+
+def test_where_it_goes_of_a_trace(trace: Trace) -> None:
+    """The largest of the row's sums over sentences, and over what stands aside, summed here by hand."""
+    sentences = split(trace)
+    others = aside(trace, sentences)
+    assert others is not None
+    question = ask.where_it_goes(inter_sentence(trace, others), 1, "the rest")
+    attention = trace.attention.numpy().mean(axis=(0, 1))[[i for i, s in enumerate(others) if s == 1]].mean(axis=0)
+    shares = {name: attention[[s == number for s in others]].sum() for name, number in
+              (("Sentence 1", 0), ("Sentence 2 itself", 1), ("Sentence 3", 2), ("The rest", None))}  # fmt: skip
+    best, second = sorted(shares.values(), reverse=True)[:2]
+    if best - second < 0.05:
+        assert question is None
+    else:
+        assert right(question) == max(shares, key=shares.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("back", "text"), [(0.4, "It is larger"), (0.2, "It is smaller"), (0.305, "It is about the same"), (0.32, None)]
+)
+def test_other_direction_is_about_the_mean_mass(back: float, text: str | None) -> None:
+    found = made([[1, 0.1], [0.9, 1]], [[0.5, 0.3], [back, 0.5]], [0.2, 0.2])
+    question = ask.other_direction(found, 0, 1)
+    assert (None if question is None else right(question)) == text
+    assert ask.other_direction(found, 0, 0) is None
+    assert question is None or (question.prompt.endswith("?") and "0.300" in question.prompt)
+
+
+def test_other_direction_asks_nothing_unseen() -> None:
+    assert ask.other_direction(made([[1, np.nan], [0.4, 1]], [[1, 0], [0.4, 0.6]], [0, 0]), 1, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"), [(0.8, 1.3, "Above 1"), (0.5, 0.8, "Below 1"), (1.5, 1.6, None), (0.8, 1.02, None)]
+)
+def test_left_out_asks_on_which_side_of_1_a_value_ends(before: float, after: float, text: str | None) -> None:
+    kept, without = (replace(made([[1.0]], [[0.5]], [0.4]), relative=np.array([[value]])) for value in (before, after))
+    question = ask.left_out(kept, without, 0, "[CLS] and [SEP]")
+    assert (None if question is None else right(question)) == text
+
+
+@pytest.mark.parametrize(("value", "said"), [(1.3, "1.30 is above 1: more than"), (0.7, "0.70 is below 1: less than")])
+def test_a_corrected_value_says_what_1_means(value: float, said: str) -> None:
+    found = replace(made([[1.0]], [[0.5]], [0.4]), relative=np.array([[value]]))
+    assert ask.above_or_below(found, 0, 0, "the 5 tokens that stay") == (
+        f"{said} an even spread over the 5 tokens that stay sends."
+    )
+
+
+def test_even_share_and_its_correction(trace: Trace) -> None:
+    found, n, causal = sentences_of(trace), len(trace), is_causal(trace)
+    sentence_of = split(trace).of_token
+    a, b = 2, 0
+    shares = []
+    for query in (i for i, s in enumerate(sentence_of) if s == a):
+        seen = [j for j in range(n) if not causal or j <= query]
+        shares.append(sum(sentence_of[j] == b for j in seen) / len(seen))
+    even = float(np.mean(shares))
+    assert right(ask.even_share(found, n, expected(found, n, causal, a, b), a, b)) == f"{even:.3f}"
+    assert right(ask.corrected(found, even, a, b)) == f"{found.mass[a, b] / even:.2f}"
+
+
+def test_only_a_causal_model_has_empty_cells(trace: Trace) -> None:
+    causal = is_causal(trace)
+    question = ask.into_the_future(sentences_of(trace), causal)
+    assert (question is not None) == causal == bool(np.isnan(sentences_of(trace).maximum[0, 1]))
+    if causal:
+        assert right(question) == "Its tokens cannot see what comes after them"
+
+
+def test_to_specials_is_what_is_missing_to_one(trace: Trace) -> None:
+    found = sentences_of(trace)
+    question = ask.to_specials(found, 0, "[CLS] and [SEP]")
+    assert (question is None) == is_causal(trace)
+    if question is not None:
+        assert right(question) == f"{1 - found.mass[0].sum():.3f}"
+
+
+def test_one_weight_is_asked_where_maximum_and_mass_differ_most() -> None:
+    found = made([[0.9, 0.8, 0.3], [0.3, 0.9, 0.2], [0.1, 0.1, 0.9]], np.full((3, 3), 0.1).tolist(), [0.7] * 3)
+    question = ask.one_weight(found)
+    assert right(question).startswith("In one head one token looks there hard")
+    assert question is not None and "From sentence 1 to sentence 2" in question.prompt
+    low = made([[0.9, 0.2], [0.2, 0.9]], np.full((2, 2), 0.1).tolist(), [0.7] * 2)
+    assert ask.one_weight(low) is None
+
+
+@pytest.mark.parametrize(
+    ("paired", "text"), [(0.3, "It rises"), (0.1, "It falls"), (0.205, "It hardly moves"), (0.215, None)]
+)
+def test_pair_effect(paired: float, text: str | None) -> None:
+    question = ask.pair_effect(0.2, paired, ("Text A", "Text B"))
+    assert (None if question is None else right(question)) == text

@@ -1,0 +1,169 @@
+"""Every question about a prediction: exactly one right answer, and it is the right one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.analysis.words.predictions import Candidate, Prediction, Restored
+from lab.course.checks import Option, Question
+from lab.course.words import share
+from lab.lessons.masked_language_model import checks as ask
+
+LOGITS = np.array([3.0, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, 0.0])
+WORDS = ("happy", "big", "ready", "up", "tired", "##ed", "<b>", "$x$")
+
+
+def of(token_id: int, logits: np.ndarray = LOGITS, temperature: float = 1.0) -> Candidate:
+    """A candidate whose numbers are computed here, apart from the code that is tested."""
+    powers = [math.exp((value - max(logits)) / temperature) for value in logits]
+    return Candidate(
+        token_id,
+        WORDS[token_id],
+        float(logits[token_id]),
+        powers[token_id],
+        powers[token_id] / math.fsum(powers),
+        1 + sum(value > logits[token_id] for value in logits),
+    )
+
+
+def best(count: int) -> list[Candidate]:
+    return [of(token_id) for token_id in np.argsort(-LOGITS)[:count]]
+
+
+def answer(question: Question | None) -> Option:
+    assert question is not None
+    return question.options[question.answer]
+
+
+def texts(question: Question | None) -> set[str]:
+    assert question is not None
+    return {option.text for option in question.options}
+
+
+def test_shares_never_read_as_certain_or_impossible_unless_they_are() -> None:
+    assert [share(p) for p in (0.0, 0.12345, 0.0005, 0.0004, 3e-9, 0.9994, 0.9999, 1.0)] == [
+        "0.000", "0.123", "0.001", "0.0004", "3e-09", "0.999", "more than 0.999", "1.000",
+    ]  # fmt: skip
+
+
+def test_best_word_is_the_first_candidate() -> None:
+    question = ask.best_word("Which?", best(4), of(2), len(LOGITS))
+    assert answer(question).text == "“\u2068happy\u2069”"
+    assert len(texts(question)) == 4
+    assert f"{of(0).probability:.3f}" in answer(question).why
+
+
+def test_the_true_word_is_offered_wherever_it_ranks() -> None:
+    question = ask.best_word("Which?", best(4), of(5), len(LOGITS))
+    assert question is not None
+    (true,) = (option for option in question.options if "ed" in option.text and "tired" not in option.text)
+    assert "really stands there" in true.why
+    assert "rank 7 of 8" in true.why
+    assert len(question.options) == 4
+
+
+def test_two_words_that_come_too_close_are_no_question() -> None:
+    first = of(0)
+    second = Candidate(1, "big", first.logit, first.exponential, first.probability / 1.05, 2)
+    assert ask.best_word("Which?", [first, second], None, len(LOGITS)) is None
+    assert ask.best_word("Which?", [first], None, 1) is None
+
+
+def test_markup_in_a_word_stays_a_word() -> None:
+    question = ask.best_word("Which?", best(4), of(6), len(LOGITS))
+    assert "“\u2068\\<b\\>\u2069”" in texts(question)
+
+
+@pytest.mark.parametrize(("n", "asked", "width", "vocabulary"), [(13, 1, 256, 8192), (512, 3, 768, 30522)])
+def test_projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> None:
+    question = ask.projected_numbers(n, asked, width, vocabulary)
+    assert answer(question).text == f"{asked * vocabulary:,}"
+    assert {f"{n * vocabulary:,}", f"{asked * width:,}"} < texts(question)
+
+
+def test_one_token_alone_leaves_too_few_options() -> None:
+    assert ask.projected_numbers(1, 1, 32, 32) is None
+
+
+@given(st.floats(0.06, 6), st.sampled_from([0.5, 1.0, 2.0]))
+def test_odds_are_e_to_the_difference(gap: float, temperature: float) -> None:
+    logits = np.array([4.0, 4.0 - gap * temperature, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    first, second = of(0, logits, temperature), of(1, logits, temperature)
+    question = ask.odds(first, second, temperature)
+    if question is not None:
+        assert answer(question).text == f"{first.probability / second.probability:.3g} times"
+        assert ("temperature" in question.prompt) == (temperature != 1)
+
+
+def test_odds_need_a_difference() -> None:
+    assert ask.odds(of(0), of(0)) is None
+    huge = np.array([90.0, 0.0])
+    assert ask.odds(of(0, huge), of(1, huge)) is None
+
+
+@pytest.mark.parametrize(
+    ("hidden", "visible", "text"),
+    [(0.004, 0.9, "It rises by more than 0.05"), (0.9, 0.93, "It stays within 0.05"),
+     (0.5, 0.1, "It falls by more than 0.05"), (0.1, 0.148, None)],
+)  # fmt: skip
+def test_shown_word_goes_the_way_the_numbers_go(hidden: float, visible: float, text: str | None) -> None:
+    before, after = (Candidate(1, "big", 0.0, 0.0, p, 2) for p in (hidden, visible))
+    question = ask.shown_word(before, after)
+    assert (None if question is None else answer(question).text) == text
+
+
+def test_quotient_divides_by_the_sum() -> None:
+    prediction, chosen = Prediction(0, None, LOGITS), of(1)
+    question = ask.quotient(chosen, prediction)
+    total = math.fsum(math.exp(value - 3.0) for value in LOGITS)
+    assert answer(question).text == f"{math.exp(-1.0) / total:.3f}"
+    assert {f"{math.exp(-1.0):.3f}", f"{1 / total:.3f}"} < texts(question)
+
+
+def test_shifted_logits_leave_the_probability() -> None:
+    before, after = of(2), of(2, LOGITS + 1)
+    question = ask.shifted(before)
+    assert answer(question).text == f"{after.probability:.3f}"
+    assert f"{before.probability * math.e:.3f}" in texts(question)
+
+
+def test_tempered_squares_and_renormalises() -> None:
+    question = ask.tempered(Prediction(0, None, LOGITS, temperature=1.7), of(0))
+    squares = [of(i).probability ** 2 for i in range(len(LOGITS))]
+    assert answer(question).text == f"{squares[0] / math.fsum(squares):.3f}"
+
+
+def test_easiest_word_leaves_out_what_is_too_close() -> None:
+    found = [
+        Restored(3, "was", 0.80, 1),
+        Restored(1, "the", 0.78, 1),
+        Restored(5, "the", 0.1, 2),
+        Restored(7, "mat", 0.0, 9),
+    ]
+    question = ask.easiest_word("Which?", found)
+    assert answer(question).text == "“\u2068was\u2069” (token 4)"
+    assert not any("token 2" in text for text in texts(question))
+    assert len(texts(question)) == 3
+    assert ask.easiest_word("Which?", found[:2]) is None
+    assert ask.easiest_word("Which?", []) is None
+
+
+@given(st.lists(st.floats(-8, 8, width=32), min_size=8, max_size=8), st.integers(0, 7))
+def test_any_logits_give_sound_questions_or_none(values: list[float], truth: int) -> None:
+    logits = np.array(values)
+    prediction = Prediction(0, truth, logits)
+    ranked = [of(i, logits) for i in prediction.best(8)]
+    questions = [
+        ask.best_word("Which?", ranked[:4], of(truth, logits), 8),
+        ask.odds(ranked[0], ranked[1]),
+        ask.tempered(prediction, ranked[0]),
+        *(ask.quotient(each, prediction) for each in ranked),
+        *(ask.shifted(each) for each in ranked),
+    ]
+    for question in questions:
+        assert question is None or len(question.options) <= 4  # Question itself checks the rest

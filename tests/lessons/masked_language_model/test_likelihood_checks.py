@@ -1,0 +1,112 @@
+"""Every question about likelihoods, lens, sampling and pairs: one right answer, found again by another way."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from lab.analysis.words.likelihood import Likelihood, TokenScore
+from lab.analysis.words.next_sentence import NextSentence
+from lab.analysis.words.predictions import Prediction
+from lab.analysis.words.sampling import SamplingSettings, sample
+from lab.course.checks import Option, Question
+from lab.lessons.masked_language_model import likelihood_checks as ask
+
+PROBABILITIES = (0.5, 0.002, 0.1, 0.3)
+FOUND = Likelihood(True, 4, tuple(TokenScore(i + 1, i, math.log(p), i + 1, 0) for i, p in enumerate(PROBABILITIES)))
+NAMES = ("“the” (2)", "“cat” (3)", "“sat” (4)", "“.” (5)")
+SHARES = np.array([0.30, 0.25, 0.20, 0.10, 0.05, 0.04, 0.03, 0.02, 0.01])
+
+
+def answer(question: Question | None) -> Option:
+    assert question is not None
+    return question.options[question.answer]
+
+
+def test_the_least_probable_token_surprises_most() -> None:
+    right = answer(ask.most_surprising(FOUND, NAMES))
+    assert right.text == "“cat” (3)"
+    assert f"ln P = −{-math.log(0.002):.2f}" in right.why
+    assert ask.most_surprising(Likelihood(True, 4, FOUND.scores[:1]), NAMES) is None
+
+
+def test_perplexity_is_one_over_the_geometric_mean() -> None:
+    question = ask.perplexity(FOUND)
+    assert answer(question).text == f"{math.prod(PROBABILITIES) ** (-1 / 4):.3g}"
+    assert question is not None
+    assert "pseudo-perplexity" in question.prompt
+
+
+@pytest.mark.parametrize(
+    ("words", "row"),
+    [
+        ("abcd", "Layer 3"),
+        ("dddd", "The embeddings"),
+        ("dadd", "Layer 2"),
+        ("abdd", "Layer 2"),
+        ("dd", "The embeddings"),
+    ],
+)
+def test_settled_is_the_first_row_after_which_nothing_changes(words: str, row: str) -> None:
+    question = ask.settled(words, "token 3")
+    assert answer(question).text == row
+    assert question is not None
+    assert len(question.options) == min(len(words), 4)
+
+
+def test_a_word_that_comes_back_is_explained() -> None:
+    question = ask.settled("dadd", "token 3")
+    assert question is not None
+    assert "but layer 1 reads “\u2068a\u2069”" in question.options[0].why
+    assert ask.settled("d", "token 3") is None
+
+
+def test_least_certain_is_the_largest_entropy() -> None:
+    assert answer(ask.least_certain([0.1, 0.4, 0.8, 0.2], NAMES)).text == NAMES[2]
+    assert ask.least_certain([0.4, 0.42], NAMES) is None
+
+
+@pytest.mark.parametrize(("top_p", "kept"), [(0.5, 2), (0.7, 3), (0.78, 4), (0.2, None), (0.999, None), (0.75, None)])
+def test_nucleus_counts_until_the_sum_is_reached(top_p: float, kept: int | None) -> None:
+    found = sample(Prediction(0, None, np.log(SHARES)), SamplingSettings(top_p=top_p))
+    question = ask.nucleus(found, top_p)
+    assert (None if question is None else answer(question).text) == (None if kept is None else str(kept))
+
+
+@pytest.mark.parametrize(("top_k", "top_p"), [(None, 0.9), (8, 0.7), (5, 1.0)])
+def test_kept_tokens_are_counted(top_k: int | None, top_p: float) -> None:
+    found = sample(Prediction(0, None, np.log(SHARES)), SamplingSettings(top_k=top_k, top_p=top_p))
+    first = SHARES[:top_k] / SHARES[:top_k].sum()
+    kept = next(i for i in range(1, len(first) + 1) if first[:i].sum() >= top_p - 1e-9)
+    assert answer(ask.kept_tokens(found, len(SHARES), "tokens")).text == str(kept)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.1, "Below 0.25"), (0.5, "Between 0.25 and 0.75"), (0.99, "Above 0.75"), (0.251, None)]
+)
+def test_the_band_of_a_probability(p: float, text: str | None) -> None:
+    question = ask.follows_band(p)
+    assert (None if question is None else answer(question).text) == text
+
+
+def test_two_logits_make_a_probability() -> None:
+    yes, no = 1.2, 0.4
+    p = math.exp(yes) / (math.exp(yes) + math.exp(no))
+    found = NextSentence(p, 0.5, (yes, no), (0.0, 0.0))
+    assert answer(ask.pair_softmax(found)).text == f"{p:.3f}"
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        (0.9, "It rises by more than 0.05"),
+        (0.6, "It stays within 0.05"),
+        (0.1, "It falls by more than 0.05"),
+        (0.65, None),
+    ],
+)
+def test_swapping_goes_the_way_the_numbers_go(other: float, text: str | None) -> None:
+    question = ask.swapped(NextSentence(0.6, other, (0.0, 0.0), (0.0, 0.0)))
+    assert (None if question is None else answer(question).text) == text

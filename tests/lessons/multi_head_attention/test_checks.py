@@ -1,0 +1,123 @@
+"""Every question about heads: exactly one right answer, recomputed here from the tensors."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import lab
+from lab.analysis.heads.comparing import head_sum
+from lab.course.checks import Option, Question
+from lab.lessons.multi_head_attention import checks as ask
+from lab.models.trace import Trace
+from lab.models.trace import trace as run
+from lab.toy.models import random_toy
+from lab.toy.recut import recut
+from tests.checkpoints import HEADS, WIDTH, Family
+from tests.conftest import TinyCheckpoint
+
+TEXTS = ("The cat sat on the mat because it was tired.", "She opened the door.", "the the the the the dog")
+
+
+@pytest.fixture(params=["bert", "gpt2"])
+def traces(request: pytest.FixtureRequest, tiny_checkpoint: TinyCheckpoint) -> list[Trace]:
+    family: Family = request.param
+    model = lab.load_model(tiny_checkpoint(family, seed=3))
+    return [lab.trace(model, text) for text in TEXTS]
+
+
+def answer(question: Question | None) -> Option:
+    assert question is not None
+    return question.options[question.answer]
+
+
+def numbers(text: str) -> list[float]:
+    return [float(x) for x in re.findall(r"-?\d+\.\d{3}", text)]
+
+
+@pytest.mark.parametrize("heads", [1, 2, 8])
+def test_parameters_stay_whatever_the_heads(traces: list[Trace], heads: int) -> None:
+    question = ask.parameters(traces[0].model.config, heads)
+    assert answer(question).text == f"{4 * WIDTH * WIDTH + 4 * WIDTH:,}"
+
+
+def test_parameters_asks_for_another_possible_number(traces: list[Trace]) -> None:
+    config = traces[0].model.config
+    assert ask.parameters(config, HEADS) is None
+    assert ask.parameters(config, 5) is None
+    assert ask.other_cut(config) == 2 * HEADS
+    one_each = recut(random_toy(8, 8), 32).config
+    assert ask.other_cut(one_each) == 16
+
+
+def test_first_moved_names_the_layers_that_moved() -> None:
+    assert answer(ask.first_moved(0, 0, np.array([0, 0.1, 0.2, 0.3]))).text == "after layer 1 and every later one"
+    assert answer(ask.first_moved(1, 0, np.array([0, 0, 0.2, 0.3]))).text == "after layer 2 and every later one"
+    last = ask.first_moved(2, 0, np.array([0, 0, 0, 0.3]))
+    assert answer(last).text == "only after layer 3"
+    assert ask.first_moved(0, 0, np.array([0, 0.1])) is None
+    assert ask.first_moved(0, 0, np.array([0, 0.0, 0.0])) is None
+
+
+def test_matters_most_takes_the_largest_change_of_either_sign() -> None:
+    effects = np.array([[0.1, -0.9, 0.2], [0.3, 0.0, 0.5]])
+    question = ask.matters_most("Which?", effects, "in ln P")
+    assert answer(question).text == "Layer 1, head 2"
+    assert "-0.900 in ln P" in answer(question).why
+    assert ask.matters_most("Which?", effects / 100, "in ln P") is None
+    assert ask.matters_most("Which?", np.full((2, 2), 0.5), "in ln P") is None
+
+
+def test_whose_dimension_is_found_by_counting(traces: list[Trace]) -> None:
+    for trace in traces:
+        question = ask.whose_dimension(trace)
+        assert question is not None
+        dimension = int(re.findall(r"dimension (\d+)", question.prompt)[0])
+        fills = [head for head in range(HEADS) for _ in range(WIDTH // HEADS)]
+        assert answer(question).text == f"Head {fills[dimension - 1] + 1}"
+
+
+def test_missing_share_completes_the_sum(traces: list[Trace]) -> None:
+    asked = 0
+    for trace in traces:
+        added = head_sum(trace.layer(1))
+        for token in range(len(trace)):
+            for head in range(HEADS):
+                question = ask.missing_share(trace, added, head, token)
+                if question is not None:
+                    asked += 1
+                    output, others, bias = numbers(question.prompt)
+                    assert float(answer(question).text) == pytest.approx(output - others - bias, abs=2.1e-3)
+                    values = sorted(float(option.text) for option in question.options)
+                    assert min(np.diff(values)) >= 0.009
+    assert asked > 20
+
+
+def test_vectors_that_point_apart_are_shorter_together(traces: list[Trace]) -> None:
+    asked = 0
+    for trace in traces:
+        added = head_sum(trace.layer(0))
+        for token in range(len(trace)):
+            question = ask.together(trace, added, token)
+            if question is not None:
+                asked += 1
+                total = float(np.linalg.norm(added.parts[:, token].sum(0)))
+                assert answer(question).text == "shorter"
+                assert f"{total:.3f} long" in answer(question).why
+    assert asked > 5
+
+
+def test_share_of_w_o_is_d_k_rows(traces: list[Trace]) -> None:
+    assert answer(ask.share_of_w_o(traces[0].model.config)).text == f"{WIDTH // HEADS * WIDTH}"
+
+
+def test_one_head_asks_only_what_it_can(traces: list[Trace]) -> None:
+    trace = run(recut(random_toy(8, 8), 1), "c e b")
+    added = head_sum(trace.layer(0))
+    assert ask.whose_dimension(trace) is None
+    assert ask.missing_share(trace, added, 0, 1) is None
+    assert ask.together(trace, added, 1) is None
+    assert ask.share_of_w_o(trace.model.config) is None
+    assert answer(ask.parameters(trace.model.config, ask.other_cut(trace.model.config))).text == "4,224"

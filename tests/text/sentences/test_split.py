@@ -1,0 +1,127 @@
+"""Sentences: every character in exactly one or white space, ends where a reader puts them, in every script."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.text.sentences import punkt
+from lab.text.sentences.split import SentencesUnavailable, sentence_of_tokens, sentence_spans
+from lab.text.tokenizers.bpe import bpe_steps
+from lab.text.tokenizers.wordpiece import wordpiece_steps
+from tests.text.samples import byte_level, texts, wordpiece
+
+# Marks, quotes and line breaks far more often than chance would have them; surrogates and NUL too.
+anything = st.one_of(
+    st.text(max_size=40),
+    st.text(alphabet="ab A.?!…。！؟\"'”)( \n\r\t\x00\ud800👍5-", max_size=40),
+)
+
+
+def cut(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@given(anything)
+def test_sentences_are_the_text_without_the_white_space_between_them(text: str) -> None:
+    spans = sentence_spans(text)
+    assert "".join("".join(cut(text)).split()) == "".join(text.split())
+    assert list(spans) == sorted(spans)
+    for start, end in spans:
+        assert text[start:end] == text[start:end].strip() != ""
+    for (_, end), (start, _) in pairwise(spans):
+        assert end <= start
+        assert text[end:start].strip() == ""
+
+
+@given(anything)
+def test_no_sentence_reaches_beyond_a_blank_line(text: str) -> None:
+    for sentence in cut(text):
+        assert not re.search(r"\n[ \t]*\n|\r\r|\r\n[ \t]*\r\n", sentence)
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["The cat sat down.", "It was tired."],
+        ["“Where is Dr. Smith?”", "Nobody knew."],
+        ["Really?!", "Yes!!!", "(It is true.)", "Well."],
+        ["He paused. . . .", "And then he left."],
+        ["no punctuation at all"],
+        ["هل أنت بخير؟", "نعم أنا بخير.", "شكرا"],
+        ["I like it 👍!", "👍 is a thumb.", "😀"],
+        ["a\x00b is here.", "The half \ud83d is here.", "End"],
+    ],
+)
+def test_sentences_stand_where_a_reader_puts_them(sentences: list[str]) -> None:
+    assert cut(" ".join(sentences)) == sentences
+    assert cut("\n" + "\n".join(sentences) + "  ") == sentences
+
+
+def test_full_width_marks_need_no_space() -> None:
+    assert cut("今天很好。明天下雨！「好。」他说。") == ["今天很好。", "明天下雨！", "「好。」", "他说。"]
+    assert cut("本当？！はい。") == ["本当？！", "はい。"]
+
+
+@pytest.mark.parametrize("gap", ["\n\n", "\n \t\n", "\r\n\r\n", "\r\r", "\u2029"])
+def test_a_blank_line_ends_a_sentence_and_one_line_break_does_not(gap: str) -> None:
+    assert cut(f"A heading{gap}the text\nruns\r\non") == ["A heading", "the text\nruns\r\non"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n\n", "\t\u00a0\u2029"])
+def test_no_text_has_no_sentence(text: str) -> None:
+    assert sentence_spans(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["This is it, no more. " * 2000, "word " * 10_000, "a.b? " * 10_000, "?" * 50_000, "。" * 50_000, "\n " * 50_000],
+    ids=["prose", "no marks", "marks", "marks alone", "full-width marks alone", "blank lines"],
+)
+def test_ten_thousand_words_take_little_time(text: str) -> None:
+    started = time.process_time()
+    sentence_spans(text)
+    assert time.process_time() - started < 10
+
+
+def test_tokens_find_their_sentence() -> None:
+    spans = ((0, 5), (6, 9), (11, 14))
+    offsets = [(0, 0), (0, 3), (3, 5), (5, 9), (4, 8), (6, 9), (9, 11), (10, 14), (11, 14), (14, 16), (7, 7)]
+    assert sentence_of_tokens(offsets, spans) == (None, 0, 0, 1, 0, 1, None, 2, 2, None, None)
+    assert sentence_of_tokens([], spans) == ()
+    assert sentence_of_tokens([(0, 3), (0, 0)], ()) == (None, None)
+
+
+@given(texts)
+def test_every_token_of_a_model_stands_in_the_sentence_of_its_first_visible_character(text: str) -> None:
+    spans = sentence_spans(text)
+    owner = {position: number for number, (start, end) in enumerate(spans) for position in range(start, end)}
+    for steps in (wordpiece_steps(wordpiece(), text), bpe_steps(byte_level(True), text)):
+        found = sentence_of_tokens(steps.offsets, spans)
+        for (start, end), sentence in zip(steps.offsets, found, strict=True):
+            assert sentence == next((owner[at] for at in range(start, end) if at in owner), None)
+
+
+@pytest.mark.parametrize("name", ["collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab"])
+@pytest.mark.parametrize("how", ["missing", "not text"])
+def test_missing_or_damaged_parameters_are_one_sentence(
+    name: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(punkt.EMBEDDED, tmp_path / "punkt"))
+    if how == "missing":
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(b"\xff\xfe\x00damaged")
+    monkeypatch.setattr(punkt, "EMBEDDED", folder)
+    punkt.embedded_tokenizer.cache_clear()
+    with pytest.raises(SentencesUnavailable, match=r"parameters cannot be read .* Restore the folder punkt"):
+        sentence_spans("One. Two.")
+    monkeypatch.undo()
+    assert sentence_spans("One. Two.") == ((0, 4), (5, 9))

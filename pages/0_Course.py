@@ -42,13 +42,11 @@ progress_view.keep()
 st.header("For teachers", anchor="for-teachers")
 st.markdown(
     "- **Before a class.** In the teaching view the type is larger, answers wait for a click on Reveal, and nothing is "
-    "scored. Click Teach, or add `?teach=1` to the address of a page: "
-    "[lesson 3 before a class](Self-attention?teach=1).\n"
-    "- **The same questions for everybody.** Add `?seed=7`, or another number, to the address. Everybody who opens it "
-    "gets the same checks, with the answers in the same order: "
-    "[the checks of lesson 3, seed 7](Self-attention?seed=7&step=Check).\n"
-    "- **A task.** Sentence, model, step and head are part of the address. Choose them, then copy it: "
-    f"[why not *was*?]({TASK})\n"
-    "- **What you show them.** The [cards of the models](Models) say what they were trained on and what they cannot do."
+    "scored. Click Teach, or add `?teach=1` to the address of a page: [lesson 3 before a "
+    "class](Self-attention?teach=1).\n- **The same questions for everybody.** Add `?seed=7`, or another number, to the "
+    "address. Everybody who opens it gets the same checks, with the answers in the same order: [the checks of lesson "
+    "3, seed 7](Self-attention?seed=7&step=Check).\n- **A task.** Sentence, model, step and head are part of the "
+    f"address. Choose them, then copy it: [why not *was*?]({TASK})\n- **What you show them.** The [cards of the "
+    "models](Models) say what they were trained on and what they cannot do."
 )
 st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))

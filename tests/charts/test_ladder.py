@@ -36,11 +36,9 @@ def merged(tokenizer: Tokenizer, text: str) -> BpeWord:
 
 def test_each_candidate_stands_under_the_characters_it_would_cover(bert: Tokenizer) -> None:
     assert lookup_ladder(cut(bert, "photographers"), ALL) == (
-        "·   photographers   not in the vocabulary\n"
-        "·   photographer    not in the vocabulary\n"
-        "·   photographe     not in the vocabulary\n"
-        f"✓   photograph      id {bert.token_to_id('photograph')}\n"
-        f"✓           ##ers   id {bert.token_to_id('##ers')}"
+        "·   photographers   not in the vocabulary\n·   photographer    not in the vocabulary\n·   photographe     not "
+        f"in the vocabulary\n✓   photograph      id {bert.token_to_id('photograph')}\n✓           ##ers   id "
+        f"{bert.token_to_id('##ers')}"
     )
 
 

@@ -191,9 +191,8 @@ def test_a_server_that_answers_with_an_error(fake_hub: FakeHub) -> None:
 
 def test_an_unreachable_hub_answers_the_same(tmp_path: Path) -> None:
     code = (
-        "from lab.models.loading import ModelUnavailable, load_model\n"
-        "try:\n    load_model('gpt2')\n"
-        "except ModelUnavailable as error:\n    print(error)\n"
+        "from lab.models.loading import ModelUnavailable, load_model\ntry:\n    load_model('gpt2')\nexcept "
+        "ModelUnavailable as error:\n    print(error)\n"
     )
     nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path)}
     done = subprocess.run(

@@ -274,10 +274,9 @@ def _say_walk(view: NeuronView, walk: Walk) -> None:
         inside, outside = (signed(part[first].sum(), plus=True) for part in (found.pattern, found.others))
         names = ", ".join(str(dimension + 1) for dimension in first)
         st.markdown(
-            f"{_carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the "
-            f"pattern and {outside} to that of another key. "
-            f"{_leader(found)} Alone they give the pattern a score of {walk.only:.3f}; without them it is "
-            f"{walk.without:.3f}."
+            f"{_carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the pattern "
+            f"and {outside} to that of another key. {_leader(found)} Alone they give the pattern a score of "
+            f"{walk.only:.3f}; without them it is {walk.without:.3f}."
         )
 
 

@@ -43,8 +43,7 @@ def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
         return None
     why = (
         f"Both look up row {token_id} of the token table, but tokens {first + 1} and {second + 1} stand at two "
-        "positions "
-        f"with two vectors: the sums differ by up to {apart:.3f}."
+        f"positions with two vectors: the sums differ by up to {apart:.3f}."
     )
     options = (
         Option("Their token vectors are equal, their sums differ", why, correct=True),

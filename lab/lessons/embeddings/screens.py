@@ -187,16 +187,14 @@ def show_lengths(view: EmbeddingView) -> None:
     right_angle = math.sqrt(sum(own[name] ** 2 for name in SUMMANDS if name in own))
     st.markdown(
         f"The vectors of {view.word} have these lengths: {listed}. Their sum has the length **{own['sum']:.3f}**. If "
-        f"they stood at right angles, it would have √(Σ length²) = {right_angle:.3f}"
-        f"{_angle(own['sum'], right_angle)}"
+        f"they stood at right angles, it would have √(Σ length²) = {right_angle:.3f}{_angle(own['sum'], right_angle)}"
     )
     if "LayerNorm" in sizes:
         after = sizes["LayerNorm"]
         st.markdown(
             f"Among the tokens of this text, the sums are {sizes['sum'].min():.2f} to {sizes['sum'].max():.2f} long. "
             f"LayerNorm gives all of them the length √{view.width} = {math.sqrt(view.width):.2f}; with γ and β they "
-            "are "
-            f"{after.min():.2f} to {after.max():.2f} long."
+            f"are {after.min():.2f} to {after.max():.2f} long."
         )
     st.markdown(_on_the_way(view))
     code(lengths)

@@ -103,8 +103,7 @@ def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChang
     told = [f"{float(line[-1]):.3f} in {name}" for name, line in figures.segment_means(trace, movement).items()]
     st.markdown(
         f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance "
-        "of "
-        "1 means that a vector moved as far as it is long."
+        "of 1 means that a vector moved as far as it is long."
     )
     if movement.follows is not None:
         before, after = movement.follows

@@ -23,8 +23,7 @@ def show_wavelengths(_view: EmbeddingView) -> None:
     length, width, base = settings()
     st.markdown(
         "From one position to the next, pair i of the dimensions turns by the angle $\\omega_i$. After one whole turn "
-        "its "
-        "sine and cosine begin again: the number of positions until then is its **wavelength**."
+        "its sine and cosine begin again: the number of positions until then is its **wavelength**."
     )
     st.latex(r"\omega_i = \text{base}^{-2i/d}, \qquad i = 0, 1, \dots, \tfrac{d}{2} - 1")
     if not predict(LESSON, ask.turns_fastest(width, base)):
@@ -36,9 +35,8 @@ def show_wavelengths(_view: EmbeddingView) -> None:
     turns = length / waves[-1]
     st.markdown(
         f"The first pair turns once in 2π = {waves[0]:.2f} positions. The last pair, i = {width // 2 - 1}, turns once "
-        "in "
-        f"**{waves[-1]:,.1f}**; over the {length} positions on screen it makes {turns:.3g} turns. Each wavelength is "
-        f"{base ** (2 / width):.3f} times the one before. Try a small base, then look again at how similar distant "
+        f"in **{waves[-1]:,.1f}**; over the {length} positions on screen it makes {turns:.3g} turns. Each wavelength "
+        f"is {base ** (2 / width):.3f} times the one before. Try a small base, then look again at how similar distant "
         "positions are."
     )
     code(wavelengths)

@@ -80,8 +80,7 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
     )
     st.markdown(
         "The **entropy** of a row is −Σ w · ln w over its weights w: 0 if one key has all the weight, and the larger "
-        "the "
-        "more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
+        "the more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
     )
     st.markdown(
         f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.3f}** nats apart, and their rows of "

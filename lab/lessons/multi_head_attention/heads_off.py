@@ -79,9 +79,8 @@ def scene(page: LessonPage, trace: Trace, layer: int, head: int, *, first: bool)
         st.markdown(
             "To see what a head is worth, ask the model for the next token, with the head and without it."
             if trace.model.config.causal
-            else "To see what a head is worth, hide a word behind [MASK]. The model gives every word of its "
-            "vocabulary a "
-            "probability to stand there, with the head and without it."
+            else "To see what a head is worth, hide a word behind [MASK]. The model gives every word of its vocabulary "
+            "a probability to stand there, with the head and without it."
         )
         asked = look(page, trace, first=first)
     left, right = st.columns(2)
@@ -210,8 +209,7 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     st.markdown(
         f"With all heads on, the probability P of {said} is {share(word.probability)}. The map shows the change of "
         "**ln P**, its natural logarithm, with one head off: −0.69 means half the probability, +0.69 twice. Click a "
-        "head "
-        "to choose it, then go back to **One head off**."
+        "head to choose it, then go back to **One head off**."
     )
     _show_strongest(now, found, probabilities, effects)
     code(ablate_each_head, measure.each_head_off)
@@ -239,8 +237,7 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
     helps, hurts = int((effects < 0).sum()), int((effects > 0).sum())
     st.markdown(
         f"Switching a head off lowers the probability for {helps} of the {effects.size} heads and raises it for "
-        f"{hurts}. "
-        "That holds for this word in this text, and for one head at a time."
+        f"{hurts}. That holds for this word in this text, and for one head at a time."
     )
 
 

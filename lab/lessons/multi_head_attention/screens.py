@@ -39,8 +39,7 @@ def show_all(view: OneHead) -> None:
     choose(view)
     config = view.trace.model.config
     st.markdown(
-        "A layer attends several times side by side. Each time is a **head**, with its own queries, keys and values "
-        "of "
+        "A layer attends several times side by side. Each time is a **head**, with its own queries, keys and values of "
         f"{config.head_width} numbers. This layer has {config.heads}."
         if config.heads > 1
         else "This layer attends once: it has a single **head**."
@@ -168,8 +167,7 @@ def show_norms(view: OneHead) -> None:
     lengths = added.norms[:, token]
     st.markdown(
         "A head adds a vector to the token. A long vector changes the token much, a short one hardly, wherever the "
-        "head "
-        "looks."
+        "head looks."
     )
     shown = (view.trace, view.layer.index, view.head, token)
     draw(partial(figures.added_lengths, *shown), "norms")

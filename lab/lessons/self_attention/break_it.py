@@ -117,8 +117,7 @@ def _show_output(view: OneHead, runs: Broken) -> None:
         st.metric("All tokens, mean", _length(moved[-1].mean()), border=True, width="content")
     st.markdown(
         f"After layer {layers}, the vector of {named(view.trace, place)} is **{_length(moved[-1, place])}** of its "
-        "length "
-        f"away from where it belongs. {_begins(moved.mean(axis=1))}"
+        f"length away from where it belongs. {_begins(moved.mean(axis=1))}"
     )
     draw(partial(figures.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
 

@@ -56,8 +56,7 @@ def _explain(view: OneHead) -> None:
     st.markdown(
         f"**Attention** lets each token collect from {seen}. It gives every one of them a **weight**; all weights of a "
         "token add up to 1. What is collected is mixed in these proportions. A token **attends** to another when it "
-        "gives "
-        "it much weight. A layer does this several times side by side, each time in a **head** of its own."
+        "gives it much weight. A layer does this several times side by side, each time in a **head** of its own."
     )
 
 
@@ -91,8 +90,7 @@ def _show_construction(view: OneHead) -> None:
     st.markdown(
         "Each dimension of this toy means one thing: which letter a token is, or at which position it stands (counted "
         "from 0). A strong colour is a large score: the query’s token has the meaning of the row, and the key’s token "
-        "that "
-        "of the column."
+        "that of the column."
     )
 
 
@@ -118,16 +116,14 @@ def show_scale(view: OneHead) -> None:
     if not _choose(view, question):
         return
     st.markdown(
-        f"A score adds up {d_k} products, and a sum of many products spreads widely. {d_k} independent products add "
-        "up to "
-        f"a sum that spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. Dividing by √{d_k} brings that "
+        f"A score adds up {d_k} products, and a sum of many products spreads widely. {d_k} independent products add up "
+        f"to a sum that spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. Dividing by √{d_k} brings that "
         "back. "
         + (
             "This model then masks what comes after the query: the score becomes −∞ and the weight 0."
             if view.trace.model.config.causal
             else "Then comes the mask. It hides nothing here: every token may see every other. It has work where a "
-            "text "
-            "is filled up with padding; see **Break it**."
+            "text is filled up with padding; see **Break it**."
         )
     )
     draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
@@ -156,8 +152,7 @@ def show_softmax(view: OneHead) -> None:
     st.dataframe(table, column_config={c: st.column_config.NumberColumn(format="%.4f") for c in table.columns[1:]})
     st.markdown(
         f"The weights add up to {row.weights.sum():.4f}. The last column has the weights of the map: they are what "
-        "this "
-        "table computes."
+        "this table computes."
     )
     code(forward.attend)
 
@@ -176,9 +171,8 @@ def show_values(view: OneHead) -> None:
     st.latex(r"\text{context}_i = \sum_j \text{weight}_{ij}\, v_j")
     config = view.trace.model.config
     st.markdown(
-        f"On the way to the next layer, the contexts of all {config.heads} heads are laid side by side "
-        f"({config.heads} × {config.head_width} = {config.width} numbers), multiplied by $W_O$, and added to the "
-        "token’s own vector."
+        f"On the way to the next layer, the contexts of all {config.heads} heads are laid side by side ({config.heads} "
+        f"× {config.head_width} = {config.width} numbers), multiplied by $W_O$, and added to the token’s own vector."
     )
     code(forward.mix_values, forward.self_attention)
 

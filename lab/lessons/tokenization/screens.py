@@ -120,8 +120,7 @@ def _bytes(view: TokenizationView) -> None:
     with st.expander("The sign of each of the 256 bytes"):
         st.markdown(
             "Byte-level BPE writes every byte as one visible sign. A byte that prints stands for itself. The others "
-            "get "
-            "another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it as “␣”."
+            "get another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it as “␣”."
         )
         table(tables.byte_table(), "bytes")
 
@@ -178,9 +177,8 @@ def show_special_tokens(view: TokenizationView) -> None:
     _cut(view)
     rows, width = view.trace.model.weights.embeddings.token.shape
     st.markdown(
-        "From here on the characters are gone. Each token has a number in the vocabulary, its **id**, and the id "
-        "picks a "
-        f"row of {width} numbers out of a table of {rows:,} rows."
+        "From here on the characters are gone. Each token has a number in the vocabulary, its **id**, and the id picks "
+        f"a row of {width} numbers out of a table of {rows:,} rows."
     )
 
 

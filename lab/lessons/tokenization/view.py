@@ -111,8 +111,7 @@ def show_agreement(page: LessonPage, view: TokenizationView, *, tell: bool) -> N
         if badge.open:
             st.markdown(
                 "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens "
-                "the "
-                "model reads. "
+                "the model reads. "
                 + ("Tokens, ids and characters are the same." if wrong is None else f"Token {wrong} is the first that "
                    "differs.")
             )  # fmt: skip

@@ -27,12 +27,8 @@ from lab.text.tokenizers.pieces import Piece, PreToken, Span, Steps, require_enc
 # Published as: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 # ``re`` knows no \p{L} and \p{N}: _stand_in gives each non-ASCII character one of é ² · or U+00A0.
 _PRE_TOKEN: Final = re.compile(
-    "'s|'t|'re|'ve|'m|'ll|'d"
-    "| ?[A-Za-zé]+"
-    "| ?[0-9²]+"
-    "| ?[^\t-\r \u00a0A-Za-zé0-9²]+"
-    "|[\t-\r \u00a0]+(?![^\t-\r \u00a0])"
-    "|[\t-\r \u00a0]+"
+    "'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-zé]+| ?[0-9²]+| ?[^\t-\r \u00a0A-Za-zé0-9²]+|[\t-\r \u00a0]+(?![^\t-\r "
+    "\u00a0])|[\t-\r \u00a0]+"
 )
 
 

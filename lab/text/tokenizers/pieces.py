@@ -107,7 +107,6 @@ def require_encodable(text: str) -> None:
     for position, character in enumerate(text):
         if "\ud800" <= character <= "\udfff":
             raise ValueError(
-                f"Character {position} of the text is the lone surrogate {character!r}, which has "
-                "no UTF-8 form. Replace it before tokenizing, for example with "
-                "text.encode('utf-8', 'replace').decode()."
+                f"Character {position} of the text is the lone surrogate {character!r}, which has no UTF-8 form. "
+                "Replace it before tokenizing, for example with text.encode('utf-8', 'replace').decode()."
             )

@@ -55,9 +55,8 @@ def _say_trained(plan: Plan) -> None:
     run, task = toy_runs.run_of(plan), plan.what
     if run is None or run.latest.step == 0:
         st.info(
-            f"{_PURPOSE} Before training: random weights, nothing is learned. The lessons’ step “{TRAIN_STEP}” "
-            "teaches it "
-            f"the task “{task.name}”.",
+            f"{_PURPOSE} Before training: random weights, nothing is learned. The lessons’ step “{TRAIN_STEP}” teaches "
+            f"it the task “{task.name}”.",
             icon=":material/model_training:",
         )
         return
@@ -74,10 +73,8 @@ def show_toy_data(page: LessonPage) -> None:
     data = toy_runs.sentences(page.selection)
     st.markdown(
         "Sentences of made-up words: each letter is a word, drawn at random with the seed in the sidebar. The words "
-        "mean "
-        "nothing, so all there is to learn is which word stands where. In the tables below a word is its number: a is "
-        "1, "
-        "b is 2."
+        "mean nothing, so all there is to learn is which word stands where. In the tables below a word is its number: "
+        "a is 1, b is 2."
     )
     st.dataframe(
         pd.DataFrame({"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]},

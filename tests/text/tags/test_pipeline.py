@@ -141,11 +141,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     package = tmp_path / "en_core_web_sm"
     package.mkdir()
     (package / "__init__.py").write_text(
-        "import spacy\n"
-        "def load(**overrides):\n"
-        "    nlp = spacy.blank('en')\n"
-        "    nlp.add_pipe('entity_ruler').add_patterns([{'label': 'WORK_OF_ART', 'pattern': 'Apple'}])\n"
-        "    return nlp\n"
+        "import spacy\ndef load(**overrides):\n    nlp = spacy.blank('en')\n    "
+        "nlp.add_pipe('entity_ruler').add_patterns([{'label': 'WORK_OF_ART', 'pattern': 'Apple'}])\n    return nlp\n"
     )
     metadata = tmp_path / "en_core_web_sm-3.8.0.dist-info"
     metadata.mkdir()

@@ -3,6 +3,7 @@
 python -m benchmarks            everything below
 python -m benchmarks --ratios   the engine and the analyses beside others
 python -m benchmarks --pages    reruns of every page
+python -m benchmarks --capacity reruns beside a bare Streamlit app
 python -m benchmarks --views    the hand-written views
 python -m benchmarks --start    a server nobody has visited
 python -m benchmarks --write    everything, written to RESULTS.md
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import analysis, engine, guessing, pages, results, start, views
+from benchmarks import analysis, capacity, engine, guessing, pages, results, start, views
 from benchmarks.results import Ratio
 
 SUITES = (engine, analysis, guessing)
@@ -40,7 +41,7 @@ def ratios(known: dict[tuple[str, int], float]) -> list[Ratio]:
 def main() -> int:
     """Measure what was asked for and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the lab.")
-    names = ("ratios", "pages", "views", "start")
+    names = ("ratios", "pages", "capacity", "views", "start")
     for name in (*names, "write"):
         parser.add_argument(f"--{name}", action="store_true")
     asked = parser.parse_args()
@@ -54,7 +55,7 @@ def main() -> int:
         compared = ratios(known)
         sections.append(("Side by side", results.ratio_table(compared)))
         broken |= any(each.regressed for each in compared)
-    for name, suite in (("pages", pages), ("views", views), ("start", start)):
+    for name, suite in (("pages", pages), ("capacity", capacity), ("views", views), ("start", start)):
         if name in wanted:
             found, failed = suite.run()
             sections += found

@@ -19,6 +19,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest, app_test
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from benchmarks.results import table
 from lab.course.benches import BENCHES, Bench
 from lab.course.lessons import LESSONS, Lesson
@@ -103,10 +104,10 @@ def reruns() -> Iterator[Rerun]:
     for page in every:
         for model in MODELS:
             for tokens in LENGTHS:
-                at = _open(page, mode=SENTENCE, model=model, text=text_of(model, tokens))
+                at = opened(page, mode=SENTENCE, model=model, text=text_of(model, tokens))
                 yield from _steps(at, page, model, tokens)
         if page.toy:
-            yield from _steps(_open(page, mode=TOY), page, "toy", LENGTHS[0])
+            yield from _steps(opened(page, mode=TOY), page, "toy", LENGTHS[0])
 
 
 def text_of(model: str, tokens: int) -> str:
@@ -117,12 +118,13 @@ def text_of(model: str, tokens: int) -> str:
     return longest
 
 
-def _open(page: Lesson | Bench, **params: str) -> AppTest:
+def opened(page: Lesson | Bench, **params: str) -> AppTest:
+    """The lab at a page, the link's parameters in its address."""
     at = AppTest.from_file(str(HOME), default_timeout=300)
     for name, value in params.items():
         at.query_params[name] = value
     at.switch_page(page.page)
-    return _run(at)
+    return run_once(at)
 
 
 def _steps(at: AppTest, page: Lesson | Bench, model: str, tokens: int) -> Iterator[Rerun]:
@@ -130,10 +132,10 @@ def _steps(at: AppTest, page: Lesson | Bench, model: str, tokens: int) -> Iterat
     for step in steps[0] if steps else [""]:
         if step:
             at.segmented_control(key="step").set_value(step)
-        _run(at)
+        run_once(at)
         for skip in [button for button in at.button if button.label == "Skip"]:
             skip.click()
-            _run(at)
+            run_once(at)
         yield _measure(at, page, model, step, tokens)
 
 
@@ -145,7 +147,7 @@ def _measure(at: AppTest, page: Lesson | Bench, model: str, step: str, tokens: i
         for times, move in ((same, False), (moved, True)):
             if move:
                 _another_head(at, number + 1)
-            _run(at)
+            run_once(at)
             times.append(1000 * METER.seconds)
             messages.append(list(METER.sent))
     largest, total = max(map(max, messages)), max(map(sum, messages))
@@ -164,7 +166,8 @@ def _another_head(at: AppTest, number: int) -> None:
         box.set_value(1 + number % len(box.options))
 
 
-def _run(at: AppTest) -> AppTest:
+def run_once(at: AppTest) -> AppTest:
+    """Run the app once, metered. Raises RuntimeError if a page does."""
     METER.sent.clear()
     at.run()
     if at.exception:

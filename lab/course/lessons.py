@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 COURSE_PAGE, MODELS_PAGE = "pages/0_Course.py", "pages/20_Models.py"
@@ -239,6 +240,7 @@ def number(lesson: Lesson) -> int:
     return LESSONS.index(lesson) + 1
 
 
+@cache
 def script(page: str) -> str:
     """The path of a page's file, whichever file the server was started with."""
     return str(Path(__file__).resolve().parents[2] / page)

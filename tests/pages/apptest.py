@@ -6,27 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
+import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from tests.checkpoints import Family
 
 ROOT = Path(__file__).parents[2]
 Offer = Callable[[Family], str]
-_start = PagesManager.__init__
-
-
-def _start_routed(self: PagesManager, *args: Any, **settings: Any) -> None:
-    """On a server, the first ``st.navigation`` ends the reign of the folder ``pages/`` for good.
-
-    AppTest brings it back at every run; each run would then begin with the guard's rerun, which swallows
-    clicks. The guard itself is tested in a browser, on a fresh server.
-    """
-    _start(self, *args, **settings)
-    PagesManager.uses_pages_directory = False
-
-
-PagesManager.__init__ = _start_routed  # type: ignore[method-assign]
 
 
 def visit(page: str | None = None, **params: str) -> AppTest:

@@ -2,11 +2,10 @@
 
 from lab.benches.head_view.view import choose_units, show
 from lab.ui.page import open_bench
-from lab.ui.parameters import TOY
-from lab.ui.toys.steps import toy_trace
+from lab.ui.play import chosen_run
 
 page = open_bench("10_Head_view.py")
-trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
+trace = chosen_run(page)
 layer = page.layer_control(trace.model)
 show(trace, layer, choose_units())
 

@@ -3,12 +3,11 @@
 from lab.benches.model_view.view import choose_colour, show, take_opened
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import open_bench
-from lab.ui.parameters import TOY
+from lab.ui.play import chosen_run
 from lab.ui.selection import current
-from lab.ui.toys.steps import toy_trace
 
 page = open_bench("11_Model_view.py")
-trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
+trace = chosen_run(page)
 take_opened(trace)
 layer, head = page.head_controls(trace.model)
 query, key = with_tokens(current(), trace)

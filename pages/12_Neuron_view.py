@@ -3,11 +3,10 @@
 from lab.benches.neuron_view.view import DECIDING, NEURONS, WALKS, NeuronView, show_deciding, show_neurons, show_walks
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import open_bench
-from lab.ui.parameters import TOY
-from lab.ui.toys.steps import toy_trace
+from lab.ui.play import chosen_run
 
 page = open_bench("12_Neuron_view.py")
-trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
+trace = chosen_run(page)
 layer, head = page.head_controls(trace.model)
 
 STEPS = {NEURONS: show_neurons, DECIDING: show_deciding, WALKS: show_walks}

@@ -5,11 +5,10 @@ from lab.benches.flow.tree import show_tree
 from lab.benches.flow.view import FlowView, choose_heads, choose_layer, choose_reading, show_sankey
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import open_bench
-from lab.ui.parameters import TOY
-from lab.ui.toys.steps import toy_trace
+from lab.ui.play import chosen_run
 
 page = open_bench("13_Flow.py")
-trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
+trace = chosen_run(page)
 
 STEPS = {"Sankey": show_sankey, "Rollout": show_rollout, "Influence tree": show_tree}
 step = page.step(list(STEPS))

@@ -3,11 +3,10 @@
 from lab.benches.tensors.variants import show_variants
 from lab.benches.tensors.view import show_difference, show_tensor
 from lab.ui.page import open_bench
-from lab.ui.parameters import TOY
-from lab.ui.toys.steps import toy_trace
+from lab.ui.play import chosen_run
 
 page = open_bench("14_Tensors.py")
-trace = toy_trace(page) if page.selection.mode == TOY else page.trace()
+trace = chosen_run(page)
 layer, head = page.head_controls(trace.model)
 
 TENSORS, VARIANTS = "Tensors", "Attention variants"

@@ -3,11 +3,10 @@
 from lab.benches.compare.choice import choose_comparison, other_run, with_example
 from lab.benches.compare.view import asked, choose_figure, show
 from lab.ui.page import open_bench
-from lab.ui.parameters import TOY
-from lab.ui.toys.steps import toy_trace
+from lab.ui.play import chosen_run
 
 page = with_example(open_bench("15_Compare.py"))
-first = toy_trace(page) if page.selection.mode == TOY else page.trace()
+first = chosen_run(page)
 layer, head = page.head_controls(first.model)
 
 pair = other_run(page, first, choose_comparison(), layer, head)

@@ -19,8 +19,7 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "Two heads": "Do two heads of a layer do the same work? Put their maps side by side, on one scale.",
         "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
         "training sets?",
-        "Each head off": "Which heads matter for the prediction? Switch off one at a time, and see how far the "
-        "probability of the word moves.",
+        "Each head off": "Which heads matter here? Switch off one at a time, and see how much changes.",
     },
     "attention-metrics": {
         "Six numbers": "A model has many heads, and nobody reads all their maps. A number for each head lets you sort "

@@ -18,7 +18,9 @@ from lab.lessons.embeddings import checks as ask
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
+from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import code, draw
+from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
 from lab.ui.quiz import predict
 
@@ -72,8 +74,19 @@ def choose_dimensions(width: int) -> int:
     return asked - 1
 
 
+def look(page: LessonPage, trace: Trace) -> EmbeddingView:
+    """What is selected, brought inside this text."""
+    token, _ = with_tokens(page.selection, trace)
+    return EmbeddingView(page, trace, token)
+
+
+def _choose(view: EmbeddingView) -> None:
+    choose_token(view.trace, "token", "Token", view.token)
+
+
 def show_vectors(view: EmbeddingView) -> None:
     """From ids to rows of numbers: every token's vector, part by part."""
+    _choose(view)
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     st.markdown(
         f"An id picks a row. {view.word} has the id {trace.token_ids[view.token]}, so it gets that row of the token "
@@ -118,6 +131,7 @@ def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
 
 def show_sum(view: EmbeddingView) -> None:
     """One token, one dimension under the other: what is added and what comes out."""
+    _choose(view)
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
     call = partial(figures.summands, view.trace, view.token, first, dimension)
@@ -180,6 +194,7 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
 
 def show_lengths(view: EmbeddingView) -> None:
     """How long the vectors are, token by token, and what enters the first layer."""
+    _choose(view)
     sizes = lengths(view.parts)
     draw(partial(figures.lengths, view.trace), "lengths")
     own = {name: float(size[view.token]) for name, size in sizes.items()}

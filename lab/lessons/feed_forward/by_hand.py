@@ -9,7 +9,7 @@ from lab.analysis.layers.worked import WorkedNetwork, WorkedNorm, worked_network
 from lab.ui.blanks import blanks
 
 
-def by_hand() -> None:
+def by_hand(_view: object) -> None:
     """One neuron shown, one with blanks; one LayerNorm shown, one with blanks."""
     st.markdown("Small numbers, two neurons, an exact GELU. Round your answers to two decimals.")
     network = _network(worked_network())

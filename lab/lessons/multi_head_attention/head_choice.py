@@ -1,14 +1,11 @@
-"""What is decided before the heads are drawn: how many a toy has, and which one was clicked."""
+"""How many heads a toy has: decided before they are drawn."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from lab.analysis.heads.comparing import divisors
-from lab.lessons.multi_head_attention.heads_off import EFFECTS
-from lab.lessons.multi_head_attention.screens import MAPS
 from lab.ui import parameters, selection, sidebar
-from lab.ui.drawing import take_click
 from lab.ui.page import LessonPage
 from lab.ui.parameters import RANDOM
 
@@ -30,12 +27,3 @@ def number_of_heads(page: LessonPage) -> int | None:
         icon=":material/content_cut:",
     )
     return nearest
-
-
-def take_clicks() -> None:
-    """A click on a small map chooses its head, one on the map of all heads its layer, too.
-
-    Read before the selectors are drawn, because a widget's value cannot change after.
-    """
-    take_click(MAPS, {"head": "map"})
-    take_click(EFFECTS, {"layer": "q", "head": "k"})

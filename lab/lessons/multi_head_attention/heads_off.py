@@ -27,7 +27,7 @@ from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
 from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
-from lab.ui.page import LessonPage
+from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
 from lab.ui.prediction import PredictionView, cannot_predict, look
 from lab.ui.quiz import predict
@@ -67,9 +67,10 @@ class Scene:
         return f"set to their mean over the text’s tokens{later}"
 
 
-def scene(page: LessonPage, trace: Trace, layer: int, head: int, *, first: bool) -> Scene:
+def _scene(view: OneHead, *, first: bool) -> Scene:
     """The controls of a step, and what they choose. ``first`` is the step in which words are hidden."""
     asked = None
+    page, trace, layer, head = view.page, view.trace, view.layer.index, view.head
     reason = cannot_predict(trace.model)
     if page.selection.mode == TOY and (reason is not None or not trace.model.config.causal):
         st.info("In this toy no word is hidden, so what moves in its vectors is shown.", icon=":material/info:")
@@ -110,8 +111,14 @@ def _followed(asked: PredictionView) -> Candidate:
     return offered[chosen]
 
 
-def show_one(now: Scene) -> None:
+def show_one(view: OneHead) -> Trace:
     """One head off, and everything after it."""
+    now = _scene(view, first=True)
+    _show_one(now)
+    return now.trace
+
+
+def _show_one(now: Scene) -> None:
     st.markdown("What the layers hand on, one vector for each token, is called the **residual stream**.")
     found = cached_heads.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
     mean = found.moved.mean(axis=1)
@@ -164,8 +171,14 @@ def _show_prediction(now: Scene, found: HeadOff) -> None:
     )
 
 
-def show_each(now: Scene) -> None:
+def show_each(view: OneHead) -> Trace:
     """Every head off, one at a time, as a map of the model."""
+    now = _scene(view, first=False)
+    _show_each(now)
+    return now.trace
+
+
+def _show_each(now: Scene) -> None:
     config, n, most = now.trace.model.config, len(now.trace), measure.longest(now.trace.model.config, _NUMBERS)
     if n > most:
         st.info(

@@ -15,7 +15,7 @@ _HINTS = {
 }
 
 
-def by_hand() -> None:
+def by_hand(_view: object) -> None:
     """Three tokens, two dimensions: one row shown, one with blanks, one free."""
     example = worked_example()
     st.markdown(

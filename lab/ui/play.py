@@ -1,0 +1,47 @@
+"""How a page with steps runs: its input, the row of steps, the one on screen, the way on, the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from lab.models.trace import Trace
+from lab.ui.chosen_tokens import with_tokens
+from lab.ui.one_head import OneHead
+from lab.ui.page import LessonPage, OpenPage
+from lab.ui.parameters import TOY
+from lab.ui.toys.steps import TOY_STEPS, toy_trace
+
+View = TypeVar("View")
+# What a step draws of a view. It returns the run that the badge proves, if that is not the page's own.
+Step = Callable[[View], Trace | None]
+
+
+def chosen_run(page: OpenPage, heads: int | None = None) -> Trace:
+    """The sentence or the toy of the sidebar through its model; ``heads`` cuts a toy's weights into as many heads."""
+    return toy_trace(page, heads) if page.selection.mode == TOY else page.trace()
+
+
+def play(page: LessonPage, trace: Trace, steps: Mapping[str, Step[View]], view: Callable[[], View]) -> None:
+    """Draw the chosen one of ``steps``, of what ``view`` returns. With a toy, its own steps stand before them."""
+    toys = TOY_STEPS if page.selection.mode == TOY else {}
+    names = [*toys, *steps]
+    step, proven = page.step(names), None
+    if step in toys:
+        toys[step](page)
+    else:
+        proven = steps[step](view())
+    page.next_step(names)
+    page.finish()
+    page.prove(proven or trace)
+
+
+def play_head(page: LessonPage, trace: Trace, steps: Mapping[str, Step[OneHead]], first: int = 1) -> None:
+    """The same for steps that look at one head, one query, one key; ``first`` is the head before anybody chose."""
+    layer, head = page.head_controls(trace.model, first)
+
+    def view() -> OneHead:
+        query, key = with_tokens(page.selection, trace)
+        return OneHead(page, trace, trace.layer(layer), head, query, key)
+
+    play(page, trace, steps, view)

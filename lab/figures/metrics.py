@@ -25,21 +25,18 @@ from lab.figures.multi_head import CELLS, counted
 from lab.models.trace import Trace
 
 _THRESHOLDS = np.geomspace(1e-4, 1, 161)
-_CORRECTED_UNITS = {
-    "spread": "share of the maximum", "distribution": "× uniform weight", "unevenness": "× uniform weight"
-}  # fmt: skip
 _BY_ID = {metric.id: metric for metric in METRICS}
 
 
 def label(metric: Metric, corrected: bool, threshold: float) -> str:
     """A metric as titles call it: "Sparsity, raw (τ = 0.01)"."""
-    tau = f" (τ = {threshold:g})" if metric.id == "sparsity" and not corrected else ""
+    tau = f" (τ = {threshold:g})" if metric.uses_threshold and not corrected else ""
     return f"{metric.name}, {'corrected' if corrected else 'raw'}{tau}"
 
 
 def unit(metric: Metric, corrected: bool) -> str:
     """What the values are measured in."""
-    return _CORRECTED_UNITS.get(metric.id, metric.unit) if corrected else metric.unit
+    return (corrected and metric.corrected_unit) or metric.unit
 
 
 def two_heads(traced: Trace, layer: int, head: int, other: int) -> SmallMaps:

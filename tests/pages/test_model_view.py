@@ -53,7 +53,7 @@ def test_every_text_arrives_as_traced(model: str, weights: str) -> None:
         for q, k in ((0, 0), (arrays["maps"].shape[2] - 1, 0), (arrays["maps"].shape[2] - 1,) * 2):
             part = attention[:, :, q * block : (q + 1) * block, k * block : (k + 1) * block]
             assert np.abs(arrays["maps"][:, :, q, k] / header["steps"] - part.max(axis=(2, 3))).max() <= 0.5001e-4
-        np.testing.assert_allclose(arrays["values"], trace_metrics(trace).raw.spread, rtol=1e-6)
+        np.testing.assert_allclose(arrays["values"], trace_metrics(trace).raw["spread"], rtol=1e-6)
 
 
 def test_frames_are_what_is_measured() -> None:
@@ -87,7 +87,9 @@ def test_the_table_has_every_head() -> None:
     trace = lab.trace(lab.load_model("lab-gpt2"), TEXTS["a pair"][0])
     table = head_numbers(trace, corrected=True)
     assert table[["layer", "head"]].to_numpy().tolist() == [[i + 1, j + 1] for i in range(4) for j in range(8)]
-    np.testing.assert_array_equal(table["Spread (entropy), corrected"], trace_metrics(trace).corrected.spread.ravel())
+    np.testing.assert_array_equal(
+        table["Spread (entropy), corrected"], trace_metrics(trace).corrected["spread"].ravel()
+    )
     np.testing.assert_array_equal(table["Delimiter"], trace_patterns(trace).delimiter.ravel())
     assert table["named"].tolist() == trace_names(trace).ravel().tolist()
 

@@ -84,7 +84,7 @@ def features_of(groups: Sequence[Weights], sample: Sample, keep: Mask | None = N
         metrics = attention_metrics(attention, causal=causal, keep=keep).corrected
         patterns = head_patterns(attention, roles, causal=causal, keep=keep)
         special = head_specialization(attention, sample.upos, sample.entities, causal=causal, keep=keep).corrected
-        columns = [getattr(metrics, name) for name in _METRIC_IDS]
+        columns = [metrics[name] for name in _METRIC_IDS]
         columns += [getattr(patterns, name) for name in _PATTERN_IDS]
         rows.append(np.concatenate([np.stack(columns, axis=-1), special], axis=-1))
     return np.concatenate(rows).reshape(sample.trace.model.config.layers, -1, len(FEATURES))

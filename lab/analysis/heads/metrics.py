@@ -7,8 +7,9 @@ published, and corrected, so that two texts can be compared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,16 +43,72 @@ if TYPE_CHECKING:
 ROUNDING = 1e-5
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The heads of a layer, and what more than one metric is made of.
+
+    ``attention`` is (h, n, n), ``lengths`` (n,) how many keys each query may see, ``threshold`` τ.
+    """
+
+    attention: Weights
+    lengths: NDArray[np.int64]
+    causal: bool
+    threshold: float
+
+    @cached_property
+    def weights(self) -> Weights:
+        """(h, c), the cells that exist: all, or the lower triangle."""
+        flat = self.attention.reshape(len(self.attention), -1)
+        return np.take(flat, _triangle(len(self.lengths))[0], axis=1) if self.causal else flat
+
+    @cached_property
+    def scaled(self) -> Weights:
+        """(h, c), in units of the row's uniform weight: ℓA."""
+        return self.weights * (_triangle(len(self.lengths))[1] if self.causal else np.float32(self.lengths[0]))
+
+    @cached_property
+    def largest(self) -> Weights:
+        """(h, n), the largest weight of each row."""
+        return np.asarray(self.attention.max(axis=-1))
+
+    @cached_property
+    def entropy(self) -> Weights:
+        """(h, n), of each row, in nats."""
+        return row_entropy(self.attention)
+
+    @property
+    def free(self) -> Mask:
+        """(n,), the rows with a choice: those of more than one key."""
+        return self.lengths > 1
+
+    def of_scaled(self, statistic: Callable[[Weights], Values], found: Values) -> Values:
+        """A statistic of the scaled cells that grows as they do; ``found`` is that of the weights."""
+        # All rows equally long: correcting the cells or their statistic is the same.
+        return statistic(self.scaled) if self.causal else found * float(self.lengths[0])
+
+
+@lru_cache(4)
+def _triangle(n: int) -> tuple[NDArray[np.intp], Weights]:
+    """The cells of a causal head: their flat places in its matrix, and the lengths of their rows, (c,) each."""
+    return np.flatnonzero(np.tri(n)), np.repeat(np.arange(1, n + 1), np.arange(1, n + 1)).astype(np.float32)
+
+
+# A value a head, raw and corrected: two arrays (h,).
+Measured = tuple[Values, Values]
+
+
 @dataclass(frozen=True)
 class Metric:
-    """How a metric is shown. Formulas are LaTeX; ``high`` None: no upper end.
+    """A metric: how it is measured and how it is shown.
 
-    ``corrected`` is the formula after correction, ``note`` what the correction is for, ``reading``
-    what a high value says. The name says what a high value means; ``also`` is another name in use.
+    ``formula`` is LaTeX, ``corrected`` the same after correction; ``note`` says what the correction is for, ``reading``
+    what a high value says. The name says what a high value means; ``also`` is another name in use. ``high`` None: no
+    upper end. A card with the numbers of a head filled in stands in :mod:`lab.course.metric_cards`.
     """
 
     id: str
     name: str
+    measure: Callable[[Cells], Measured]
     formula: str
     corrected: str
     unit: str
@@ -60,81 +117,121 @@ class Metric:
     reading: str
     note: str
     also: str = ""
+    corrected_unit: str = ""  # as before the correction
+    uses_threshold: bool = False  # raw, it depends on τ
+
+
+def _confidence_max(cells: Cells) -> Measured:
+    free = cells.largest[:, cells.free]
+    return cells.largest.max(-1), free.max(-1) if free.size else _nothing(cells)
+
+
+def _confidence_avg(cells: Cells) -> Measured:
+    free = cells.largest[:, cells.free]
+    return cells.largest.mean(-1, dtype=np.float64), free.mean(-1, dtype=np.float64) if free.size else _nothing(cells)
+
+
+def _spread(cells: Cells) -> Measured:
+    return cells.entropy.sum(-1, dtype=np.float64), even_spread(cells.entropy, cells.lengths)
+
+
+def _sparsity(cells: Cells) -> Measured:
+    raw, even = _share_below(cells.weights, cells.threshold), 1 - ROUNDING
+    if cells.causal:
+        return raw, _share_below(cells.scaled, even)
+    return raw, _share_below(cells.weights, even / float(cells.lengths[0]))
+
+
+def _distribution(cells: Cells) -> Measured:
+    middle = _medians(cells.weights)
+    return middle, cells.of_scaled(_medians, middle)
+
+
+def _unevenness(cells: Cells) -> Measured:
+    deviation = _deviations(cells.weights)
+    return deviation, cells.of_scaled(_deviations, deviation)
+
+
+def _nothing(cells: Cells) -> Values:
+    return np.full(len(cells.attention), np.nan)
+
+
+def _share_below(cells: Weights, threshold: float) -> Values:
+    """The share of each head's cells that are smaller than the threshold, (h, c) -> (h,)."""
+    return np.array([np.count_nonzero(head < np.float32(threshold)) for head in cells]) / cells.shape[1]
+
+
+def _medians(cells: Weights) -> Values:
+    return np.array([median(head) for head in cells])
+
+
+def _deviations(cells: Weights) -> Values:
+    """Standard deviation of each head's cells, (h, c) -> (h,)."""
+    # Around the mean: sums of squares alone would leave rounding where a uniform head has 0.
+    around = cells - (row_sums(cells) / np.float32(cells.shape[1]))[:, None]
+    return np.sqrt(np.vecdot(around, around).astype(np.float64) / cells.shape[1])
 
 
 METRICS = (
     Metric(
-        "confidence_max", "Confidence (max)",
+        "confidence_max", "Confidence (max)", _confidence_max,
         r"\max_{i,j} A_{ij}", r"\max_{i:\,\ell_i>1}\ \max_j A_{ij}", "weight", 1, 1,
         "High: at least one token looks almost entirely at one token.",
         "Corrected leaves out rows with a single key: a causal model's first token can only score 1.",
     ),
     Metric(
-        "confidence_avg", "Confidence (average)",
+        "confidence_avg", "Confidence (average)", _confidence_avg,
         r"\frac1n \sum_i \max_j A_{ij}", r"\operatorname{mean}_{i:\,\ell_i>1}\ \max_j A_{ij}", "weight", 1, 1,
         "High: most tokens have one clear favourite.",
         "Corrected leaves out rows with a single key: a causal model's first token can only score 1.",
     ),
     Metric(
-        "spread", "Spread (entropy)",
+        "spread", "Spread (entropy)", _spread,
         r"-\sum_{i,j} A_{ij} \ln A_{ij}",
         r"\operatorname{mean}_i\ \frac{-\sum_j A_{ij} \ln A_{ij}}{\ln \ell_i}", "nats", None, 1,
         "High: attention is spread over many tokens. Low: it is on a few.",
         "Raw adds up all rows, so it grows with the text. Corrected is the mean row over its maximum: "
-        "0 one key, 1 all keys alike.", "focus",
+        "0 one key, 1 all keys alike.", "focus", "share of the maximum",
     ),
     Metric(
-        "sparsity", "Sparsity",
+        "sparsity", "Sparsity", _sparsity,
         r"\frac{\#\{A_{ij} < \tau\}}{\#\{A_{ij}\}}", r"\frac{\#\{A_{ij} < 1/\ell_i\}}{\#\{A_{ij}\}}",
         "share of cells", 1, 1,
         "High: most pairs of tokens get next to nothing.",
         "In a text of more than 1/τ tokens even a uniform head is all below τ. Corrected compares with "
-        "the uniform weight of the row.",
+        "the uniform weight of the row.", uses_threshold=True,
     ),
     Metric(
-        "distribution", "Distribution (median)",
+        "distribution", "Distribution (median)", _distribution,
         r"\operatorname{median}_{i,j} A_{ij}", r"\operatorname{median}_{i,j} (\ell_i A_{ij})", "weight", 1, None,
         "High: the typical pair of tokens gets something. Low: a few pairs get nearly all.",
-        "A uniform head scores 1/n raw and 1 corrected.",
+        "A uniform head scores 1/n raw and 1 corrected.", corrected_unit="× uniform weight",
     ),
     Metric(
-        "unevenness", "Unevenness (standard deviation)",
+        "unevenness", "Unevenness (standard deviation)", _unevenness,
         r"\operatorname{std}_{i,j} A_{ij}", r"\operatorname{std}_{i,j} (\ell_i A_{ij})", "weight", None, None,
         "High: a few weights are much larger than the others. 0: all are the same.",
         "Weights shrink as the text grows, and their differences too. Corrected counts in uniform weights.",
-        "uniformity",
+        "uniformity", "× uniform weight",
     ),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class SixMetrics:
-    """One value a head in each: (H,) for a layer, (L, H) for a trace. The ids of :data:`METRICS`."""
-
-    confidence_max: Values
-    confidence_avg: Values
-    spread: Values
-    sparsity: Values
-    distribution: Values
-    unevenness: Values
-
-
-@dataclass(frozen=True, eq=False)
 class Metrics:
-    """The metrics as published and corrected for the length of the rows.
+    """The metrics as published and corrected for the length of the rows, by id: (H,) of a layer, (L, H) of a trace.
 
     ``removed`` is the attention that the kept queries had spent on tokens left out, mean over them.
     Corrected confidence and spread are nan where no row has a choice: a text of one token.
     """
 
-    raw: SixMetrics
-    corrected: SixMetrics
+    raw: Mapping[str, Values]
+    corrected: Mapping[str, Values]
     removed: Values
 
     def values(self, metric: str, corrected: bool) -> Values:
         """The values of one metric by its id."""
-        found: Values = getattr(self.corrected if corrected else self.raw, metric)
-        return found
+        return (self.corrected if corrected else self.raw)[metric]
 
 
 def attention_metrics(
@@ -161,9 +258,14 @@ def attention_metrics(
     """
     whole = as_heads(attention)
     inside, removed = without(whole, kept_mask(keep, whole.shape[1]))
-    cells = _Cells.of(inside.shape[1], causal)
-    found = np.concatenate([_measure(part, cells, threshold) for part in chunks(inside)], axis=1)
-    return Metrics(SixMetrics(*found[:6]), SixMetrics(*found[6:]), removed)
+    lengths = row_lengths(inside.shape[1], causal)
+    parts = [Cells(part, lengths, causal, threshold) for part in chunks(inside)]
+    found = {metric.id: [metric.measure(part) for part in parts] for metric in METRICS}
+    raw, corrected = (
+        {name: np.concatenate([pair[way] for pair in pairs], dtype=np.float64) for name, pairs in found.items()}
+        for way in (0, 1)
+    )
+    return Metrics(raw, corrected, removed)
 
 
 def trace_metrics(trace: Trace, *, threshold: float = 0.01, keep: Sequence[bool] | Mask | None = None) -> Metrics:
@@ -177,59 +279,3 @@ def uniform_metrics(
 ) -> Metrics:
     """What a head without any preference scores on n tokens: the line to compare with. Arrays (1,)."""
     return attention_metrics(uniform_attention(n, causal), causal=causal, threshold=threshold, keep=keep)
-
-
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """Which cells of an (n, n) matrix are real, and the length of each one's row."""
-
-    lengths: NDArray[np.int64]  # (n,), by row
-    places: NDArray[np.intp] | None  # (c,), flat places of the lower triangle; None: all of them
-    scale: NDArray[np.float32] | float  # by cell: (c,), or one number for all
-
-    @classmethod
-    def of(cls, n: int, causal: bool) -> _Cells:
-        lengths = row_lengths(n, causal)
-        if not causal:
-            return cls(lengths, None, float(n))
-        return cls(lengths, np.flatnonzero(np.tri(n)), np.repeat(lengths, lengths).astype(np.float32))
-
-    def of_heads(self, attention: Weights) -> Weights:
-        """(h, n, n) -> (h, c)."""
-        flat = attention.reshape(len(attention), -1)
-        return flat if self.places is None else np.take(flat, self.places, axis=1)
-
-
-def _measure(attention: Weights, real: _Cells, threshold: float) -> Values:
-    """(12, h): the six raw values of each head, then the six corrected ones."""
-    cells = real.of_heads(attention)
-    largest, entropy, free = attention.max(axis=-1), row_entropy(attention), real.lengths > 1
-    middle, unevenness = _medians(cells), _deviations(cells)
-    raw = [largest.max(-1), largest.mean(-1, dtype=np.float64), entropy.sum(-1, dtype=np.float64)]
-    raw += [_share_below(cells, threshold), middle, unevenness]
-    nothing = np.full(len(attention), np.nan)
-    corrected = [largest[:, free].max(-1), largest[:, free].mean(-1, dtype=np.float64)] if free.any() else [nothing] * 2
-    corrected.append(even_spread(entropy, real.lengths))
-    if isinstance(real.scale, float):
-        # All rows are equally long, so correcting the cells or their statistic is the same.
-        corrected += [_share_below(cells, (1 - ROUNDING) / real.scale), middle * real.scale, unevenness * real.scale]
-    else:
-        cells = cells * real.scale
-        corrected += [_share_below(cells, 1 - ROUNDING), _medians(cells), _deviations(cells)]
-    return np.array(raw + corrected, dtype=np.float64)
-
-
-def _share_below(cells: Weights, threshold: float) -> Values:
-    """The share of each head's cells that are smaller than the threshold, (h, c) -> (h,)."""
-    return np.array([np.count_nonzero(head < np.float32(threshold)) for head in cells]) / cells.shape[1]
-
-
-def _medians(cells: Weights) -> Values:
-    return np.array([median(head) for head in cells])
-
-
-def _deviations(cells: Weights) -> Values:
-    """Standard deviation of each head's cells, (h, c) -> (h,)."""
-    # Around the mean: sums of squares alone would leave rounding where a uniform head has 0.
-    around = cells - (row_sums(cells) / np.float32(cells.shape[1]))[:, None]
-    return np.sqrt(np.vecdot(around, around).astype(np.float64) / cells.shape[1])

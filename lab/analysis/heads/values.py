@@ -6,7 +6,7 @@ only the lower triangle exists, so row i has length i + 1; everywhere else rows 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -142,14 +142,17 @@ def chunks(attention: Weights) -> Iterator[Weights]:
 
 
 def stack(parts: Sequence[ArraysT]) -> ArraysT:
-    """Data classes of arrays (H,), one a layer -> one of arrays (L, H)."""
+    """Data classes of arrays (H,) or of arrays by name, one a layer -> one of arrays (L, H)."""
     first = parts[0]
     if not is_dataclass(first) or isinstance(first, type):
         raise TypeError(f"stack takes data classes of arrays, not {type(first).__name__}.")
     values = {}
     for field in fields(first):
         column = [getattr(part, field.name) for part in parts]
-        values[field.name] = stack(column) if is_dataclass(column[0]) else np.stack(column)
+        named = isinstance(column[0], Mapping)
+        values[field.name] = (
+            {name: np.stack([part[name] for part in column]) for name in column[0]} if named else np.stack(column)
+        )
     return type(first)(**values)
 
 

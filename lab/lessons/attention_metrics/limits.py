@@ -43,7 +43,7 @@ def show_specials(view: OneHead) -> None:
     what = "the special tokens" if special else "the first token"
     before, after = found(view.trace), cached_heads.metrics(trace, threshold(), only_words=True)
     at = (view.layer.index, view.head)
-    question = ask.without_specials(at, before.corrected.spread[at], after.corrected.spread[at], what)
+    question = ask.without_specials(at, before.corrected["spread"][at], after.corrected["spread"][at], what)
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(
@@ -117,7 +117,7 @@ def show_threshold(view: OneHead) -> None:
         )
         + " The corrected metric compares each row with its own $1/\\ell_i$ instead of with one τ."
     )
-    of_head = cached_heads.metrics(trace, tau).corrected.sparsity[view.layer.index, view.head]
+    of_head = cached_heads.metrics(trace, tau).corrected["sparsity"][view.layer.index, view.head]
     st.markdown(f"Corrected, this head’s sparsity is **{of_head:.1%}**, whatever τ; a uniform head’s is 0 %.")
     code(take.shares_below)
 

@@ -42,7 +42,7 @@ _ROWS = 24  # terms of a row that are listed
 def show_two(view: OneHead) -> None:
     """Two maps, a prediction, then their numbers."""
     layer, trace = view.layer.index, view.trace
-    spread = found(view.trace).corrected.spread[layer]
+    spread = found(view.trace).corrected["spread"][layer]
     other = take.contrast(spread, view.head)
     if other is None:
         st.info("There is no second head with a value to compare with here.", icon=":material/info:")
@@ -201,8 +201,8 @@ def _own_share(view: OneHead, row: take.RowEntropy) -> None:
 def show_all(view: OneHead) -> None:
     """One metric of every head."""
     every = found(view.trace)
-    if not np.isnan(every.corrected.spread).any():
-        question = ask.most_even_layer(every.corrected.spread)
+    if not np.isnan(every.corrected["spread"]).any():
+        question = ask.most_even_layer(every.corrected["spread"])
         if question is not None and not predict(LESSON, question):
             return
     metric, corrected = choose_metric(), choose_version()
@@ -259,7 +259,7 @@ def show_checks(view: OneHead) -> None:
         LESSON,
         (
             ask.row_share(token, row),
-            ask.most_confident(layer, found(view.trace).raw.confidence_avg[layer]),
+            ask.most_confident(layer, found(view.trace).raw["confidence_avg"][layer]),
             ask.effective_keys(token, row),
             ask.uniform_average(len(trace), causal),
             ask.maximum_is_one_row(

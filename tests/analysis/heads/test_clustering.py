@@ -142,7 +142,7 @@ def test_features_are_the_corrected_numbers_of_the_other_analyses() -> None:
     found = head_features(sample)
     assert found.shape == (1, 3, len(FEATURES))
     columns = dict(zip(FEATURES, np.moveaxis(found, -1, 0), strict=True))
-    np.testing.assert_array_equal(columns["sparsity"], trace_metrics(sample.trace).corrected.sparsity)
+    np.testing.assert_array_equal(columns["sparsity"], trace_metrics(sample.trace).corrected["sparsity"])
     np.testing.assert_array_equal(columns["same_word"], trace_patterns(sample.trace).same_word)
     assert np.isnan(columns["function_words"]).all()
 

@@ -35,9 +35,9 @@ def test_parts_make_the_metrics(case: Case, threshold: float) -> None:
             weights[parts.top], parts.largest.mean(), parts.entropy.sum(), parts.below / parts.count, parts.middle,
             math.sqrt(parts.squares / parts.count),
         ]  # fmt: skip
-        np.testing.assert_allclose([v[head] for v in vars(found.raw).values()], raw, rtol=1e-4, atol=2e-6)
+        np.testing.assert_allclose([v[head] for v in found.raw.values()], raw, rtol=1e-4, atol=2e-6)
         corrected = [parts.below_even / parts.count, parts.middle_scaled, math.sqrt(parts.squares_scaled / parts.count)]
-        six = [v[head] for v in vars(found.corrected).values()]
+        six = [v[head] for v in found.corrected.values()]
         np.testing.assert_allclose(six[3:], corrected, rtol=1e-4, atol=2e-6)
         if parts.free_top is None:
             assert np.isnan(six[:3]).all()
@@ -76,12 +76,12 @@ def test_a_uniform_head_drifts_raw_and_stays_corrected(causal: bool) -> None:
     n = np.array(LENGTHS)
     assert (n[0], n[-1]) == (4, 512)
     entropy = [math.lgamma(k + 1) if causal else k * math.log(k) for k in LENGTHS]
-    np.testing.assert_allclose(found.raw.spread[:, 0], entropy, rtol=1e-4)
-    np.testing.assert_allclose(found.corrected.spread[:, 0], 1, rtol=1e-5)
-    np.testing.assert_allclose(found.corrected.distribution[:, 0], 1, rtol=1e-5)
-    np.testing.assert_allclose(found.corrected.sparsity[:, 0], 0)
+    np.testing.assert_allclose(found.raw["spread"][:, 0], entropy, rtol=1e-4)
+    np.testing.assert_allclose(found.corrected["spread"][:, 0], 1, rtol=1e-5)
+    np.testing.assert_allclose(found.corrected["distribution"][:, 0], 1, rtol=1e-5)
+    np.testing.assert_allclose(found.corrected["sparsity"][:, 0], 0)
     if not causal:
-        assert found.raw.sparsity[:, 0].tolist() == [float(k > 100) for k in LENGTHS]
+        assert found.raw["sparsity"][:, 0].tolist() == [float(k > 100) for k in LENGTHS]
 
 
 def test_contrast_is_the_farthest_other_head() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 
 import lab
 from lab.analysis.heads.median import median
-from lab.analysis.heads.metrics import METRICS, SixMetrics, attention_metrics, trace_metrics, uniform_metrics
-from lab.analysis.heads.values import uniform_attention
+from lab.analysis.heads.metrics import METRICS, attention_metrics, trace_metrics, uniform_metrics
+from lab.analysis.heads.values import Values, uniform_attention
 from lab.toy.models import constructed_toy
 from tests.analysis.matrices import Case, Weights, cases, random_attention
 from tests.checkpoints import Family, write_checkpoint
@@ -46,8 +47,8 @@ def by_loops(matrix: Weights, causal: bool, threshold: float) -> tuple[list[floa
     return raw, [*corrected, middle(scaled), deviation(scaled)]
 
 
-def table(six: SixMetrics) -> Weights:
-    return np.stack([getattr(six, metric.id) for metric in METRICS])
+def table(six: Mapping[str, Values]) -> Values:
+    return np.stack([six[metric.id] for metric in METRICS])
 
 
 @given(cases(), st.sampled_from([0.01, 0.1, 0.4]))
@@ -75,23 +76,23 @@ def test_three_tokens_by_hand() -> None:
     attention = np.array([[[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]]], dtype=np.float32)
     ln2 = math.log(2)
     whole = attention_metrics(attention, causal=False)
-    assert whole.raw.confidence_max[0] == 1
-    assert whole.raw.confidence_avg[0] == pytest.approx(2 / 3)
-    assert whole.raw.spread[0] == pytest.approx(2.5 * ln2)  # 0 + ln 2 + 1.5 ln 2
-    assert whole.corrected.spread[0] == pytest.approx(2.5 * ln2 / math.log(3) / 3)
-    assert whole.raw.sparsity[0] == pytest.approx(3 / 9)
-    assert whole.corrected.sparsity[0] == pytest.approx(5 / 9)  # 0, 0, 0 and both quarters
-    assert whole.raw.distribution[0] == 0.25
-    assert whole.corrected.distribution[0] == 0.75
+    assert whole.raw["confidence_max"][0] == 1
+    assert whole.raw["confidence_avg"][0] == pytest.approx(2 / 3)
+    assert whole.raw["spread"][0] == pytest.approx(2.5 * ln2)  # 0 + ln 2 + 1.5 ln 2
+    assert whole.corrected["spread"][0] == pytest.approx(2.5 * ln2 / math.log(3) / 3)
+    assert whole.raw["sparsity"][0] == pytest.approx(3 / 9)
+    assert whole.corrected["sparsity"][0] == pytest.approx(5 / 9)  # 0, 0, 0 and both quarters
+    assert whole.raw["distribution"][0] == 0.25
+    assert whole.corrected["distribution"][0] == 0.75
     # Six lower cells: 1, 1/2, 1/2, 1/4, 1/4, 1/2; times their row's length: 1, 1, 1, 3/4, 3/4, 3/2.
     lower = attention_metrics(attention, causal=True)
-    assert lower.raw.distribution[0] == 0.5
-    assert lower.corrected.distribution[0] == 1
-    assert lower.raw.sparsity[0] == 0
-    assert lower.corrected.sparsity[0] == pytest.approx(2 / 6)
-    assert lower.corrected.confidence_max[0] == 0.5  # the first token has no choice
-    assert lower.corrected.spread[0] == pytest.approx((1 + 1.5 * ln2 / math.log(3)) / 2)
-    assert lower.corrected.unevenness[0] == pytest.approx(math.sqrt((2 * 0.25**2 + 0.5**2) / 6))
+    assert lower.raw["distribution"][0] == 0.5
+    assert lower.corrected["distribution"][0] == 1
+    assert lower.raw["sparsity"][0] == 0
+    assert lower.corrected["sparsity"][0] == pytest.approx(2 / 6)
+    assert lower.corrected["confidence_max"][0] == 0.5  # the first token has no choice
+    assert lower.corrected["spread"][0] == pytest.approx((1 + 1.5 * ln2 / math.log(3)) / 2)
+    assert lower.corrected["unevenness"][0] == pytest.approx(math.sqrt((2 * 0.25**2 + 0.5**2) / 6))
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 100])
@@ -102,8 +103,8 @@ def test_a_uniform_head_is_the_reference(n: int, causal: bool) -> None:
         expected = math.nan if n == 1 and metric == "spread" else corrected
         np.testing.assert_allclose(found.values(metric, corrected=True), [expected], atol=1e-5)
     lengths = range(1, n + 1) if causal else [n] * n
-    assert found.raw.confidence_avg[0] == pytest.approx(sum(1 / length for length in lengths) / n)
-    assert found.raw.spread[0] == pytest.approx(sum(math.log(length) for length in lengths), rel=1e-5)
+    assert found.raw["confidence_avg"][0] == pytest.approx(sum(1 / length for length in lengths) / n)
+    assert found.raw["spread"][0] == pytest.approx(sum(math.log(length) for length in lengths), rel=1e-5)
 
 
 @given(cases(), st.integers(0, 100))
@@ -146,8 +147,8 @@ def test_a_row_that_gave_everything_away_stays_empty() -> None:
     attention = np.array([[[1, 0, 0], [1, 0, 0], [0, 0.5, 0.5]]], dtype=np.float32)
     found = attention_metrics(attention, causal=False, keep=[False, True, True])
     assert found.removed[0] == 0.5
-    assert found.raw.confidence_avg[0] == 0.25
-    assert found.raw.spread[0] == pytest.approx(math.log(2))
+    assert found.raw["confidence_avg"][0] == 0.25
+    assert found.raw["spread"][0] == pytest.approx(math.log(2))
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])

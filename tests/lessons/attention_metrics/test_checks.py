@@ -69,14 +69,14 @@ def test_without_specials_asks_nothing_unclear() -> None:
 def test_uniform_below_is_the_raw_sparsity_of_a_uniform_head(n: int, causal: bool, threshold: float) -> None:
     question = ask.uniform_below(n, causal, threshold)
     if question is not None:
-        share = uniform_metrics(n, causal, threshold=threshold).raw.sparsity[0]
+        share = uniform_metrics(n, causal, threshold=threshold).raw["sparsity"][0]
         assert right(question) == f"{share:.0%}"
 
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("n", [5, 11, 60])
 def test_uniform_head_questions(n: int, causal: bool) -> None:
-    assert right(ask.doubled(n, causal)) == f"{uniform_metrics(2 * n, causal).raw.spread[0]:.1f} nats"
+    assert right(ask.doubled(n, causal)) == f"{uniform_metrics(2 * n, causal).raw['spread'][0]:.1f} nats"
     assert right(ask.uniform_average(n, causal)) == f"{uniform_attention(n, causal)[0].max(-1).mean():.3f}"
 
 

@@ -101,7 +101,7 @@ def show_six(view: OneHead) -> None:
     parts = take.metric_parts(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
     every, even = found(view.trace), uniform(view.trace)
     for start in range(0, len(METRICS), 2):
-        for column, metric in zip(st.columns(2), METRICS[start : start + 2], strict=True):
+        for column, metric in zip(st.columns(2), METRICS[start : start + 2], strict=False):
             with column, st.container(border=True, height="stretch"):
                 _card(view, metric, corrected, parts, every, even)
     code(measure.attention_metrics)

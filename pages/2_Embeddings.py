@@ -35,7 +35,7 @@ token, _ = with_tokens(page.selection, trace)
 view = steps.EmbeddingView(page, trace, token)
 
 if step in OF_A_TOKEN:
-    choose_token(trace, "token", "Token", token)
+    choose_token(trace, "Token", token)
     OF_A_TOKEN[step](view)
 elif step in OF_THE_TEXT:
     OF_THE_TEXT[step](view)

@@ -6,13 +6,13 @@ from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import take_click
 from lab.ui.one_head import OneHead
 from lab.ui.page import open_lesson
-from lab.ui.parameters import TOY
+from lab.ui.parameters import HEAD, LAYER, TOY
 from lab.ui.toys.steps import TOY_STEPS, toy_trace
 
 page = open_lesson("5_Attention_metrics.py")
 toy = page.selection.mode == TOY
 trace = toy_trace(page) if toy else page.trace()
-take_click(steps.ALL_HEADS, {"layer": "q", "head": "k"})
+take_click(steps.ALL_HEADS, {LAYER: "q", HEAD: "k"})
 layer, head = page.head_controls(trace.model)
 
 STEPS = {

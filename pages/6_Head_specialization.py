@@ -7,14 +7,14 @@ from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import take_click
 from lab.ui.one_head import OneHead
 from lab.ui.page import open_lesson
-from lab.ui.parameters import TOY
+from lab.ui.parameters import HEAD, LAYER, TOY
 from lab.ui.toys.steps import TOY_STEPS, toy_trace
 
 page = open_lesson("6_Head_specialization.py")
 toy = page.selection.mode == TOY
 trace = toy_trace(page) if toy else page.trace()
 for chart in (patterns.NAMED, many.AVERAGED, clusters.CLUSTERED):
-    take_click(chart, {"layer": "q", "head": "k"})
+    take_click(chart, {LAYER: "q", HEAD: "k"})
 layer, head = page.head_controls(trace.model)
 
 STEPS = {

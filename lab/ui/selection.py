@@ -213,8 +213,12 @@ def link() -> dict[str, str]:
 
 
 def elsewhere() -> dict[str, str]:
-    """:func:`link` for the way to another page, without what the sidebar's widgets there write themselves."""
-    return {name: value for name, value in link().items() if name not in ("text", "pair", "model")}
+    """The part of :func:`link` that the way to another page has to name.
+
+    The rest is in the session, and the widgets there write it. Streamlit raises where a page's address names what a
+    widget of this page is bound to.
+    """
+    return {name: value for name, value in link().items() if _BY_NAME[name].written}
 
 
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:

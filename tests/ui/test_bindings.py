@@ -144,7 +144,8 @@ def test_a_link_names_a_head_even_where_it_is_the_default() -> None:
         ("9_Masked_language_model.py", {"temperature": "0.5", "top": "20"}),
         ("8_Feed-forward_and_LayerNorm.py", {"norm": "after the feed-forward network", "neurons_drawn": "32"}),
         ("2_Embeddings.py", {"part": "position", "segments": "left out", "order": "shuffled"}),
-        ("4_Multi-head_attention.py", {"off": "Mean", "similarity": "dot product"}),
+        ("4_Multi-head_attention.py", {"off": "Mean", "similarity": "dot product", "layer": "2", "token": "3"}),
+        ("3_Self-attention.py", {"mode": "Toy", "toy_weights": "Random"}),
     ],
 )
 def test_the_way_to_the_next_lesson_keeps_what_was_chosen(page: str, link: dict[str, str]) -> None:
@@ -152,7 +153,7 @@ def test_the_way_to_the_next_lesson_keeps_what_was_chosen(page: str, link: dict[
     at.segmented_control(key="step").set_value("Check").run()
     at.button(key="_next_page").click().run()
     assert not at.exception
-    assert {name: at.query_params.get(name) for name in link} == link
+    assert {name: str(at.session_state[name]) for name in link} == link
 
 
 # Links that somebody may have: what each of them selects, and whether the learner is told of a change.

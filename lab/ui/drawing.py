@@ -15,6 +15,7 @@ from lab.charts.base.picture import drawable, png, svg
 from lab.charts.base.plotted import Plotted
 from lab.charts.base.tables import to_csv
 from lab.ui.cached.runs import TURNS
+from lab.ui.parameter_kinds import Parameter
 from lab.ui.teaching import larger_chart, larger_plotly
 
 _FIT = 4  # columns that are seen without scrolling
@@ -101,8 +102,8 @@ def code(*functions: Callable[..., Any]) -> None:
         st.code("\n\n".join(inspect.getsource(function) for function in functions), language="python")
 
 
-def take_click(chart: str, fields: Mapping[str, str]) -> None:
-    """Set each field of the selection to the place that was clicked last in ``chart``, once a click."""
+def take_click(chart: str, fields: Mapping[Parameter[int], str]) -> None:
+    """Set each parameter to the place that was clicked last in ``chart``, once a click."""
     cells = _selected(chart)
     if not cells or cells == st.session_state.get(f"_taken.{chart}"):
         return
@@ -110,7 +111,7 @@ def take_click(chart: str, fields: Mapping[str, str]) -> None:
     for field, place in fields.items():
         number = cells[0].get(place)
         if isinstance(number, int | float):
-            st.session_state[field] = int(number) + 1
+            field.set(int(number) + 1)
 
 
 def _selected(name: str) -> list[dict[str, float]]:

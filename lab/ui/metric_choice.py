@@ -8,9 +8,8 @@ import streamlit as st
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics
 from lab.analysis.heads.values import Values, is_causal
 from lab.models.trace import Trace
-from lab.ui import parameters
 from lab.ui.cached import heads as cached_heads
-from lab.ui.parameters import CORRECTED, RAW
+from lab.ui.parameters import CORRECTED, METRIC, TAU, VERSION
 
 LESSON = "attention-metrics"
 
@@ -26,28 +25,20 @@ def uniform(trace: Trace) -> Metrics:
 
 
 def threshold() -> float:
-    """τ, as chosen in the step about it, or asked for in the link before that step was ever drawn."""
-    chosen = st.session_state.get("tau", st.query_params.get("tau"))
-    return float(chosen if chosen in parameters.CHOICES["tau"] else parameters.DEFAULTS.tau)
+    """τ, as chosen in the step about it or in the link."""
+    return float(TAU.chosen())
 
 
 def choose_version() -> bool:
     """Raw or corrected; True for corrected."""
-    chosen = st.segmented_control(
-        "Formula", [RAW, CORRECTED], default=RAW, required=True, key="version", bind="query-params",
-        persist_state="session", help="Raw: as published. Corrected: so that texts of different lengths compare.",
-    )  # fmt: skip
-    return chosen == CORRECTED
+    help_ = "Raw: as published. Corrected: so that texts of different lengths compare."
+    return VERSION.choose("Formula", help=help_) == CORRECTED
 
 
 def choose_metric() -> Metric:
     """The metric of a step; below it what it says."""
-    names = [metric.name for metric in METRICS]
-    name = st.selectbox(
-        "Metric", names, names.index(parameters.DEFAULTS.metric), key="metric", bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
-    metric = METRICS[names.index(str(name))]
+    name = METRIC.choose("Metric")
+    metric = next(metric for metric in METRICS if metric.name == name)
     st.markdown(f"{metric.reading} {metric.note}")
     return metric
 

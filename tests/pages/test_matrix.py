@@ -20,8 +20,8 @@ MODELS = ("lab-bert", "lab-gpt2")
 # The sidebar's own settings, the smallest sentences that can be made, and the largest.
 SIZES: Mapping[str, dict[str, str]] = {
     "default": {},
-    "smallest": {name: str(least) for name, (_, least, _) in TOY_NUMBERS.items()},
-    "largest": {name: str(most) for name, (_, _, most) in TOY_NUMBERS.items()},
+    "smallest": {each.name: str(each.least) for each in TOY_NUMBERS},
+    "largest": {each.name: str(each.most) for each in TOY_NUMBERS},
 }
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 every_toy = pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from lab.ui.one_head import choose_token
 
 def show_rollout(view: FlowView) -> None:
     """The raw mean of the chosen layer, beside the rollout after it."""
-    choose_token(view.trace, "token", "Token: whose row is framed", view.token)
+    choose_token(view.trace, "Token: whose row is framed", view.token)
     trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
     raw = cached_flow.layer_maps(trace, None, norms)[layer]
     rolled = cached_flow.rollout(trace, layer + 1, norms)

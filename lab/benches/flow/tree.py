@@ -19,13 +19,13 @@ from lab.ui.cached import flow as cached_flow
 from lab.ui.components import mount
 from lab.ui.drawing import code, show_numbers
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import LAYERED, REPEATED
+from lab.ui.parameters import LAYERED
 
 
 def show_tree(view: FlowView) -> None:
     """From the chosen token, along the strongest weights."""
     layered = _choose_levels()
-    choose_token(view.trace, "token", "Root", view.token)
+    choose_token(view.trace, "Root", view.token)
     if layered:
         _show_layers(view)
     else:
@@ -78,29 +78,19 @@ def _show_repeated(view: FlowView) -> None:
 
 def _choose_levels() -> bool:
     """Which matrices the levels read; True for those of one layer after the other."""
-    chosen = st.segmented_control(
-        "Levels", [LAYERED, REPEATED], default=LAYERED, required=True, key="tree", bind="query-params",
-        persist_state="session",
+    chosen = parameters.TREE.choose(
+        "Levels",
         help="Layer by layer: each level reads the layer below. One layer repeated: every level reads the same "
         "matrix, so no path runs through the model.",
-    )  # fmt: skip
+    )
     return chosen == LAYERED
 
 
 def _sizes() -> tuple[int, int]:
     """Targets per token, depth."""
-    values = []
-    for name, label, tip in (
-        ("tree_k", "Targets per token (k)", "The k largest weights of each token’s row."),
-        ("tree_depth", "Depth", "How many edges from the root to the last token."),
-    ):
-        default, least, most = parameters.NUMBERS[name]
-        values.append(
-            st.number_input(
-                label, least, most, default, key=name, bind="query-params", persist_state="session", width=170, help=tip
-            )
-        )
-    return values[0], values[1]
+    k = parameters.TREE_K.choose("Targets per token (k)", width=170, help="The k largest weights of each token’s row.")
+    depth = parameters.TREE_DEPTH.choose("Depth", width=170, help="How many edges from the root to the last token.")
+    return k, depth
 
 
 def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:

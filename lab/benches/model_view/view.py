@@ -22,7 +22,7 @@ from lab.ui.cached import tags as cached_tags
 from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
 from lab.ui.metric_choice import choose_version, threshold
-from lab.ui.parameters import CHOICES, CORRECTED, WEIGHTS
+from lab.ui.parameters import COLOUR, CORRECTED, HEAD, KEY_TOKEN, LAYER, TOKEN, VERSION, WEIGHTS
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
@@ -46,8 +46,8 @@ def take_opened(trace: Trace) -> None:
         return
     layer, head, query, key = place
     query, key = strongest_in(as_heads(trace.layer(layer).attention)[head], query, key, block)
-    for name, value in (("layer", layer), ("head", head), ("token", query), ("key_token", key)):
-        st.session_state[name] = value + 1
+    for parameter, value in ((LAYER, layer), (HEAD, head), (TOKEN, query), (KEY_TOKEN, key)):
+        parameter.set(value + 1)
     told, sent, _ = st.session_state[_MARK]
     st.session_state[_MARK] = (told, sent, (layer, head))
 
@@ -64,20 +64,18 @@ def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, i
 
 def choose_colour() -> str:
     """Sidebar: what colours the heads, the weights alone or a frame by what; of a metric, which formula."""
-    offered = [str(each) for each in CHOICES["colour"]]
     with sidebar.controls():
-        chosen = st.selectbox(
-            "Colour by", offered, key="colour", bind="query-params", persist_state="session",
-            help="A frame around each head shows its metric, or its score for a pattern.",
-        )  # fmt: skip
+        chosen = COLOUR.choose(
+            "Colour by", help="A frame around each head shows its metric, or its score for a pattern."
+        )
         if chosen in _METRICS:
             choose_version()
-    return str(chosen)
+    return chosen
 
 
 def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str) -> None:
     """The figure, and beside it the head that is open (all from 0)."""
-    corrected, tau = selection.chosen("version") == CORRECTED, threshold()
+    corrected, tau = VERSION.chosen() == CORRECTED, threshold()
     config = trace.model.config
     left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
     with left:

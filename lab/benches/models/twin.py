@@ -19,10 +19,10 @@ from lab.course.words import escaped, quoted, share
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
-from lab.ui import parameters, selection
 from lab.ui.cached import runs as cached
 from lab.ui.drawing import code, draw
 from lab.ui.page import OpenPage
+from lab.ui.parameters import TWIN_SEED
 from lab.ui.prediction import PredictionView, cannot_predict, look
 from lab.ui.quiz import predict
 
@@ -33,9 +33,7 @@ Pair = tuple[Trace, Trace]
 
 
 def _seed() -> int:
-    default, least, most = parameters.NUMBERS["twin_seed"]
-    st.number_input("Seed of the random weights", least, most, default, key="twin_seed", bind="query-params", width=240)
-    return selection.current().twin_seed
+    return TWIN_SEED.choose("Seed of the random weights", width=240)
 
 
 def _pair(trace: Trace) -> tuple[Pair, str]:
@@ -138,7 +136,7 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
     view = look(page, trace, first=True)
     if view is None:
         return pair
-    seen = cached.twin_run(view.trace, selection.current().twin_seed)
+    seen = cached.twin_run(view.trace, TWIN_SEED.chosen())
     untrained = (
         read.next_prediction(seen, view.place)
         if view.causal

@@ -19,7 +19,7 @@ from lab.ui.cached import neurons as cached_neurons
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import AROUND, HEAVIEST
+from lab.ui.parameters import AROUND
 
 NEURONS, DECIDING, WALKS = "Neurons", "Which neurons decide", "Three patterns"
 
@@ -50,7 +50,7 @@ class NeuronView:
 def show_neurons(view: NeuronView) -> None:
     """From the query's and the keys' vectors to what the head adds."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        choose_token(view.trace, "token", "Query: the token that attends", view.query)
+        choose_token(view.trace, "Query: the token that attends", view.query)
         around = len(view.trace) > figures.KEYS and _choose_keys()
     row = neuron_row(view.trace, view.layer, view.head, view.query)
     _say_row(view, row, around)
@@ -67,11 +67,7 @@ def show_neurons(view: NeuronView) -> None:
 
 def _choose_keys() -> bool:
     """Which keys of a long text have a row; True for those around the query."""
-    chosen = st.segmented_control(
-        "Keys", [HEAVIEST, AROUND], default=HEAVIEST, required=True, key="keys", bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
-    return chosen == AROUND
+    return parameters.KEYS.choose("Keys") == AROUND
 
 
 def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
@@ -121,16 +117,11 @@ def show_deciding(view: NeuronView) -> None:
 
 def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:
     """The pattern, and how many dimensions are kept or left out."""
-    offered = parameters.CHOICES["pattern"]
-    default, least, most = parameters.NUMBERS["dimensions"]
     with st.container(horizontal=True):
-        name = st.selectbox(
-            "Pattern", offered, key="pattern", bind="query-params", persist_state="session", width=280,
-        )  # fmt: skip
-        asked = st.number_input(
-            "Strongest dimensions", least, most, default, key="dimensions", bind="query-params",
-            persist_state="session", width=180, help="How many are kept alone, and how many are left out.",
-        )  # fmt: skip
+        name = parameters.PATTERN.choose("Pattern", width=280)
+        asked = parameters.DIMENSIONS.choose(
+            "Strongest dimensions", width=180, help="How many are kept alone, and how many are left out."
+        )
     if asked > view.width:
         selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
     pattern = next((pattern for pattern in DECIDED if pattern.name == name), None)
@@ -292,6 +283,8 @@ def _ways(walk: Walk) -> None:
 
 
 def _take(walk: Walk, step: str) -> None:
-    st.session_state["layer"], st.session_state["head"] = walk.best.layer + 1, walk.best.head + 1
-    st.session_state["token"], st.session_state["pattern"] = walk.query + 1, walk.best.pattern.name
-    st.session_state["step"] = step
+    parameters.LAYER.set(walk.best.layer + 1)
+    parameters.HEAD.set(walk.best.head + 1)
+    parameters.TOKEN.set(walk.query + 1)
+    parameters.PATTERN.set(walk.best.pattern.name)
+    parameters.STEP.set(step)

@@ -15,7 +15,6 @@ from lab.course.words import quoted
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.lessons.attention_metrics import checks as ask
-from lab.ui import parameters
 from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.metric_choice import (
@@ -28,6 +27,7 @@ from lab.ui.metric_choice import (
     uniform,
 )
 from lab.ui.one_head import OneHead
+from lab.ui.parameters import TAU
 from lab.ui.quiz import predict
 
 
@@ -92,11 +92,7 @@ def _table_of_both(view: OneHead, corrected: bool) -> None:
 def show_threshold(view: OneHead) -> None:
     """Sparsity counts the cells below τ, and τ is a choice."""
     n, causal, trace = len(view.trace), is_causal(view.trace), view.trace
-    st.segmented_control(
-        "Threshold τ", sorted(map(str, parameters.CHOICES["tau"]), key=float), default="0.01", required=True, key="tau",
-        bind="query-params", persist_state="session",
-    )  # fmt: skip
-    tau = threshold()
+    tau = float(TAU.choose("Threshold τ"))
     question = ask.uniform_below(n, causal, tau)
     if question is not None and not predict(LESSON, question):
         return

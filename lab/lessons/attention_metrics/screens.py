@@ -128,7 +128,7 @@ def _card(
 
 def show_by_hand(view: OneHead) -> None:
     """The entropy of one row, term by term."""
-    choose_token(view.trace, "token", "Query: whose row", view.query)
+    choose_token(view.trace, "Query: whose row", view.query)
     weights = attention_map(view.layer, view.head)
     row = take.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
     count = len(row.weights)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import get_args
 
 import streamlit as st
 
@@ -16,6 +15,7 @@ from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models.encoding import word_of
 from lab.ui.cached import layers as cached_layers
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import ORDER
 from lab.ui.quiz import predict
 
 _SHOWN = 12  # tokens of a text that a sentence may list
@@ -27,11 +27,7 @@ def show_position_lab(view: EmbeddingView) -> None:
     if len(trace) < 2:
         st.info("A single token has no other order. Write a longer sentence in the sidebar.", icon=":material/edit:")
         return
-    orders = get_args(Order)
-    chosen = st.segmented_control(
-        "The tokens are", orders, default=orders[0], required=True, key="order", bind="query-params"
-    )
-    order: Order = chosen if chosen in orders else orders[0]
+    order = ORDER.choose("The tokens are")
     moved = reordered(trace.encoding, new_order(order, len(trace)))
     st.markdown(
         f"As typed: {_row(trace.labels)}  \n{order.capitalize()}: "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import get_args
 
 import streamlit as st
 
@@ -17,7 +16,9 @@ from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models.encoding import Encoding
 from lab.ui.cached import layers as cached_layers
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import SEGMENTS
 from lab.ui.quiz import predict
+from lab.ui.sidebar import use_texts
 
 _PAIR = ("The children went to the park.", "They played until it was dark.")
 _NAMES = "AB"
@@ -55,7 +56,7 @@ def show_segments(view: EmbeddingView) -> None:
 
 
 def _take_pair() -> None:
-    st.session_state["text"], st.session_state["pair"] = _PAIR
+    use_texts(*_PAIR)
 
 
 def _draw_segments(encoding: Encoding) -> None:
@@ -76,15 +77,8 @@ def _listed(ids: Sequence[int]) -> str:
 def _choose_change(segments: int, *, pair: bool) -> SegmentChange:
     offered: tuple[SegmentChange, ...] = ("left out",)
     if segments > 1:
-        offered = get_args(SegmentChange) if pair else ("swapped", "left out")
-    if st.session_state.get("segments") not in offered:
-        st.session_state.pop("segments", None)  # of another model
-    chosen = st.segmented_control(
-        "Run it again with the segments", offered, default=offered[0], required=True, key="segments",
-        bind="query-params",
-    )  # fmt: skip
-    found: SegmentChange = chosen if chosen in offered else offered[0]
-    return found
+        offered = SEGMENTS.options if pair else ("swapped", "left out")
+    return SEGMENTS.choose("Run it again with the segments", offered)
 
 
 def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChange) -> None:

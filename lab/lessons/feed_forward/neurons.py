@@ -21,8 +21,9 @@ from lab.text.bundled import bundled_sentences
 from lab.toy.data import as_text
 from lab.ui.cached import layers as cached_layers
 from lab.ui.drawing import code, draw
-from lab.ui.parameters import TOY, Selection
+from lab.ui.parameters import NEURON, TOY
 from lab.ui.quiz import predict
+from lab.ui.selection import Selection
 from lab.ui.toys import runs as toy_runs
 
 if TYPE_CHECKING:
@@ -92,11 +93,7 @@ def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
         label, neuron = f"Show neuron {best + 1:,}, the most selective one of {view.place}", best
     else:
         return
-    st.button(label, key="_other_neuron", on_click=_take_neuron, args=(neuron,))
-
-
-def _take_neuron(neuron: int) -> None:
-    st.session_state["neuron"] = neuron + 1
+    st.button(label, key="_other_neuron", on_click=NEURON.set, args=(neuron + 1,))
 
 
 def _texts(chosen: Selection) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
-from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
+from lab.figures.choices import CHANGE_COSINE
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import reading
 from lab.lessons.feed_forward import residual_figures as figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, choose_number
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose
 from lab.models import forward
 from lab.models.catalogue import twin_id
 from lab.models.interventions import Interventions
@@ -22,6 +22,7 @@ from lab.models.trace import Trace
 from lab.ui.cached import layers as cached_layers
 from lab.ui.cached import runs as cached
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import DIMENSION, NORM, RESIDUAL
 from lab.ui.quiz import predict
 
 
@@ -39,10 +40,7 @@ def show_residual(view: FeedForwardView) -> None:
     with left:
         choose(view, neuron=False)
     with right:
-        measure = str(st.segmented_control(
-            "Measure", [CHANGE_LENGTH, CHANGE_COSINE], default=CHANGE_LENGTH, required=True, key="residual",
-            bind="query-params",
-        ))  # fmt: skip
+        measure = RESIDUAL.choose("Measure")
     st.markdown(
         "x is the token’s vector in the stream. Δ is what a sublayer adds to it. "
         + (
@@ -105,10 +103,7 @@ def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
 def show_norm(view: FeedForwardView) -> None:
     """One LayerNorm at one token: mean 0, variance 1, then γ and β."""
     norms = view.norms
-    where = st.segmented_control(
-        "Which LayerNorm", list(norms), default=next(iter(norms)), required=True, key="norm", bind="query-params"
-    )
-    where = where if where in norms else next(iter(norms))
+    where = NORM.choose("Which LayerNorm", list(norms))
     steps = norms[where]
     question = ask.scaled_input(steps)
     if question is not None and not predict(LESSON, question):
@@ -125,9 +120,9 @@ def show_norm(view: FeedForwardView) -> None:
 
 def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:
     """The dimension to follow, from 0: the one in the link, else the one furthest from the mean."""
-    asked = view.page.selection.dimension
+    asked = DIMENSION.chosen()
     chosen = min(asked, len(steps.x)) or int(np.abs(steps.centred).argmax()) + 1
-    choose_number("dimension", f"Dimension, 1 to {len(steps.x):,}", chosen, len(steps.x))
+    DIMENSION.type_in(f"Dimension, 1 to {len(steps.x):,}", chosen, len(steps.x))
     return chosen - 1
 
 

@@ -14,13 +14,13 @@ from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import figures, reading
 from lab.lessons.feed_forward import residual_figures as residual
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, choose_number, first_neuron
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first_neuron
 from lab.models import forward
+from lab.ui import parameters as p
 from lab.ui.cached import layers as cached_layers
 from lab.ui.drawing import code, draw
 from lab.ui.quiz import checks, predict
 
-_WIDTHS = (96, 32, 256)
 _LARGEST = 6
 _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
 
@@ -77,13 +77,11 @@ def show_neurons(view: FeedForwardView) -> None:
         return
     left, right = st.columns(2)
     with left:
-        choose_number("first_neuron", "First neuron drawn", first_neuron(view) + 1, config.ffn_width, step=_WIDTHS[0])
+        p.FIRST_NEURON.type_in("First neuron drawn", first_neuron(view) + 1, config.ffn_width, p.NEURONS_DRAWN.default)
     with right:
-        drawn = st.segmented_control(
-            "Neurons drawn", _WIDTHS, default=_WIDTHS[0], required=True, key="neurons_drawn", bind="query-params"
-        )
+        drawn = p.NEURONS_DRAWN.choose("Neurons drawn")
     first = first_neuron(view)
-    columns = slice(first, min(first + (drawn if drawn in _WIDTHS else _WIDTHS[0]), config.ffn_width))
+    columns = slice(first, min(first + drawn, config.ffn_width))
     _draw_neurons(view, columns)
     _say_silence(view)
     values = view.layer.ffn_activation
@@ -106,8 +104,8 @@ def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
         "_clicked_neuron"
     ):
         st.session_state["_clicked_neuron"] = here
-        st.session_state["token"] = clicked[0] + rows.start + 1
-        st.session_state["neuron"] = clicked[1] + columns.start + 1
+        p.TOKEN.set(clicked[0] + rows.start + 1)
+        p.NEURON.set(clicked[1] + columns.start + 1)
         st.rerun()
 
 

@@ -20,6 +20,7 @@ from lab.lessons.head_specialization.view import LESSON, aside, choose_part, lef
 from lab.ui.cached import tags as cached_tags
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
+from lab.ui.parameters import CLUSTERS
 from lab.ui.quiz import predict
 
 CLUSTERED = "clusters-of-heads"
@@ -35,10 +36,7 @@ def show_clusters(view: OneHead) -> None:
     if found is None:
         return
     choose_part(view)
-    asked = st.segmented_control(
-        "Clusters", ["2", "3", "4", "5", "6"], default="3", required=True, key="clusters", bind="query-params"
-    )
-    k = int(str(asked))
+    k = int(CLUSTERS.choose("Clusters"))
     mean = found.mean(left_out(view))
     try:
         made, rounds = cached_tags.clusters(found.features(left_out(view)), (found.id, left_out(view)), k)

@@ -26,7 +26,7 @@ from lab.toy.data import as_text
 from lab.ui.cached import tags as cached_tags
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, OWN, TOY
+from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, SOURCE, TOY
 from lab.ui.quiz import predict
 from lab.ui.toys import runs as toy_runs
 
@@ -194,10 +194,7 @@ def _texts(view: OneHead) -> tuple[str, ...]:
     chosen = view.page.selection
     if chosen.mode == TOY:
         return tuple(as_text(each) for each in toy_runs.sentences(chosen).sentences)
-    source = st.segmented_control(
-        "Sentences", [BUNDLED, OWN], default=BUNDLED, required=True, key="source", bind="query-params",
-        help="Bundled: 200 short English sentences that come with the lab.",
-    )  # fmt: skip
+    source = SOURCE.choose("Sentences", help="Bundled: 200 short English sentences that come with the lab.")
     if source == BUNDLED:
         return bundled_sentences()
     # Kept beside the widget, which forgets what is in it when another step is drawn.

@@ -15,9 +15,11 @@ from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import Between
 from lab.models.trace import Trace
 from lab.text.sentences.split import SentencesUnavailable
-from lab.ui import parameters, selection, sidebar
+from lab.ui import selection, sidebar
 from lab.ui.cached import heads as cached_heads
 from lab.ui.page import LessonPage
+from lab.ui.parameter_kinds import Counted
+from lab.ui.parameters import FROM_SENTENCE, MEASURE, TO_SENTENCE
 from lab.ui.sidebar import use_texts
 from lab.ui.sinks import choose_sinks, sinks_left_out
 
@@ -114,10 +116,8 @@ def look(page: LessonPage, own: Trace) -> SentencesView | None:
     causal = is_causal(trace)
     with sidebar.controls():
         st.divider()
-        a = _choose("sentence", "From sentence", len(sentences), 2 if causal else parameters.DEFAULTS.sentence)
-        b = _choose(
-            "other_sentence", "To sentence", len(sentences), 1 if causal else parameters.DEFAULTS.other_sentence
-        )
+        a = _choose(FROM_SENTENCE, "From sentence", len(sentences), 2 if causal else FROM_SENTENCE.default)
+        b = _choose(TO_SENTENCE, "To sentence", len(sentences), 1 if causal else TO_SENTENCE.default)
     if causal and a < b:
         st.caption(
             f"This model reads from left to right: no token of sentence {a + 1} can attend to sentence {b + 1}. You "
@@ -169,9 +169,9 @@ def say_no_toy() -> None:
     st.caption("This lesson has no toy mode: a toy text is a single sentence of letters.")
 
 
-def _choose(name: str, title: str, count: int, default: int) -> int:
-    selection.fit(name, count, "This text")
-    return int(st.selectbox(title, range(1, count + 1), min(default, count) - 1, key=name, bind="query-params")) - 1
+def _choose(parameter: Counted, title: str, count: int, default: int) -> int:
+    selection.fit(parameter, count, "This text")
+    return parameter.choose(title, range(1, count + 1), min(default, count)) - 1
 
 
 def choose_measure(view: SentencesView) -> str:
@@ -183,11 +183,7 @@ def choose_measure(view: SentencesView) -> str:
         f"spreads its attention evenly over {view.spread}",
         MAXIMUM: "The largest single weight of any head from a token of the row to one of the column",
     }
-    chosen = st.segmented_control(
-        "Measure", list(readings), default=MASS, required=True, key="measure", bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
-    measure = str(chosen) if chosen in readings else MASS
+    measure = MEASURE.choose("Measure")
     st.markdown(f"{readings[measure]}.")
     return measure
 

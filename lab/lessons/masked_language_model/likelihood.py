@@ -19,7 +19,7 @@ from lab.ui.cached import predictions as cached_predictions
 from lab.ui.cached.predictions import Scoring
 from lab.ui.cached.runs import identity
 from lab.ui.drawing import code, draw
-from lab.ui.parameters import LOG_PROBABILITY, PROBABILITY
+from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz import predict
 
 UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
@@ -148,11 +148,7 @@ def _show_sum(found: Likelihood) -> None:
 
 
 def _show_tokens(trace: Trace, found: Likelihood) -> None:
-    shown = st.segmented_control(
-        "Bars", [LOG_PROBABILITY, PROBABILITY], default=LOG_PROBABILITY, required=True, key="score",
-        bind="query-params",
-    )  # fmt: skip
-    by_share = shown == PROBABILITY
+    by_share = SCORE.choose("Bars") == PROBABILITY
     again = partial(figures.token_scores, trace, by_share) if found.finished else None
     draw(figures.token_scores_of(trace, found, by_share), "token-scores", call=again)
     worst = min(found.scores, key=lambda score: score.log_probability)

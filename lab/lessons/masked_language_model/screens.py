@@ -20,10 +20,9 @@ from lab.lessons.masked_language_model.view import LESSON, numbers_table, temper
 from lab.models import forward
 from lab.ui.cached import runs as cached
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import TOP
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import predict
-
-_TOP = (5, 10, 20)
 
 
 def show_hidden(view: PredictionView) -> None:
@@ -57,17 +56,11 @@ def _predict_best(view: PredictionView, prompt: str) -> bool:
     return question is None or predict(LESSON, question)
 
 
-def _top_k() -> int:
-    value = st.segmented_control("Candidates", _TOP, default=_TOP[1], required=True, key="top", bind="query-params")
-    return value if value in _TOP else _TOP[1]
-
-
 def _show_best(view: PredictionView, prediction: Prediction) -> None:
     """The most probable words as bars, the true one in full colour."""
+    top = TOP.choose("Candidates")
     draw(
-        partial(
-            figures.best_words, view.trace, prediction.place, prediction.truth, _top_k(), prediction.temperature
-        ),
+        partial(figures.best_words, view.trace, prediction.place, prediction.truth, top, prediction.temperature),
         "candidates",
     )  # fmt: skip
 

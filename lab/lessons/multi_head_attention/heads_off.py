@@ -28,12 +28,11 @@ from lab.models.trace import Trace
 from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import TOY
+from lab.ui.parameters import MEAN, OFF, TOY
 from lab.ui.prediction import PredictionView, cannot_predict, look
 from lab.ui.quiz import predict
 
 EFFECTS = "head-effects"
-_WAYS = ("Zero", "Mean")
 _A_CHANCE = 20  # the rank up to which the word of the text is followed unasked
 # Numbers in the vectors of all runs together; 160 MB.
 _NUMBERS = 40_000_000
@@ -86,14 +85,13 @@ def _scene(view: OneHead, *, first: bool) -> Scene:
         asked = look(page, trace, first=first)
     left, right = st.columns(2)
     with left:
-        way = st.segmented_control(
-            "Replace the head’s numbers by", _WAYS, default=_WAYS[0], required=True, key="off", bind="query-params",
-            help="0, or what the head brings to the tokens of this text on average.",
-        )  # fmt: skip
+        way = OFF.choose(
+            "Replace the head’s numbers by", help="0, or what the head brings to the tokens of this text on average."
+        )
     if asked is None:
-        return Scene(trace, layer, head, None, None, way == _WAYS[1])
+        return Scene(trace, layer, head, None, None, way == MEAN)
     with right:
-        return Scene(asked.trace, layer, head, asked, _followed(asked), way == _WAYS[1])
+        return Scene(asked.trace, layer, head, asked, _followed(asked), way == MEAN)
 
 
 def _followed(asked: PredictionView) -> Candidate:

@@ -31,7 +31,7 @@ def _added(view: OneHead) -> HeadSum:
 
 def choose(view: OneHead) -> None:
     """The token that a step looks at."""
-    choose_token(view.trace, "token", "Token", view.query)
+    choose_token(view.trace, "Token", view.query)
 
 
 def show_all(view: OneHead) -> None:

@@ -20,6 +20,7 @@ from lab.text.tokenizers.agreement import compare
 from lab.ui.cached import runs as cached
 from lab.ui.drawing import take_notebook
 from lab.ui.page import LessonPage
+from lab.ui.parameters import WORD
 
 LESSON = "tokenization"
 _LONG = 1200  # characters
@@ -67,10 +68,7 @@ def choose_word(words: Sequence[Word]) -> Word | None:
     first = hardest(words)
     if first is None:
         return None
-    if st.session_state.get("word") not in names:
-        st.session_state.pop("word", None)  # of another text
-    default = names.index(visible(words[first].text, limit=None))
-    return by_name[str(st.selectbox("Word", names, index=default, key="word", bind="query-params"))]
+    return by_name[WORD.menu("Word", names, visible(words[first].text, limit=None))]
 
 
 def draw_chips(chips: Sequence[Chip]) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from lab.toy.tasks import task_named
-from lab.ui.parameters import TRAINED, Selection
+from lab.ui.parameters import STEP, TOY_WEIGHTS, TRAINED
+from lab.ui.selection import Selection
 from lab.ui.toys import cached as cached_toys
 
 if TYPE_CHECKING:
@@ -64,14 +65,14 @@ def toy(wanted: Plan) -> LoadedModel:
 
 def ask_for_training() -> None:
     """A button's way to the step where training happens, and to its start."""
-    st.session_state["toy_weights"] = TRAINED
-    st.session_state["step"] = TRAIN_STEP
+    TOY_WEIGHTS.set(TRAINED)
+    STEP.set(TRAIN_STEP)
     st.session_state[_ASKED] = True
 
 
 def choose_trained() -> None:
     """A button's way to the controls of the training."""
-    st.session_state["toy_weights"] = TRAINED
+    TOY_WEIGHTS.set(TRAINED)
 
 
 def training_asked() -> bool:

@@ -23,7 +23,8 @@ from lab.course.lessons import LESSONS, Lesson
 
 ROUNDS = 25
 GOAL = 1.6
-_FILES = ("home", *(Path(page.page).stem for page in (*LESSONS, *BENCHES)))
+_EVERY: tuple[Lesson | Bench, ...] = (*LESSONS, *BENCHES)
+_FILES = ("home", *(Path(page.page).stem for page in _EVERY))
 _NAVIGATION = """
 import json
 from pathlib import Path
@@ -83,12 +84,12 @@ class Cost:
 
 def costs() -> Iterator[Cost]:
     """Every page, measured in turn with the bare app made after it."""
-    every: tuple[Lesson | Bench, ...] = (*LESSONS, *BENCHES)
     with tempfile.TemporaryDirectory() as folder:
-        for page in every:
+        for page in _EVERY:
             at = opened(page)
             bare = _bare(Path(folder), at)
-            own_ms, bare_ms = [], []
+            own_ms: list[float] = []
+            bare_ms: list[float] = []
             for _ in range(ROUNDS):
                 for app, times in ((at, own_ms), (bare, bare_ms)):
                     run_once(app)

@@ -24,7 +24,7 @@ from lab.benches.model_view.view import view_of
 from lab.benches.neuron_view.figures import KEYS, neurons_drawn
 from lab.charts.components.influence_tree import tree_chart
 from lab.models.trace import Trace, trace
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 
 MODEL = "lab-bert"
 LENGTHS = (128, 512)
@@ -66,7 +66,7 @@ class Sent:
 def sent() -> Iterator[Sent]:
     """Each view of one text at each length."""
     for tokens in LENGTHS:
-        traced = trace(cached.model(MODEL), text_of(MODEL, tokens))
+        traced = trace(runs.model(MODEL), text_of(MODEL, tokens))
         n, config = len(traced), traced.model.config
         for view, numbers, payload in (
             ("head view, one layer", config.heads * n * n, lambda t: head_view_of(t, 1).payload()),

@@ -11,8 +11,7 @@ from streamlit.navigation.page import Page as StreamlitPage
 from lab.course.benches import Bench
 from lab.course.lessons import Lesson
 from lab.toy.tasks import TASKS, task_named
-from lab.ui import parameters, selection, teaching
-from lab.ui.cached import runs as cached
+from lab.ui import parameters, runs, selection, teaching
 from lab.ui.toys.runs import ask_for_training
 
 _EXAMPLES = {
@@ -73,7 +72,7 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         placeholder="Pick one",
         on_change=_take_example,
     )
-    st.selectbox("Model", cached.model_ids(), key="model", bind="query-params", format_func=str)
+    st.selectbox("Model", runs.model_ids(), key="model", bind="query-params", format_func=str)
     if opened is not None and opened.weights:
         st.segmented_control(
             "Weights", [parameters.LEARNED, parameters.RANDOM], default=parameters.LEARNED, required=True,

@@ -18,7 +18,7 @@ from lab.lessons.embeddings import checks as ask
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
-from lab.ui.drawing import code, draw
+from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.page import LessonPage
 from lab.ui.quiz import predict
 
@@ -121,8 +121,7 @@ def show_sum(view: EmbeddingView) -> None:
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
     call = partial(figures.summands, view.trace, view.token, first, dimension)
-    figure = call()
-    clicked = figure.clicked(draw(figure, "summands", clickable=True, call=call))
+    clicked = draw_cells(call, "summands")
     if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
         st.session_state["_clicked_dimension"] = clicked
         st.session_state["dimension"] = first + clicked[1] + 1

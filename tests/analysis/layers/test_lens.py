@@ -115,12 +115,12 @@ def test_rows_come_one_layer_at_a_time(tiny_checkpoint: TinyCheckpoint) -> None:
 def test_what_has_no_lens_says_why(tiny_checkpoint: TinyCheckpoint) -> None:
     plain, truths = run(tiny_checkpoint, "bert")
     with pytest.raises(ValueError, match="0 places"):
-        lens(plain, [], [])
+        lens(plain, (), ())
     with pytest.raises(ValueError, match="4 places and 3 truths"):
         lens(plain, PLACES, truths[:3])
     headless = trace(load_model(tiny_checkpoint("bert-headless")), TEXT)
     with pytest.raises(ValueError, match="without a language-modelling head"):
-        lens(headless, [1], [None])
+        lens(headless, (1,), (None,))
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])

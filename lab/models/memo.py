@@ -22,9 +22,10 @@ from lab.models.cores import one_core
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# Bytes. What one text of 32 tokens leaves on all pages is 0.5 MB through a model that ships, so a class's 48 runs have
-# room twice over; a text of 512 tokens through bert-base leaves some 60 MB, of which most is looked at once.
-ROOM = 128_000_000
+# Bytes. A changed run of 32 tokens through a model that ships takes up to 1.9 MB, of which a class needs some 40 at
+# once (76 MB); the layer maps, thumbnails and cells of eight texts take 20 MB there, surveys 10 MB. bert-base on 512
+# tokens needs 190 MB for one changed run (20 MB stream, two layers of 85 MB) or 170 MB for its maps of all kinds.
+ROOM = 200_000_000
 Subject = TypeVar("Subject")
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")

@@ -14,7 +14,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.base.picture import drawable, png, svg
 from lab.charts.base.plotted import Plotted
 from lab.charts.base.tables import to_csv
-from lab.ui.cached.runs import TURNS
+from lab.charts.cells.heatmap import Heatmap
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.teaching import larger_chart, larger_plotly
 
@@ -22,28 +22,32 @@ _FIT = 4  # columns that are seen without scrolling
 _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
 
 
-def draw(
-    figure: Figure | partial[Any], key: str, *, clickable: bool = False, call: partial[Any] | None = None
-) -> dict[str, Any]:
-    """Show ``figure`` with its table behind a button; return the chart's event (empty unless clickable).
+def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) -> dict[str, Any]:
+    """Show a figure with its table behind a button; return the chart's event (empty unless clickable).
 
-    A figure given as the ``call`` that makes it can be taken home as a notebook.
+    A figure given as the call that makes it can be taken home as a notebook.
     """
-    if isinstance(figure, partial):
-        return draw(figure(), key, clickable=clickable, call=figure)
+    return _draw(figure() if isinstance(figure, partial) else figure, key, clickable, figure)
+
+
+def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
+    """The same for a heatmap whose cells answer a click; return the one clicked last, both numbers from 0."""
+    figure = call()
+    return figure.clicked(_draw(figure, key, True, call))
+
+
+def _draw(figure: Figure, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
     event = st.vega_lite_chart(
         figure.data, larger_chart(dict(figure.spec)), width=figure.width, key=key, alt=figure.alt,
         on_select="rerun" if clickable else "ignore",
     )  # fmt: skip
-    show_numbers(figure.table, key, call, figure)
+    show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
 
 
-def draw_plotly(plotted: Plotted | partial[Any], key: str, call: partial[Any] | None = None) -> None:
+def draw_plotly(call: partial[Plotted], key: str) -> None:
     """The same for a chart of Plotly's."""
-    if isinstance(plotted, partial):
-        draw_plotly(plotted(), key, plotted)
-        return
+    plotted = call()
     st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
     show_numbers(plotted.table, key, call)
 
@@ -86,7 +90,9 @@ def take_notebook(call: partial[Any], key: str) -> None:
 
 
 def _drawn(draw_it: Callable[[Figure], str | bytes], figure: Figure) -> str | bytes:
-    with TURNS:
+    from lab.models.cores import one_core
+
+    with one_core():
         return draw_it(figure)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.metrics import METRICS, Metric, Metrics
-from lab.analysis.heads.values import Values, is_causal
+from lab.analysis.heads.metrics import METRICS, Metric, Metrics, metrics_by_chance, trace_metrics
+from lab.analysis.heads.values import Values
 from lab.models.trace import Trace
-from lab.ui.cached import heads as cached_heads
 from lab.ui.parameters import CORRECTED, METRIC, TAU, VERSION
 
 LESSON = "attention-metrics"
@@ -16,12 +15,12 @@ LESSON = "attention-metrics"
 
 def found(trace: Trace) -> Metrics:
     """The metrics of every head at the chosen τ."""
-    return cached_heads.metrics(trace, threshold())
+    return trace_metrics(trace, threshold())
 
 
 def uniform(trace: Trace) -> Metrics:
     """Those of a head without preference on as many tokens."""
-    return cached_heads.uniform_metrics(len(trace), is_causal(trace), threshold())
+    return metrics_by_chance(trace, threshold())
 
 
 def threshold() -> float:

@@ -16,7 +16,7 @@ from lab.figures import attention as figures
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, HEAD_RULES
-from lab.ui.drawing import draw
+from lab.ui.drawing import draw, draw_cells
 from lab.ui.page import LessonPage
 from lab.ui.parameter_kinds import Place
 from lab.ui.parameters import KEY_TOKEN, TOKEN
@@ -79,8 +79,11 @@ def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: b
         figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title, clickable=clickable
     )
     rows, columns = figures.shown(traced, view.query, view.key)
-    figure = call()
-    clicked = figure.clicked(draw(figure, key, clickable=clickable, call=call))
+    clicked = None
+    if clickable:
+        clicked = draw_cells(call, key)
+    else:
+        draw(call, key)
     n = len(traced)
     if rows != slice(0, n):
         st.caption(

@@ -18,8 +18,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.ui import parameters, progress_view, selection, shell, sidebar, teaching
-from lab.ui.cached import runs as cached
+from lab.ui import parameters, progress_view, runs, selection, shell, sidebar, teaching
 from lab.ui.parameter_kinds import Counted
 from lab.ui.proof_badge import show_proof
 from lab.ui.quiz import keep_place, progress, remember
@@ -71,7 +70,7 @@ class OpenPage:
     def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
         """Any text through any model that is here; ``whose`` ("Text B: ") begins what is said about it."""
         try:
-            traced = cached.run(model_id, text, pair, changes)
+            traced = runs.run(model_id, text, pair, changes)
         except TextError as error:
             st.info(f"{whose}{error}", icon=":material/edit:")
             self.finish()
@@ -101,7 +100,7 @@ class OpenPage:
     def available(self, wanted: str) -> str:
         """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
         try:
-            size = cached.needs_download(wanted)
+            size = runs.needs_download(wanted)
             if size is not None and not st.session_state.get(f"_download.{wanted}"):
                 with st.container(border=True):
                     st.markdown(
@@ -110,7 +109,7 @@ class OpenPage:
                     st.button(f"Download {size} MB", key=f"_download.{wanted}", icon=":material/download:")
                 st.caption(f"Until then you see {parameters.MODEL.default}.")
                 return parameters.MODEL.default
-            cached.model(wanted)
+            runs.model(wanted)
         except (ModelUnavailable, CheckpointError) as error:
             default = parameters.MODEL.default
             st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
@@ -138,7 +137,7 @@ class OpenPage:
         With several traces there is a badge for each, and it names its model, or says which of the ``names`` it is.
         """
         with self.badge, st.spinner("Checking every step against Hugging Face …"):
-            proofs = [cached.proof(trace) for trace in traces]
+            proofs = [runs.proof(trace) for trace in traces]
         self.badge.empty()
         with self.badge.container(horizontal=True):
             for place, (trace, proof) in enumerate(zip(traces, proofs, strict=True)):

@@ -10,9 +10,8 @@ from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, number, script
 from lab.course.progress import MAX_BYTES, Answer
 from lab.course.progress_file import ProgressFileError, read
 from lab.course.words import escaped
-from lab.ui import chosen_tokens, parameters, selection
+from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.asked import about
-from lab.ui.cached import runs as cached
 from lab.ui.quiz import ask_about, progress, remember
 
 _FILE = "_progress_file"
@@ -69,7 +68,7 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
 
 def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
     """Select what the check was about, and let it be asked about that."""
-    selection.take(link, cached.model_ids())
+    selection.take(link, runs.model_ids())
     chosen_tokens.forget()
     ask_about(lesson.id, link)
 

@@ -11,8 +11,7 @@ from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import COURSE_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
-from lab.ui import parameters, selection, sidebar, teaching
-from lab.ui.cached import runs as cached
+from lab.ui import parameters, runs, selection, sidebar, teaching
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
@@ -64,7 +63,7 @@ def _run() -> None:
     page = _navigation(every)
     st.set_page_config(page_title=f"{page.title} — Inside BERT")
     st.html(_STYLE)
-    selection.start(cached.model_ids())
+    selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
     sidebar.show(_opened(page.title), every)

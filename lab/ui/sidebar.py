@@ -11,8 +11,7 @@ from streamlit.navigation.page import Page as StreamlitPage
 from lab.course.benches import Bench
 from lab.course.lessons import Lesson
 from lab.toy.tasks import task_named
-from lab.ui import parameters, teaching
-from lab.ui.cached import runs as cached
+from lab.ui import parameters, runs, teaching
 from lab.ui.toys.runs import ask_for_training
 
 _EXAMPLES = {
@@ -71,7 +70,7 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         placeholder="Pick one",
         on_change=_take_example,
     )
-    parameters.MODEL.menu("Model", cached.model_ids(), parameters.MODEL.default)
+    parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
             "Weights",

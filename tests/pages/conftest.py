@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from tests.checkpoints import Family, write_checkpoint
 from tests.pages.apptest import Offer
 
@@ -18,7 +18,7 @@ def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offer:
     def write(family: Family) -> str:
         folder = write_checkpoint(tmp_path / f"tiny-{family}", family)
         monkeypatch.setenv("LAB_MODELS", str(folder))
-        cached.model_ids.clear()
+        runs.model_ids.clear()
         return folder.name
 
     return write

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from lab.models import hub
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from tests.checkpoints import write_checkpoint
 from tests.pages.apptest import Offer, visit, walk, words
 
@@ -80,7 +80,7 @@ def _other_shapes(folder: Path) -> None:
 )
 def test_a_damaged_checkpoint(damage: Callable[[Path], None], said: str, offer: Offer) -> None:
     name = offer("bert")
-    damage(cached.local_models()[name])
+    damage(runs.local_models()[name])
     at = visit(PAGE, model=name)
     assert said in at.warning[0].value.replace("\\", "")
     works(at, name)

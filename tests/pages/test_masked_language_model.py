@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, reveal, visit, words
 
@@ -183,7 +183,7 @@ def test_a_causal_model_predicts_the_next_token(offer: Offer, step: str) -> None
     assert at.segmented_control(key="step").options == list(NEXT)
     if step in (*WHOLE, "Sampling"):
         return
-    places = len(lab.trace(lab.load_model(cached.local_models()["tiny-gpt2"]), "The cat sat on"))
+    places = len(lab.trace(lab.load_model(runs.local_models()["tiny-gpt2"]), "The cat sat on"))
     assert at.selectbox(key="_place").value == places - 1
     at.selectbox(key="_place").set_value(0).run()
     assert not at.exception
@@ -201,7 +201,7 @@ def test_lists_show_tokens_to_the_letter_and_buttons_escape_them(offer: Offer) -
 def test_temperature_divides_the_logits(offer: Offer) -> None:
     name = offer("gpt2")
     at = open_step("Softmax", model=name, text="The cat sat on", temperature="0.5")
-    logits = lab.trace(lab.load_model(cached.local_models()[name]), "The cat sat on").logits(-1)[0].double()
+    logits = lab.trace(lab.load_model(runs.local_models()[name]), "The cat sat on").logits(-1)[0].double()
     best = (logits / 0.5).softmax(0).max().item()
     assert f"= {best:.3g}" in at.latex[0].value
     assert at.slider(key="temperature").value == 0.5

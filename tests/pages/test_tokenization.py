@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.text.tokenizers.wordpiece import WordPieceSteps
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, reveal, visit, walk, words
 from tests.pages.texts import TEXTS
@@ -189,8 +189,8 @@ def test_a_wrong_step_turns_the_badge_red(monkeypatch: pytest.MonkeyPatch) -> No
         assert isinstance(steps, WordPieceSteps)
         return replace(steps, words=steps.words[1:])
 
-    token_steps = cached.token_steps
-    monkeypatch.setattr(cached, "token_steps", broken)
+    token_steps = runs.token_steps
+    monkeypatch.setattr(runs, "token_steps", broken)
     assert "Differs from token 1" in badge(visit(PAGE))
 
 
@@ -198,7 +198,7 @@ def test_a_tokenizer_of_another_kind_leaves_what_does_not_need_steps(monkeypatch
     def refuse(model_id: str, text: str) -> WordPieceSteps:
         raise ValueError("The lab explains WordPiece.")
 
-    monkeypatch.setattr(cached, "token_steps", refuse)
+    monkeypatch.setattr(runs, "token_steps", refuse)
     for step in STEPS:
         at = open_step(step)
         assert "library" not in badge(at)

@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lab.analysis.words.masking import mask_of
+from lab.analysis.words.masking import mask_of, masked_run
 from lab.models import forward
 from lab.models.encoding import Encoding, word_of
+from lab.models.memo import once
 from lab.models.trace import Trace
 
 if TYPE_CHECKING:
@@ -208,6 +209,14 @@ def restored(prediction: Prediction, tokenizer: Tokenizer) -> Restored:
 
 
 @torch.inference_mode()
+@once
+def restored_words(trace: Trace, places: tuple[int, ...]) -> tuple[Restored, ...]:
+    """How probable each of these words is when it alone is hidden: one run a word."""
+    runs = {place: masked_run(trace, (place,)) for place in places}
+    found = [masked_prediction(run, trace.encoding, place) for place, run in runs.items()]
+    return tuple(restored(each, trace.model.tokenizer) for each in found)
+
+
 def head_steps(trace: Trace, place: int) -> HeadSteps:
     """The vectors between the hidden state at ``place`` and its logits.
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from lab.analysis.layers.compared import turned_round
-from lab.benches.compare import cached as cached_compared
 from lab.course.words import escaped, named, quoted
 from lab.models.catalogue import twin_id
+from lab.models.changed import changed
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.toy.data import as_text
-from lab.ui import parameters, selection
-from lab.ui.cached import runs as cached
+from lab.toy.runs import number_run
+from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.one_head import choose_tokens
 from lab.ui.page import BenchPage, OpenPage
@@ -32,7 +32,6 @@ from lab.ui.parameters import (
     UNIFORM_HEAD,
     ZERO_HEAD,
 )
-from lab.ui.toys import cached as cached_toys
 from lab.ui.toys import runs as toy_runs
 
 # Token 5 is the verb in both: hidden, it has to agree with what stands before it. In GPT-2 what follows it changes.
@@ -109,7 +108,7 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
 
 
 def _other_model(page: OpenPage, a: Trace) -> Trace:
-    ids, default = cached.model_ids(), parameters.OTHER_MODEL.default
+    ids, default = runs.model_ids(), parameters.OTHER_MODEL.default
     chosen = parameters.OTHER_MODEL.menu("Model B", ids, default if default in ids else ids[-1], width=320)
     other = page.available(chosen)
     return page.run(other, page.selection.text, page.selection.pair, whose="Model B: ")
@@ -122,7 +121,7 @@ def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
     if not toy:
         b = page.run(twin_id(a.model.id, seed), chosen.text, chosen.pair, whose="")
         return Pair(a, b, f"{quoted(a.model.id)} as trained", b_is)
-    b = cached_toys.toy_run(parameters.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed, a.text)
+    b = number_run(runs.toy(parameters.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed), a.text)
     return Pair(a, b, _toy_is(page, page.selection.toy_weights), b_is)
 
 
@@ -132,7 +131,7 @@ def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
     every = toy_runs.sentences(page.selection).sentences
     if wanted > len(every):
         selection.note(f"There are {len(every)} sentences, so B is the last.")
-    return cached_toys.number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
+    return number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
 
 
 def _toy_is(page: OpenPage, kind: str) -> str:
@@ -152,9 +151,10 @@ def _other_toy(page: OpenPage, a: Trace) -> Pair:
     """The same sentence through another toy."""
     kind, chosen = parameters.OTHER_TOY.choose("Toy B"), page.selection
     if kind == TRAINED:
-        b = cached_toys.number_run(toy_runs.toy(toy_runs.plan(chosen)), a.text)
+        toy = toy_runs.toy(toy_runs.plan(chosen))
     else:
-        b = cached_toys.toy_run(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, a.text)
+        toy = runs.toy(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+    b = number_run(toy, a.text)
     return Pair(a, b, _toy_is(page, chosen.toy_weights), _toy_is(page, kind))
 
 
@@ -166,7 +166,7 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
         choose_tokens(a, query, key)
     changes, what = _change(a, change, (layer, head), (query, key))
     try:
-        b = cached_compared.changed(a, changes)
+        b = changed(a, changes)
     except ValueError:
         st.info(
             f"{named(a, query)} attends to {named(a, key)} only. If that is blocked, it would have nothing left. "

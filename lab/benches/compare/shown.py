@@ -18,7 +18,7 @@ from lab.charts.cells.heatmap import heatmap
 from lab.charts.cells.small_maps import small_maps
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
-from lab.figures.specialization import drawn_names
+from lab.figures.specialization import names_map
 
 TOP = 5
 Array = NDArray[Any]
@@ -238,7 +238,7 @@ class Names(Shown):
         return _counts_differ((self.layers, self.heads), (other.layers, other.heads))
 
     def drawn(self, name: str, other: Self) -> Figure:
-        return drawn_names(self.values, *self.chosen, f"{name}: {self.title}")
+        return names_map(self.values, *self.chosen, f"{name}: {self.title}")
 
     def difference(self, other: Self) -> Array:
         """(layers, heads), 1 where the two have another name."""

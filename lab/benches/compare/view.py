@@ -9,7 +9,6 @@ import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.layers.compared import apart, same_tokens
-from lab.benches.compare import cached as cached_compared
 from lab.benches.compare import comparable
 from lab.benches.compare import differences as compared
 from lab.benches.compare.choice import Pair
@@ -64,7 +63,7 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
     if figure != comparable.PREDICTIONS:
         return pair
     try:
-        a, b = (cached_compared.hidden(each, at.token) for each in (pair.a, pair.b))
+        a, b = (comparable.hidden(each, at.token) for each in (pair.a, pair.b))
     except NothingToShow:
         return pair  # the figure says why
     return replace(pair, a=a, b=b)
@@ -73,7 +72,7 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
 def show(pair: Pair, figure: str, at: At) -> None:
     """Everything about two runs."""
     try:
-        a, b = (cached_compared.shown(each, figure, at) for each in (pair.a, pair.b))
+        a, b = (comparable.shown(each, figure, at) for each in (pair.a, pair.b))
     except (NothingToShow, PipelineUnavailable) as error:
         st.info(escaped(str(error)), icon=":material/info:")
         _show_streams(pair)
@@ -81,17 +80,14 @@ def show(pair: Pair, figure: str, at: At) -> None:
     reason = a.why_not(b)
     _summary(pair, a, b, reason)
     calls = (compared.figure_a, compared.figure_b)
-    sides = zip(st.columns(2), "AB", (pair.a_is, pair.b_is), (a, b), (b, a), calls, strict=True)
-    for column, name, what, own, other, call in sides:
+    for column, name, what, call in zip(st.columns(2), "AB", (pair.a_is, pair.b_is), calls, strict=True):
         with column:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
-            made = partial(call, pair.a, pair.b, figure, at)
-            draw(own.drawn(name, other), f"compare-{name.lower()}", call=made)
+            draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
     left, right = st.columns(2)
     with left:
         if reason is None:
-            made = partial(compared.difference, pair.a, pair.b, figure, at)
-            draw(b.less(a), "compare-difference", call=made)
+            draw(partial(compared.difference, pair.a, pair.b, figure, at), "compare-difference")
         else:
             _no_difference(figure)
     with right:

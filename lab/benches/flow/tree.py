@@ -8,14 +8,14 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.flow import influence, rollout
-from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, influence_tree, most_nodes, repeated_tree
+from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, most_nodes
 from lab.analysis.flow.maps import layer_map
+from lab.analysis.flow.reading import Reading, tree_down, tree_within
 from lab.analysis.heads.values import Weights
 from lab.benches.flow import figures
 from lab.benches.flow.view import FlowView, choose_residual, choose_words
 from lab.charts.components.influence_tree import TreeChart
 from lab.ui import parameters
-from lab.ui.cached import flow as cached_flow
 from lab.ui.components import mount
 from lab.ui.drawing import code, show_numbers
 from lab.ui.one_head import choose_token
@@ -39,19 +39,12 @@ def _show_layers(view: FlowView) -> None:
         residual = choose_residual()
         words_only = choose_words()
     depth = _bounded(view, k, min(asked, view.layer + 1), again=True)
-    maps = cached_flow.layer_maps(view.trace, view.head, view.norms)[view.layer + 1 - depth : view.layer + 1]
-    if residual:
-        maps = rollout.with_residual(maps)
-    tree = influence_tree(maps, view.token, k, keep=figures.kept(view.trace, words_only))
+    asked_for = (view.trace, Reading(view.head, view.norms, residual, words_only), view.layer, view.token, k, depth)
+    tree = tree_down(*asked_for)
     if len(tree) == 1:
         _say_alone(view, "has no target")
         return
-    where = (view.trace, view.layer, view.head)
-    again = partial(
-        figures.influence, *where, token=view.token, k=k, depth=depth, norms=view.norms, residual=residual,
-        words_only=words_only,
-    )  # fmt: skip
-    _draw(figures.influence_of(view.trace, tree, view.layer, view.head, view.norms, residual), again)
+    _draw(partial(figures.influence, *asked_for))
     _say_layers(view, tree, depth)
     code(influence.influence_tree, rollout.rollout)
 
@@ -62,17 +55,14 @@ def _show_repeated(view: FlowView) -> None:
         k, asked = _sizes()
         words_only = choose_words()
     depth = _bounded(view, k, asked, again=False)
-    weights = layer_map(view.trace.layer(view.layer), view.head, norms=view.norms)
-    tree = repeated_tree(weights, view.token, k, depth, keep=figures.kept(view.trace, words_only))
+    read = Reading(view.head, view.norms, words_only=words_only)
+    asked_for = (view.trace, read, view.layer, view.token, k, depth)
+    tree = tree_within(*asked_for)
     if len(tree) == 1:
         _say_alone(view, "has no other token to attend to")
         return
-    where = (view.trace, view.layer, view.head)
-    again = partial(
-        figures.influence_within, *where, token=view.token, k=k, depth=depth, norms=view.norms, words_only=words_only
-    )
-    _draw(figures.influence_within_of(view.trace, tree, view.layer, view.head, view.norms), again)
-    _say_repeated(view, tree, weights)
+    _draw(partial(figures.influence_within, *asked_for))
+    _say_repeated(view, tree, layer_map(view.trace.layer(view.layer), view.head, norms=view.norms))
     code(influence.repeated_tree)
 
 
@@ -106,9 +96,10 @@ def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
     return depth
 
 
-def _draw(chart: TreeChart, again: partial[object]) -> None:
+def _draw(call: partial[TreeChart]) -> None:
+    chart = call()
     mount("influence_tree", chart.payload, "influence-tree")
-    show_numbers(chart.table, "influence-tree", again)
+    show_numbers(chart.table, "influence-tree", call)
 
 
 def _say_alone(view: FlowView, what: str) -> None:

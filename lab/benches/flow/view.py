@@ -10,13 +10,11 @@ import streamlit as st
 
 from lab.analysis.flow import maps as flow
 from lab.analysis.flow.maps import Links
-from lab.analysis.flow.rollout import with_residual
-from lab.analysis.heads.values import Mask, Weights
+from lab.analysis.flow.reading import Reading, links
 from lab.benches.flow import figures
 from lab.course.words import escaped, named
 from lab.models.trace import Trace
 from lab.ui import parameters, selection, sidebar
-from lab.ui.cached import flow as cached_flow
 from lab.ui.drawing import code, draw_plotly
 from lab.ui.parameters import NORMS, ONE_HEAD, WITH_RESIDUAL, WORDS_ONLY
 
@@ -119,22 +117,14 @@ def show_sankey(view: FlowView) -> None:
     """The strongest links of all layers."""
     threshold, most, residual, words_only = _controls()
     source = _choose_source(view)
-    maps = cached_flow.layer_maps(view.trace, view.head, view.norms)
-    if residual:
-        maps = with_residual(maps)
-    keep = figures.kept(view.trace, words_only)
-    links = flow.strongest_links(maps, threshold, most, keep=keep, source=source)
-    if len(links) == 0:
-        _say_none(view, maps, threshold, keep, source)
+    read = Reading(view.head, view.norms, residual, words_only)
+    found = links(view.trace, read, threshold, most, source)
+    if len(found) == 0:
+        _say_none(view, read, threshold, source)
         return
-    drawn = figures.attention_flow_of(view.trace, links, view.head, view.norms, residual, source)
-    again = partial(
-        figures.attention_flow, view.trace, threshold, most, head=view.head, norms=view.norms, residual=residual,
-        words_only=words_only, source=source,
-    )  # fmt: skip
     _clear_labels()
-    draw_plotly(drawn, "flow-sankey", again)
-    _say_links(view, links, threshold, source)
+    draw_plotly(partial(figures.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
+    _say_links(view, found, threshold, source)
     code(flow.strongest_links)
 
 
@@ -179,8 +169,9 @@ def _choose_source(view: FlowView) -> int | None:
     return chosen - 1 if chosen else None
 
 
-def _say_none(view: FlowView, maps: Weights, threshold: float, keep: Mask | None, source: int | None) -> None:
+def _say_none(view: FlowView, read: Reading, threshold: float, source: int | None) -> None:
     """There is no link: what is the strongest, so that a threshold can be found."""
+    maps, keep = read.maps(view.trace), read.keep(view.trace)
     rows = np.ones(len(view.trace), dtype=np.bool_) if keep is None else keep
     if source is not None and not rows[source]:
         st.info(f"{view.name(source)} is left out: choose another token, or all tokens.", icon=":material/filter_alt:")

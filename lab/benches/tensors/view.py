@@ -21,15 +21,14 @@ from lab.analysis.layers.inspector import (
     proven_difference,
     refusal,
     rows_of,
+    statistics_of,
     values,
 )
 from lab.benches.tensors import figures
 from lab.course.words import escaped, quoted
 from lab.models.tensor_entries import GROUPS, TensorEntry
 from lab.models.trace import Trace
-from lab.ui import selection
-from lab.ui.cached import runs as cached
-from lab.ui.cached import tensors as cached_tensors
+from lab.ui import runs, selection
 from lab.ui.drawing import draw
 from lab.ui.parameter_kinds import Text
 from lab.ui.parameters import STATE, TENSOR, TENSOR_COLUMNS, TENSOR_ROWS
@@ -48,7 +47,7 @@ class Shown:
 
 def show_tensor(trace: Trace, layer: int, head: int) -> Shown:
     """One tensor of the catalogue; the proof's part is filled in when the proof is made."""
-    entry = _choose(cached_tensors.catalogue(trace))
+    entry = _choose(trace.catalogue())
     cut = _choose_part(trace, entry, layer, head)
     _describe(trace, entry)
     left, right = st.columns([2, 1])
@@ -190,7 +189,7 @@ def _span(places: range) -> str:
 
 def _show_statistics(trace: Trace, cut: Cut) -> DeltaGenerator:
     """The selection summed up, beside the place for the proof."""
-    summed = cached_tensors.statistics(trace, cut)
+    summed = statistics_of(trace, cut)
     if summed is None:
         st.markdown("Every score of the selection is masked (−∞).")
     else:
@@ -242,7 +241,7 @@ def _take_home(trace: Trace, cut: Cut) -> None:
 def show_difference(trace: Trace, shown: Shown) -> None:
     """How far this very tensor is from Hugging Face's, out of the proof's table."""
     cut, entry = shown.cut, shown.cut.entry
-    difference = proven_difference(cached.proof(trace), cut)
+    difference = proven_difference(runs.proof(trace), cut)
     if difference is not None:
         whole = f" of layer {cut.layer + 1}" if entry.of_layer else f" at state {cut.lead}" if leading(entry) else ""
         said = f"**Hugging Face**: max |difference| over the whole tensor{whole}: **{difference:.1e}**."

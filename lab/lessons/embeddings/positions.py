@@ -9,10 +9,18 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.layers.embeddings import position_rows
-from lab.analysis.layers.positions import Measure, by_distance, frequencies, similarity, sinusoids
+from lab.analysis.layers.positions import (
+    Measure,
+    Spread,
+    by_distance,
+    frequencies,
+    learned_similarity,
+    similarity,
+    sinusoid_similarity,
+    sinusoids,
+)
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import figures
-from lab.lessons.embeddings.figures import Spread
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView, choose_dimensions
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH, SIMILARITY
@@ -100,26 +108,16 @@ def show_similarity(view: EmbeddingView) -> None:
     question = ask.same_distance(width, base)
     if question is not None and not predict(LESSON, question):
         return
-    learned = similarity(position_rows(view.trace, length), measure)
-    pe = similarity(sinusoids(np.arange(length), width, base), measure)
     left, right = st.columns(2)
     with left:
-        draw(
-            figures.learned_similarity_of(learned, measure), "similarity-learned",
-            call=partial(figures.learned_similarity, view.trace, length, measure),
-        )  # fmt: skip
+        draw(partial(figures.learned_similarity, view.trace, length, measure), "similarity-learned")
     with right:
-        draw(
-            figures.sinusoid_similarity_of(pe, width, measure), "similarity-sinusoids",
-            call=partial(figures.sinusoid_similarity, length, width, base, measure),
-        )  # fmt: skip
+        draw(partial(figures.sinusoid_similarity, length, width, base, measure), "similarity-sinusoids")
     if length > figures.MAP:
         st.caption(f"One position in {math.ceil(length / figures.MAP)} is drawn.")
-    spread, pe_spread = by_distance(learned), by_distance(pe)
-    draw(
-        figures.similarity_by_distance_of(spread, pe_spread, measure), "similarity-by-distance",
-        call=partial(figures.similarity_by_distance, view.trace, length, width, base, measure),
-    )  # fmt: skip
+    draw(partial(figures.similarity_by_distance, view.trace, length, width, base, measure), "similarity-by-distance")
+    _, spread = learned_similarity(view.trace, length, measure)
+    _, pe_spread = sinusoid_similarity(length, width, base, measure)
     _tell_by_distance(spread, pe_spread, measure)
     code(similarity, by_distance)
 

@@ -19,7 +19,7 @@ from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.drawing import code, draw
+from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
 from lab.ui.parameters import DIMENSION, FIRST_DIMENSION, PART
@@ -121,8 +121,7 @@ def show_sum(view: EmbeddingView) -> None:
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
     call = partial(figures.summands, view.trace, view.token, first, dimension)
-    figure = call()
-    clicked = figure.clicked(draw(figure, "summands", clickable=True, call=call))
+    clicked = draw_cells(call, "summands")
     if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
         st.session_state["_clicked_dimension"] = clicked
         DIMENSION.set(first + clicked[1] + 1)

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
+from lab.analysis.layers.feed_forward import active_on_words
+from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, sublayer_changes
 from lab.figures.choices import CHANGE_COSINE
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import reading
@@ -19,8 +20,7 @@ from lab.models import forward
 from lab.models.catalogue import twin_id
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui.cached import layers as cached_layers
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import DIMENSION, NORM, RESIDUAL
 from lab.ui.quiz import predict
@@ -28,8 +28,8 @@ from lab.ui.quiz import predict
 
 def show_residual(view: FeedForwardView) -> None:
     """How much attention and the feed-forward network change each token, beside the same with random weights."""
-    changes, twin = cached_layers.sublayer_changes(view.trace), _untrained(view)
-    before = None if twin is None else cached_layers.sublayer_changes(twin)
+    changes, twin = sublayer_changes(view.trace), _untrained(view)
+    before = None if twin is None else sublayer_changes(twin)
     name = view.name
     after_network = changes.relative[:, 1, view.token]
     before_network = None if before is None else before.relative[:, 1, view.token]
@@ -49,16 +49,13 @@ def show_residual(view: FeedForwardView) -> None:
             else "At 1, Δ is as long as x. At 0.1 it is a tenth as long."
         )
     )
-    _draw_changes(view, changes, measure)
+    _draw_changes(view, measure)
     if view.config.layers > 1:  # one layer is no line
-        draw(
-            figures.drawn_changes_of_token(view.trace, changes, measure, view.token, before), "changes-of-token",
-            call=partial(figures.changes_of_token, view.trace, measure, view.token, twin),
-        )  # fmt: skip
+        draw(partial(figures.changes_of_token, view.trace, measure, view.token, twin), "changes-of-token")
     said = (
         reading.beside_untrained(name, after_network, before_network),
         reading.much_added(after_network, before_network),
-        reading.silent_for_words(cached_layers.active_on_words(view.trace)),
+        reading.silent_for_words(active_on_words(view.trace)),
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
     if before is not None:
@@ -72,17 +69,14 @@ def show_residual(view: FeedForwardView) -> None:
 def _untrained(view: FeedForwardView) -> Trace | None:
     """The same text through the same model with random weights; None for a toy, or where that is on screen."""
     model, chosen = view.trace.model.id, view.page.selection
-    if model not in cached.model_ids():
+    if model not in runs.model_ids():
         return None
-    return cached.run(twin_id(model, chosen.twin_seed), chosen.text, chosen.pair, Interventions())
+    return runs.run(twin_id(model, chosen.twin_seed), chosen.text, chosen.pair, Interventions())
 
 
-def _draw_changes(view: FeedForwardView, changes: SublayerChanges, measure: str) -> None:
+def _draw_changes(view: FeedForwardView, measure: str) -> None:
     """Layers and sublayers down, tokens across."""
-    draw(
-        figures.drawn_changes(view.trace, changes, measure, view.token), "changes",
-        call=partial(figures.changes, view.trace, measure, view.token),
-    )  # fmt: skip
+    draw(partial(figures.changes, view.trace, measure, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
     if n > TOKENS:
         st.caption(f"Drawn are tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.feed_forward import NeuronSteps, nearly_silent, share_below_zero, silent
+from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, nearly_silent, share_below_zero, silent
+from lab.analysis.layers.sublayers import sublayer_changes
 from lab.course.words import named
 from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import checks as ask
@@ -17,8 +18,7 @@ from lab.lessons.feed_forward import residual_figures as residual
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first_neuron
 from lab.models import forward
 from lab.ui import parameters as p
-from lab.ui.cached import layers as cached_layers
-from lab.ui.drawing import code, draw
+from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.quiz import checks, predict
 
 _LARGEST = 6
@@ -57,7 +57,7 @@ def _on_the_way(view: FeedForwardView) -> str:
 
 def _say_silence(view: FeedForwardView) -> None:
     """A layer that answers to nothing, or hardly to words, is named as such."""
-    shares = cached_layers.active_on_words(view.trace)
+    shares = active_on_words(view.trace)
     said = reading.silent_for_words(shares)
     if said is not None and view.layer.index in nearly_silent(shares):
         st.info(said, icon=":material/info:")
@@ -95,9 +95,8 @@ def show_neurons(view: FeedForwardView) -> None:
 
 def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
     n, rows = len(view.trace), figures.shown(view.trace, view.token)
-    call = partial(figures.neurons, view.trace, view.layer.index, columns.start, columns.stop, view.token, view.neuron)
-    figure = call(clickable=True)
-    clicked = figure.clicked(draw(figure, "neurons", clickable=True, call=call))
+    place = (view.layer.index, columns.start, columns.stop, view.token, view.neuron)
+    clicked = draw_cells(partial(figures.neurons, view.trace, *place, clickable=True), "neurons")
     if n > figures.TOKENS:
         st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     if clicked is not None and (here := (clicked, columns.start, rows.start)) != st.session_state.get(
@@ -202,7 +201,7 @@ def _arithmetic(steps: NeuronSteps) -> str:
 
 def show_checks(view: FeedForwardView) -> None:
     """Questions graded on this text, this layer, this token."""
-    changes = cached_layers.sublayer_changes(view.trace)
+    changes = sublayer_changes(view.trace)
     steps = list(view.norms.values())[-1]
     largest = np.argsort(-np.abs(steps.x), kind="stable")
     hidden = view.layer.ffn_hidden[view.token].numpy()

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.metric_parts import places_left_out
-from lab.analysis.heads.values import is_causal
-from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence
+from lab.analysis.heads.values import Values, is_causal, places_left_out
+from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence, SentenceCells, mean_between
 from lab.analysis.sentences.split import MOST, Sentences, aside, split
 from lab.course.words import escaped, named, quoted
-from lab.figures.sentences import Between
+from lab.figures.sentences import apart, between, read, read_as
 from lab.models.trace import Trace
 from lab.text.sentences.split import SentencesUnavailable
 from lab.ui import selection, sidebar
-from lab.ui.cached import heads as cached_heads
 from lab.ui.page import LessonPage
 from lab.ui.parameter_kinds import Counted
 from lab.ui.parameters import FROM_SENTENCE, MEASURE, TO_SENTENCE
@@ -51,25 +49,26 @@ class SentencesView:
     @property
     def kept(self) -> InterSentence:
         """Attention as the model has it."""
-        return cached_heads.inter_sentence(self.trace, self.sentences.of_token)
+        return read(self.trace, self.sentences, left_out=False)
 
     @property
     def without(self) -> InterSentence:
         """The same with special tokens, or the first token, left out and every row summing to 1 again."""
-        return cached_heads.inter_sentence(self.trace, self._others, renormalise=True)
+        return read(self.trace, self.sentences, left_out=True)
 
     @property
     def apart(self) -> InterSentence:
         """As the model has it, what goes to those tokens counted apart from the sentences."""
-        return cached_heads.inter_sentence(self.trace, self._others)
+        return apart(self.trace, self.sentences)
 
-    @property
-    def _others(self) -> tuple[int | None, ...]:
-        return aside(self.trace, self.sentences) or self.sentences.of_token
+    def cells(self, a: int, b: int) -> SentenceCells:
+        """The tokens behind a cell of what is shown: their mean weights over all heads."""
+        sentence_of, renormalise = read_as(self.trace, self.sentences, self.left_out)
+        return mean_between(self.trace, sentence_of, a, b, renormalise=renormalise)
 
-    def between(self, found: InterSentence) -> Between:
-        """One of these with its sentences, for figures."""
-        return Between(self.trace, self.sentences, found)
+    def values(self, measure: str, left_out: bool) -> Values:
+        """The matrix of a measure, (S, S)."""
+        return between(self.trace, left_out).values(measure)
 
     @property
     def causal(self) -> bool:

@@ -15,8 +15,7 @@ from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model.view import LESSON
 from lab.ui import masking, selection
-from lab.ui.cached import predictions as cached_predictions
-from lab.ui.drawing import code, draw
+from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import predict
@@ -30,7 +29,8 @@ def show_lens(view: PredictionView) -> None:
     """The head on each hidden state: a grid of layers and tokens, and one cell of it in full."""
     _say_what(view)
     places = _window(view)
-    found, difference = lens_at(view, places)
+    found = lens_at(view, places)
+    difference = measure.lens_difference(view.trace, found.places, found.truths)
     at = places.index(view.place) if view.place in places else 0
     words = [word_of(view.model.tokenizer, int(best)) for best in found.best[:, at]]
     question = ask.settled(words, name_of(view, places[at]))
@@ -38,9 +38,8 @@ def show_lens(view: PredictionView) -> None:
         return
     shown = LENS.choose("Cells")
     layer, column = _cell(found, at)
-    figure = figures.lens_grid_of(view.trace, found, shown, (layer, column))
-    again = partial(figures.lens_grid, view.trace, found.places, found.truths, shown, (layer, column))
-    clicked = figure.clicked(draw(figure, _GRID, clickable=True, call=again))
+    call = partial(figures.lens_grid, view.trace, found.places, found.truths, shown, (layer, column))
+    clicked = draw_cells(call, _GRID)
     if clicked is not None and clicked != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
@@ -61,9 +60,9 @@ def _say_what(view: PredictionView) -> None:
     )
 
 
-def lens_at(view: PredictionView, places: tuple[int, ...]) -> tuple[Lens, float]:
-    """The lens at some places of the text on screen, and how far its last row is from the output."""
-    return cached_predictions.lens(view.trace, places, tuple(_truth(view, place) for place in places))
+def lens_at(view: PredictionView, places: tuple[int, ...]) -> Lens:
+    """The lens at some places of the text on screen."""
+    return measure.lens(view.trace, places, tuple(_truth(view, place) for place in places))
 
 
 def _truth(view: PredictionView, place: int) -> int | None:

@@ -18,8 +18,6 @@ from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models.trace import Trace
 from lab.ui import masking
-from lab.ui.cached import predictions as cached_predictions
-from lab.ui.cached.runs import identity
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TOP_K, TOP_P
 from lab.ui.prediction import PredictionView
@@ -143,7 +141,7 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
                 icon=":material/content_cut:")  # fmt: skip
         return
     count = min(int(MORE.choose("Tokens to add")), room)
-    wanted = hash((identity(view.trace), view.place, settings, seed, count))
+    wanted = hash((id(view.model), view.trace.token_ids, view.place, settings, seed, count))
     clicked = st.button(f"Continue the text by {count} tokens", icon=":material/edit_note:", key="_continue")
     place = st.empty()
     if clicked:
@@ -155,7 +153,7 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
 def _draw_on(view: PredictionView, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
     """Draw token after token. Whatever ends this run of the page, what was drawn by then stays."""
     begun, line, trace = time.monotonic(), st.empty(), view.trace
-    tokens = cached_predictions.continued(trace, view.place, count, settings, seed)
+    tokens = draws.continue_text(trace.model, draws.begun(trace.encoding, view.place + 1), count, settings, seed)
     for done, step in enumerate(tokens, start=1):
         told = f"{masking.reading(trace, view.place, until=view.place)} **\u2068{escaped(step.drawn)}\u2069**"
         ended = step.token_id == trace.model.tokenizer.token_to_id("<|endoftext|>")

@@ -18,7 +18,6 @@ from lab.lessons.multi_head_attention import checks as ask
 from lab.lessons.multi_head_attention.screens import LESSON, choose, draw_all
 from lab.toy.recut import recut
 from lab.ui import selection
-from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead, draw_map
 from lab.ui.parameters import CONSTRUCTED, OTHER_HEAD, RANDOM, TOY
@@ -46,7 +45,7 @@ def show_two(view: OneHead) -> None:
         return
     choose(view)
     other = _other_head(view)
-    apart = cached_heads.head_divergence(trace, layer.index)
+    apart = measure.layer_divergence(trace, layer.index)
     for column, head in zip(st.columns(2), (view.head, other), strict=True):
         with column:
             draw_map(
@@ -59,8 +58,7 @@ def show_two(view: OneHead) -> None:
         st.info("A single token has no other to attend to. Write a longer sentence.", icon=":material/edit:")
     else:
         with right:
-            shown = (layer.index, view.head, other)
-            draw(figures.divergence_of(apart, *shown), "divergence", call=partial(figures.divergence, trace, *shown))
+            draw(partial(figures.divergence, trace, layer.index, view.head, other), "divergence")
         _show_divergence(view, other, apart)
     code(measure.row_divergence, measure.head_divergence)
 

@@ -17,7 +17,7 @@ from lab.course.words import escaped
 from lab.lessons.tokenization.reading import Reading, Word, hardest
 from lab.models.trace import Trace
 from lab.text.tokenizers.agreement import compare
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.drawing import take_notebook
 from lab.ui.page import LessonPage
 from lab.ui.parameters import WORD
@@ -46,7 +46,7 @@ def look(trace: Trace) -> TokenizationView:
     """The trace's texts on their way through its tokenizer."""
     tokenizer, texts = trace.model.tokenizer, [trace.text] + ([trace.pair] if trace.pair else [])
     try:
-        steps = tuple(cached.token_steps(trace.model.id, text) for text in texts)
+        steps = tuple(runs.token_steps(trace.model.id, text) for text in texts)
     except ValueError as error:
         return TokenizationView(trace, Reading(trace.encoding, (), tokenizer), str(error))
     return TokenizationView(trace, Reading(trace.encoding, steps, tokenizer))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from lab.toy.tasks import task_named
+from lab.ui import runs as shared
 from lab.ui.parameters import STEP, TOY_WEIGHTS, TRAINED
 from lab.ui.selection import Selection
-from lab.ui.toys import cached as cached_toys
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -24,7 +24,7 @@ _ASKED = "_train_asked"
 
 def sentences(chosen: Selection) -> ToyData:
     """The sentences of letters that the sidebar's settings make."""
-    return cached_toys.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
+    return shared.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
 
 
 def sentence(chosen: Selection) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ def remember(run: Run) -> None:
 def toy(wanted: Plan) -> LoadedModel:
     """The toy as this session has trained it, or as it is before training."""
     run = run_of(wanted)
-    return cached_toys.untrained_toy(wanted) if run is None else run.latest.model
+    return shared.untrained_toy(wanted) if run is None else run.latest.model
 
 
 def ask_for_training() -> None:

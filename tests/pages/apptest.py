@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -27,6 +29,8 @@ def _start_routed(self: PagesManager, *args: Any, **settings: Any) -> None:
 
 
 PagesManager.__init__ = _start_routed  # type: ignore[method-assign]
+# AppTest reads the metadata of every installed package at every first visit, half a second of it; once is enough.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def visit(page: str | None = None, **params: str) -> AppTest:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.lessons import LESSONS, Lesson
+from lab.course.lessons import CHECK_STEP, LESSONS, Lesson
 from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS
 from tests.pages.apptest import ROOT, visit, walk, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
@@ -23,6 +23,9 @@ SIZES: Mapping[str, dict[str, str]] = {
     "smallest": {name: str(least) for name, (_, least, _) in TOY_NUMBERS.items()},
     "largest": {name: str(most) for name, (_, _, most) in TOY_NUMBERS.items()},
 }
+# What a step asks or shows; before the first of them stands a sentence.
+SHOWN = ("radio", "vega_lite_chart", "plotly_chart", "arrow_data_frame", "dataframe", "latex", "metric")
+FRAME = ("After lesson", "Hugging Face", ":gray-badge", "This shows that the lab")
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 every_toy = pytest.mark.parametrize(
     "lesson", [lesson for lesson in LESSONS if lesson.toy], ids=lambda lesson: lesson.id
@@ -33,10 +36,24 @@ def file(lesson: Lesson) -> str:
     return lesson.page.removeprefix("pages/")
 
 
+def said_first(at: AppTest) -> list[str]:
+    """The sentences between the row of steps and the first thing asked or shown."""
+    texts: list[str] = []
+    elements = list(at.main)
+    row = next(place for place, element in enumerate(elements) if getattr(element, "key", None) == "step")
+    for element in elements[row + 1 :]:
+        if element.type in SHOWN:
+            break
+        if element.type in ("markdown", "info") and not any(each in element.value for each in FRAME):
+            texts.append(element.value)
+    return [text for text in texts if len(text.split()) >= 8]
+
+
 def look(at: AppTest, where: str) -> int:
     """Walk all steps; each must come up without an exception or an error. Returns how many there are."""
     seen = []
     for step in walk(at):
+        assert step == CHECK_STEP or said_first(at), f"{where}, {step} shows something before it says what it is about"
         for formula in at.latex:
             assert not re.search(r"\de[+-]\d", formula.value), "LaTeX reads 2e+05 as 2 times e, plus 5"
         assert "<script" not in re.sub(r"\\.", "", words(at)), f"{where}, {step}"

@@ -106,11 +106,9 @@ screenshots: chromium
 # tests/browser/chromium.py knows where to look and what to tell those who may not install.
 chromium: $(DEV)
 	@$(BIN)/python -m tests.browser.chromium >/dev/null 2>&1 || \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; \
-	else \
-		$(BIN)/python -m playwright install chromium || true; \
-	fi
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } || \
+	$(BIN)/python -m playwright install chromium || true
 	@$(BIN)/python -m tests.browser.chromium
 
 $(RUNTIME): requirements.txt | $(BIN)/python

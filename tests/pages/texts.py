@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+ONE = "one sentence"
 TEXTS: Mapping[str, tuple[str, str]] = {
-    "one sentence": ("The cat sat on the mat because it was tired.", ""),
+    ONE: ("The cat sat on the mat because it was tired.", ""),
     "a pair": ("The children went to the park.", "They played until it was dark."),
     "one token": ("a", ""),
     "more than 512 tokens": ("The word is here again. " * 160, ""),

@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from lab.models import hub
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
-from lab.ui import runs
 from tests.checkpoints import write_checkpoint
+from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, visit, walk, words
 
 PAGE = "3_Self-attention.py"
@@ -78,12 +78,19 @@ def _other_shapes(folder: Path) -> None:
         (_other_shapes, "asks for"),
     ],
 )
-def test_a_damaged_checkpoint(damage: Callable[[Path], None], said: str, offer: Offer) -> None:
-    name = offer("bert")
-    damage(runs.local_models()[name])
-    at = visit(PAGE, model=name)
+def test_a_damaged_checkpoint(
+    damage: Callable[[Path], None],
+    said: str,
+    tiny_checkpoint: TinyCheckpoint,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = shutil.copytree(tiny_checkpoint("bert"), tmp_path / "tiny-bert")
+    damage(folder)
+    monkeypatch.setenv("LAB_MODELS", str(folder))
+    at = visit(PAGE, model=folder.name)
     assert said in at.warning[0].value.replace("\\", "")
-    works(at, name)
+    works(at, folder.name)
 
 
 def test_a_model_without_a_head_predicts_no_words_and_does_all_else(offer: Offer) -> None:

@@ -44,8 +44,9 @@ def said_first(at: AppTest) -> list[str]:
     for element in elements[row + 1 :]:
         if element.type in SHOWN:
             break
-        if element.type in ("markdown", "info") and not any(each in element.value for each in FRAME):
-            texts.append(element.value)
+        said = str(getattr(element, "value", ""))
+        if element.type in ("markdown", "info") and not any(each in said for each in FRAME):
+            texts.append(said)
     return [text for text in texts if len(text.split()) >= 8]
 
 

@@ -15,7 +15,6 @@ import pytest
 import lab
 from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS
-from lab.figures import specialization
 from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
 from lab.ui import drawing as figures
@@ -74,10 +73,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Taken]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def loaded_once() -> Iterator[None]:
-    """Each notebook loads its model and its tagger anew; here they are the same ones, for all."""
+    """Each notebook loads its model anew; here it is the same, for all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(catalogue, "_load_folder", cache(catalogue._load_folder))
-        patch.setattr(specialization, "load_pipeline", cache(specialization.load_pipeline))
         yield
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -32,7 +32,6 @@ from lab.benches.compare.comparable import (
 )
 from lab.benches.compare.shown import Cells
 from lab.charts.base.figure import Figure
-from lab.figures import specialization
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
@@ -44,14 +43,6 @@ AT = At(1, 2, 3)
 # Those whose numbers are coloured cells or bars, and so have a scale.
 SCALED = [name for name in COMPARABLE if name != HEAD_NAMES]
 RUNS = ("texts", "weights", "intervention")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_tagger() -> Iterator[None]:
-    """The pipeline is loaded once, as the lab's pages do it: a second and more each time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(specialization, "load_pipeline", cache(specialization.load_pipeline))
-        yield
 
 
 @cache

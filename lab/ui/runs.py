@@ -68,7 +68,11 @@ def needs_download(model_id: str) -> int | None:
 def model(model_id: str) -> LoadedModel:
     """The model of this id, which may be that of a twin with random weights (:func:`lab.models.catalogue.twin_id`)."""
     of = twin_of(model_id)
-    return twin(trained(of[0]), of[1]) if of else trained(model_id)
+    if of is None:
+        return trained(model_id)
+    from lab.models.twin import twin
+
+    return twin(trained(of[0]), of[1])
 
 
 @st.cache_resource(max_entries=2, show_spinner="Loading the model …")
@@ -87,24 +91,20 @@ def trained(model_id: str) -> LoadedModel:
     return loaded
 
 
-def twin(loaded: LoadedModel, seed: int) -> LoadedModel:
-    """The model's architecture with random weights."""
-    from lab.models.twin import twin
-
-    return twin(loaded, seed)
-
-
 def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
     """One text through one model. Raises TextError when there is nothing to read."""
-    of = twin_of(model_id)
-    entry = card(of[0] if of else model_id)
-    there = entry is not None and ships(entry)
-    if of and not there:
+    of, kept = twin_of(model_id), _large_run
+    if of is not None and not _ships(of[0]):
         kept = _large_twin_run
-    else:
+    elif _ships(model_id) and len(text) + len(pair) <= _SMALL_TEXT:
         # A class's own sentences: one of 32 tokens through a model that ships takes 1.6 MB.
-        kept = _small_run if there and len(text) + len(pair) <= _SMALL_TEXT else _large_run
+        kept = _small_run
     return kept(model_id, text, pair, _as_text(changes), changes)
+
+
+def _ships(model_id: str) -> bool:
+    entry = card(model_id)
+    return entry is not None and ships(entry)
 
 
 @st.cache_resource(max_entries=48, show_spinner=False)

@@ -20,7 +20,7 @@ SETTINGS = {
     ),
     "max_length": Setting(2, 32, "a lone token can only attend to itself, and beyond 32 a heatmap is too big to read"),
     "count": Setting(1, 200, "without a sentence there is nothing to trace, and nobody reads more than 200"),
-    "seed": Setting(0, 9999, "a seed names one run of the random generator, and nobody looks at ten thousand"),
+    "seed": Setting(0, 2**32 - 1, "a seed names one run of the random generator"),
     "heads": Setting(1, 12, "attention needs a head, and BERT base has no more than 12 in a layer"),
     "layers": Setting(1, 2, "attention needs a layer, and a third would not be learned while somebody waits"),
     "head_width": Setting(4, 64, "LayerNorm leaves too little to tell tokens apart in fewer, and BERT's heads have 64"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import streamlit as st
@@ -136,7 +137,9 @@ class OpenPage:
 
         With several traces there is a badge for each, and it names its model, or says which of the ``names`` it is.
         """
-        with self.badge, st.spinner("Checking every step against Hugging Face …"):
+        # A spinner is a thread of its own: none where nobody waits.
+        waits = not all(map(runs.is_proven, traces))
+        with self.badge, st.spinner("Checking every step against Hugging Face …") if waits else nullcontext():
             proofs = [runs.proof(trace) for trace in traces]
         self.badge.empty()
         with self.badge.container(horizontal=True):

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import streamlit as st
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 _SMALL_TEXT = 200  # characters
+_proven: WeakSet[Trace] = WeakSet()
 
 
 def local_models() -> dict[str, Path]:
@@ -146,7 +148,13 @@ def proof(traced: Trace) -> Proof:
     proven = proof_of(traced)
     if len(sys.modules) > before:  # a family's first proof imports its classes
         settle()
+    _proven.add(traced)
     return proven
+
+
+def is_proven(traced: Trace) -> bool:
+    """Whether :func:`proof` has been asked about it before, and so answers at once."""
+    return traced in _proven
 
 
 def settle() -> None:

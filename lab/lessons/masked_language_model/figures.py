@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab.analysis.layers import lens as measure
 from lab.analysis.words.likelihood import scored
-from lab.analysis.words.predictions import Prediction, candidates, predictions, word_of
+from lab.analysis.words.predictions import Prediction, candidates, prediction_at, word_of
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.word_grid import word_grid
@@ -25,7 +25,7 @@ def where(traced: Trace, place: int) -> str:
 
 def best_words(traced: Trace, place: int, truth: int | None, count: int, temperature: float = 1.0) -> Figure:
     """The most probable words at ``place`` (after it, for a causal model); the true one in full colour."""
-    return _best_words(traced, predictions(traced, [place], [truth])[0].at(temperature), count)
+    return _best_words(traced, prediction_at(traced, place, truth).at(temperature), count)
 
 
 def _best_words(traced: Trace, prediction: Prediction, count: int, read_after: str = "") -> Figure:

@@ -8,7 +8,7 @@ import streamlit as st
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, metrics_by_chance, trace_metrics
 from lab.analysis.heads.values import Values
 from lab.models.trace import Trace
-from lab.ui.parameters import CORRECTED, METRIC, TAU, VERSION
+from lab.ui.parameters import CORRECTED, KEPT, METRIC, SINKS, TAU, VERSION
 
 LESSON = "attention-metrics"
 
@@ -51,3 +51,19 @@ def no_choice(values: Values) -> bool:
         icon=":material/edit:",
     )
     return True
+
+
+def sinks_left_out() -> bool:
+    """Whether special tokens, or the first token of a model without them, are left out of what is measured."""
+    return SINKS.chosen() != KEPT
+
+
+def choose_sinks(otherwise: str | None = None) -> None:
+    """The switch. ``otherwise`` says why it does nothing here, where it does nothing."""
+    SINKS.choose(
+        "Special tokens or first token",
+        help="Left out: rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "
+        "removed, and each row is divided by what is left of it.",
+    )
+    if otherwise is not None:
+        st.caption(otherwise)

@@ -18,8 +18,8 @@ from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, HEAD_RULES
 from lab.ui.drawing import draw, draw_cells
 from lab.ui.page import LessonPage
-from lab.ui.parameter_kinds import Place
 from lab.ui.parameters import KEY_TOKEN, TOKEN
+from lab.ui.parameters_of_a_run import Place
 
 F = TypeVar("F", bound=Figure)
 

@@ -20,7 +20,7 @@ from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import parameters, progress_view, runs, selection, shell, sidebar, teaching
-from lab.ui.parameter_kinds import Counted
+from lab.ui.parameters_of_a_run import Counted
 from lab.ui.proof_badge import show_proof
 from lab.ui.quiz import keep_place, progress, remember
 from lab.ui.selection import Selection

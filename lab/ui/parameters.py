@@ -18,23 +18,8 @@ from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.toy.settings import SETTINGS
 from lab.toy.tasks import TASKS
-from lab.ui.parameter_kinds import (
-    MAX_CHARACTERS,
-    Buttons,
-    Counted,
-    Fraction,
-    Listed,
-    Menu,
-    Model,
-    Name,
-    Number,
-    Parameter,
-    Place,
-    Scale,
-    Slider,
-    Step,
-    Text,
-)
+from lab.ui.parameter_kinds import MAX_CHARACTERS, Buttons, Fraction, Menu, Name, Number, Parameter, Scale, Slider, Text
+from lab.ui.parameters_of_a_run import Counted, Listed, Model, Place, Step
 
 if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange

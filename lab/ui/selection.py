@@ -11,7 +11,8 @@ import streamlit as st
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters as p
-from lab.ui.parameter_kinds import Counted, Model, Parameter, Text, whole_number
+from lab.ui.parameter_kinds import Parameter, Text, whole_number
+from lab.ui.parameters_of_a_run import Counted, Model
 
 _NOTES, _ASKED = "selection.notes", "asked."
 

@@ -17,8 +17,9 @@ from lab.analysis.layers.embeddings import Order, SegmentChange
 from lab.models import loading
 from lab.models.trace import trace
 from lab.ui import parameters
-from lab.ui.parameter_kinds import Choice, Counted, Model, Parameter, Place, Step, Text, Whole
+from lab.ui.parameter_kinds import Choice, Parameter, Text, Whole
 from lab.ui.parameters import PARAMETERS
+from lab.ui.parameters_of_a_run import Counted, Model, Place, Step
 from lab.ui.selection import Selection
 from tests.pages.apptest import ROOT, visit
 

@@ -21,8 +21,8 @@ from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
-from lab.ui.parameter_kinds import Place
 from lab.ui.parameters import FIRST_NEURON, NEURON
+from lab.ui.parameters_of_a_run import Place
 
 LESSON = "feed-forward"
 F = TypeVar("F", bound=Figure)

@@ -13,9 +13,9 @@ from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import Tags, trace_tags
 from lab.ui import runs
+from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
-from lab.ui.sinks import choose_sinks, sinks_left_out
 
 LESSON = "head-specialization"
 

@@ -15,11 +15,11 @@ from lab.figures.sentences import apart, between, read, read_as
 from lab.models.trace import Trace
 from lab.text.sentences.split import SentencesUnavailable
 from lab.ui import selection, sidebar
+from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.page import LessonPage
-from lab.ui.parameter_kinds import Counted
 from lab.ui.parameters import FROM_SENTENCE, MEASURE, TO_SENTENCE
+from lab.ui.parameters_of_a_run import Counted
 from lab.ui.sidebar import use_texts
-from lab.ui.sinks import choose_sinks, sinks_left_out
 
 LESSON = "inter-sentence-attention"
 MATRIX = "sentences"

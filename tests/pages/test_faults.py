@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -143,6 +143,15 @@ def test_the_hub_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     works(at, "gpt2")
 
 
+@pytest.fixture
+def forgotten_tagger() -> Iterator[None]:
+    """A process keeps its tagger, or that it has none."""
+    pipeline._once.cache_clear()
+    yield
+    pipeline._once.cache_clear()
+
+
+@pytest.mark.usefixtures("forgotten_tagger")
 def test_without_the_tagger_one_lesson_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "EMBEDDED", tmp_path)
     at = visit("6_Head_specialization.py")

@@ -12,7 +12,6 @@ from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.variants import REDUCED, VARIANTS
-from lab.analysis.layers.positions import Measure
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY, RANK
 from lab.models.catalogue import DEFAULT_MODEL
@@ -23,6 +22,7 @@ from lab.ui.parameters_of_a_run import Counted, Listed, Model, Place, Step
 
 if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
+    from lab.analysis.layers.positions import Measure
 
 DEFAULT_TEXT = "The sleepy cat sat on the mat."
 SENTENCE, TOY = "Sentence", "Toy"

@@ -17,6 +17,7 @@ from lab.models.encoding import clean
 T = TypeVar("T", bound=str | int | float)
 Width = int | Literal["stretch"]
 MAX_CHARACTERS = 4000
+_DRAWN = "_drawn"
 
 
 def whole_number(raw: object, least: int, most: int) -> int | None:
@@ -25,6 +26,12 @@ def whole_number(raw: object, least: int, most: int) -> int | None:
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
         return None
     return value if least <= (value := int(text)) <= most else None
+
+
+def drawn() -> set[str]:
+    """The parameters that have a widget on this page, so far."""
+    found: set[str] = st.session_state.setdefault(_DRAWN, set())
+    return found
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,11 @@ class Parameter(Generic[T]):
         value = st.session_state.get(self.name, self.default)
         return value if isinstance(value, type(self.default)) else self.default
 
+    def _key(self) -> str:
+        """The key of its widget. It is noted, as this page must not name it in an address: Streamlit would raise."""
+        drawn().add(self.name)
+        return self.name
+
     def _forget_unless(self, offered: Sequence[T]) -> None:
         """A choice that was made in another model or text, and is not ``offered`` in this, is no choice."""
         if self.name in st.session_state and st.session_state[self.name] not in offered:
@@ -87,14 +99,14 @@ class Text(Name):
     def line(self, label: str, *, placeholder: str | None = None, help: str | None = None) -> str:
         """Draw a line to type in."""
         return st.text_input(
-            label, self.default, self.longest, key=self.name, help=help, placeholder=placeholder,
+            label, self.default, self.longest, key=self._key(), help=help, placeholder=placeholder,
             bind="query-params", persist_state="session",
         )  # fmt: skip
 
     def area(self, label: str, height: int, *, placeholder: str | None = None, help: str | None = None) -> str:
         """Draw a field of several lines."""
         return st.text_area(
-            label, self.default, height, self.longest, key=self.name, help=help, placeholder=placeholder,
+            label, self.default, height, self.longest, key=self._key(), help=help, placeholder=placeholder,
             bind="query-params", persist_state="session",
         )  # fmt: skip
 
@@ -126,7 +138,7 @@ class Buttons(Choice[T]):
         """Draw the buttons, of all options or of those ``offered`` here."""
         offered, first = self._offered(offered)
         chosen = st.segmented_control(
-            label, offered, default=first, required=True, key=self.name, help=help, bind="query-params",
+            label, offered, default=first, required=True, key=self._key(), help=help, bind="query-params",
             persist_state="session",
         )  # fmt: skip
         return chosen if chosen in offered else first
@@ -148,7 +160,7 @@ class Menu(Choice[T]):
         """Draw the list, of all options or of those ``offered`` here."""
         offered, first = self._offered(offered)
         chosen = st.selectbox(
-            label, offered, offered.index(first), key=self.name, help=help, on_change=on_change or "rerun",
+            label, offered, offered.index(first), key=self._key(), help=help, on_change=on_change or "rerun",
             width=width, bind="query-params", persist_state="session",
         )  # fmt: skip
         return chosen if chosen in offered else first
@@ -161,7 +173,7 @@ class Scale(Choice[T]):
     def choose(self, label: str) -> T:
         """Draw the line with its handle."""
         chosen = st.select_slider(
-            label, self.options, self.default, key=self.name, bind="query-params", persist_state="session"
+            label, self.options, self.default, key=self._key(), bind="query-params", persist_state="session"
         )
         return chosen if chosen in self.options else self.default
 
@@ -190,7 +202,7 @@ class Number(Whole):
     def choose(self, label: str, *, width: Width = "stretch", help: str | None = None) -> int:
         """Draw the field."""
         chosen = st.number_input(
-            label, self.least, self.most, self.default, key=self.name, help=help, width=width, bind="query-params",
+            label, self.least, self.most, self.default, key=self._key(), help=help, width=width, bind="query-params",
             persist_state="session",
         )  # fmt: skip
         return self._within(chosen)
@@ -203,7 +215,7 @@ class Slider(Whole):
     def choose(self, label: str, step: int = 1) -> int:
         """Draw the slider."""
         return self._within(st.slider(
-            label, self.least, self.most, self.default, step, key=self.name, bind="query-params",
+            label, self.least, self.most, self.default, step, key=self._key(), bind="query-params",
             persist_state="session",
         ))  # fmt: skip
 
@@ -227,7 +239,7 @@ class Fraction(Parameter[float]):
     def choose(self, label: str, step: float) -> float:
         """Draw the slider."""
         value = st.slider(
-            label, self.least, self.most, self.default, step, key=self.name, bind="query-params",
+            label, self.least, self.most, self.default, step, key=self._key(), bind="query-params",
             persist_state="session",
         )  # fmt: skip
         return min(self.most, max(self.least, float(value)))

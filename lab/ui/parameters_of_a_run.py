@@ -29,7 +29,7 @@ class Counted(Parameter[int]):
         """Draw the list of the numbers ``offered``; ``first`` is the one before anybody chose."""
         self._forget_unless(offered)
         chosen = st.selectbox(
-            label, offered, offered.index(first), key=self.name, bind="query-params", persist_state="session"
+            label, offered, offered.index(first), key=self._key(), bind="query-params", persist_state="session"
         )
         return chosen if chosen in offered else first
 
@@ -53,7 +53,9 @@ class Place(Whole):
         """Draw the list of the places ``offered``; the URL counts from ``start`` what they count from 0."""
 
         def take() -> None:
-            self.set(st.session_state[key] + start)
+            # A choice among the words of the text before comes as its label, which is none of these.
+            if isinstance(place := st.session_state[key], int):
+                self.set(place + start)
 
         key = f"_{self.name}"
         st.session_state[key] = chosen
@@ -78,7 +80,7 @@ class Listed(Name):
         """Draw it as a list that opens; ``first`` is what is chosen before anybody chose."""
         self._forget_unless(offered)
         chosen = st.selectbox(
-            label, offered, offered.index(first), key=self.name, width=width, bind="query-params",
+            label, offered, offered.index(first), key=self._key(), width=width, bind="query-params",
             persist_state="session",
         )  # fmt: skip
         return chosen if chosen in offered else first
@@ -87,7 +89,7 @@ class Listed(Name):
         """Draw it as buttons."""
         self._forget_unless(offered)
         chosen = st.segmented_control(
-            label, offered, default=first, required=True, key=self.name, bind="query-params", persist_state="session"
+            label, offered, default=first, required=True, key=self._key(), bind="query-params", persist_state="session"
         )
         return chosen if chosen in offered else first
 
@@ -114,7 +116,7 @@ class Step(Name):
         if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in names:
             # A link or the browser's Back names it, or it was another page's.
             self.set(asked if asked is not None and asked in names else names[0])
-        st.segmented_control("Step", list(names), required=True, key=self.name, label_visibility="collapsed")
+        st.segmented_control("Step", list(names), required=True, key=self._key(), label_visibility="collapsed")
         chosen = self.chosen() if self.chosen() in names else names[0]
         self._write(None if chosen == names[0] else chosen)
         return chosen

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters as p
-from lab.ui.parameter_kinds import Parameter, Text, whole_number
+from lab.ui.parameter_kinds import Parameter, Text, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Model
 
 _NOTES, _ASKED = "selection.notes", "asked."
@@ -214,12 +214,11 @@ def link() -> dict[str, str]:
 
 
 def elsewhere() -> dict[str, str]:
-    """The part of :func:`link` that the way to another page has to name.
+    """The part of :func:`link` that the way to another page has to name: what has no widget on this one.
 
-    The rest is in the session, and the widgets there write it. Streamlit raises where a page's address names what a
-    widget of this page is bound to.
+    The rest goes along in the session, and Streamlit raises where it is named.
     """
-    return {name: value for name, value in link().items() if _BY_NAME[name].written}
+    return {name: value for name, value in link().items() if name not in drawn()}
 
 
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:

@@ -12,6 +12,7 @@ from streamlit.navigation.page import Page as StreamlitPage
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import COURSE_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
 from lab.ui import parameters, runs, selection, sidebar, teaching
+from lab.ui.parameter_kinds import drawn
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
@@ -59,6 +60,7 @@ def run() -> None:
 
 
 def _run() -> None:
+    drawn().clear()
     every = pages()
     page = _navigation(every)
     st.set_page_config(page_title=f"{page.title} — Inside BERT")

@@ -62,14 +62,17 @@ _PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 
 # Finished means: connected, the script has ended, nothing on the page is left over from the run
 # before, and every element's own code has arrived (a skeleton holds its place until then).
+# On a busy machine there are pauses between one of these and the next, so it has to stay so for a while.
 _IDLE = """since => {
-    if (window.labWaits?.(since)) return false;
     const app = document.querySelector('[data-testid="stApp"]');
-    return app !== null
+    const idle = !window.labWaits?.(since)
+        && app !== null
         && app.getAttribute('data-test-connection-state') === 'CONNECTED'
         && app.getAttribute('data-test-script-state') === 'notRunning'
         && !document.querySelector('[data-stale="true"]')
         && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]');
+    if (!idle || !(window.labIdleSince >= since)) window.labIdleSince = idle ? performance.now() : undefined;
+    return idle && performance.now() - window.labIdleSince > 150;
 }"""
 
 

@@ -97,5 +97,5 @@ def test_the_entry_for_community_cloud_opens_every_kind_of_page(fresh_server: Ca
     page.get_by_test_id("stSidebar").get_by_role("link", name="Self-attention").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
     expect(page.get_by_text("steps match Hugging Face").first).to_be_visible(timeout=PATIENCE_MS)
-    page.goto(f"{server.url}/Flow?{STATE}")
+    page.goto(f"{server.url}/Self-attention?{STATE}")
     has_its_state(page)

@@ -17,7 +17,7 @@ from lab.models.encoding import clean
 T = TypeVar("T", bound=str | int | float)
 Width = int | Literal["stretch"]
 MAX_CHARACTERS = 4000
-_DRAWN = "_drawn"
+_DRAWN = "_parameters_drawn"
 
 
 def whole_number(raw: object, least: int, most: int) -> int | None:

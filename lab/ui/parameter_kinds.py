@@ -6,6 +6,7 @@ Those whose range is known only when the page has run its model stand in :mod:`l
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
@@ -35,7 +36,7 @@ def drawn() -> set[str]:
 
 
 @dataclass(frozen=True)
-class Parameter(Generic[T]):
+class Parameter(ABC, Generic[T]):
     """One parameter of the URL. ``name`` is its name in a link, in the session and in the Selection.
 
     ``kept``: it says what is looked at, so a link to this place has it; otherwise it belongs to the visit or the page.
@@ -47,13 +48,13 @@ class Parameter(Generic[T]):
     kept: bool = field(default=True, kw_only=True)
     written: bool = field(default=False, kw_only=True)
 
+    @abstractmethod
     def meant(self, raw: str) -> T | None:
         """What a link means by ``raw``; None if it cannot mean anything."""
-        raise NotImplementedError
 
+    @abstractmethod
     def wanted(self) -> str:
         """What a link may say, in words."""
-        raise NotImplementedError
 
     def refusal(self, raw: str) -> str:
         """What the learner is told when ``raw`` cannot be meant."""
@@ -87,6 +88,9 @@ class Name(Parameter[str]):
 
     def meant(self, raw: str) -> str:
         return raw[: self.longest]
+
+    def wanted(self) -> str:
+        return f"a text of at most {self.longest} characters"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ class Counted(Parameter[int]):
     def meant(self, raw: str) -> int | None:
         return whole_number(raw, 1, 10**9)
 
+    def wanted(self) -> str:
+        return "a whole number from 1"
+
     def choose(self, label: str, offered: Sequence[int], first: int) -> int:
         """Draw the list of the numbers ``offered``; ``first`` is the one before anybody chose."""
         self._forget_unless(offered)

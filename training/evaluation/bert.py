@@ -19,9 +19,10 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
+from lab.experiments.treebank import EWT
 from lab.models.loading import EMBEDDED
 from training.bert import held_out_loss
-from training.corpus import HELD_OUT, SOURCES, TokenCorpus, held_out_corpus
+from training.corpus import SOURCES, TokenCorpus, held_out_corpus
 from training.evaluation.heads import head_patterns
 from training.evaluation.residual import residual
 from training.windows import WindowSampler, mask_tokens
@@ -95,7 +96,7 @@ def next_sentence_accuracy(model: BertForPreTraining, corpus: TokenCorpus, token
 def tag_lexicon() -> dict[str, str]:
     """Most frequent universal part of speech of each lower-cased form in UD English EWT dev."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    with lzma.open(HELD_OUT.with_name("en_ewt-ud-dev.conllu.xz"), "rt", encoding="utf-8") as file:
+    with lzma.open(EWT, "rt", encoding="utf-8") as file:
         for line in file:
             fields = line.rstrip("\n").split("\t")
             if len(fields) == 10 and fields[0].isdigit():

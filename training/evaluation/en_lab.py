@@ -22,6 +22,7 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from lab.experiments.treebank import EWT
 from lab.text.tags.pipeline import EMBEDDED, SHIPPED
 from training.en_lab_data import columns, conllu, documents
 
@@ -42,7 +43,7 @@ def evaluate() -> dict[str, Any]:
         ``words_per_second`` includes everything. Seconds are those of the processor.
     """
     load_seconds, nlp = _load()
-    treebank = list(documents(conllu(_HELD_OUT / "en_ewt-ud-dev.conllu.xz"), nlp.vocab))
+    treebank = list(documents(conllu(EWT), nlp.vocab))
     sentences = list(columns(_HELD_OUT / "uner_ewt_dev.iob2.xz", word=1, tag=2))
     named = list(documents(sentences, nlp.vocab))
     alone = list(documents(sentences, nlp.vocab, most=1))

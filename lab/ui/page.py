@@ -119,7 +119,9 @@ class OpenPage:
 
     def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
         """Layer and head selectors in the sidebar; returns both from 0. ``first`` is the head before anybody chose."""
-        return self.layer_control(model), self.head_control(model, first)
+        layer, head = self.layer_control(model), self.head_control(model, first)
+        sidebar.choose_by_job(model, layer, head)
+        return layer, head
 
     def head_control(self, model: LoadedModel, first: int = 1) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""

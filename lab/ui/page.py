@@ -10,8 +10,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.benches import Bench
+from lab.course.glossary import GLOSSARY, Term
 from lab.course.ideas import idea
-from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
+from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, Lesson, neighbours, number, script
 from lab.course.words import escaped
 from lab.models.catalogue import ModelUnavailable, twin_id
 from lab.models.config import CheckpointError
@@ -223,6 +224,10 @@ def _header(title: str, question: str, lesson: Lesson | None = None) -> DeltaGen
                 with st.popover("Objectives", icon=":material/flag:", type="tertiary"):
                     st.markdown(f"**{question}** After lesson {number(lesson)} you can …")
                     st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
+                with st.popover("Words", icon=":material/dictionary:", type="tertiary", on_change="rerun") as words:
+                    if words.open:
+                        show_terms([term for term in GLOSSARY if term.lesson == lesson.id])
+                        st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
     return badge
 
 
@@ -250,6 +255,13 @@ def open_bench(page_file: str) -> BenchPage:
     bench = shell.current_bench(page_file)
     badge = _header(bench.title, bench.question)
     return BenchPage(selection.current(), badge, st.empty(), bench.weights, bench)
+
+
+def show_terms(terms: Sequence[Term]) -> None:
+    """What these words mean, one under the other."""
+    for term in terms:
+        formula, paper = f" ${term.formula}$" * bool(term.formula), f" ({term.paper})" * bool(term.paper)
+        st.markdown(f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}")
 
 
 def _papers(reading: Sequence[str]) -> None:

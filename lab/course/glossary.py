@@ -55,9 +55,9 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "than to 900.", {"also": ("token ids", "id", "ids")}),
         ("subword", "A part of a word that is a token of its own, as *##ing* in *play ##ing*. Rare words are made of "
          "several.", {"paper": "Sennrich et al. 2016", "also": ("subwords", "piece", "pieces")}),
-        ("WordPiece", "BERT's way to split a word: take the longest token that it begins with, then go on with the "
+        ("WordPiece", "BERT’s way to split a word: take the longest token that it begins with, then go on with the "
          "rest. *##* marks a piece that continues a word.", {"paper": "Wu et al. 2016", "also": ("##",)}),
-        ("byte-pair encoding", "GPT-2's way to split a word: begin with single bytes, then join the neighbours that "
+        ("byte-pair encoding", "GPT-2’s way to split a word: begin with single bytes, then join the neighbours that "
          "stand highest in a learned list, again and again.",
          {"paper": "Sennrich et al. 2016", "also": ("BPE", "byte-level BPE")}),
         ("normalization", "What is done to a text before it is split: for BERT, small letters and no accents.", {}),
@@ -65,9 +65,9 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("pre-tokens",)}),
         ("special token", "A token that stands for no text. The model adds it as a mark: [CLS] at the start, [SEP] at "
          "the end of a sentence.", {"paper": _DEVLIN, "also": ("special tokens",)}),
-        ("[CLS]", "BERT's first token. Its last vector stands for the whole text when a text is to be classified.",
+        ("[CLS]", "BERT’s first token. Its last vector stands for the whole text when a text is to be classified.",
          {"paper": _DEVLIN}),
-        ("[SEP]", "BERT's mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
+        ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
         ("[MASK]", "The token that stands for a hidden word. The model is to say which word belongs there.",
          {"paper": _DEVLIN}),
     ),
@@ -105,7 +105,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "self-attention": (
         ("attention", "How a token collects from others. It gives each of them a share; what they offer is mixed in "
          "these shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends", "attending")}),
-        ("query", "A vector that says what a token looks for. It is made from the token's own vector by a learned "
+        ("query", "A vector that says what a token looks for. It is made from the token’s own vector by a learned "
          "matrix.", {"formula": r"q = x W_Q + b_Q", "paper": _VASWANI, "also": ("queries",)}),
         ("key", "A vector that says what a token has to offer to queries.",
          {"formula": r"k = x W_K + b_K", "paper": _VASWANI, "also": ("keys",)}),
@@ -143,14 +143,14 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": "Clark et al. 2019", "also": ("Jensen–Shannon divergence",)}),
     ),
     "attention-metrics": (
-        ("metric", "A number that says one thing about a head's map, so that heads can be sorted by it.",
+        ("metric", "A number that says one thing about a head’s map, so that heads can be sorted by it.",
          {"also": ("metrics",)}),
         ("entropy", "How widely a row is spread. 0 if one key gets everything; largest if all keys get the same.",
          {"formula": r"-\sum_j A_{ij} \ln A_{ij}", "paper": "Clark et al. 2019"}),
         ("nat", "The unit of an entropy or a logarithm with base e. One nat is 1.44 bits.", {"also": ("nats",)}),
         ("confidence", "The largest weight of a row, or of a map: how sure a head is of one key.",
          {"formula": r"\max_j A_{ij}", "paper": "Voita et al. 2019"}),
-        ("sparsity", "The share of a map's weights that are next to nothing.",
+        ("sparsity", "The share of a map’s weights that are next to nothing.",
          {"formula": r"\frac{|\{A_{ij} < \tau\}|}{n^2}"}),
         ("uniform head", "A made-up head that gives every key the same weight. It prefers nothing, so others are "
          "compared with it.", {}),
@@ -164,7 +164,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("base rate", "What a head without preference would score. A score means something only beside it.",
          {"also": ("chance",)}),
         ("corrected", "Divided by the base rate: 1 means no preference, 2 twice as much as without one.", {}),
-        ("radar", "A chart with one axis a metric, around a centre. Here each axis runs from a layer's smallest value "
+        ("radar", "A chart with one axis a metric, around a centre. Here each axis runs from a layer’s smallest value "
          "to its largest.", {}),
         ("pattern", "Something that a head does and that has a name: it looks at the token before, at delimiters, at "
          "the same word.", {"paper": "Kovaleva et al. 2019", "also": ("patterns",)}),
@@ -186,9 +186,9 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("feed-forward network", "The second half of a layer. It works on each token alone: a matrix, an activation, "
          "another matrix.", {"formula": r"\text{GELU}(x W_1 + b_1) W_2 + b_2", "paper": _VASWANI,
                              "also": ("feed-forward",)}),
-        ("neuron", "One number inside the feed-forward network. It is large where the token's vector fits the "
-         "neuron's own weights.", {"paper": "Geva et al. 2021", "also": ("neurons",)}),
-        ("activation", "What a neuron says after its curve: the network's only step that is no multiplication.",
+        ("neuron", "One number inside the feed-forward network. It is large where the token’s vector fits the "
+         "neuron’s own weights.", {"paper": "Geva et al. 2021", "also": ("neurons",)}),
+        ("activation", "What a neuron says after its curve: the network’s only step that is no multiplication.",
          {"also": ("activations",)}),
         ("GELU", "A curve that lets positive numbers through and holds negative ones back, smoothly.",
          {"formula": r"x\,\Phi(x)", "paper": "Hendrycks & Gimpel 2016"}),
@@ -220,11 +220,11 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "so far?", {"paper": "nostalgebraist 2020"}),
         ("temperature", "What logits are divided by before a token is drawn. Low: the likeliest wins; high: all get a "
          "chance.", {"formula": r"\text{softmax}(z / T)"}),
-        ("next-sentence prediction", "BERT's second task in training: does the second text of a pair follow the first?",
+        ("next-sentence prediction", "BERT’s second task in training: does the second text of a pair follow the first?",
          {"paper": _DEVLIN}),
         ("transformer", "A model made of attention and feed-forward networks. BERT, GPT-2 and what chatbots run on are "
          "transformers.", {"paper": _VASWANI, "also": ("transformers",)}),
-        ("fine-tuning", "To go on training a trained model on a task of one's own, with few examples.",
+        ("fine-tuning", "To go on training a trained model on a task of one’s own, with few examples.",
          {"paper": _DEVLIN}),
     ),
 }  # fmt: skip

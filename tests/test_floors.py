@@ -19,7 +19,7 @@ SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
 
 # Screen library -> the rooms of lab/ that may import it.
 SCREEN = {
-    "streamlit": {"lessons", "benches", "ui"},
+    "streamlit": {"lessons", "benches", "front", "ui"},
     "altair": {"charts"},
     "plotly": {"ui", "charts"},
 }

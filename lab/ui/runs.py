@@ -1,7 +1,7 @@
 """Models and runs, shared by all sessions: the one module that wraps Streamlit's caches.
 
 What is read off a run is kept with the run (:mod:`lab.models.memo`). torch, transformers and tokenizers are imported
-inside the functions: the course map needs none of them.
+inside the functions: the glossary and the cards need none of them.
 """
 
 from __future__ import annotations

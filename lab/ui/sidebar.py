@@ -97,7 +97,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
 
     A toy's heads have a rule instead, and those of random weights do nothing that was learned.
     """
-    from lab.experiments.notable import job_of  # brings torch, which the course map has no use for
+    from lab.experiments.notable import job_of  # brings torch, which the glossary has no use for
 
     if twin_of(model.id) is not None or model.id not in runs.model_ids():
         return

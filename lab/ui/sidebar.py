@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import Bench
+from lab.course.examples import EXAMPLES, Example, example_of
 from lab.course.lessons import Lesson
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
@@ -18,16 +19,6 @@ from lab.ui.toys.runs import ask_for_training
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
-
-_EXAMPLES = {
-    "A pronoun": ("The cat sat on the mat because it was tired.", ""),
-    "Two meanings of bank": ("She sat on the bank of the river and counted her money for the bank.", ""),
-    "A long word": ("The unhappily overworked photographers rebuilt everything.", ""),
-    "A pair that follows": ("The children went to the park.", "They played until it was dark."),
-    "A pair that does not": ("The children went to the park.", "The price of oil fell again."),
-    "A hidden word": ("The king and the [MASK] lived in a castle.", ""),
-}
-
 
 _CONTROLS = "_controls"
 
@@ -69,12 +60,15 @@ def shared_input(opened: Lesson | Bench | None) -> None:
     )
     st.selectbox(
         "Examples",
-        list(_EXAMPLES),
+        EXAMPLES,
         index=None,
         key="_example",
         placeholder="Pick one",
+        format_func=lambda each: each.name,
         on_change=_take_example,
     )
+    if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
+        st.caption(example.why)
     parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
@@ -87,8 +81,8 @@ def shared_input(opened: Lesson | Bench | None) -> None:
 
 def _take_example() -> None:
     chosen = st.session_state.get("_example")
-    if chosen in _EXAMPLES:
-        use_texts(*_EXAMPLES[chosen])
+    if isinstance(chosen, Example):
+        use_texts(chosen.text, chosen.pair)
         st.session_state["_example"] = None
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from lab.analysis.heads.values import Mask, Values
 from lab.analysis.heads.walk import NEAR_UNIFORM
 from lab.experiments.grammar import head_accuracies
 from lab.experiments.treebank import Sentence, ewt
-from lab.models.catalogue import EMBEDDED, card, ships
 from lab.models.trace import trace
 
 if TYPE_CHECKING:
@@ -101,15 +101,15 @@ JOBS: tuple[Job, ...] = (
 )
 
 
-def shipped(model_id: str) -> tuple[Notable, ...] | None:
-    """What the heads of a model that ships do; None for any other."""
-    entry = card(model_id)
-    return _read(model_id) if entry is not None and ships(entry) else None
+def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
+    """What the heads of a model do, if its folder says so; else None."""
+    return in_folder(model.source) if isinstance(model.source, Path) else None
 
 
 @cache
-def _read(model_id: str) -> tuple[Notable, ...] | None:
-    path = EMBEDDED / model_id / FILE
+def in_folder(folder: Path) -> tuple[Notable, ...] | None:
+    """The same for a folder that need not hold a model."""
+    path = folder / FILE
     return from_record(json.loads(path.read_text("utf-8"))["jobs"]) if path.is_file() else None
 
 

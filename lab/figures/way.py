@@ -66,5 +66,5 @@ def way(traced: Trace, place: int) -> tuple[Stop, ...]:
 
 def _shown_head(traced: Trace) -> tuple[int, int]:
     """A head that does something one can see: the first with a job in grammar, else the first of the model."""
-    found = shipped(traced.model.id) or ()
+    found = shipped(traced.model) or ()
     return next(((each.heads[0].layer, each.heads[0].head) for each in found if ":" in each.job.id), (0, 0))

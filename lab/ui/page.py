@@ -272,4 +272,4 @@ def _papers(reading: Sequence[str]) -> None:
 def _counted(parameter: Counted, label: str, count: int, model_id: str, first: int = 1) -> int:
     """A selector of one of a model's layers or heads, which it shows from 1; returns it from 0."""
     selection.fit(parameter, count, model_id)
-    return parameter.choose(label, range(1, count + 1), first) - 1
+    return parameter.choose(label, range(1, count + 1), min(first, count)) - 1

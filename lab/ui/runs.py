@@ -99,7 +99,7 @@ def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
     """What the heads of a model do, if it is known: it ships with the model, or :func:`measure_heads` was asked."""
     from lab.experiments.notable import shipped
 
-    return shipped(loaded.id) or (_measured(loaded.id, loaded) if loaded in _heads_measured else None)
+    return shipped(loaded) or (_measured(loaded.id, loaded) if loaded in _heads_measured else None)
 
 
 def measure_heads(loaded: LoadedModel) -> None:

@@ -17,6 +17,7 @@ from lab.experiments.notable import (
     Notable,
     as_record,
     from_record,
+    in_folder,
     job_of,
     measured,
     shipped,
@@ -35,12 +36,12 @@ VERB, BROAD = Job("obj:head", "finds the verb of an object"), Job("broad", "look
 def test_the_record_is_of_the_weights_that_ship(model_id: str) -> None:
     record = json.loads((EMBEDDED / model_id / "heads.json").read_text("utf-8"))
     assert record["weights"] == weights_hash(model_id)
-    assert as_record(shipped(model_id) or ()) == record["jobs"]
+    assert as_record(in_folder(EMBEDDED / model_id) or ()) == record["jobs"]
 
 
 @pytest.mark.parametrize("model_id", SHIPPED)
 def test_heads_are_listed_best_first_and_above_chance(model_id: str) -> None:
-    found = shipped(model_id)
+    found = in_folder(EMBEDDED / model_id)
     assert found
     for each in found:
         scores = [doing.score for doing in each.heads]
@@ -53,7 +54,7 @@ def test_heads_are_listed_best_first_and_above_chance(model_id: str) -> None:
 def test_grammar_measured_again_on_a_part_of_the_treebank(model_id: str) -> None:
     again = head_accuracies(load_model(model_id), ewt()[::12])
     checked = 0
-    for each in shipped(model_id) or ():
+    for each in in_folder(EMBEDDED / model_id) or ():
         relation, _, end = each.job.id.partition(":")
         if end:
             scores = again.accuracy[again.of(relation), ..., ("head", "dependent").index(end)]
@@ -65,7 +66,7 @@ def test_grammar_measured_again_on_a_part_of_the_treebank(model_id: str) -> None
 
 
 def test_induction_measured_again() -> None:
-    best = next(each for each in shipped("lab-gpt2") or () if each.job.id == "induction").heads[0]
+    best = next(each for each in in_folder(EMBEDDED / "lab-gpt2") or () if each.job.id == "induction").heads[0]
     scores = model_induction(load_model("lab-gpt2"), 50, seed=99)
     assert scores[best.layer, best.head] == scores.max()
     assert scores.max() == pytest.approx(best.score, abs=0.1)
@@ -93,4 +94,4 @@ def test_random_weights_know_no_grammar_and_do_not_copy(untrained: LoadedModel) 
     found = measured(untrained, grammar=60, patterns=6)
     assert not [each.job.id for each in found if each.job.id not in ("broad", "same_word", "delimiter")]
     assert all(doing.score >= NEAR_UNIFORM for each in found if each.job.id == "broad" for doing in each.heads)
-    assert not shipped(untrained.id) and {each.job for each in found} <= set(JOBS)
+    assert not shipped(untrained) and {each.job for each in found} <= set(JOBS)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.experiments.notable import shipped
+from lab.experiments.notable import in_folder
+from lab.models.catalogue import EMBEDDED
 from tests.pages.apptest import Offer, visit, words
 
 MENU = "Head by what it does"
@@ -18,7 +19,7 @@ def menus(at: AppTest) -> list[str]:
 @pytest.mark.parametrize("page", ["3_Self-attention.py", "11_Model_view.py"])
 def test_a_job_leads_to_its_head(page: str) -> None:
     at = visit(page, model="lab-gpt2", layer="1", head="2")
-    known = [(each, doing) for each in shipped("lab-gpt2") or () for doing in each.heads]
+    known = [(each, doing) for each in in_folder(EMBEDDED / "lab-gpt2") or () for doing in each.heads]
     menu = at.sidebar.selectbox(key="_job")
     assert menu.value is None and len(menu.options) == len(known)
     place = next(i for i, (each, _) in enumerate(known) if each.job.id == "induction")
@@ -31,10 +32,10 @@ def test_a_job_leads_to_its_head(page: str) -> None:
 
 
 def test_a_head_without_a_job_after_one_with_one() -> None:
-    known = (shipped("lab-bert") or ())[0].heads[0]
+    known = (in_folder(EMBEDDED / "lab-bert") or ())[0].heads[0]
     at = visit("3_Self-attention.py", layer=str(known.layer + 1), head=str(known.head + 1))
     assert at.sidebar.selectbox(key="_job").value is not None
-    busy = {(doing.layer, doing.head) for each in shipped("lab-bert") or () for doing in each.heads}
+    busy = {(doing.layer, doing.head) for each in in_folder(EMBEDDED / "lab-bert") or () for doing in each.heads}
     idle = next(head for head in range(8) if (known.layer, head) not in busy)
     at.selectbox(key="head").select(idle + 1).run()
     assert not at.exception and at.sidebar.selectbox(key="_job").value is None

@@ -24,6 +24,7 @@ from spacy.training import Example
 
 from lab.text.tags.pipeline import EMBEDDED, SHIPPED
 from training.en_lab_data import columns, conllu, documents
+from training.evaluation import folder_bytes
 
 FOLDER = EMBEDDED / SHIPPED
 _HELD_OUT = Path(__file__).parents[1] / "held_out"
@@ -46,12 +47,8 @@ def evaluate() -> dict[str, Any]:
         **names(nlp),
         "mistakes": mistakes(nlp, _named(nlp)),
         "load_seconds": round(load_seconds, 3),
-        "folder_bytes": folder_bytes(),
+        "folder_bytes": folder_bytes(FOLDER),
     }
-
-
-def folder_bytes() -> int:
-    return sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file())
 
 
 def syntax(nlp: Language) -> dict[str, Any]:

@@ -100,26 +100,29 @@ def ranked(
     return shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
 
 
-def numeric(
-    id: str,
-    prompt: str,
-    answer: tuple[float, str],
-    wrong: Mapping[float, str],
-    show: Callable[[float], str],
-    *,
-    apart: float = 0.0,
-    within: tuple[float, float] = (-math.inf, math.inf),
-) -> Question | None:
-    """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation, ``show`` writes it.
+@dataclass(frozen=True)
+class Quantity:
+    """What a number is that is asked for: how it is written, how far apart two are, and what it may be."""
 
-    Wrong numbers within a tenth of one already offered, or nearer than ``apart``, are left out, so that nobody
-    has to round; so are those outside ``within``, which could be no answer, and any that are not finite. Three
-    stay at most. None with fewer than two.
+    show: Callable[[float], str]
+    apart: float = 0.0
+    within: tuple[float, float] = (-math.inf, math.inf)
+
+
+def numeric(
+    id: str, prompt: str, answer: tuple[float, str], wrong: Mapping[float, str], of: Quantity
+) -> Question | None:
+    """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation.
+
+    Wrong numbers within a tenth of one already offered, or nearer than the quantity's are apart, are left out, so
+    that nobody has to round; so are those that could be no answer, and any that are not finite. Three stay at most.
+    None with fewer than two.
     """
+    show = of.show
     kept = {answer[0]: Option(show(answer[0]), answer[1], correct=True)}
     for value, why in wrong.items():
-        possible = math.isfinite(value) and within[0] <= value <= within[1]
-        far = all(abs(value - other) >= max(apart, 0.1 * max(abs(value), abs(other))) for other in kept)
+        possible = math.isfinite(value) and of.within[0] <= value <= of.within[1]
+        far = all(abs(value - other) >= max(of.apart, 0.1 * max(abs(value), abs(other))) for other in kept)
         if possible and far and show(value) not in [option.text for option in kept.values()]:
             kept[value] = Option(show(value), why)
     return shuffled(id, prompt, list(kept.values())[:4]) if len(kept) >= 3 else None

@@ -38,6 +38,8 @@ def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
 
 
 def _draw(figure: Figure, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
+    if clickable and isinstance(figure, Heatmap):
+        figure = figure.clickable()
     spec = dict(figure.spec)
     if "datasets" in spec:
         spec["datasets"] = {name: _sent(rows) for name, rows in spec["datasets"].items()}

@@ -75,9 +75,7 @@ def choose_token(trace: Trace, label: str, chosen: int, place: Place = TOKEN) ->
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
     """One head's map, or the part of it around the chosen pair; returns the pair clicked."""
-    call = partial(
-        figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title, clickable=clickable
-    )
+    call = partial(figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title)
     rows, columns = figures.shown(traced, view.query, view.key)
     clicked = None
     if clickable:

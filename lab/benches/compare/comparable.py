@@ -117,7 +117,7 @@ def _attention(traced: Trace, at: At) -> Shown:
 def _all_heads(traced: Trace, at: At) -> Shown:
     """The weights of every head of a layer; of a long text, a cell is the largest of a block."""
     maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
-    cells = traced.labels if block == 1 else tuple(block_names(len(traced), block))
+    cells = tuple(block_names(traced.labels, block))
     return Maps(
         f"All heads of layer {at.layer + 1}", _counted("Head", len(maps), "heads"),
         Labels("Token", cells, "tokens", len(traced), 0 if block == 1 else None), maps, "Weight",
@@ -207,14 +207,10 @@ def _sentences(traced: Trace, at: At) -> Shown:
     if len(found.sentences) < 2:
         raise NothingToShow("This text is one sentence, so there is no attention between sentences.")
     count = len(found.sentences)
-    rows, columns = (
-        Labels(title, tuple(names), "sentences", count)
-        for title, names in (("From", found.names()), ("To", found.numbers()))
-    )
-    return Cells(
-        f"{at.measure}, sentence to sentence", rows, columns, found.values(at.measure),
-        sentences.MEASURES[at.measure][1], causal=found.causal,
-    )  # fmt: skip
+    names = ("From", tuple(found.names())), ("To", tuple(str(i + 1) for i in range(count)))
+    rows, columns = (Labels(title, labels, "sentences", count) for title, labels in names)
+    title, unit = f"{at.measure}, sentence to sentence", sentences.MEASURES[at.measure][1]
+    return Cells(title, rows, columns, found.values(at.measure), unit, causal=found.causal)
 
 
 EMBEDDINGS, ATTENTION, ALL_HEADS, METRIC, HEAD_NAMES = (

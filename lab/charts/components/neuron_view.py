@@ -28,9 +28,7 @@ class NeuronChart:
         return str(self.table().to_html())
 
 
-def neuron_chart(
-    row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int], *, title: str
-) -> NeuronChart:  # fmt: skip
+def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int], *, title: str) -> NeuronChart:
     """Pack ``row``, of the query at place ``query``, against the keys at the places ``drawn``.
 
     ``tokens`` are n labels of any text; places count from 0. 8·d_k + 16 bytes a key.

@@ -96,9 +96,7 @@ def _columns(count: int, source: NDArray[np.intp], target: NDArray[np.intp]) -> 
     return column
 
 
-def _scale(
-    level: NDArray[np.intp], column: NDArray[np.intp], value: NDArray[Any], height: int
-) -> tuple[float, float]:  # fmt: skip
+def _scale(level: NDArray[np.intp], column: NDArray[np.intp], value: NDArray[Any], height: int) -> tuple[float, float]:
     """The padding to ask for, and the pixels that a weight of 1 then takes.
 
     Plotly draws all bands on one scale, the largest at which its fullest column fits with the padding. A level may

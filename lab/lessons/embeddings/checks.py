@@ -20,7 +20,7 @@ from lab.analysis.layers.embeddings import (
     lengths,
 )
 from lab.analysis.layers.positions import similarity, sinusoids, wavelengths
-from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Quantity, Question, numeric, ranked, shuffled
 from lab.course.words import named, quoted
 from lab.models.config import ModelConfig
 from lab.models.encoding import Encoding
@@ -173,7 +173,7 @@ def added_up(trace: Trace, token: int, dimension: int, worked: WorkedDimension) 
         "Three decimals, so the last one may be off by a rounding."
     )
     right = (worked.total, f"{' + '.join(f'({value:.3f})' for value in summands)} = {worked.total:.3f}.")
-    return numeric("added-up", prompt, right, wrong, lambda value: f"{value:.3f}")
+    return numeric("added-up", prompt, right, wrong, Quantity("{:.3f}".format))
 
 
 def normalized(trace: Trace, token: int, dimension: int, worked: WorkedDimension) -> Question | None:
@@ -194,7 +194,7 @@ def normalized(trace: Trace, token: int, dimension: int, worked: WorkedDimension
         f"β = {norm.beta:.3f}. What does LayerNorm make of it?"
     )
     why = f"γ · (sum − mean) ÷ deviation + β = {norm.gamma:.3f} · {norm.normalized:.3f} + ({norm.beta:.3f})."
-    return numeric("normalized", prompt, (norm.output, why), wrong, lambda value: f"{value:.2f}")
+    return numeric("normalized", prompt, (norm.output, why), wrong, Quantity("{:.2f}".format))
 
 
 def learned_numbers(config: ModelConfig, rows: int, width: int, n: int) -> Question | None:
@@ -212,7 +212,7 @@ def learned_numbers(config: ModelConfig, rows: int, width: int, n: int) -> Quest
         float(rows * width),
         f"{rows:,} × {width}. Sinusoids come out of a formula: nothing is stored, nothing learned.",
     )
-    return numeric("learned-numbers", prompt, right, wrong, lambda value: f"{value:,.0f}")
+    return numeric("learned-numbers", prompt, right, wrong, Quantity("{:,.0f}".format))
 
 
 def nearest_position(rows: Array, position: int) -> Question | None:
@@ -248,4 +248,4 @@ def slowest_wave(width: int, base: float) -> Question | None:
         f"dimensions, i = {width // 2 - 1}, turned once?"
     )
     why = f"2π · {base:,.0f}^({width - 2}/{width}) = {waves[-1]:,.1f}."
-    return numeric("slowest-wave", prompt, (float(waves[-1]), why), wrong, lambda value: f"{value:,.1f}")
+    return numeric("slowest-wave", prompt, (float(waves[-1]), why), wrong, Quantity("{:,.1f}".format))

@@ -9,7 +9,7 @@ import numpy as np
 
 from lab.analysis.layers.feed_forward import Array, NeuronSteps, activation_name
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
-from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Quantity, Question, clear_winner, numeric, ranked, shuffled
 from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
@@ -223,7 +223,7 @@ def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int)
         + ("" if steps.activation == "relu" else f"{name} multiplies their sum by {share:.4f}. ")
         + "What is its activation?"
     )
-    return numeric("neuron-activation", prompt, (steps.output, why), wrong, "{:z.3f}".format, apart=MARGIN)
+    return numeric("neuron-activation", prompt, (steps.output, why), wrong, Quantity("{:z.3f}".format, apart=MARGIN))
 
 
 def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
@@ -245,7 +245,7 @@ def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
         f"A vector has the mean {steps.mean:z.3f} and the variance {steps.variance:.3f}. Its dimension {dimension + 1} "
         f"is {x:z.3f}; there γ is {gamma:z.3f} and β {beta:z.3f}. What does LayerNorm give there?"
     )
-    return numeric("normalized-value", prompt, (answer, why), wrong, "{:z.3f}".format, apart=MARGIN)
+    return numeric("normalized-value", prompt, (answer, why), wrong, Quantity("{:z.3f}".format, apart=MARGIN))
 
 
 def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question | None:

@@ -96,7 +96,7 @@ def show_neurons(view: FeedForwardView) -> None:
 def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
     n, rows = len(view.trace), figures.shown(view.trace, view.token)
     place = (view.layer.index, columns.start, columns.stop, view.token, view.neuron)
-    clicked = draw_cells(partial(figures.neurons, view.trace, *place, clickable=True), "neurons")
+    clicked = draw_cells(partial(figures.neurons, view.trace, *place), "neurons")
     if n > figures.TOKENS:
         st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     if clicked is not None and (here := (clicked, columns.start, rows.start)) != st.session_state.get(

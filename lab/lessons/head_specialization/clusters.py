@@ -47,13 +47,9 @@ def show_clusters(view: OneHead) -> None:
         return
     labels = made.labels.reshape(mean.shape[:2])
     kinds = [Category(f"cluster {i + 1}", str(i + 1)) for i in range(k)]
-    draw(
-        category_map(
-            labels, kinds, title=f"{k} clusters of heads", row_title="Layer", column_title="Head",
-            value_title="Cluster", highlight=(view.layer.index, view.head), select=True,
-        ),
-        CLUSTERED, clickable=True,
-    )  # fmt: skip
+    title, at = f"{k} clusters of heads", (view.layer.index, view.head)
+    drawn = category_map(labels, kinds, title=title, value_title="Cluster", highlight=at)
+    draw(drawn, CLUSTERED, clickable=True)
     _say_sinks(view, found.mean(), labels)
     _say_quality(made, rounds)
     st.markdown("**What sets each cluster apart**, in standard deviations from the mean of all heads")

@@ -13,8 +13,10 @@ from lab.analysis.heads.named import name_scores, trace_names, untrained_twin
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.survey import HeadSurvey, Reading
 from lab.analysis.heads.values import Values
+from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import heatmap
 from lab.course.words import escaped
+from lab.figures.axes import layers_and_heads
 from lab.figures.specialization import axis_name, names_map
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization.patterns import show_best_heads
@@ -77,7 +79,7 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     show_best_heads(scores, chance)
     st.caption(f"The untrained heads read one sentence in {measure.TWIN_READS}, the others all.")
     layer, head = view.layer.index, view.head
-    drawn = names_map(names, layer, head, f"Named heads, mean of {len(found.readings)} sentences", clickable=True)
+    drawn = names_map(names, layer, head, f"Named heads, mean of {len(found.readings)} sentences")
     draw(drawn, AVERAGED, clickable=True)
     changed = int(np.count_nonzero(names != here))
     st.markdown(
@@ -98,15 +100,9 @@ def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
     if not np.isfinite(values).all():
         st.info("None of these sentences has anything of the kind.", icon=":material/info:")
         return
-    layers, heads = values.shape
-    draw(
-        heatmap(
-            values, [str(i + 1) for i in range(layers)], [str(i + 1) for i in range(heads)],
-            title=f"{name}, corrected, mean of {count} sentences", row_title="Layer", column_title="Head",
-            value_title="× no preference", highlight=(view.layer.index, view.head), numbered=False, value_format=".2f",
-        ),
-        "averaged-specialization",
-    )  # fmt: skip
+    title, at = f"{name}, corrected, mean of {count} sentences", (view.layer.index, view.head)
+    axes, scale = layers_and_heads(values), Scale("× no preference", format=".2f")
+    draw(heatmap(values, axes, scale, title=title, highlight=at), "averaged-specialization")
     high = np.unravel_index(int(values.argmax()), values.shape)
     st.markdown(
         f"Highest: layer {high[0] + 1}, head {high[1] + 1}, **{values[high]:.2f}** times what a head without "

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.analysis.sentences.attention import InterSentence
-from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Quantity, Question, numeric, ranked, shuffled
 
 
 def sentence_name(sentence: int) -> str:
@@ -108,7 +108,7 @@ def even_share(found: InterSentence, n: int, even: float, a: int, b: int) -> Que
             1 / n: f"1/{n}: that is the share of one token of the text.",
             1.0: "Everything: then nothing would be left for the other tokens.",
         },
-        lambda value: f"{value:.3f}",
+        Quantity("{:.3f}".format),
     )
 
 
@@ -128,8 +128,7 @@ def corrected(found: InterSentence, even: float, a: int, b: int) -> Question | N
             mass * even: "The product of the two; the corrected value is their quotient.",
             mass: "That is the mass, before the correction.",
         },
-        lambda number: f"{number:.2f}",
-        within=(0.0, math.inf),
+        Quantity("{:.2f}".format, within=(0.0, math.inf)),
     )
 
 
@@ -157,7 +156,7 @@ def to_specials(found: InterSentence, a: int, what: str) -> Question | None:
             row[a]: f"That stays in {sentence_name(a)}.",
             1.0: "Then nothing would be left for the sentences.",
         },
-        lambda value: f"{value:.3f}",
+        Quantity("{:.3f}".format),
     )
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from lab.analysis.words.predictions import Candidate, Prediction, Restored
-from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, shuffled
+from lab.course.checks import MARGIN, Option, Quantity, Question, clear_winner, numeric, shuffled
 from lab.course.words import quoted, share
 
 # A winner is shown with three digits: it has to lead by a tenth to be seen leading.
@@ -69,14 +69,14 @@ def odds(first: Candidate, second: Candidate, temperature: float = 1.0) -> Quest
         first.logit / second.logit if second.logit else 0.0: "This divides the logits; the softmax divides their "
         "exponentials.",
         math.exp(2 * gap): f"This is e to the power of 2 × {gap:.3f}.",
-    }  # fmt: skip
+    }
     why = f"e^{gap:.3f} ≈ {ratio:.3g}: {share(first.probability)} against {share(second.probability)}."
     heat = "" if temperature == 1 else f", divided by the temperature {temperature:g},"
     prompt = (
         f"The logit of {quoted(first.word)}{heat} is {gap:.3f} larger than that of {quoted(second.word)}. How many "
         f"times as probable is {quoted(first.word)}?"
     )
-    return numeric("odds", prompt, (ratio, why), wrong, lambda value: f"{value:.3g} times", within=_POSITIVE)
+    return numeric("odds", prompt, (ratio, why), wrong, Quantity("{:.3g} times".format, within=_POSITIVE))
 
 
 def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
@@ -111,7 +111,7 @@ def quotient(chosen: Candidate, prediction: Prediction) -> Question | None:
         f"For {quoted(chosen.word)}, e^(z − max) is {shown}. Over all {len(prediction.logits):,} words these numbers "
         f"add up to {total:.4g}. What is the probability of {quoted(chosen.word)}?"
     )
-    return numeric("quotient", prompt, (chosen.probability, why), wrong, share, within=_PROBABILITY)
+    return numeric("quotient", prompt, (chosen.probability, why), wrong, Quantity(share, within=_PROBABILITY))
 
 
 def shifted(chosen: Candidate) -> Question | None:
@@ -120,13 +120,13 @@ def shifted(chosen: Candidate) -> Question | None:
     wrong = {
         p * math.e: "Its exponential is e = 2.718 … times as large, but so are all the others: the quotient stays.",
         p / math.e: "The sum is e times as large, but so is this word’s exponential: the quotient stays.",
-    }  # fmt: skip
+    }
     why = "This word’s exponential and the sum are both e = 2.718 … times as large. Only differences of logits count."
     prompt = (
         f"The probability of {quoted(chosen.word)} is {share(p)}. Add 1 to the logit of every word of the "
         f"vocabulary. What is it then?"
     )
-    return numeric("shifted", prompt, (p, why), wrong, share, within=_PROBABILITY)
+    return numeric("shifted", prompt, (p, why), wrong, Quantity(share, within=_PROBABILITY))
 
 
 def tempered(prediction: Prediction, best: Candidate) -> Question | None:
@@ -144,7 +144,7 @@ def tempered(prediction: Prediction, best: Candidate) -> Question | None:
         f"At temperature 1, {quoted(best.word)} is the most probable next token with {share(before)}. What "
         "is its probability at temperature 0.5? Try it in the first step."
     )
-    return numeric("tempered", prompt, (after, why), wrong, share, within=_PROBABILITY)
+    return numeric("tempered", prompt, (after, why), wrong, Quantity(share, within=_PROBABILITY))
 
 
 def easiest_word(asked: str, found: Sequence[Restored]) -> Question | None:

@@ -152,7 +152,7 @@ def _show_prediction(now: Scene, found: HeadOff) -> None:
     shown = (now.trace, now.layer, now.head, view.place, word.token_id, now.to_mean)
     for column, make, name in zip(
         st.columns(2), (figures.best_with_head, figures.best_without_head), ("on", "off"), strict=True
-    ):  # fmt: skip
+    ):
         with column:
             draw(partial(make, *shown), f"best-{name}")
     after = read.candidate(without, word.token_id, view.model.tokenizer)

@@ -3,6 +3,7 @@
 from urllib.parse import quote
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS, MODELS_PAGE, number, script
@@ -10,6 +11,15 @@ from lab.ui import progress_view, shell, teaching
 
 # The answer, were, depends on a word before the blank: with one boy it is was.
 TASK = f"Masked_language_model?text={quote('The boys [MASK] playing in the garden.')}"
+
+
+def _card(page: str, title: str, icon: str, question: str) -> DeltaGenerator:
+    """A frame with the way to a page and what it asks; the caller may add to it."""
+    frame = st.container(border=True)
+    frame.page_link(script(page), label=f"**{title}**", icon=icon)
+    frame.markdown(question)
+    return frame
+
 
 shell.route()
 
@@ -21,22 +31,16 @@ st.markdown(
 )
 st.markdown("Do you teach a class? Read [For teachers](#for-teachers), at the end of this page.")
 for lesson in LESSONS:
-    with st.container(border=True):
-        st.page_link(script(lesson.page), label=f"**{number(lesson)} · {lesson.title}**", icon=lesson.icon)
-        st.markdown(lesson.question)
-        with st.container(horizontal=True):
-            st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
-            progress_view.steps_badge(lesson)
-            progress_view.checks_badge(lesson)
+    card = _card(lesson.page, f"{number(lesson)} · {lesson.title}", lesson.icon, lesson.question)
+    with card, st.container(horizontal=True):
+        st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
+        progress_view.steps_badge(lesson)
+        progress_view.checks_badge(lesson)
 st.header("Benches")
 st.markdown("For looking around: the same runs as in the lessons, with every control and without questions.")
 for bench in BENCHES:
-    with st.container(border=True):
-        st.page_link(script(bench.page), label=f"**{bench.title}**", icon=bench.icon)
-        st.markdown(bench.question)
-with st.container(border=True):
-    st.page_link(script(MODELS_PAGE), label="**Models**", icon=":material/badge:")
-    st.markdown("What were they trained on, and what did training change?")
+    _card(bench.page, bench.title, bench.icon, bench.question)
+_card(MODELS_PAGE, "Models", ":material/badge:", "What were they trained on, and what did training change?")
 progress_view.review()
 progress_view.keep()
 st.header("For teachers", anchor="for-teachers")

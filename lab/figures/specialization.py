@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.heads.specialization import (
-    SPECIALIZATIONS,
-    Dimension,
-    relative_to_layer,
-    specialization,
-)
+from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension, relative_to_layer, specialization
 from lab.analysis.heads.values import Values
 from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted

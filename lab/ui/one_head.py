@@ -25,12 +25,18 @@ F = TypeVar("F", bound=Figure)
 
 
 @dataclass(frozen=True)
-class OneHead:
-    """What the learner looks at: one head of one layer, one query, one key. All counted from 0."""
+class OneLayer:
+    """What the learner looks at: one layer of one run, and the page that shows it."""
 
     page: LessonPage
     trace: Trace
     layer: LayerTrace
+
+
+@dataclass(frozen=True)
+class OneHead(OneLayer):
+    """One head of it, one query, one key. All counted from 0."""
+
     head: int
     query: int
     key: int

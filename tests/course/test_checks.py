@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from lab.course.checks import Quantity, Question, numeric
+from lab.course.checks import Question
+from lab.course.kinds import Quantity, numeric
 
 
 def offered(question: Question | None) -> set[str]:

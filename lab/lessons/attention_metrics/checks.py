@@ -9,7 +9,8 @@ import numpy as np
 
 from lab.analysis.heads.metric_parts import MetricParts, RowEntropy
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Quantity, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import Quantity, numeric, ranked
 
 Head = tuple[int, int]
 # A change of less than this share of the whole scale is "about the same"; between it and MARGIN nothing is asked.

@@ -23,15 +23,7 @@ from lab.figures.multi_head import CELLS
 from lab.lessons.attention_metrics import checks as ask
 from lab.ui.blanks import blanks
 from lab.ui.drawing import code, draw
-from lab.ui.metric_choice import (
-    LESSON,
-    choose_metric,
-    choose_version,
-    found,
-    no_choice,
-    threshold,
-    uniform,
-)
+from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.one_head import OneHead, choose_token
 from lab.ui.quiz import checks, predict
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lab.analysis.heads.attention import heaviest
-from lab.analysis.layers.embeddings import (
-    Movement,
-    Order,
-    SegmentChange,
-    Values,
-    permutation_gap,
-    segment_movement,
-)
+from lab.analysis.layers.embeddings import Movement, Order, SegmentChange, Values, permutation_gap, segment_movement
 from lab.charts.base.axes import Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars

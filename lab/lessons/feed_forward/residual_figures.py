@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from lab.analysis.layers.sublayers import (
-    SUBLAYERS,
-    NormSteps,
-    layer_norms,
-    norm_steps,
-    sublayer_changes,
-)
+from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, layer_norms, norm_steps, sublayer_changes
 from lab.charts.base.axes import Axis, Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap

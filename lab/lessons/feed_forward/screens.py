@@ -19,6 +19,7 @@ from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first
 from lab.models import forward
 from lab.ui import parameters as p
 from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.one_head import choose_token
 from lab.ui.quiz import checks, predict
 
 _LARGEST = 6
@@ -30,7 +31,7 @@ def show_order(view: FeedForwardView) -> None:
     config = view.config
     if not predict(LESSON, ask.parameter_share(config)):
         return
-    choose(view, neuron=False)
+    choose_token(view.trace, "Token", view.token)
     draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
     st.caption(f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step.")
     st.markdown(

@@ -13,7 +13,8 @@ from lab.analysis.heads.patterns import PATTERNS, Pattern
 from lab.analysis.heads.specialization import CONTENT_WORDS, FUNCTION_WORDS, PUNCTUATION, Dimension
 from lab.analysis.heads.specialization_parts import Part
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Quantity, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import beside, escaped
 
 FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "Punctuation", "Other", "Special tokens"

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from lab.analysis.words.likelihood import Likelihood
 from lab.analysis.words.next_sentence import NextSentence
 from lab.analysis.words.sampling import Sampling
-from lab.course.checks import MARGIN, Option, Quantity, Question, numeric, ranked
+from lab.course.checks import MARGIN, Option, Question
+from lab.course.kinds import Quantity, numeric, ranked, rises_or_falls, which_holds
 from lab.course.words import quoted, share, signed
 
 # A probability nearer than this to the border of a band, or of top-p, decides nothing that a reader could see.
@@ -170,10 +171,5 @@ def swapped(found: NextSentence) -> Question | None:
     if abs(abs(change) - MARGIN) < _BLUR:
         return None
     told = f"It goes from {share(found.follows)} to {share(found.swapped)}."
-    outcomes = (
-        ("It rises by more than 0.05", change > MARGIN),
-        ("It stays within 0.05", abs(change) <= MARGIN),
-        ("It falls by more than 0.05", change < -MARGIN),
-    )
-    options = tuple(Option(text, told, correct=right) for text, right in outcomes)
-    return Question("swapped", "Swap the two texts. What happens to the probability?", options)
+    prompt = "Swap the two texts. What happens to the probability?"
+    return which_holds("swapped", prompt, told, rises_or_falls(change))

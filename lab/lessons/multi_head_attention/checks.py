@@ -6,7 +6,8 @@ import numpy as np
 
 from lab.analysis.heads.comparing import HeadSum, attention_parameters, divisors, owner
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Quantity, Question, clear_winner, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.trace import Trace

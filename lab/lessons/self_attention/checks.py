@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from lab.analysis.heads.attention import AttentionRow, attention_map
-from lab.course.checks import MARGIN, Option, Quantity, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import named, quoted
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace

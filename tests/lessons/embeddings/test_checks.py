@@ -12,7 +12,8 @@ import pytest
 import lab
 from lab.analysis.layers.embeddings import Gap, Movement, parts, permutation_gap, position_rows, worked_dimension
 from lab.analysis.layers.positions import sinusoids
-from lab.course.checks import Option, Quantity, Question, numeric
+from lab.course.checks import Option, Question
+from lab.course.kinds import Quantity, numeric
 from lab.lessons.embeddings import checks as ask
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace

@@ -152,10 +152,8 @@ def _show_terms(view: OneHead, row: take.RowEntropy) -> None:
         },
         index=[i + 1 for i in shown],
     )
-    st.dataframe(
-        table, height="content",
-        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]},
-    )  # fmt: skip
+    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]}
+    st.dataframe(table, height="content", column_config=numbers)
     if count > len(shown):
         rest = row.total - float(row.terms[shown].sum())
         st.caption(f"The {len(shown)} largest weights of {count}; the other rows add {rest:.4f}.")

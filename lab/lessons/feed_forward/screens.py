@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -158,13 +159,9 @@ def show_neuron(view: FeedForwardView) -> None:
     draw(view.figure(figures.neuron_products), "neuron-products")
     left, right = st.columns(2)
     with left:
-        st.dataframe(
-            _sum_table(steps), hide_index=True, height="content",
-            column_config={
-                **{c: st.column_config.TextColumn(alignment="right") for c in ("x", "w")},
-                "x · w": st.column_config.NumberColumn(format="%.4f"),
-            },
-        )  # fmt: skip
+        columns: dict[str, Any] = {c: st.column_config.TextColumn(alignment="right") for c in ("x", "w")}
+        columns["x · w"] = st.column_config.NumberColumn(format="%.4f")
+        st.dataframe(_sum_table(steps), hide_index=True, height="content", column_config=columns)
     with right:
         st.latex(_arithmetic(steps))
     _say_silence(view)
@@ -180,10 +177,8 @@ def _sum_table(steps: NeuronSteps) -> pd.DataFrame:
         (f"dimension {i + 1}", f"{steps.vector[i]:z.4f}", f"{steps.column[i]:z.4f}", float(steps.products[i]))
         for i in largest
     ]
-    rows += [
-        (f"the other {len(steps.vector) - len(largest):,}", "", "", rest), ("bias", "", "", steps.bias),
-        ("sum z", "", "", steps.hidden),
-    ]  # fmt: skip
+    others = {f"the other {len(steps.vector) - len(largest):,}": rest, "bias": steps.bias, "sum z": steps.hidden}
+    rows += [(name, "", "", value) for name, value in others.items()]
     return pd.DataFrame(rows, columns=["part", "x", "w", "x · w"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -145,10 +146,8 @@ def survey_of(view: OneHead) -> Surveyed | None:
             label = (
                 f"Go on: {survey.done} of {survey.total} are read" if survey.done else f"Read {survey.total} sentences"
             )
-            st.button(
-                label,
-                icon=":material/play_arrow:", type="primary", key="_read_heads", on_click=_want, args=(wanted,),
-            )  # fmt: skip
+            icon, want = ":material/play_arrow:", partial(_want, wanted)
+            st.button(label, icon=icon, type="primary", key="_read_heads", on_click=want)
     readings = survey.readings()
     if not readings:
         return None
@@ -196,10 +195,8 @@ def _texts(view: OneHead) -> tuple[str, ...]:
     if source == BUNDLED:
         return bundled_sentences()
     # Kept beside the widget, which forgets what is in it when another step is drawn.
-    pasted = st.text_area(
-        f"One sentence a line, at most {MOST_LINES}", value=st.session_state.get(_LINES, ""), height=160, key="_lines",
-        max_chars=10 * MAX_CHARACTERS,
-    )  # fmt: skip
+    label, before = f"One sentence a line, at most {MOST_LINES}", st.session_state.get(_LINES, "")
+    pasted = st.text_area(label, before, height=160, max_chars=10 * MAX_CHARACTERS, key="_lines")
     st.session_state[_LINES] = pasted
     lines = [line.strip() for line in pasted.splitlines() if line.strip()]
     if len(lines) > MOST_LINES:

@@ -133,8 +133,8 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
     read_so_far = view.place + 1
     room = view.model.config.max_tokens - read_so_far
     if room <= 0:
-        st.info(f"The text fills all {read_so_far} tokens the model can read: nothing fits after it. Shorten it.",
-                icon=":material/content_cut:")  # fmt: skip
+        told = f"The text fills all {read_so_far} tokens the model can read: nothing fits after it. Shorten it."
+        st.info(told, icon=":material/content_cut:")
         return
     count = min(int(MORE.choose("Tokens to add")), room)
     wanted = hash((id(view.model), view.trace.token_ids, view.place, settings, seed, count))

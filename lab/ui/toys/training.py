@@ -58,10 +58,8 @@ def show_training(page: LessonPage) -> None:
             _train(plan, words)
         st.rerun()  # the header, the badge and the other steps now show the trained toy
     if run is None or not run.latest.finished:
-        st.button(
-            "Train" if run is None else "Train again", key="_train.start", icon=":material/model_training:",
-            on_click=toy_runs.ask_for_training,
-        )  # fmt: skip
+        label, ask = "Train" if run is None else "Train again", toy_runs.ask_for_training
+        st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
     if run is None:
         st.markdown(f"Look for **{plan.what.look_for}**. So far nothing is learned:")
         draw(_maps([("before", runs.untrained_toy(plan))], words), "toy-maps")
@@ -193,9 +191,8 @@ def _show_scores(run: Run) -> None:
         f"How much of the pattern “{_NAMES[task.pattern]}” does each head have? 0 is none, 1 is all: the mean over "
         f"{SCORED} other sentences."
     )
-    st.dataframe(frame, hide_index=True, column_config={
-        name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns[1:]
-    })  # fmt: skip
+    numbers = {name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns[1:]}
+    st.dataframe(frame, hide_index=True, column_config=numbers)
     best = frame.iloc[int(np.argmax(frame[f"{_NAMES[task.pattern]}, now"].to_numpy()))]
     name = str(best["head"])
     st.markdown(

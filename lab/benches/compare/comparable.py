@@ -202,12 +202,10 @@ def _sentences(traced: Trace, at: At) -> Shown:
     return Cells(title, rows, columns, found.values(at.measure), unit, causal=found.causal)
 
 
-EMBEDDINGS, ATTENTION, ALL_HEADS, METRIC, HEAD_NAMES = (
-    "Embeddings", "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads",
-)  # fmt: skip
-SPECIALIZATION, SUBLAYERS_ADD, NEURONS, PREDICTIONS, SENTENCES = (
-    "Specialization", "Sublayer changes", "Neurons of a token", "Most probable words", "Sentence to sentence",
-)  # fmt: skip
+EMBEDDINGS, ATTENTION, ALL_HEADS = "Embeddings", "Attention of a head", "All heads of a layer"
+METRIC, HEAD_NAMES, SPECIALIZATION = "Metric of every head", "Named heads", "Specialization"
+SUBLAYERS_ADD, NEURONS = "Sublayer changes", "Neurons of a token"
+PREDICTIONS, SENTENCES = "Most probable words", "Sentence to sentence"
 COMPARABLE: Mapping[str, Callable[[Trace, At], Shown]] = {
     PREDICTIONS: _predictions,
     ATTENTION: _attention,

@@ -54,11 +54,9 @@ def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Seque
         "logsum": float(np.logaddexp.reduce(row.scaled, dtype=np.float64)),
         "alt": _alt(row, tokens, query, keys),
     }
-    arrays = {
-        "query": row.query, "keys": row.keys[keys], "values": row.values[keys], "scores": row.scores[keys],
-        "scaled": row.scaled[keys], "weights": row.weights[keys], "lengths": row.lengths[keys],
-        "context": row.context, "contribution": row.contribution,
-    }  # fmt: skip
+    listed = ("keys", "values", "scores", "scaled", "weights", "lengths")
+    of_keys = {name: getattr(row, name)[keys] for name in listed}
+    arrays = {"query": row.query, **of_keys, "context": row.context, "contribution": row.contribution}
     return NeuronChart(pack(header, arrays), partial(neuron_table, row, tokens, query, tuple(keys)))
 
 

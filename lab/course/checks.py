@@ -6,9 +6,8 @@ builder returns None when the numbers do not decide clearly, and then the questi
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 MARGIN = 0.05
@@ -85,41 +84,3 @@ def selected(questions: Sequence[Question | None], most: int, seed: int = 0) -> 
     if seed:
         random.Random(f"{seed} {[question.prompt for question in asked]}").shuffle(asked)
     return [reordered(question, seed) for question in asked[:most]]
-
-
-def ranked(
-    id: str, prompt: str, values: Sequence[float], name: Callable[[int], str], why: Callable[[int, int], str]
-) -> Question | None:
-    """Which of ``values`` is the largest? The wrong options are the next three.
-
-    ``name`` words an index, ``why(index, best)`` its explanation. None without a clear winner.
-    """
-    if clear_winner(values) is None:
-        return None
-    order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
-    return shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
-
-
-def numeric(
-    id: str,
-    prompt: str,
-    answer: tuple[float, str],
-    wrong: Mapping[float, str],
-    show: Callable[[float], str],
-    *,
-    apart: float = 0.0,
-    within: tuple[float, float] = (-math.inf, math.inf),
-) -> Question | None:
-    """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation, ``show`` writes it.
-
-    Wrong numbers within a tenth of one already offered, or nearer than ``apart``, are left out, so that nobody
-    has to round; so are those outside ``within``, which could be no answer, and any that are not finite. Three
-    stay at most. None with fewer than two.
-    """
-    kept = {answer[0]: Option(show(answer[0]), answer[1], correct=True)}
-    for value, why in wrong.items():
-        possible = math.isfinite(value) and within[0] <= value <= within[1]
-        far = all(abs(value - other) >= max(apart, 0.1 * max(abs(value), abs(other))) for other in kept)
-        if possible and far and show(value) not in [option.text for option in kept.values()]:
-            kept[value] = Option(show(value), why)
-    return shuffled(id, prompt, list(kept.values())[:4]) if len(kept) >= 3 else None

@@ -6,10 +6,12 @@ import numpy as np
 
 from lab.analysis.heads import attention as analysis
 from lab.analysis.heads.attention import heaviest, window
+from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
+from lab.figures.axes import WEIGHT, queries_and_keys
 from lab.models.trace import Trace
 
 # More cells than this make a browser slow; more bars than this, a page long.
@@ -28,39 +30,30 @@ def shown(traced: Trace, query: int, key: int) -> tuple[slice, slice]:
     return window(query, len(traced), MAP_TOKENS), window(key, len(traced), MAP_TOKENS)
 
 
-def attention_map(
-    traced: Trace, layer: int, head: int, query: int = 0, key: int = 0, title: str = "", clickable: bool = False
-) -> Heatmap:
+def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int = 0, title: str = "") -> Heatmap:
     """The weights of ``head``: rows attend, columns are attended to. The pair (``query``, ``key``) is outlined."""
     rows, columns = shown(traced, query, key)
-    whole = len(traced) <= MAP_TOKENS
-    return heatmap(
-        analysis.attention_map(traced.layer(layer), head)[rows, columns], traced.labels[rows], traced.labels[columns],
-        title=title or f"Attention weights, {place(layer, head)}", row_title="Query (attends)",
-        column_title="Key (attended to)", value_title="Weight", domain=(0.0, 1.0), select="cell" if clickable else None,
-        highlight=(query - rows.start, key - columns.start),
-        causal=traced.model.config.causal and whole and not traced.interventions.no_causal_mask,
-    )  # fmt: skip
+    weights = analysis.attention_map(traced.layer(layer), head)[rows, columns]
+    title, outlined = title or f"Attention weights, {place(layer, head)}", (query - rows.start, key - columns.start)
+    masked = traced.model.config.causal and not traced.interventions.no_causal_mask and len(traced) <= MAP_TOKENS
+    axes = queries_and_keys(traced, rows, columns)
+    return heatmap(weights, axes, WEIGHT, title=title, highlight=outlined, causal=masked)
 
 
 def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
     """The query of one token, and the key and the value of another."""
     row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.labels
-    return strips(
-        [row.query, row.keys[key], row.values[key]],
-        [f"query of {tokens[query]}", f"key of {tokens[key]}", f"value of {tokens[key]}"],
-        title=f"Three vectors of {len(row.query)} dimensions, {place(layer, head)}", value_title="Value",
-    )  # fmt: skip
+    names = [f"query of {tokens[query]}", f"key of {tokens[key]}", f"value of {tokens[key]}"]
+    title = f"Three vectors of {len(row.query)} dimensions, {place(layer, head)}"
+    return strips([row.query, row.keys[key], row.values[key]], names, title=title)
 
 
 def products(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
     """Query times key, dimension by dimension: what the score adds up."""
     row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.labels
-    return strips(
-        [row.query, row.keys[key], row.products[key]],
-        [f"query of {tokens[query]}", f"key of {tokens[key]}", "product"],
-        title=f"Query, key, and their product, {place(layer, head)}", value_title="Value",
-    )  # fmt: skip
+    names = [f"query of {tokens[query]}", f"key of {tokens[key]}", "product"]
+    title = f"Query, key, and their product, {place(layer, head)}"
+    return strips([row.query, row.keys[key], row.products[key]], names, title=title)
 
 
 def scores(traced: Trace, layer: int, head: int, query: int, key: int, scaled: bool = False) -> Figure:
@@ -69,19 +62,15 @@ def scores(traced: Trace, layer: int, head: int, query: int, key: int, scaled: b
     values = row.scaled if scaled else row.scores
     seen = [i for i in heaviest(row.weights, key, BARS) if np.isfinite(values[i]) and np.isfinite(row.scaled[i])]
     part = "" if n <= BARS else f", the {len(seen)} keys of {n} with the largest weights"
-    return bars(
-        [traced.labels[i] for i in seen], values[seen],
-        title=f"{'Scaled scores' if scaled else 'Scores'} of query {traced.labels[query]}{part}",
-        value_title="Score ÷ √d_k" if scaled else "Score", highlight=seen.index(key) if key in seen else None,
-    )  # fmt: skip
+    title = f"{'Scaled scores' if scaled else 'Scores'} of query {traced.labels[query]}{part}"
+    scale, marked = Scale("Score ÷ √d_k" if scaled else "Score"), seen.index(key) if key in seen else None
+    return bars([traced.labels[i] for i in seen], values[seen], scale, title=title, highlight=marked)
 
 
 def weighted_values(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
     """Each value times its weight, and their sum, the context; of a long text the heaviest rows."""
     row = analysis.attention_row(traced.layer(layer), head, query)
     drawn = heaviest(row.weights, key, min(len(traced), ROWS))
-    return strips(
-        [*(row.weighted_values[i] for i in drawn), row.context],
-        [*(f"{row.weights[i]:.3f} × {traced.labels[i]}" for i in drawn), "context"],
-        title=f"Weighted values and their sum, {place(layer, head)}", value_title="Value",
-    )  # fmt: skip
+    vectors = [*(row.weighted_values[i] for i in drawn), row.context]
+    names = [*(f"{row.weights[i]:.3f} × {traced.labels[i]}" for i in drawn), "context"]
+    return strips(vectors, names, title=f"Weighted values and their sum, {place(layer, head)}")

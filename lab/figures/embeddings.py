@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lab.analysis.heads.attention import window
 from lab.analysis.layers import embeddings as analysis
 from lab.analysis.layers.embeddings import SUMMANDS, parts, worked_dimension
+from lab.charts.base.axes import Places, Scale, span
 from lab.charts.base.figure import Figure
-from lab.charts.cells.grid import span
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.strips import strips
+from lab.charts.cells.strips import VALUE, strips
 from lab.charts.marks.lines import lines, settled
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, dimension_labels
@@ -39,11 +41,9 @@ def vectors(traced: Trace, part: str = "token", token: int = 0, first: int = 0) 
     """
     drawn = parts(traced)[part]
     rows, shown = window(token, len(traced), TOKENS), stretch(first, drawn.shape[1])
-    return strips(
-        drawn[rows, shown], traced.labels[rows], value_title="Value", domain=span(drawn, "diverging"),
-        title=f"{_TITLES.get(part, f'{part.capitalize()} vectors')}, dimensions {_from_to(shown)}",
-        dimensions=dimension_names(traced, shown),
-    )  # fmt: skip
+    title = f"{_TITLES.get(part, f'{part.capitalize()} vectors')}, dimensions {_from_to(shown)}"
+    scale, names = replace(VALUE, domain=span(drawn, signed=True)), dimension_names(traced, shown)
+    return strips(drawn[rows, shown], traced.labels[rows], scale, title=title, dimensions=names)
 
 
 def summands(traced: Trace, token: int, first: int = 0, dimension: int | None = None) -> Heatmap:
@@ -51,12 +51,11 @@ def summands(traced: Trace, token: int, first: int = 0, dimension: int | None = 
     found = parts(traced)
     names = [name for name in SUMMANDS if name in found]
     shown = stretch(first, found["sum"].shape[1])
-    return strips(
-        [found[name][token, shown] for name in (*names, "sum")],
-        [names[0], *(f"+ {name}" for name in names[1:]), "= sum"], value_title="Value",
-        title=f"{' + '.join(names)} = sum, {traced.labels[token]}, dimensions {_from_to(shown)}",
-        highlight=_outlined(dimension, shown), select="cell", dimensions=dimension_names(traced, shown),
-    )  # fmt: skip
+    vectors = [found[name][token, shown] for name in (*names, "sum")]
+    rows = [names[0], *(f"+ {name}" for name in names[1:]), "= sum"]
+    title = f"{' + '.join(names)} = sum, {traced.labels[token]}, dimensions {_from_to(shown)}"
+    outlined, named = _outlined(dimension, shown), dimension_names(traced, shown)
+    return strips(vectors, rows, title=title, highlight=outlined, dimensions=named)
 
 
 def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None = None) -> Heatmap:
@@ -69,24 +68,16 @@ def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None 
         raise ValueError(f"{traced.model.id} has no LayerNorm between its embeddings and layer 1.")
     total = found["sum"][token]
     shown = stretch(first, len(total))
-    return strips(
-        [((total - norm.mean) / norm.deviation)[shown], found["LayerNorm"][token, shown]],
-        ["normalized", "· γ + β"], value_title="Value", highlight=_outlined(dimension, shown),
-        title=f"LayerNorm of the sum, {traced.labels[token]}, dimensions {_from_to(shown)}",
-        dimensions=dimension_names(traced, shown),
-    )  # fmt: skip
+    vectors = [((total - norm.mean) / norm.deviation)[shown], found["LayerNorm"][token, shown]]
+    title = f"LayerNorm of the sum, {traced.labels[token]}, dimensions {_from_to(shown)}"
+    outlined, named = _outlined(dimension, shown), dimension_names(traced, shown)
+    return strips(vectors, ["normalized", "· γ + β"], title=title, highlight=outlined, dimensions=named)
 
 
 def lengths(traced: Trace) -> Figure:
     """The Euclidean length of every token's vectors, a line for each part."""
-    return settled(
-        lines(
-            analysis.lengths(parts(traced)),
-            title="Vector lengths, token by token",
-            x_title="Token",
-            y_title="Length ‖x‖",
-        )
-    )
+    found, title = analysis.lengths(parts(traced)), "Vector lengths, token by token"
+    return settled(lines(found, Places("Token"), Scale("Length ‖x‖"), title=title))
 
 
 def _from_to(shown: slice) -> str:

@@ -5,17 +5,20 @@ A metric goes by its id in :data:`lab.analysis.heads.metrics.METRICS`; ``thresho
 
 from __future__ import annotations
 
-from lab.analysis.heads.comparing import small_maps as blocks
+from dataclasses import replace
+
 from lab.analysis.heads.metric_parts import LENGTHS, THRESHOLDS, sparsity_by_threshold, uniform_by_length
 from lab.analysis.heads.metrics import METRICS, Metric, metrics_by_chance, trace_metrics
 from lab.analysis.heads.values import is_causal, places_left_out
+from lab.charts.base.axes import Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
+from lab.charts.cells.small_maps import SmallMaps
 from lab.charts.marks.bars import bars
 from lab.charts.marks.marked import marked_lines
 from lab.figures.attention import place
-from lab.figures.multi_head import CELLS, counted
+from lab.figures.axes import layers_and_heads
+from lab.figures.multi_head import head_labels, maps_of
 from lab.models.trace import Trace
 
 HEADS = ("this head", "uniform head")
@@ -33,46 +36,40 @@ def unit(metric: Metric, corrected: bool) -> str:
     return (corrected and metric.corrected_unit) or metric.unit
 
 
+def _scale(metric: Metric, corrected: bool, value_format: str = ".3f") -> Scale:
+    return Scale(unit(metric, corrected).capitalize(), format=value_format)
+
+
 def two_heads(traced: Trace, layer: int, head: int, other: int) -> SmallMaps:
     """The maps of two heads of a layer on one scale; of a long text, a cell is the largest weight of a block."""
-    maps, block = blocks(traced.layer(layer).attention[[head, other]], CELLS)
-    names = [f"Layer {layer + 1}, head {each + 1}" for each in (head, other)]
-    return small_maps(
-        maps, traced.labels if block == 1 else block_names(len(traced), block),
-        list(zip(names, ("chosen", "other"), strict=True)), title="Attention of two heads", value_title="Weight",
-        domain=(0.0, 1.0), causal=is_causal(traced),
-    )  # fmt: skip
+    both = ((head, "chosen"), (other, "other"))
+    captions = [(f"Layer {layer + 1}, head {each + 1}", which) for each, which in both]
+    return maps_of(traced, layer, captions, "Attention of two heads", (head, other))[0]
 
 
 def all_heads(
     traced: Trace, metric: str, layer: int, head: int, corrected: bool = False, threshold: float = 0.01
-) -> Heatmap:  # fmt: skip
+) -> Heatmap:
     """A metric of every head of the model; one head is outlined.
 
     Raises ValueError for a text in which no row has a choice, if the metric is corrected for that.
     """
     values, what = trace_metrics(traced, threshold).values(metric, corrected), _BY_ID[metric]
-    return heatmap(
-        values, counted(len(values)), counted(values.shape[1]), title=label(what, corrected, threshold),
-        row_title="Layer", column_title="Head", value_title=unit(what, corrected).capitalize(), select="cell",
-        highlight=(layer, head), numbered=False, value_format=".2f",
-    )  # fmt: skip
+    axes, scale = layers_and_heads(values), _scale(what, corrected, ".2f")
+    return heatmap(values, axes, scale, title=label(what, corrected, threshold), highlight=(layer, head))
 
 
 def one_layer(
     traced: Trace, metric: str, layer: int, head: int, corrected: bool = False, threshold: float = 0.01
-) -> Figure:  # fmt: skip
+) -> Figure:
     """A metric of the heads of one layer; dashed, that of a head without preference on as many tokens.
 
     Errors: those of :func:`all_heads`.
     """
     values, what = trace_metrics(traced, threshold).values(metric, corrected)[layer], _BY_ID[metric]
-    return bars(
-        [f"Head {each + 1}" for each in range(len(values))], values,
-        title=f"{label(what, corrected, threshold)}, layer {layer + 1}",
-        value_title=unit(what, corrected).capitalize(), highlight=head,
-        reference=float(metrics_by_chance(traced, threshold).values(metric, corrected)[0]),
-    )  # fmt: skip
+    title, scale = f"{label(what, corrected, threshold)}, layer {layer + 1}", _scale(what, corrected)
+    chance = float(metrics_by_chance(traced, threshold).values(metric, corrected)[0])
+    return bars(head_labels(traced), values, scale, title=title, highlight=head, reference=chance)
 
 
 def removed(traced: Trace, layer: int, head: int) -> Heatmap:
@@ -81,36 +78,30 @@ def removed(traced: Trace, layer: int, head: int) -> Heatmap:
     Nothing is left out of a text that has no other tokens. One head is outlined.
     """
     share, (_, special) = trace_metrics(traced, only_words=True).removed, places_left_out(traced)
-    return heatmap(
-        share, counted(len(share)), counted(share.shape[1]), row_title="Layer", column_title="Head",
-        title=f"Attention removed with {'the special tokens' if special else 'the first token'}",
-        value_title="Share of a row", domain=(0.0, 1.0), highlight=(layer, head), numbered=False, value_format=".2f",
-    )  # fmt: skip
+    title = f"Attention removed with {'the special tokens' if special else 'the first token'}"
+    scale = Scale("Share of a row", (0.0, 1.0), ".2f")
+    return heatmap(share, layers_and_heads(share), scale, title=title, highlight=(layer, head))
 
 
 def by_threshold(traced: Trace, layer: int, head: int, threshold: float = 0.01) -> Figure:
     """Raw sparsity as a function of τ, of one head and of a head without preference; marked at ``threshold``."""
     below = dict(zip(HEADS, sparsity_by_threshold(traced, layer, head, threshold), strict=True))
-    return marked_lines(
-        {name: shares[:-1] for name, shares in below.items()},
-        {name: (threshold, float(shares[-1])) for name, shares in below.items()}, x=THRESHOLDS,
-        rule=threshold, y_domain=(0.0, 1.0), x_title="τ (logarithmic)", y_title="Share of cells below τ",
-        title=f"Sparsity by threshold, {place(layer, head)}",
-    )  # fmt: skip
+    curves = {name: shares[:-1] for name, shares in below.items()}
+    here = {name: (threshold, float(shares[-1])) for name, shares in below.items()}
+    x, y = Places("τ (logarithmic)", THRESHOLDS), Scale("Share of cells below τ", (0.0, 1.0))
+    return marked_lines(curves, here, x, y, title=f"Sparsity by threshold, {place(layer, head)}", rule=threshold)
 
 
 def by_length(
     traced: Trace, metric: str, layer: int, head: int, corrected: bool = False, threshold: float = 0.01
-) -> Figure:  # fmt: skip
+) -> Figure:
     """A metric of a head without preference on texts of many lengths, and one head on this text beside it.
 
     Errors: those of :func:`all_heads`.
     """
     own = float(trace_metrics(traced, threshold).values(metric, corrected)[layer, head])
     line, what = uniform_by_length(is_causal(traced), threshold).values(metric, corrected)[:, 0], _BY_ID[metric]
-    return marked_lines(
-        {"uniform head": line}, {"this head": (len(traced), own)}, x=LENGTHS, value_format=".4g",
-        x_title="Tokens (logarithmic)", y_title=unit(what, corrected).capitalize(),
-        title=f"{label(what, corrected, threshold)}: a uniform head by length",
-        y_domain=(0.0, max(float(line.max()), own, 1e-9) * 1.12),  # a little room above the highest point
-    )  # fmt: skip
+    high = max(float(line.max()), own, 1e-9) * 1.12  # a little room above the highest point
+    x, y = Places("Tokens (logarithmic)", LENGTHS), replace(_scale(what, corrected, ".4g"), domain=(0.0, high))
+    title = f"{label(what, corrected, threshold)}: a uniform head by length"
+    return marked_lines({"uniform head": line}, {"this head": (len(traced), own)}, x, y, title=title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.layers.mistakes import Broken
+from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.models.trace import Trace
@@ -14,10 +15,8 @@ def moved_by_layer(right: Trace, broken: Trace, layer: int) -> Figure:
     As shares of the vectors’ lengths; the mean over tokens.
     """
     moved = Broken(right, broken).moved
-    return bars(
-        streams(len(moved)), moved.mean(axis=1), title="How far the residual stream moves, mean over tokens",
-        value_title="Share of the vector’s length", highlight=layer + 1,
-    )  # fmt: skip
+    title, share = "How far the residual stream moves, mean over tokens", Scale("Share of the vector’s length")
+    return bars(streams(len(moved)), moved.mean(axis=1), share, title=title, highlight=layer + 1)
 
 
 def streams(count: int) -> list[str]:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lab.analysis.heads import comparing as analysis
 from lab.analysis.heads.attention import attention_map, window
 from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.heads.values import is_causal
+from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
+from lab.figures.axes import WEIGHT, counted, queries_and_keys, tokens
 from lab.models.trace import Trace
 
 CELLS = 48  # a side of a small map; sixteen of them stay light
 COLUMNS = 96  # tokens that a wide map shows
-
-
-def counted(count: int) -> list[str]:
-    """Labels of layers or heads: numbers from 1."""
-    return [str(i + 1) for i in range(count)]
 
 
 def head_labels(traced: Trace) -> list[str]:
@@ -29,30 +29,32 @@ def head_labels(traced: Trace) -> list[str]:
     return [f"Head {head + 1}" for head in range(traced.model.config.heads)]
 
 
+def maps_of(
+    traced: Trace, layer: int, captions: Sequence[tuple[str, str]], title: str, heads: Sequence[int] | None = None
+) -> tuple[SmallMaps, int]:
+    """All heads of a layer, or some, as small maps on one scale; of how many tokens a cell is the largest weight."""
+    attention = traced.layer(layer).attention
+    maps, block = analysis.small_maps(attention if heads is None else attention[list(heads)], CELLS)
+    names = block_names(traced.labels, block)
+    return small_maps(maps, names, captions, WEIGHT, title=title, causal=is_causal(traced)), block
+
+
 def all_heads(traced: Trace, layer: int, head: int, query: int) -> SmallMaps:
     """Every head of a layer on one scale, with the pattern it is named after; ``head`` and ``query`` are framed.
 
     Of a long text, a cell is the largest weight of a block of tokens.
     """
-    found = trace_names(traced)[layer].tolist()
-    maps, block = analysis.small_maps(traced.layer(layer).attention, CELLS)
     names = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {MIXED: MIXED}
-    return small_maps(
-        maps, traced.labels if block == 1 else block_names(len(traced), block),
-        list(zip(head_labels(traced), [names[name] for name in found], strict=True)),
-        title=f"All heads of layer {layer + 1}", value_title="Weight", domain=(0.0, 1.0), highlight=head,
-        row=query // block, causal=traced.model.config.causal,
-    )  # fmt: skip
+    found = [names[name] for name in trace_names(traced)[layer].tolist()]
+    captions = list(zip(head_labels(traced), found, strict=True))
+    figure, block = maps_of(traced, layer, captions, f"All heads of layer {layer + 1}")
+    return figure.framed(head, query // block)
 
 
 def unnamed_heads(traced: Trace, layer: int) -> SmallMaps:
     """Every head of a layer, none named and none framed: for who is asked which of them does something."""
-    maps, block = analysis.small_maps(traced.layer(layer).attention, CELLS)
-    return small_maps(
-        maps, traced.tokens if block == 1 else block_names(len(traced), block),
-        [(label, f"layer {layer + 1}") for label in head_labels(traced)], title=f"All heads of layer {layer + 1}",
-        value_title="Weight", domain=(0.0, 1.0), causal=traced.model.config.causal,
-    )  # fmt: skip
+    captions = [(label, f"layer {layer + 1}") for label in head_labels(traced)]
+    return maps_of(traced, layer, captions, f"All heads of layer {layer + 1}")[0]
 
 
 def concatenation(traced: Trace, layer: int, head: int, token: int) -> Heatmap:
@@ -60,59 +62,47 @@ def concatenation(traced: Trace, layer: int, head: int, token: int) -> Heatmap:
     concat, d_k = traced.layer(layer).context_concat[token].numpy(), traced.model.config.head_width
     own, mine = np.zeros_like(concat), slice(head * d_k, (head + 1) * d_k)
     own[mine] = concat[mine]
-    return strips(
-        [concat, own], ["concat", f"head {head + 1}"], value_title="Value",
-        title=f"The heads side by side, layer {layer + 1}",
-    )  # fmt: skip
+    title = f"The heads side by side, layer {layer + 1}"
+    return strips([concat, own], ["concat", f"head {head + 1}"], title=title)
 
 
 def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
     """What each head adds to one token, the bias, their sum, and the layer's own attention output."""
     added = analysis.head_sum(traced.layer(layer))
-    return strips(
-        [*added.parts[:, token], added.bias, added.total[token], added.output[token]],
-        [*(name.lower() for name in head_labels(traced)), "bias", "sum", "layer"],
-        title=f"What each head adds to {traced.labels[token]}, layer {layer + 1}", value_title="Value",
-    )  # fmt: skip
+    vectors = [*added.parts[:, token], added.bias, added.total[token], added.output[token]]
+    names = [*(name.lower() for name in head_labels(traced)), "bias", "sum", "layer"]
+    return strips(vectors, names, title=f"What each head adds to {traced.labels[token]}, layer {layer + 1}")
 
 
 def added_lengths(traced: Trace, layer: int, head: int, token: int) -> Figure:
     """The length of what each head adds to one token."""
-    added = analysis.head_sum(traced.layer(layer))
-    return bars(
-        head_labels(traced), added.norms[:, token], value_title="Euclidean norm", highlight=head,
-        title=f"Length of what each head adds to {traced.labels[token]}",
-    )  # fmt: skip
+    norms = analysis.head_sum(traced.layer(layer)).norms[:, token]
+    title = f"Length of what each head adds to {traced.labels[token]}"
+    return bars(head_labels(traced), norms, Scale("Euclidean norm"), title=title, highlight=head)
 
 
 def added_lengths_by_token(traced: Trace, layer: int, head: int, token: int) -> Heatmap:
     """The length of what each head adds to each token; of a long text to those around ``token``."""
     norms, shown = analysis.head_sum(traced.layer(layer)).norms, window(token, len(traced), COLUMNS)
-    return heatmap(
-        norms[:, shown], counted(len(norms)), traced.labels[shown],
-        title=f"Length of what each head adds, layer {layer + 1}", row_title="Head", column_title="Token",
-        value_title="Euclidean norm", highlight=(head, token - shown.start), value_format=".2f",
-    )  # fmt: skip
+    axes, scale = (counted("Head", len(norms)), tokens(traced, shown=shown)), Scale("Euclidean norm", format=".2f")
+    title = f"Length of what each head adds, layer {layer + 1}"
+    return heatmap(norms[:, shown], axes, scale, title=title, highlight=(head, token - shown.start))
 
 
 def difference(traced: Trace, layer: int, head: int, other: int, query: int = 0, key: int = 0) -> Heatmap:
     """The weights of ``head`` less those of ``other``; of a long text around ``query`` and ``key``."""
     n, at = len(traced), traced.layer(layer)
     rows, columns = window(query, n, COLUMNS), window(key, n, COLUMNS)
-    return heatmap(
-        (attention_map(at, head) - attention_map(at, other))[rows, columns], traced.labels[rows],
-        traced.labels[columns], title=f"Head {head + 1} − head {other + 1}", row_title="Query (attends)",
-        column_title="Key (attended to)", value_title="Difference", scale="diverging", domain=(-1.0, 1.0),
-        highlight=(query - rows.start, None), causal=traced.model.config.causal and n <= COLUMNS, value_format="+.2f",
-    )  # fmt: skip
+    apart = (attention_map(at, head) - attention_map(at, other))[rows, columns]
+    scale, axes = Scale("Difference", (-1.0, 1.0), "+.2f", signed=True), queries_and_keys(traced, rows, columns)
+    title, outlined = f"Head {head + 1} − head {other + 1}", (query - rows.start, None)
+    causal = traced.model.config.causal and n <= COLUMNS
+    return heatmap(apart, axes, scale, title=title, highlight=outlined, causal=causal)
 
 
 def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:
     """How far the heads of a layer are apart, in nats. Raises ValueError for a single token, which has no choice."""
-    apart = analysis.layer_divergence(traced, layer)
-    labels = counted(len(apart))
-    return heatmap(
-        apart, labels, labels, title=f"How far the heads of layer {layer + 1} are apart", row_title="Head",
-        column_title="Other head", value_title="Divergence in nats", domain=(0.0, analysis.MOST_APART),
-        highlight=(head, other), value_format=".2f", numbered=False,
-    )  # fmt: skip
+    apart, title = analysis.layer_divergence(traced, layer), f"How far the heads of layer {layer + 1} are apart"
+    axes = counted("Head", len(apart)), counted("Other head", len(apart))
+    scale = Scale("Divergence in nats", (0.0, analysis.MOST_APART), ".2f")
+    return heatmap(apart, axes, scale, title=title, highlight=(head, other))

@@ -127,8 +127,9 @@ class _Writer:
         name, signature = self._imported(function), inspect.signature(function)
         bound = signature.bind(*arguments, **options).arguments.items()
         given = [(key, value) for key, value in bound if value is not signature.parameters[key].default]
-        written = [self.write(value) if at == 0 and arguments else f"{key}={self.write(value)}"
-                   for at, (key, value) in enumerate(given)]  # fmt: skip
+        by_place = 1 if arguments else 0
+        written = [self.write(value) for _, value in given[:by_place]]
+        written += [f"{key}={self.write(value)}" for key, value in given[by_place:]]
         return f"{name}({', '.join(written)})"
 
     def _collection(self, value: Any) -> str:

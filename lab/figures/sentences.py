@@ -19,14 +19,17 @@ from lab.analysis.sentences.attention import (
     mean_between,
 )
 from lab.analysis.sentences.split import Sentences, as_one, aside, crossing, split
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.figures.axes import KEY, QUERY
 from lab.models.trace import Trace
 
 # A side of a block's map; a longer one is shown around its largest weight.
 TOKENS = 48
+FROM, TO, SHARE = "From (queries)", "To (keys)", "Share of attention"
 # Measure -> (field of InterSentence, its unit).
 MEASURES = {
-    MASS: ("mass", "Share of attention"),
+    MASS: ("mass", SHARE),
     RELATIVE: ("relative", "× even spread"),
     MAXIMUM: ("maximum", "Weight"),
 }
@@ -57,9 +60,9 @@ class Between:
         cut = [words if len(words) <= _LABEL else words[: _LABEL - 1] + "…" for words in whole]
         return [f"{i} {words}" for i, words in enumerate(cut, start=1)]
 
-    def numbers(self) -> list[str]:
-        """The sentences as short labels: "1"."""
-        return [str(i + 1) for i in range(len(self.sentences))]
+    def axes(self, *others: str) -> tuple[Axis, Axis]:
+        """From each sentence to each by its number, and to ``others``."""
+        return Axis(FROM, self.names()), Axis(TO, [*(str(i + 1) for i in range(len(self.sentences))), *others])
 
 
 def read(traced: Trace, sentences: Sentences, left_out: bool) -> InterSentence:
@@ -90,7 +93,6 @@ def matrix(
     title: str = "",
     top: float | None = None,
     left_out: bool = False,
-    clickable: bool = False,
 ) -> Heatmap:
     """The sentences as a heatmap; the ``cell`` from a sentence to a sentence (from 0) is outlined.
 
@@ -98,12 +100,9 @@ def matrix(
     ``left_out`` is that of :func:`read`.
     """
     found, high = between(traced, left_out), 1.0 if measure == MAXIMUM else top
-    return heatmap(
-        found.values(measure), found.names(), found.numbers(), title=title or f"{measure}, sentence to sentence",
-        row_title="From (queries)", column_title="To (keys)", value_title=MEASURES[measure][1],
-        domain=(0.0, high) if high else None, select="cell" if clickable else None, highlight=cell, value_format=".2f",
-        causal=found.causal, numbered=False,
-    )  # fmt: skip
+    scale = Scale(MEASURES[measure][1], (0.0, high) if high else None, ".2f")
+    title = title or f"{measure}, sentence to sentence"
+    return heatmap(found.values(measure), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
 
 
 def block(traced: Trace, a: int, b: int, measure: str = MASS, left_out: bool = False) -> Heatmap:
@@ -126,26 +125,21 @@ def _tokens(
 ) -> Heatmap:
     row, column = (int(place) for place in np.unravel_index(int(tokens.weights.argmax()), tokens.weights.shape))
     rows, columns = window(row, len(tokens.queries), TOKENS), window(column, len(tokens.keys), TOKENS)
-    return heatmap(
-        tokens.weights[rows, columns], [found.trace.labels[i] for i in tokens.queries[rows]],
-        [found.trace.labels[i] for i in tokens.keys[columns]],
-        title=f"Sentence {of[0] + 1} to sentence {of[1] + 1}, {what}",
-        row_title="Query (attends)", column_title="Key (attended to)", value_title="Weight", domain=domain,
-        highlight=(row - rows.start, column - columns.start), value_format=".2f", numbered=False,
-        causal=found.causal and of[0] == of[1] and len(tokens.queries) <= TOKENS,
-    )  # fmt: skip
+    labels, outlined = found.trace.labels, (row - rows.start, column - columns.start)
+    drawn = ((QUERY, tokens.queries[rows]), (KEY, tokens.keys[columns]))
+    queries, keys = (Axis(title, [labels[i] for i in places]) for title, places in drawn)
+    title, scale = f"Sentence {of[0] + 1} to sentence {of[1] + 1}, {what}", Scale("Weight", domain, ".2f")
+    causal = found.causal and of[0] == of[1] and len(tokens.queries) <= TOKENS
+    weights = tokens.weights[rows, columns]
+    return heatmap(weights, (queries, keys), scale, title=title, highlight=outlined, causal=causal)
 
 
 def difference(traced: Trace, measure: str, a: int, b: int, left_out: bool = False) -> Heatmap:
     """From each sentence to each, minus the way back; the cell from ``a`` to ``b`` is outlined."""
     found = between(traced, left_out)
     values = found.values(measure)
-    return heatmap(
-        values - values.T, found.names(), found.numbers(), title=f"{measure}: there minus back",
-        row_title="From (queries)", column_title="To (keys)", value_title="Difference", scale="diverging",
-        highlight=(a, b), value_format="+.2f",
-        numbered=False,
-    )  # fmt: skip
+    scale = Scale("Difference", format="+.2f", signed=True)
+    return heatmap(values - values.T, found.axes(), scale, title=f"{measure}: there minus back", highlight=(a, b))
 
 
 def apart(traced: Trace, sentences: Sentences) -> InterSentence:
@@ -159,12 +153,9 @@ def everywhere(traced: Trace, a: int) -> Heatmap:
     found, special = Between(traced, sentences, apart(traced, sentences)), any(traced.encoding.special)
     more = found.sentences.blanks or found.sentences.left_out
     others = "Others" if more else "Special tokens" if special else "First token"
-    return heatmap(
-        np.column_stack([found.found.mass, found.found.removed]), found.names(), [*found.numbers(), others],
-        title="Where each sentence’s attention goes", row_title="From (queries)", column_title="To (keys)",
-        value_title="Share of attention", domain=(0.0, 1.0), highlight=(a, len(found.sentences)), value_format=".2f",
-        numbered=False,
-    )  # fmt: skip
+    shares, outlined = np.column_stack([found.found.mass, found.found.removed]), (a, len(found.sentences))
+    axes, scale = found.axes(others), Scale(SHARE, (0.0, 1.0), ".2f")
+    return heatmap(shares, axes, scale, title="Where each sentence’s attention goes", highlight=outlined)
 
 
 def between_texts(traced: Trace, as_one: bool, top: float, left_out: bool = False) -> Heatmap:
@@ -174,11 +165,8 @@ def between_texts(traced: Trace, as_one: bool, top: float, left_out: bool = Fals
     second text.
     """
     values = crossing(_of_texts(traced, as_one, left_out), split(traced).in_pair)
-    return heatmap(
-        values, TEXTS, TEXTS, title=f"Mean mass in {'one segment' if as_one else 'a pair'}",
-        row_title="From (queries)", column_title="To (keys)", value_title="Share of attention", domain=(0.0, top),
-        numbered=False, causal=is_causal(traced),
-    )  # fmt: skip
+    axes, title = (Axis(FROM, TEXTS), Axis(TO, TEXTS)), f"Mean mass in {'one segment' if as_one else 'a pair'}"
+    return heatmap(values, axes, Scale(SHARE, (0.0, top)), title=title, causal=is_causal(traced))
 
 
 def _of_texts(traced: Trace, joined: bool, left_out: bool) -> InterSentence:

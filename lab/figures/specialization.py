@@ -8,23 +8,17 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.heads.specialization import (
-    SPECIALIZATIONS,
-    Dimension,
-    relative_to_layer,
-    specialization,
-)
+from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension, relative_to_layer, specialization
 from lab.analysis.heads.values import Values
-from lab.charts.base.figure import Figure
 from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.categories import Category, category_map
+from lab.charts.cells.heatmap import Heatmap
 from lab.charts.marks import radar as chart
 from lab.models.trace import Trace
 
-_SIGNS = {
-    "broad": "B", "next_token": "N", "previous_token": "P", "same_word": "W", "delimiter": "D", "bag_of_words": "S",
-}  # fmt: skip
+_IDS = ("broad", "next_token", "previous_token", "same_word", "delimiter", "bag_of_words")
+_SIGNS = dict(zip(_IDS, "BNPWDS", strict=True))
 _NAMES = (*(Category(each.name, _SIGNS[each.id]) for each in PATTERNS), Category("Mixed", "–", rest=True))
 
 
@@ -55,12 +49,11 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
         values[:, places] for values in (relative_to_layer(found.raw[layer]), found.raw[layer], found.corrected[layer])
     )
     heads = range(len(raw)) if everyone else [head]
-    return chart.radar(
-        {_name(each): relative[each] for each in heads}, axes,
-        {_name(each): _hover(_name(each), axes, relative[each], raw[each], corrected[each]) for each in heads},
-        title=f"Specialization, layer {layer + 1}" + ("" if everyone else f", head {head + 1}"),
-        axis_title="relative to this layer", chosen=_name(head), table=_numbers(axes, relative, raw, corrected),
-    )  # fmt: skip
+    told = {each: _hover(_name(each), axes, relative[each], raw[each], corrected[each]) for each in heads}
+    shapes = {_name(each): chart.Shape(relative[each], told[each]) for each in heads}
+    title = f"Specialization, layer {layer + 1}" + ("" if everyone else f", head {head + 1}")
+    table, axis_title = _numbers(axes, relative, raw, corrected), "relative to this layer"
+    return chart.radar(shapes, axes, title=title, axis_title=axis_title, chosen=_name(head), table=table)
 
 
 def _name(head: int) -> str:
@@ -89,16 +82,13 @@ def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) 
     )
 
 
-def named_heads(traced: Trace, layer: int, head: int) -> Figure:
+def named_heads(traced: Trace, layer: int, head: int) -> Heatmap:
     """Which head has which named pattern on this text; ``head`` of ``layer`` is outlined."""
-    return names_map(trace_names(traced), layer, head, "Named heads, this text", clickable=True)
+    return names_map(trace_names(traced), layer, head, "Named heads, this text")
 
 
-def names_map(names: NDArray[np.str_], layer: int, head: int, title: str, clickable: bool = False) -> Figure:
+def names_map(names: NDArray[np.str_], layer: int, head: int, title: str) -> Heatmap:
     """A map of names, (L, H) ids of patterns."""
     order = [*(pattern.id for pattern in PATTERNS), MIXED]
     places = np.array([[order.index(str(name)) for name in row] for row in names])
-    return category_map(
-        places, _NAMES, title=title, row_title="Layer", column_title="Head", value_title="Name",
-        highlight=(layer, head), select=clickable,
-    )  # fmt: skip
+    return category_map(places, _NAMES, title=title, value_title="Name", highlight=(layer, head))

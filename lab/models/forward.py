@@ -17,15 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from lab.models.config import ModelConfig
-from lab.models.weights import (
-    EmbeddingWeights,
-    LayerWeights,
-    Norm,
-    PairHead,
-    ReplacedHead,
-    VocabularyHead,
-    Weights,
-)
+from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
 
 
 @dataclass(frozen=True, eq=False)

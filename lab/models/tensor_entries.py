@@ -52,8 +52,7 @@ class Described:
         """The entry of a trace in which the tensor has ``shape``."""
         return TensorEntry(
             self.name, self.alias, self.group, shape, self.formula, self.source, self.axes, self.place, self.words
-       
-        )  # fmt: skip
+        )
 
 
 INPUT, EMBEDDINGS, ATTENTION, ADD_1 = "Input", "Embeddings", "Self-attention", "Add & norm 1"

@@ -58,10 +58,8 @@ class Plan:
     heads: int = HEADS
 
     def __post_init__(self) -> None:
-        check_settings(
-            layers=self.layers, vocabulary=self.vocabulary, max_length=self.max_length, seed=self.seed,
-            heads=self.heads,
-        )  # fmt: skip
+        sizes = {"layers": self.layers, "vocabulary": self.vocabulary, "max_length": self.max_length}
+        check_settings(**sizes, seed=self.seed, heads=self.heads)
         task(self.task)
 
     @property
@@ -162,18 +160,14 @@ def _config(plan: Plan) -> dict[str, Any]:
     width = plan.heads * _HEAD_WIDTH
     shared: dict[str, Any] = {"vocab_size": plan.vocabulary + 1, "tie_word_embeddings": True}
     if plan.what.causal:
-        return shared | {
-            "model_type": "gpt2", "initializer_range": _CAUSAL_INITIAL_STD,
-            "n_embd": width, "n_layer": plan.layers, "n_head": plan.heads, "n_inner": _FFN_RATIO * width,
-            "n_positions": plan.max_length, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
-            "bos_token_id": None, "eos_token_id": None,
-        }  # fmt: skip
-    return shared | {
-        "model_type": "bert", "initializer_range": _INITIAL_STD,
-        "hidden_size": width, "num_hidden_layers": plan.layers, "num_attention_heads": plan.heads,
-        "intermediate_size": _FFN_RATIO * width, "max_position_embeddings": plan.max_length, "type_vocab_size": 2,
-        "hidden_act": "gelu", "layer_norm_eps": 1e-12, "pad_token_id": None,
-    }  # fmt: skip
+        sizes = {"n_embd": width, "n_layer": plan.layers, "n_head": plan.heads, "n_inner": _FFN_RATIO * width}
+        form = {"model_type": "gpt2", "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5}
+        ends = {"n_positions": plan.max_length, "bos_token_id": None, "eos_token_id": None}
+        return shared | sizes | form | ends | {"initializer_range": _CAUSAL_INITIAL_STD}
+    sizes = {"hidden_size": width, "num_hidden_layers": plan.layers, "num_attention_heads": plan.heads}
+    sizes |= {"intermediate_size": _FFN_RATIO * width, "max_position_embeddings": plan.max_length, "type_vocab_size": 2}
+    form = {"model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12, "pad_token_id": None}
+    return shared | sizes | form | {"initializer_range": _INITIAL_STD}
 
 
 def untrained(plan: Plan) -> LoadedModel:

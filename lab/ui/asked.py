@@ -52,11 +52,9 @@ class Asked:
         seen = frozenset() if before is None else before.seen
         drawn = selected(pool, len(pool), seed)
         drawn = sorted(drawn, key=lambda question: fingerprint(question) in seen)[:most]
-        return cls(
-            tuple(drawn), {each.id: figures[each.id]() for each in drawn if each.id in figures}, seed, of,
-            selection.what_runs(), selection.link(), 0 if before is None else before.number + 1,
-            seen | {fingerprint(each) for each in drawn},
-        )  # fmt: skip
+        shown = {each.id: figures[each.id]() for each in drawn if each.id in figures}
+        number, every = 0 if before is None else before.number + 1, seen | {fingerprint(each) for each in drawn}
+        return cls(tuple(drawn), shown, seed, of, selection.what_runs(), selection.link(), number, every)
 
 
 def about(link: Mapping[str, str], of: str = "") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -38,13 +38,14 @@ def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
 
 
 def _draw(figure: Figure, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
+    if clickable and isinstance(figure, Heatmap):
+        figure = figure.clickable()
     spec = dict(figure.spec)
     if "datasets" in spec:
         spec["datasets"] = {name: _sent(rows) for name, rows in spec["datasets"].items()}
-    event = st.vega_lite_chart(
-        _arrow(figure.data), larger_chart(spec), width=figure.width, key=key, alt=figure.alt,
-        on_select="rerun" if clickable else "ignore",
-    )  # fmt: skip
+    data, drawn = _arrow(figure.data), larger_chart(spec)
+    select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
+    event = st.vega_lite_chart(data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
     show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
 
@@ -87,25 +88,23 @@ def show_numbers(
             if len(table.columns) > _FIT:
                 st.caption(f"{len(table.columns)} columns: scroll the table sideways, or take the CSV.")
             with st.container(horizontal=True):
-                _file("CSV", key, "csv", to_csv(table))
+                file("CSV", key, "csv", to_csv(table))
                 if figure is not None and drawable(figure):
-                    _file("PNG", key, "png", partial(_drawn, png, figure))
-                    _file("SVG", key, "svg", partial(_drawn, svg, figure))
+                    file("PNG", key, "png", partial(_drawn, png, figure))
+                    file("SVG", key, "svg", partial(_drawn, svg, figure))
                 if call is not None:
                     take_notebook(call, key)
 
 
-def _file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
+def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
     """A download that asks the page for nothing; a function is called when it is clicked."""
-    st.download_button(
-        label, data, file_name=f"{key}.{kind}", mime=_MIME[kind], key=f"{key}.{kind}", on_click="ignore",
-        icon=":material/download:", type="tertiary",
-    )  # fmt: skip
+    name, mime = f"{key}.{kind}", _MIME[kind]
+    st.download_button(label, data, name, mime, name, on_click="ignore", type="tertiary", icon=":material/download:")
 
 
 def take_notebook(call: partial[Any], key: str) -> None:
     """A download of the notebook that makes ``call``."""
-    _file("Notebook", key, "ipynb", partial(_notebook, call, key))
+    file("Notebook", key, "ipynb", partial(_notebook, call, key))
 
 
 def _drawn(draw_it: Callable[[Figure], str | bytes], figure: Figure) -> str | bytes:

@@ -88,15 +88,11 @@ def choose_words(trace: Trace, chosen: Sequence[int], mask_id: int) -> None:
 
     st.session_state["_masked"] = list(chosen)
     if len(offered) <= _PILLS_UP_TO:
-        st.pills(
-            _LABEL, offered, selection_mode="multi", key="_masked", on_change=take,
-            format_func=lambda place: escaped(label(trace, place)),  # a list takes its labels to the letter
-        )  # fmt: skip
+        named = {place: escaped(label(trace, place)) for place in offered}  # a list takes its labels to the letter
+        st.pills(_LABEL, offered, selection_mode="multi", key="_masked", on_change=take, format_func=named.__getitem__)
     else:
-        st.multiselect(
-            _LABEL, offered, key="_masked", on_change=take, placeholder="Type a word or its number",
-            format_func=lambda place: label(trace, place),
-        )  # fmt: skip
+        hint, named = "Type a word or its number", {place: label(trace, place) for place in offered}
+        st.multiselect(_LABEL, offered, key="_masked", on_change=take, placeholder=hint, format_func=named.__getitem__)
 
 
 def asked_place(places: Sequence[int], default: int) -> int:

@@ -25,12 +25,18 @@ F = TypeVar("F", bound=Figure)
 
 
 @dataclass(frozen=True)
-class OneHead:
-    """What the learner looks at: one head of one layer, one query, one key. All counted from 0."""
+class OneLayer:
+    """What the learner looks at: one layer of one run, and the page that shows it."""
 
     page: LessonPage
     trace: Trace
     layer: LayerTrace
+
+
+@dataclass(frozen=True)
+class OneHead(OneLayer):
+    """One head of it, one query, one key. All counted from 0."""
+
     head: int
     query: int
     key: int
@@ -75,9 +81,7 @@ def choose_token(trace: Trace, label: str, chosen: int, place: Place = TOKEN) ->
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
     """One head's map, or the part of it around the chosen pair; returns the pair clicked."""
-    call = partial(
-        figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title, clickable=clickable
-    )
+    call = partial(figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title)
     rows, columns = figures.shown(traced, view.query, view.key)
     clicked = None
     if clickable:

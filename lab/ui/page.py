@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -50,15 +51,12 @@ class OpenPage:
         back, forward = teaching.keys()
         with st.container(horizontal=True):
             if at > 0:
-                st.button(
-                    f"Previous: {names[at - 1]}", key="_previous_step", icon=":material/arrow_back:", type="tertiary",
-                    on_click=parameters.STEP.set, args=(names[at - 1],), shortcut=back,
-                )  # fmt: skip
+                go, icon = partial(parameters.STEP.set, names[at - 1]), ":material/arrow_back:"
+                label = f"Previous: {names[at - 1]}"
+                st.button(label, key="_previous_step", icon=icon, type="tertiary", on_click=go, shortcut=back)
             if at + 1 < len(names):
-                st.button(
-                    f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:",
-                    on_click=parameters.STEP.set, args=(names[at + 1],), shortcut=forward,
-                )  # fmt: skip
+                go, icon = partial(parameters.STEP.set, names[at + 1]), ":material/arrow_forward:"
+                st.button(f"Next: {names[at + 1]}", key="_next_step", icon=icon, on_click=go, shortcut=forward)
             else:
                 self.next_page(forward)
 

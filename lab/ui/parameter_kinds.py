@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import streamlit as st
 
@@ -70,6 +70,10 @@ class Parameter(ABC, Generic[T]):
         drawn().add(self.name)
         return self.name
 
+    def _bound(self) -> dict[str, Any]:
+        """What every widget is given that stands in the URL and outlives the page."""
+        return {"key": self._key(), "bind": "query-params", "persist_state": "session"}
+
     def _forget_unless(self, offered: Sequence[T]) -> None:
         """A choice that was made in another model or text, and is not ``offered`` in this, is no choice."""
         if self.name in st.session_state and st.session_state[self.name] not in offered:
@@ -102,17 +106,13 @@ class Text(Name):
 
     def line(self, label: str, *, placeholder: str | None = None, help: str | None = None) -> str:
         """Draw a line to type in."""
-        return st.text_input(
-            label, self.default, self.longest, key=self._key(), help=help, placeholder=placeholder,
-            bind="query-params", persist_state="session",
-        )  # fmt: skip
+        bound = self._bound()
+        return st.text_input(label, self.default, self.longest, help=help, placeholder=placeholder, **bound)
 
     def area(self, label: str, height: int, *, placeholder: str | None = None, help: str | None = None) -> str:
         """Draw a field of several lines."""
-        return st.text_area(
-            label, self.default, height, self.longest, key=self._key(), help=help, placeholder=placeholder,
-            bind="query-params", persist_state="session",
-        )  # fmt: skip
+        bound = self._bound()
+        return st.text_area(label, self.default, height, self.longest, help=help, placeholder=placeholder, **bound)
 
 
 @dataclass(frozen=True)
@@ -141,10 +141,7 @@ class Buttons(Choice[T]):
     def choose(self, label: str, offered: Sequence[T] = (), *, help: str | None = None) -> T:
         """Draw the buttons, of all options or of those ``offered`` here."""
         offered, first = self._offered(offered)
-        chosen = st.segmented_control(
-            label, offered, default=first, required=True, key=self._key(), help=help, bind="query-params",
-            persist_state="session",
-        )  # fmt: skip
+        chosen = st.segmented_control(label, offered, default=first, required=True, help=help, **self._bound())
         return chosen if chosen in offered else first
 
 
@@ -163,10 +160,8 @@ class Menu(Choice[T]):
     ) -> T:
         """Draw the list, of all options or of those ``offered`` here."""
         offered, first = self._offered(offered)
-        chosen = st.selectbox(
-            label, offered, offered.index(first), key=self._key(), help=help, on_change=on_change or "rerun",
-            width=width, bind="query-params", persist_state="session",
-        )  # fmt: skip
+        at, bound = offered.index(first), self._bound()
+        chosen = st.selectbox(label, offered, at, help=help, on_change=on_change or "rerun", width=width, **bound)
         return chosen if chosen in offered else first
 
 
@@ -176,9 +171,7 @@ class Scale(Choice[T]):
 
     def choose(self, label: str) -> T:
         """Draw the line with its handle."""
-        chosen = st.select_slider(
-            label, self.options, self.default, key=self._key(), bind="query-params", persist_state="session"
-        )
+        chosen = st.select_slider(label, self.options, self.default, **self._bound())
         return chosen if chosen in self.options else self.default
 
 
@@ -205,10 +198,8 @@ class Number(Whole):
 
     def choose(self, label: str, *, width: Width = "stretch", help: str | None = None) -> int:
         """Draw the field."""
-        chosen = st.number_input(
-            label, self.least, self.most, self.default, key=self._key(), help=help, width=width, bind="query-params",
-            persist_state="session",
-        )  # fmt: skip
+        bound = self._bound()
+        chosen = st.number_input(label, self.least, self.most, self.default, help=help, width=width, **bound)
         return self._within(chosen)
 
 
@@ -218,10 +209,7 @@ class Slider(Whole):
 
     def choose(self, label: str, step: int = 1) -> int:
         """Draw the slider."""
-        return self._within(st.slider(
-            label, self.least, self.most, self.default, step, key=self._key(), bind="query-params",
-            persist_state="session",
-        ))  # fmt: skip
+        return self._within(st.slider(label, self.least, self.most, self.default, step, **self._bound()))
 
 
 @dataclass(frozen=True)
@@ -242,8 +230,5 @@ class Fraction(Parameter[float]):
 
     def choose(self, label: str, step: float) -> float:
         """Draw the slider."""
-        value = st.slider(
-            label, self.least, self.most, self.default, step, key=self._key(), bind="query-params",
-            persist_state="session",
-        )  # fmt: skip
+        value = st.slider(label, self.least, self.most, self.default, step, **self._bound())
         return min(self.most, max(self.least, float(value)))

@@ -122,10 +122,8 @@ OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is where a LayerNorm stands, by the name that its layer has for it.
 NEURONS_DRAWN = Buttons("neurons_drawn", 96, (96, 32, 256))
 RESIDUAL = Buttons("residual", CHANGE_LENGTH, (CHANGE_LENGTH, CHANGE_COSINE))
-NORM = Buttons(
-    "norm", "after attention",
-    ("after attention", "after the feed-forward network", "before attention", "before the feed-forward network"),
-)  # fmt: skip
+_NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))
+NORM = Buttons("norm", "after attention", _NORMS)
 # Predictions.
 TOP = Buttons("top", 10, (5, 10, 20))
 TEMPERATURE = Fraction("temperature", 1.0, 0.1, 2.0)

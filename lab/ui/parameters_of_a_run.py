@@ -31,9 +31,7 @@ class Counted(Parameter[int]):
     def choose(self, label: str, offered: Sequence[int], first: int) -> int:
         """Draw the list of the numbers ``offered``; ``first`` is the one before anybody chose."""
         self._forget_unless(offered)
-        chosen = st.selectbox(
-            label, offered, offered.index(first), key=self._key(), bind="query-params", persist_state="session"
-        )
+        chosen = st.selectbox(label, offered, offered.index(first), **self._bound())
         return chosen if chosen in offered else first
 
 
@@ -82,18 +80,13 @@ class Listed(Name):
     def menu(self, label: str, offered: Sequence[str], first: str, *, width: Width = "stretch") -> str:
         """Draw it as a list that opens; ``first`` is what is chosen before anybody chose."""
         self._forget_unless(offered)
-        chosen = st.selectbox(
-            label, offered, offered.index(first), key=self._key(), width=width, bind="query-params",
-            persist_state="session",
-        )  # fmt: skip
+        chosen = st.selectbox(label, offered, offered.index(first), width=width, **self._bound())
         return chosen if chosen in offered else first
 
     def buttons(self, label: str, offered: Sequence[str], first: str) -> str:
         """Draw it as buttons."""
         self._forget_unless(offered)
-        chosen = st.segmented_control(
-            label, offered, default=first, required=True, key=self._key(), bind="query-params", persist_state="session"
-        )
+        chosen = st.segmented_control(label, offered, default=first, required=True, **self._bound())
         return chosen if chosen in offered else first
 
 

@@ -22,10 +22,8 @@ def checks_badge(lesson: Lesson) -> None:
     """How many checks are answered and right at first try, of those asked; none before a class."""
     count = progress().count(lesson.id)
     if count.asked and not parameters.TEACH.chosen():
-        st.badge(
-            f"{count.answered} of {count.asked} checks answered, {count.right} right at first try",
-            icon=":material/check:", color="gray",
-        )  # fmt: skip
+        text = f"{count.answered} of {count.asked} checks answered, {count.right} right at first try"
+        st.badge(text, icon=":material/check:", color="gray")
 
 
 def steps_badge(lesson: Lesson) -> None:
@@ -59,10 +57,8 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
             st.caption("The sentence was too long to keep.")
             return
         st.caption(about(answer.link))
-        if st.button(
-            f"Back to it in lesson {number(lesson)}", key=f"_missed.{index}", icon=":material/arrow_forward:",
-            type="tertiary", on_click=_take, args=(lesson, answer.link),
-        ):  # fmt: skip
+        label, icon, take = f"Back to it in lesson {number(lesson)}", ":material/arrow_forward:", (lesson, answer.link)
+        if st.button(label, key=f"_missed.{index}", icon=icon, type="tertiary", on_click=_take, args=take):
             st.switch_page(script(lesson.page), query_params=selection.elsewhere() | {parameters.STEP.name: CHECK_STEP})
 
 
@@ -77,15 +73,13 @@ def keep() -> None:
     """Download of the progress as a file, and upload of one kept before."""
     with st.expander("Keep your progress", icon=":material/save:"):
         st.markdown("Progress lives in this browser tab. A file takes it to another day or another machine.")
-        st.download_button(
-            "Download progress", progress().to_json(), "inside-bert-progress.json", "application/json",
-            icon=":material/download:", on_click="ignore",
-        )  # fmt: skip
-        file = st.file_uploader(
-            "Upload progress", type="json", key=_FILE, on_change=_load, max_upload_size=1,
-            help=f"A file downloaded here, at most {MAX_BYTES // 1000} kB. It is added to what you have done since: "
-            "where both have an answer, the one of this tab stays.",
-        )  # fmt: skip
+        data, name, mime = progress().to_json(), "inside-bert-progress.json", "application/json"
+        st.download_button("Download progress", data, name, mime, icon=":material/download:", on_click="ignore")
+        help_ = (
+            f"A file downloaded here, at most {MAX_BYTES // 1000} kB. It is added to what you have done since: "
+            "where both have an answer, the one of this tab stays."
+        )
+        file = st.file_uploader("Upload progress", "json", key=_FILE, on_change=_load, max_upload_size=1, help=help_)
         for kind, message in st.session_state.get(_LOADED, ()) if file else ():
             (st.error if kind == "error" else st.success if kind == "success" else st.warning)(message)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,6 +19,7 @@ from lab.ui.drawing import draw
 
 _PROGRESS = "progress"
 _PLACE = "_question_place"
+Questions = Sequence[Question | None]
 
 
 def progress() -> Progress:
@@ -109,16 +112,11 @@ def _say(question: Question) -> None:
 def _ask(name: str, state: _Prediction, question: Question, run: str) -> None:
     asked = fingerprint(question)
     _say(question)
-    choice = st.radio(
-        question.prompt, range(len(question.options)), index=None, label_visibility="collapsed",
-        format_func=lambda i: lettered(question, i), key=f"{name}.choice.{asked}",
-    )  # fmt: skip
+    choice = _choose(question, key=f"{name}.choice.{asked}")
     with st.container(horizontal=True):
-        st.button(
-            "Commit and show", key=f"{name}.commit", disabled=choice is None, on_click=state.reveal,
-            args=(run, asked, choice),
-        )  # fmt: skip
-        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=state.reveal, args=(run, asked, None))
+        off, show = choice is None, state.reveal
+        st.button("Commit and show", key=f"{name}.commit", disabled=off, on_click=show, args=(run, asked, choice))
+        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=show, args=(run, asked, None))
 
 
 def _offer_again(name: str, state: _Prediction, run: str, asked: str) -> None:
@@ -130,10 +128,8 @@ def _offer_again(name: str, state: _Prediction, run: str, asked: str) -> None:
 
 
 def _hide_button(name: str, state: _Prediction, run: str, asked: str, teach: bool) -> None:
-    st.button(
-        "Hide again" if teach else "Ask me again", key=f"{name}.hide", type="tertiary", icon=":material/undo:",
-        on_click=state.hide, args=(run, asked),
-    )  # fmt: skip
+    label, icon, which = "Hide again" if teach else "Ask me again", ":material/undo:", (run, asked)
+    st.button(label, key=f"{name}.hide", type="tertiary", icon=icon, on_click=state.hide, args=which)
 
 
 def _options(question: Question) -> None:
@@ -151,10 +147,16 @@ def _compare(question: Question, choice: int | None) -> None:
     st.markdown(f":material/psychology_alt: {question.prompt} {right}, {verdict}. {truth.why}")
 
 
+def _choose(question: Question, **given: Any) -> int | None:
+    """The options to choose from, lettered; ``given`` are those of ``st.radio``."""
+    places = range(len(question.options))
+    named = partial(lettered, question)
+    return st.radio(question.prompt, places, index=None, label_visibility="collapsed", format_func=named, **given)
+
+
 def checks(
-    lesson: str, questions: Sequence[Question | None], most: int = 3, *,
-    of: str = "", figures: Figures | None = None, text: str = "",
-) -> None:  # fmt: skip
+    lesson: str, questions: Questions, most: int = 3, *, of: str = "", figures: Figures | None = None, text: str = ""
+) -> None:
     """Ask ``most`` of the questions that this trace decides clearly; the first try counts.
 
     They stay, with their answers, until the learner asks for new ones: about the sentence, and the layer and head
@@ -254,11 +256,8 @@ def _check(lesson: str, number: int, question: Question, kept: Asked) -> None:
     st.markdown(f"**{number}.** {question.prompt}")
     name = f"_check.{lesson}.{kept.number}.{question.id}.{fingerprint(question)}"
     remember(progress().asked(lesson, question.id))
-    choice = st.radio(
-        question.prompt, range(len(question.options)), index=None, label_visibility="collapsed",
-        format_func=lambda i: lettered(question, i), key=name, persist_state="session",
-        on_change=_answer, args=(name, lesson, question, kept.link),
-    )  # fmt: skip
+    answer = partial(_answer, name, lesson, question, kept.link)
+    choice = _choose(question, key=name, persist_state="session", on_change=answer)
     if choice is None:
         return
     if question.options[choice].correct:

@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 import streamlit as st
 
-from lab.models.catalogue import CATALOGUE, ModelUnavailable, card, ships, twin_of
+from lab.models.catalogue import CATALOGUE, ModelCard, ModelUnavailable, card, ships, twin_of
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import memory
 
@@ -52,11 +52,10 @@ def model_ids() -> tuple[str, ...]:
     """The models a visitor may choose: embedded ones, those on disk, and the Hub's if downloads are allowed."""
     from lab.models import hub
 
-    listed = [
-        entry.id for entry in CATALOGUE
-        if ships(entry) or (entry.repository and (downloads_allowed() or hub.cached(entry) is not None))
-    ]  # fmt: skip
-    return (*listed, *local_models())
+    def offered(entry: ModelCard) -> bool:
+        return ships(entry) or bool(entry.repository and (downloads_allowed() or hub.cached(entry) is not None))
+
+    return (*(entry.id for entry in CATALOGUE if offered(entry)), *local_models())
 
 
 def needs_download(model_id: str) -> int | None:

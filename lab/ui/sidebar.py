@@ -51,10 +51,8 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         toy_weights(trains=isinstance(opened, Lesson))
         toy_input()
         return
-    parameters.TEXT.area(
-        "Your sentence", 96,
-        help="Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link.",
-    )  # fmt: skip
+    run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
+    parameters.TEXT.area("Your sentence", 96, help=run_it)
     parameters.PAIR.line(
         "Second sentence (optional)", help="BERT reads two texts as a pair: segment A, then segment B."
     )

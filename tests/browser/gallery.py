@@ -10,8 +10,10 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.tokens.chips import token_chips
+from lab.figures.axes import KEY, QUERY, WEIGHT
 from tests.charts.samples import HOSTILE, every_figure, matrix, words
 
 count = int(st.query_params.get("n", "6"))
@@ -22,11 +24,9 @@ seed = st.number_input("Seed", value=0, key="seed")
 @st.fragment
 def clickable() -> None:
     """A heatmap whose chosen cell comes back as its outline, as the lessons do it."""
-    figure = heatmap(
-        matrix(count, seed=int(seed)), labels, labels, title="Attention weights", row_title="Query (attends)",
-        column_title="Key (attended to)", value_title="Weight", domain=(0, 1), select="cell",
-        highlight=st.session_state.get("chosen"), causal="causal" in st.query_params,
-    )  # fmt: skip
+    axes, chosen = (Axis(QUERY, labels, 1), Axis(KEY, labels, 1)), st.session_state.get("chosen", (None, None))
+    values, causal = matrix(count, seed=int(seed)), "causal" in st.query_params
+    figure = heatmap(values, axes, WEIGHT, title="Attention weights", highlight=chosen, causal=causal).clickable()
     event = st.vega_lite_chart(
         figure.data,
         figure.spec,

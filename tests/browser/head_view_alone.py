@@ -11,7 +11,7 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from lab.charts.components.head_view import head_view
+from lab.charts.components.head_view import HeadView
 from lab.ui.components import mount
 from tests.charts.samples import HOSTILE, words
 
@@ -26,6 +26,6 @@ scores = (
 exponentials = np.exp(scores)
 attention = exponentials / exponentials.sum(-1, keepdims=True)
 seed = st.number_input("Layer", value=1, key="layer")
-view = head_view(attention, labels, model="<b>model</b>", layer=int(seed) - 1, special=[i == 0 for i in range(count)])
+view = HeadView(attention, labels, [i == 0 for i in range(count)], "<b>model</b>", int(seed) - 1)
 reported = mount("head_view", view.payload(), "view", states=("heads",))["heads"]
 st.text(f"reported {reported}")

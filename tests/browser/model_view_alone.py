@@ -11,7 +11,8 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from lab.charts.components.model_view import Frames, model_view
+from lab.analysis.heads.thumbnails import Thumbnails
+from lab.charts.components.model_view import Frames, ModelView
 from lab.ui.components import mount
 from tests.charts.samples import HOSTILE, words
 
@@ -25,5 +26,5 @@ weights = np.random.default_rng(0).random((layers, heads, m, m)) ** 8
 values = 1 - np.arange(layers * heads, dtype=float).reshape(layers, heads) / (layers * heads)
 values[-1, -1] = np.nan
 frames = Frames("<i>Measure</i>", "share", values) if "frames" in asked else None
-view = model_view(weights, labels, model="<b>model</b>", block=block, frames=frames)
+view = ModelView(Thumbnails(weights.astype(np.float32), block), labels, "<b>model</b>", frames=frames)
 st.text(f"opened {mount('model_view', view.payload(), 'view', states=('opened',))['opened']}")

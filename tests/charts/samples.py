@@ -12,6 +12,7 @@ import numpy as np
 from jsonschema import Draft7Validator
 from numpy.typing import NDArray
 
+from lab.charts.base.axes import Axis, Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import activations
 from lab.charts.cells.heatmap import heatmap
@@ -22,7 +23,9 @@ from lab.charts.marks.curve import curve
 from lab.charts.marks.lines import lines
 from lab.charts.marks.marked import marked_lines
 from lab.charts.marks.plan import Box, plan
+from lab.figures.axes import KEY, QUERY, WEIGHT
 
+_OF_SCALE = ("title", "domain", "format", "signed")
 HOSTILE = [
     '"); alert(1)//',
     "'] + alert(1) + ['",
@@ -52,11 +55,11 @@ def words(count: int) -> list[str]:
 
 
 def a_heatmap(size: int = 4, **options: Any) -> Any:
-    titles = {"title": "Weights", "row_title": "Query (attends)", "column_title": "Key (attended to)"}
-    settings = {**titles, "value_title": "Weight", **options}
-    values = settings.pop("values", matrix(size))
-    labels = settings.pop("labels", words(size))
-    return heatmap(values, labels, labels, **settings)
+    """One of `values` under `labels` on both sides; `options` are those of a Scale, of heatmap, and `titles`."""
+    values, labels = options.pop("values", matrix(size)), options.pop("labels", words(size))
+    rows, columns = (Axis(title, labels, 1) for title in options.pop("titles", (QUERY, KEY)))
+    scale = Scale(**{"title": "Weight"} | {name: options.pop(name) for name in _OF_SCALE if name in options})
+    return heatmap(values, (rows, columns), scale, title="Weights", **options)
 
 
 def every_figure(labels: list[str]) -> dict[str, Figure]:
@@ -64,28 +67,28 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
     count = len(labels)
     signed = matrix(count) - 0.5
     return {
-        "heatmap": a_heatmap(values=matrix(count), labels=labels, select="cell", highlight=(0, 0)),
-        "causal": a_heatmap(values=signed, labels=labels, scale="diverging", causal=True, highlight=(0, None)),
-        "strips": strips(signed, labels, title="Vectors", value_title="Value", highlight=0, select="cell"),
-        "bars": bars(labels, signed[0], title="Scores", value_title="Score", highlight=0, numbered=True),
-        "columns": columns(signed[0], title="Products", value_title="Product", highlight=0),
+        "heatmap": a_heatmap(values=matrix(count), labels=labels, highlight=(0, 0)).clickable(),
+        "causal": a_heatmap(values=signed, labels=labels, signed=True, causal=True, highlight=(0, None)),
+        "strips": strips(signed, labels, title="Vectors", highlight=0).clickable(),
+        "bars": bars(labels, signed[0], Scale("Score"), title="Scores", highlight=0),
+        "columns": columns(signed[0], Scale("Product"), title="Products", highlight=0),
         "small maps": small_maps(
             np.stack([matrix(count), matrix(count, seed=1)]), labels, [(labels[0], "mixed"), ("b", "mixed")],
-            title="All heads", value_title="Weight", domain=(0, 1), highlight=0, causal=True,
-        ),
-        "activations": activations(signed, labels, title="Neurons", value_title="Activation", first=97, select="cell"),
+            WEIGHT, title="All heads", causal=True,
+        ).framed(0),
+        "activations": activations(signed, labels, title="Neurons", first=97).clickable(),
         "curve": curve(
-            ([-1, 0, 1], [0, 0, 1]), (signed[0], signed[0].clip(0)), title="Curve", x_title="Before", y_title="After",
-            point_title="Neuron", highlight=0,
+            ([-1, 0, 1], [0, 0, 1]), (signed[0], signed[0].clip(0)), ("Before", "After", "Neuron"),
+            title="Curve", highlight=0,
         ),
         "plan": plan(
             [Box(label, at / 2, 0 if at > 1 else None) for at, label in enumerate(labels)],
             title="Steps", value_title="Length",
         ),
-        "lines": lines({labels[0]: signed[0], "b": signed[0][:2]}, title="Loss", x_title="Step", y_title="Loss"),
+        "lines": lines({labels[0]: signed[0], "b": signed[0][:2]}, Places("Step"), Scale("Loss"), title="Loss"),
         "marked lines": marked_lines(
-            {labels[0]: signed[0]}, {labels[0]: (1.5, 0.1)}, x=[*range(1, count + 1)], rule=1.5, title="Sparsity",
-            x_title="τ", y_title="Share",
+            {labels[0]: signed[0]}, {labels[0]: (1.5, 0.1)}, Places("τ", [*range(1, count + 1)]), Scale("Share"),
+            title="Sparsity", rule=1.5,
         ),
     }  # fmt: skip
 

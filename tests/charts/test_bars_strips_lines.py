@@ -5,32 +5,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lab.charts.base.axes import Places, Scale
 from lab.charts.base.figure import ticks
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.lines import lines, settled
 
+PLAIN = Scale("")
+
 
 def test_equal_labels_stay_bars_of_their_own() -> None:
-    spec = bars(["the", "the"], [0.1, 0.2], title="", value_title="").spec
+    spec = bars(["the", "the"], [0.1, 0.2], PLAIN, title="").spec
     assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]
 
 
 def test_a_highlight_fades_the_other_bars() -> None:
-    assert bars(["a", "b"], [1, 2], title="", value_title="", highlight=1).data["chosen"].tolist() == [False, True]
-    assert bars(["a", "b"], [1, 2], title="", value_title="").data["chosen"].tolist() == [True, True]
+    assert bars(["a", "b"], [1, 2], PLAIN, title="", highlight=1).data["chosen"].tolist() == [False, True]
+    assert bars(["a", "b"], [1, 2], PLAIN, title="").data["chosen"].tolist() == [True, True]
     with pytest.raises(ValueError, match="bars: there is no value 2"):
-        bars(["a", "b"], [1, 2], title="", value_title="", highlight=2)
+        bars(["a", "b"], [1, 2], PLAIN, title="", highlight=2)
 
 
 def test_moving_the_highlight_leaves_the_specification_as_it_is() -> None:
-    first, second = (bars(["a", "b"], [1, 2], title="", value_title="", highlight=i).spec for i in (0, 1))
+    first, second = (bars(["a", "b"], [1, 2], PLAIN, title="", highlight=i).spec for i in (0, 1))
     assert first == second
 
 
 def test_numbers_stand_at_both_ends_only_where_there_are_negative_bars() -> None:
-    signed = bars(["a", "b"], [-1, 2], title="", value_title="").spec
-    positive = bars(["a", "b"], [1, 2], title="", value_title="").spec
+    signed = bars(["a", "b"], [-1, 2], PLAIN, title="").spec
+    positive = bars(["a", "b"], [1, 2], PLAIN, title="").spec
     assert [layer["mark"]["type"] for layer in signed["layer"]].count("text") == 2
     assert [layer["mark"]["type"] for layer in positive["layer"]].count("text") == 1
 
@@ -41,18 +44,18 @@ def test_numbers_stand_at_both_ends_only_where_there_are_negative_bars() -> None
 )
 def test_bars_start_at_zero(values: list[float], domain: tuple[float, float] | None, expected: list[float]) -> None:
     labels = ["x"] * len(values)
-    spec = bars(labels, values, title="", value_title="", domain=domain).spec
+    spec = bars(labels, values, Scale("", domain), title="").spec
     assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == pytest.approx(expected)
 
 
 def test_a_domain_without_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="bars start at 0"):
-        bars(["a"], [1], title="", value_title="", domain=(1, 2))
+        bars(["a"], [1], Scale("", (1, 2)), title="")
 
 
 def test_a_label_for_each_bar() -> None:
     with pytest.raises(ValueError, match="bars: 2 values but 1 labels"):
-        bars(["a"], [1, 2], title="", value_title="")
+        bars(["a"], [1, 2], PLAIN, title="")
 
 
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 12, 64, 100, 768, 3072, 10_000])
@@ -68,28 +71,28 @@ def test_ticks_of_64_read_1_8_16() -> None:
 
 
 def test_columns_count_from_one_in_the_table() -> None:
-    table = columns([3.0, 4.0], title="", value_title="Product").table()
+    table = columns([3.0, 4.0], Scale("Product"), title="").table()
     assert table.index.tolist() == ["1", "2"]
     assert table["Product"].tolist() == [3.0, 4.0]
 
 
 def test_strips_share_one_symmetric_scale() -> None:
-    figure = strips([[1, -4], [2, 3]], ["q", "k"], title="", value_title="")
+    figure = strips([[1, -4], [2, 3]], ["q", "k"], title="")
     assert figure.spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == [-4.0, 4.0]
     assert figure.shape == (2, 2)
 
 
 def test_strips_outline_a_dimension_through_all_vectors() -> None:
-    datasets = strips([[1, 2], [3, 4]], ["q", "k"], title="", value_title="", highlight=1).spec["datasets"]
+    datasets = strips([[1, 2], [3, 4]], ["q", "k"], title="", highlight=1).spec["datasets"]
     assert datasets["chosen_column"] == [{"k": 1}]
     assert not datasets["chosen_cell"]
 
 
 def test_strips_name_dimensions_of_a_longer_vector() -> None:
-    figure = strips([[1, 2]], ["q"], title="", value_title="", dimensions=["65", "66"])
+    figure = strips([[1, 2]], ["q"], title="", dimensions=["65", "66"])
     assert figure.table().columns.tolist() == ["65", "66"]
-    with pytest.raises(ValueError, match="2 dimensions but 1 labels"):
-        strips([[1, 2]], ["q"], title="", value_title="", dimensions=["65"])
+    with pytest.raises(ValueError, match="2 columns of values but 1 labels"):
+        strips([[1, 2]], ["q"], title="", dimensions=["65"])
 
 
 @pytest.mark.parametrize(
@@ -103,11 +106,11 @@ def test_strips_name_dimensions_of_a_longer_vector() -> None:
 )
 def test_strips_say_what_does_not_fit(vectors: list[list[float]], names: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        strips(vectors, names, title="", value_title="")
+        strips(vectors, names, title="")
 
 
 def test_lines_may_end_at_different_points() -> None:
-    figure = lines({"train": [3, 2, 1], "held-out": [4, 3]}, title="", x_title="Step", y_title="Loss")
+    figure = lines({"train": [3, 2, 1], "held-out": [4, 3]}, Places("Step"), Scale("Loss"), title="")
     assert figure.data["x"].tolist() == [1, 2, 3, 1, 2]
     assert figure.data["line"].tolist() == [0, 0, 0, 1, 1]
     table = figure.table()
@@ -117,7 +120,7 @@ def test_lines_may_end_at_different_points() -> None:
 
 def test_new_points_leave_the_specification_of_lines_as_it_is() -> None:
     """A loss curve grows while the toy trains: the browser adds to it in place."""
-    first, second = (lines({"a": [1.0] * n}, title="", x_title="x", y_title="y").spec for n in (3, 4))
+    first, second = (lines({"a": [1.0] * n}, Places("x"), Scale("y"), title="").spec for n in (3, 4))
     assert first == second
 
 
@@ -132,22 +135,22 @@ def test_new_points_leave_the_specification_of_lines_as_it_is() -> None:
 )
 def test_lines_say_what_does_not_fit(series: dict[str, list[float]], x: list[float] | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        lines(series, title="", x_title="", y_title="", x=x)
+        lines(series, Places("", x), PLAIN, title="")
 
 
 def test_lines_on_a_log_scale() -> None:
-    found = lines({"a": [0.1, 10.0]}, title="T", x_title="x", y_title="y", log=True)
+    found = lines({"a": [0.1, 10.0]}, Places("x"), Scale("y"), title="T", log=True)
     assert found.spec["encoding"]["y"]["scale"]["type"] == "log"
     with pytest.raises(ValueError, match="above 0"):
-        lines({"a": [0.0, 10.0]}, title="T", x_title="x", y_title="y", log=True)
+        lines({"a": [0.0, 10.0]}, Places("x"), Scale("y"), title="T", log=True)
 
 
 def test_settled_lines_state_their_extents() -> None:
     """Else Vega looks for them in the data that it does not have yet, and warns of an infinite extent."""
-    drawn = lines({"a": [3.0, 1.0], "b": [2.0, 5.0, 4.0]}, title="t", x_title="x", y_title="y", x=[10, 20, 30])
+    drawn = lines({"a": [3.0, 1.0], "b": [2.0, 5.0, 4.0]}, Places("x", [10, 20, 30]), Scale("y"), title="t")
     spec = settled(drawn).spec
     assert spec["encoding"]["x"]["scale"]["domain"] == [10, 30]
     assert spec["encoding"]["y"]["scale"]["domain"] == [1, 5]
     assert "domain" not in drawn.spec["encoding"]["x"]["scale"]
-    bounded = settled(lines({"a": [0.2]}, title="t", x_title="x", y_title="y", y_domain=(0.0, 1.0))).spec
+    bounded = settled(lines({"a": [0.2]}, Places("x"), Scale("y", (0.0, 1.0)), title="t")).spec
     assert bounded["encoding"]["y"]["scale"]["domain"] == [0.0, 1.0]

@@ -6,25 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lab.charts.base.figure import Figure
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.categories import Category, category_map
-from lab.charts.marks.radar import radar
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.marks.radar import Shape, radar
 
 KINDS = [Category("previous <b>", "P"), Category("mixed", "–", rest=True), Category("next", "N")]
 
 
-def mapped(
-    places: list[list[int]], kinds: list[Category], highlight: tuple[int, int] | None = None, select: bool = False
-) -> Figure:
-    return category_map(
-        places, kinds, title="Names", row_title="Layer", column_title="Head", value_title="Name", highlight=highlight,
-        select=select,
-    )  # fmt: skip
+def mapped(places: list[list[int]], kinds: list[Category], highlight: tuple[int, int] | None = None) -> Heatmap:
+    return category_map(places, kinds, title="Names", value_title="Name", highlight=highlight)
 
 
 def test_a_map_of_names() -> None:
-    figure = mapped([[0, 1, 1], [2, 0, 1]], KINDS, (1, 0), select=True)
+    figure = mapped([[0, 1, 1], [2, 0, 1]], KINDS, (1, 0))
     assert figure.data["category"].tolist() == [0, 1, 1, 2, 0, 1]
     assert figure.data["chosen"].tolist() == [False, False, False, True, False, False]
     assert figure.table().to_numpy().tolist() == [["previous <b>", "mixed", "mixed"], ["next", "previous <b>", "mixed"]]
@@ -32,7 +27,7 @@ def test_a_map_of_names() -> None:
     assert "2 by 3" in figure.alt and "mixed 3" in figure.alt
     colours = figure.spec["layer"][0]["encoding"]["color"]["scale"]["range"]
     assert len(colours) == 3 and colours[0] != colours[2]
-    assert figure.spec["layer"][0]["params"][0]["select"]["fields"] == ["q", "k"]
+    assert figure.clickable().spec["layer"][0]["params"][0]["select"]["fields"] == ["q", "k"]
 
 
 @pytest.mark.parametrize(
@@ -53,10 +48,8 @@ def test_a_map_that_cannot_be(
 
 
 def drawn(shapes: dict[str, list[float]], axes: list[str], chosen: str = "Head 1") -> Plotted:
-    hover = {name: [f"{name} {axis}" for axis in axes] for name in shapes}
-    return radar(
-        shapes, axes, hover, title="Radar", axis_title="relative", chosen=chosen, table=pd.DataFrame({"a": [1]})
-    )
+    drawn = {name: Shape(values, [f"{name} {axis}" for axis in axes]) for name, values in shapes.items()}
+    return radar(drawn, axes, title="Radar", axis_title="relative", chosen=chosen, table=pd.DataFrame({"a": [1]}))
 
 
 def test_a_radar_closes_its_shapes_and_fills_the_chosen_one() -> None:

@@ -14,16 +14,16 @@ from tests.charts.samples import matrix, words
 
 
 def test_neurons_keep_their_own_numbers_and_answer_a_click() -> None:
-    figure = activations(matrix(3, 5), words(3), title="", value_title="", first=97, select="cell")
+    figure = activations(matrix(3, 5), words(3), title="", first=97)
     assert list(figure.table().columns) == ["97", "98", "99", "100", "101"]
     assert figure.clicked({"selection": {"cell": [{"q": 2, "k": 4}]}}) == (2, 4)
     assert figure.clicked({"selection": {"cell": [{"q": 2, "k": 5}]}}) is None
     with pytest.raises(ValueError, match="activations: there is no column 5"):
-        activations(matrix(3, 5), words(3), title="", value_title="", highlight=(0, 5))
+        activations(matrix(3, 5), words(3), title="", highlight=(0, 5))
 
 
 def test_a_long_text_makes_low_rows_and_colours_meet_at_zero() -> None:
-    short, long = (activations(matrix(n, 96) - 0.9, words(n), title="", value_title="") for n in (8, 64))
+    short, long = (activations(matrix(n, 96) - 0.9, words(n), title="") for n in (8, 64))
     assert short.spec["height"] == 8 * 26 and long.spec["height"] < 500
     low, high = short.spec["layer"][0]["encoding"]["color"]["scale"]["domain"]
     assert low == -high
@@ -31,18 +31,17 @@ def test_a_long_text_makes_low_rows_and_colours_meet_at_zero() -> None:
 
 def test_every_point_and_the_chosen_one_are_drawn_on_the_curve() -> None:
     x = np.array([-2.0, -1.0, 3.0])
-    figure = curve(([-3, 0, 3], [0, 0, 3]), (x, x.clip(0)), title="", x_title="Before", y_title="After",
-                   point_title="Neuron", highlight=2)  # fmt: skip
+    figure = curve(([-3, 0, 3], [0, 0, 3]), (x, x.clip(0)), ("Before", "After", "Neuron"), title="", highlight=2)
     assert figure.data["kind"].tolist() == [0, 0, 0, 1, 1, 1, 2]
     assert figure.data.iloc[-1][["x", "value", "index"]].tolist() == [3, 3, 3]
     table = figure.table()
     assert table.index.tolist() == [1, 2, 3] and table["Before"].tolist() == x.tolist()
     assert "67% of the points lie left of 0" in figure.alt and "Neuron 3: Before 3.000, After 3.000" in figure.alt
-    assert curve(([0, 1], [0, 1]), ([0], [0]), title="", x_title="", y_title="", point_title="").data["kind"].max() == 1
+    assert curve(([0, 1], [0, 1]), ([0], [0]), ("", "", ""), title="").data["kind"].max() == 1
 
 
 def test_a_curve_refuses_what_it_cannot_draw() -> None:
-    draw = partial(curve, title="", x_title="", y_title="", point_title="")
+    draw = partial(curve, titles=("", "", ""), title="")
     with pytest.raises(ValueError, match="line has 2 x but 1 y"):
         draw(([0, 1], [0]), ([0], [0]))
     with pytest.raises(ValueError, match="there is no point 1"):

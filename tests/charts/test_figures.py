@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from lab.charts.base.axes import Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.tables import to_csv
 from lab.charts.cells.strips import strips
@@ -65,7 +66,7 @@ def test_every_chart_has_title_and_alternative(kind: str) -> None:
 
 
 def test_long_title_is_broken_into_lines_that_fit_a_phone() -> None:
-    figure = columns([1, 2], title="word " * 30, value_title="Value")
+    figure = columns([1, 2], Scale("Value"), title="word " * 30)
     (broken,) = [each["value"] for each in figure.spec["params"] if each["name"] == "title_lines"]
     assert len(broken) > 1
     assert max(map(len, broken)) <= 36
@@ -80,10 +81,10 @@ def test_nan_and_infinity_are_refused_with_their_place(wrong: float) -> None:
     with pytest.raises(ValueError, match=r"heatmap: 1 of 6 values are NaN or infinite, the first at \(1, 2\)"):
         a_heatmap(values=values, labels=["a", "b"])
     for draw in (
-        lambda: bars(["a", "b", "c"], values[1], title="", value_title=""),
-        lambda: columns(values[1], title="", value_title=""),
-        lambda: strips(values, ["a", "b"], title="", value_title=""),
-        lambda: lines({"a": values[1]}, title="", x_title="", y_title=""),
+        lambda: bars(["a", "b", "c"], values[1], Scale(""), title=""),
+        lambda: columns(values[1], Scale(""), title=""),
+        lambda: strips(values, ["a", "b"], title=""),
+        lambda: lines({"a": values[1]}, Places(""), Scale(""), title=""),
     ):
         with pytest.raises(ValueError, match=r"NaN or infinite, the first at \(2,\)"):
             draw()
@@ -92,7 +93,7 @@ def test_nan_and_infinity_are_refused_with_their_place(wrong: float) -> None:
 @pytest.mark.parametrize("value_format", ["3f", ".3d", "'", ".3f'", "$.2f", ""])
 def test_formats_that_python_and_the_browser_read_differently_are_refused(value_format: str) -> None:
     with pytest.raises(ValueError, match="is not one like"):
-        a_heatmap(value_format=value_format)
+        a_heatmap(format=value_format)
 
 
 @pytest.mark.parametrize("domain", [(1.0, 0.0), (0.0, 0.0), (0.0, np.inf), (np.nan, 1.0)])
@@ -100,7 +101,7 @@ def test_impossible_domains_are_refused(domain: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="must run from a lower to a higher number"):
         a_heatmap(domain=domain)
     with pytest.raises(ValueError, match="must run from a lower to a higher number"):
-        columns([1.0], title="", value_title="", domain=domain)
+        columns([1.0], Scale("", domain), title="")
 
 
 def test_wide_pages_cannot_stretch_square_charts() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import lab
 from lab.charts.components import palette, script, style
-from lab.charts.components.head_view import STEPS, head_view
+from lab.charts.components.head_view import STEPS, HeadView
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
 from tests.checkpoints import Family
@@ -30,7 +30,7 @@ def attention(heads: int, n: int) -> NDArray[np.float32]:
 def sent(weights: NDArray[Any], **options: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     n = weights.shape[-1]
     labels = [f"t{i}" for i in range(n)]
-    return unpack(head_view(weights, labels, model="m", layer=1, special=[False] * n, **options).payload())
+    return unpack(HeadView(weights, labels, [False] * n, "m", 1, **options).payload())
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "roberta"])
@@ -62,7 +62,7 @@ def test_the_digits_on_screen_are_python_s() -> None:
 
 @pytest.mark.parametrize(("heads", "n"), [(8, 7), (8, 128), (16, 512)])
 def test_at_most_four_bytes_a_weight(heads: int, n: int) -> None:
-    view = head_view(attention(heads, n), ["token"] * n, model="m", layer=0, special=[False] * n)
+    view = HeadView(attention(heads, n), ["token"] * n, [False] * n, "m", 0)
     assert view.bytes_per_weight() == len(view.payload()) / (heads * n * n)
     assert n < 40 or 2 <= view.bytes_per_weight() < 2.1
     assert view.bytes_per_weight() <= 4 or n < 10
@@ -80,7 +80,7 @@ def test_what_stands_beside_the_weights() -> None:
 
 def test_hostile_labels_travel_as_visible_text() -> None:
     n = len(HOSTILE)
-    view = head_view(attention(1, n), HOSTILE, model="\u202e<b>", layer=0, special=[False] * n)
+    view = HeadView(attention(1, n), HOSTILE, [False] * n, "\u202e<b>", 0)
     header, _ = unpack(view.payload())
     assert "\u202e" not in "".join(header["labels"]) + header["model"]
     assert "⟨202E⟩override" in header["labels"]
@@ -109,9 +109,9 @@ def test_what_cannot_be_drawn(change: dict[str, Any], message: str) -> None:
         "layer": 0,
         "special": [False] * 3,
     }
-    head_view(**good)
+    HeadView(**good)
     with pytest.raises(ValueError, match=message):
-        head_view(**(good | change))
+        HeadView(**(good | change))
 
 
 def linear(colour: str) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import heatmap
 from tests.charts.samples import a_heatmap, matrix, words
 
@@ -34,11 +35,11 @@ def test_equal_tokens_stay_rows_of_their_own() -> None:
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 3), (1, 1), (3, 128)])
 def test_a_label_for_each_row_and_column(rows: int, columns: int) -> None:
-    titles = {"title": "", "row_title": "Row", "column_title": "Column", "value_title": "Value"}
-    figure = heatmap(matrix(rows, columns), ["r"] * rows, ["c"] * columns, **titles)  # type: ignore[arg-type]
+    sides = Axis("Row", ["r"] * rows), Axis("Column", ["c"] * columns)
+    figure = heatmap(matrix(rows, columns), sides, Scale("Value"), title="")
     assert figure.shape == (rows, columns)
     with pytest.raises(ValueError, match=f"heatmap: {columns} columns of values but {columns + 1} labels"):
-        heatmap(matrix(rows, columns), ["r"] * rows, ["c"] * (columns + 1), **titles)  # type: ignore[arg-type]
+        heatmap(matrix(rows, columns), (sides[0], Axis("", ["c"] * (columns + 1))), Scale(""), title="")
 
 
 @pytest.mark.parametrize("values", [np.ones(3), np.ones((1, 1, 1)), np.ones((0, 0)), 1.0])
@@ -49,7 +50,7 @@ def test_only_matrices_are_drawn(values: object) -> None:
 
 def test_moving_the_outline_leaves_the_specification_as_it_is() -> None:
     """Then Streamlit sends the outline alone and the browser mends the drawing in place."""
-    specs = [a_heatmap(highlight=chosen).spec for chosen in (None, (0, 1), (3, 3), (2, None), (None, 2))]
+    specs = [a_heatmap(highlight=chosen).spec for chosen in ((None, None), (0, 1), (3, 3), (2, None), (None, 2))]
     assert len({str({**spec, "datasets": None}) for spec in specs}) == 1
     assert specs[1]["datasets"] == {"chosen_row": [{"q": 0}], "chosen_column": [], "chosen_cell": [{"q": 0, "k": 1}]}
     assert specs[3]["datasets"] == {"chosen_row": [{"q": 2}], "chosen_column": [], "chosen_cell": []}
@@ -63,7 +64,7 @@ def test_new_numbers_in_a_given_domain_leave_the_specification_as_it_is() -> Non
 
 def test_domains_follow_the_scale() -> None:
     signed = np.array([[0.5, -2.0], [1.0, 0.0]])
-    assert _scales(a_heatmap(values=signed, scale="diverging", labels=["a", "b"]).spec)["domain"] == [-2.0, 2.0]
+    assert _scales(a_heatmap(values=signed, signed=True, labels=["a", "b"]).spec)["domain"] == [-2.0, 2.0]
     assert _scales(a_heatmap(values=signed + 2, labels=["a", "b"]).spec)["domain"] == [0.0, 3.0]
     assert _scales(a_heatmap(values=np.zeros((2, 2)), labels=["a", "b"]).spec)["domain"] == [0.0, 1.0]
     assert _scales(a_heatmap(values=signed, domain=(-5, 5), labels=["a", "b"]).spec)["domain"] == [-5.0, 5.0]
@@ -110,7 +111,7 @@ def test_labels_end_where_nobody_could_read_them(size: int, labels: bool) -> Non
 
 
 def test_cells_are_clickable_on_request() -> None:
-    clickable = a_heatmap(select="cell").spec["layer"][0]["params"]
+    clickable = a_heatmap().clickable().spec["layer"][0]["params"]
     assert [(each["name"], each["select"]["fields"]) for each in clickable] == [("cell", ["q", "k"])]
     assert "params" not in a_heatmap().spec["layer"][0]
 
@@ -131,11 +132,11 @@ def test_cells_are_clickable_on_request() -> None:
     ],
 )
 def test_a_click_is_checked_against_this_matrix(event: dict[str, Any], expected: tuple[int, int] | None) -> None:
-    assert a_heatmap(4, select="cell").clicked(event) == expected
+    assert a_heatmap(4).clicked(event) == expected
 
 
 def test_a_click_on_a_masked_cell_chooses_nothing() -> None:
-    figure = a_heatmap(4, causal=True, select="cell")
+    figure = a_heatmap(4, causal=True)
     assert figure.clicked({"selection": {"cell": [{"q": 0, "k": 1}]}}) is None
     assert figure.clicked({"selection": {"cell": [{"q": 1, "k": 1}]}}) == (1, 1)
 
@@ -147,14 +148,14 @@ def test_a_highlight_outside_is_refused(highlight: tuple[int, int]) -> None:
 
 
 def test_titles_that_are_equal_keep_two_lines_in_the_tooltip() -> None:
-    spec = a_heatmap(row_title="Token", column_title="Token").spec
+    spec = a_heatmap(titles=("Token", "Token")).spec
     tooltip = spec["layer"][0]["mark"]["tooltip"]["expr"]
     assert '"Token (row)"' in tooltip
     assert '"Token (column)"' in tooltip
 
 
 def test_titles_are_quoted_in_the_tooltip() -> None:
-    tooltip = a_heatmap(value_title='Weight "x\\').spec["layer"][0]["mark"]["tooltip"]["expr"]
+    tooltip = a_heatmap(title='Weight "x\\').spec["layer"][0]["mark"]["tooltip"]["expr"]
     assert r'"Weight \"x\\"' in tooltip
 
 
@@ -166,6 +167,6 @@ def test_cells_are_square(rows: int, columns: int) -> None:
 
 @pytest.mark.parametrize(("rows", "columns"), [(40, 2), (128, 2), (2, 128), (2, 40)])
 def test_ribbons_keep_a_sensible_height(rows: int, columns: int) -> None:
-    titles = {"title": "", "row_title": "Row", "column_title": "Column", "value_title": "Value"}
-    spec = heatmap(matrix(rows, columns), words(rows), words(columns), **titles).spec  # type: ignore[arg-type]
+    sides = Axis("Row", words(rows)), Axis("Column", words(columns))
+    spec = heatmap(matrix(rows, columns), sides, Scale("Value"), title="").spec
     assert 40 <= spec["height"] <= 640

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import lab
-from lab.analysis.heads.thumbnails import cells_a_side, thumbnails
+from lab.analysis.heads.thumbnails import Thumbnails, cells_a_side, thumbnails
 from lab.charts.components import script, style
 from lab.charts.components.head_view import STEPS
-from lab.charts.components.model_view import Frames, model_view
+from lab.charts.components.model_view import Frames, ModelView
 from lab.figures.attention import attention_map
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
@@ -23,8 +22,8 @@ from tests.conftest import TinyCheckpoint
 TEXT = "The cat sat on the mat because it was tired."
 
 
-def maps(layers: int, heads: int, m: int) -> NDArray[np.float32]:
-    return np.random.default_rng(m).random((layers, heads, m, m)).astype(np.float32)
+def maps(layers: int, heads: int, m: int, block: int = 1) -> Thumbnails:
+    return Thumbnails(np.random.default_rng(m).random((layers, heads, m, m)).astype(np.float32), block)
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
@@ -39,7 +38,7 @@ def test_thumbnails_and_the_opened_head_are_hugging_face_s(family: Family, tiny_
         layers = theirs(torch.tensor([trace.token_ids]), output_attentions=True).attentions
     expected = np.stack([layer[0].numpy() for layer in layers])
     found = thumbnails(trace)
-    view = model_view(found.maps, trace.tokens, model="m", block=found.block, causal=family == "gpt2")
+    view = ModelView(found, trace.tokens, "m", family == "gpt2")
     header, arrays = unpack(view.payload())
     assert arrays["maps"].shape == expected.shape
     assert np.abs(arrays["maps"] / STEPS - expected).max() <= 0.5 / STEPS + 1e-6
@@ -54,17 +53,14 @@ def test_the_message_is_bounded(layers: int, heads: int, n: int) -> None:
     block = -(-n // cells_a_side(layers * heads))
     m = -(-n // block)
     frames = Frames("f", "u", np.zeros((layers, heads)))
-    payload = model_view(maps(layers, heads, m), ["token"] * n, model="m", block=block, frames=frames).payload()
+    payload = ModelView(maps(layers, heads, m, block), ["token"] * n, "m", frames=frames).payload()
     assert len(payload) <= 1_500_000
     assert len(payload) <= 4 * layers * heads * n * n
 
 
 def test_what_stands_beside_the_weights() -> None:
     values = np.array([[0.5, np.nan]])
-    view = model_view(
-        maps(1, 2, 3), list("abcde"), model="m", block=2, causal=True, frames=Frames("Spread", "nats", values),
-        opened=(0, 1), told=3,
-    )  # fmt: skip
+    view = ModelView(maps(1, 2, 3, 2), list("abcde"), "m", True, Frames("Spread", "nats", values), (0, 1), told=3)
     header, arrays = unpack(view.payload())
     assert {name: header[name] for name in ("model", "steps", "block", "causal", "opened", "told", "frames")} == {
         "model": "m", "steps": STEPS, "block": 2, "causal": True, "opened": [0, 1], "told": 3,
@@ -72,13 +68,13 @@ def test_what_stands_beside_the_weights() -> None:
     }  # fmt: skip
     assert header["labels"] == list("abcde")
     np.testing.assert_array_equal(arrays["values"], values)
-    header, arrays = unpack(model_view(maps(1, 2, 3), list("abc"), model="m", block=1).payload())
+    header, arrays = unpack(ModelView(maps(1, 2, 3), list("abc"), "m").payload())
     assert header["frames"] is None
     assert set(arrays) == {"maps"}
 
 
 def test_hostile_labels_travel_as_visible_text() -> None:
-    header, _ = unpack(model_view(maps(1, 1, len(HOSTILE)), HOSTILE, model="\u202e<b>", block=1).payload())
+    header, _ = unpack(ModelView(maps(1, 1, len(HOSTILE)), HOSTILE, "\u202e<b>").payload())
     assert "\u202e" not in "".join(header["labels"]) + header["model"]
     assert "⟨202E⟩override" in header["labels"]
 
@@ -87,20 +83,20 @@ def test_hostile_labels_travel_as_visible_text() -> None:
     ("change", "message"),
     [
         ({"labels": ["a"]}, "blocks of 1"),
-        ({"block": 2}, "blocks of 2"),
-        ({"maps": np.zeros((2, 3, 3))}, "shape"),
-        ({"maps": np.full((1, 2, 3, 3), 1.1)}, "between 0 and 1"),
-        ({"maps": np.full((1, 2, 3, 3), np.nan)}, "between 0 and 1"),
+        ({"thumbnails": maps(1, 2, 3, 2)}, "blocks of 2"),
+        ({"thumbnails": Thumbnails(np.zeros((2, 3, 3), np.float32), 1)}, "shape"),
+        ({"thumbnails": Thumbnails(np.full((1, 2, 3, 3), 1.1), 1)}, "between 0 and 1"),
+        ({"thumbnails": Thumbnails(np.full((1, 2, 3, 3), np.nan), 1)}, "between 0 and 1"),
         ({"frames": Frames("f", "u", np.zeros((2, 1)))}, "cannot frame"),
         ({"opened": (0, 2)}, "no layer and head"),
         ({"opened": (-1, 0)}, "no layer and head"),
     ],
 )
 def test_what_cannot_be_drawn(change: dict[str, Any], message: str) -> None:
-    good: dict[str, Any] = {"maps": np.zeros((1, 2, 3, 3)), "labels": list("abc"), "model": "m", "block": 1}
-    model_view(**good)
+    good: dict[str, Any] = {"thumbnails": maps(1, 2, 3), "labels": list("abc"), "model": "m"}
+    ModelView(**good)
     with pytest.raises(ValueError, match=message):
-        model_view(**(good | change))
+        ModelView(**(good | change))
 
 
 def test_the_script_never_makes_html_of_text() -> None:

@@ -6,13 +6,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.picture import MOST_MARKS, drawable, png, svg
 from lab.charts.cells.heatmap import heatmap
 from lab.charts.marks.bars import bars
 
 WORDS = ["<b>&", "مرحبا", "cat"]
 VALUES = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
-MAP = heatmap(VALUES, WORDS, WORDS, title="A map", row_title="Query", column_title="Key", value_title="Weight")
+MAP = heatmap(VALUES, (Axis("Query", WORDS), Axis("Key", WORDS)), Scale("Weight"), title="A map")
 
 
 def test_svg_is_well_formed_and_shows_hostile_labels_as_text() -> None:
@@ -25,7 +26,7 @@ def test_svg_is_well_formed_and_shows_hostile_labels_as_text() -> None:
 
 
 def test_png_has_two_pixels_a_point() -> None:
-    drawn = png(bars(WORDS, VALUES[0], title="Bars", value_title="Value"))
+    drawn = png(bars(WORDS, VALUES[0], Scale("Value"), title="Bars"))
     assert drawn.startswith(b"\x89PNG")
     width = int.from_bytes(drawn[16:20], "big")
     assert 1000 < width < 2000
@@ -33,22 +34,18 @@ def test_png_has_two_pixels_a_point() -> None:
 
 def test_what_would_take_seconds_is_not_offered() -> None:
     side = int(MOST_MARKS**0.5) + 1
-    names = [str(i) for i in range(side)]
-    large = heatmap(
-        np.zeros((side, side)), names, names, title="", row_title="", column_title="", value_title="", domain=(0, 1)
-    )
+    axis = Axis("", [str(i) for i in range(side)])
+    large = heatmap(np.zeros((side, side)), (axis, axis), Scale("", (0, 1)), title="")
     assert drawable(MAP) and not drawable(large)
 
 
 def test_what_is_rounded_to_zero_has_no_minus() -> None:
     """d3 hides the minus of −0.001 in '.2f', but not in '+.2f'; Python hides neither."""
     for value_format, zero in (("+.2f", "+0.00"), (".2f", "0.00")):
-        figure = bars(["a", "b"], [-0.001, 0.5], title="t", value_title="v", value_format=value_format)
+        scale, axis = Scale("v", format=value_format, signed=True), Axis("r", ["a", "b"])
+        figure = bars(["a", "b"], [-0.001, 0.5], scale, title="t")
         drawn = svg(figure)
         assert f">{zero}<" in drawn and ">−0.00<" not in drawn
         assert "-0.00:" not in figure.alt
-        cells = heatmap(
-            [[-0.001, 0.5], [0.0, -0.7]], ["a", "b"], ["a", "b"], title="t", row_title="r", column_title="c",
-            value_title="v", scale="diverging", value_format=value_format,
-        )  # fmt: skip
+        cells = heatmap([[-0.001, 0.5], [0.0, -0.7]], (axis, axis), scale, title="t")
         assert f">{zero}<" in svg(cells) and ">−0.00<" not in svg(cells) and ">−0.70<" in svg(cells)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
+from lab.figures.axes import WEIGHT
 from tests.charts.samples import words
 
 MAPS = np.random.default_rng(0).random((3, 4, 4)).astype(np.float32)
@@ -13,10 +14,8 @@ MAPS = np.random.default_rng(0).random((3, 4, 4)).astype(np.float32)
 
 def some_maps(causal: bool = False, highlight: int | None = None, row: int | None = None) -> SmallMaps:
     captions = [(f"Head {head + 1}", "mixed") for head in range(3)]
-    return small_maps(
-        MAPS, words(4), captions, title="All heads", value_title="Weight", domain=(0, 1), causal=causal,
-        highlight=highlight, row=row,
-    )  # fmt: skip
+    figure = small_maps(MAPS, words(4), captions, WEIGHT, title="All heads", causal=causal)
+    return figure if highlight is None else figure.framed(highlight, row)
 
 
 def test_numbers_travel_map_after_map_row_after_row() -> None:
@@ -59,16 +58,17 @@ def test_alternative_tells_every_caption() -> None:
 
 def test_wrong_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="as many rows as columns"):
-        small_maps(MAPS[:, :2], words(2), [("a", "")] * 3, title="", value_title="", domain=(0, 1))
+        small_maps(MAPS[:, :2], words(2), [("a", "")] * 3, WEIGHT, title="")
     with pytest.raises(ValueError, match="labels"):
-        small_maps(MAPS, words(3), [("a", "")] * 3, title="", value_title="", domain=(0, 1))
+        small_maps(MAPS, words(3), [("a", "")] * 3, WEIGHT, title="")
     with pytest.raises(ValueError, match="labels"):
-        small_maps(MAPS, words(4), [("a", "")] * 2, title="", value_title="", domain=(0, 1))
+        small_maps(MAPS, words(4), [("a", "")] * 2, WEIGHT, title="")
     with pytest.raises(ValueError, match="no map 3"):
         some_maps(highlight=3)
     with pytest.raises(ValueError, match="no row 4"):
-        some_maps(row=4)
+        some_maps(highlight=0, row=4)
 
 
 def test_blocks_are_named_by_their_tokens() -> None:
-    assert block_names(10, 4) == ["1–4", "5–8", "9–10"]
+    assert block_names(words(10), 4) == ["1–4", "5–8", "9–10"]
+    assert block_names(words(3), 1) == words(3)

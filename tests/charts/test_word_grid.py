@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.word_grid import word_grid
 
@@ -15,10 +17,9 @@ TEXTS = [["the", "", "\u202ea"], ["<b>", "cat", "$x$"]]
 
 
 def grid(values: np.ndarray = VALUES, texts: list[list[str]] = TEXTS) -> Heatmap:
-    return word_grid(
-        values, texts, ["Embeddings", "Layer 1"], ["1 the", "2 the", "3 cat"], title="Best word", row_title="After",
-        column_title="At token", value_title="Probability", text_title="Best word", domain=(0.0, 1.0), highlight=(1, 2),
-    )  # fmt: skip
+    axes = Axis("After", ["Embeddings", "Layer 1"]), Axis("At token", ["1 the", "2 the", "3 cat"])
+    scale = Scale("Probability", (0.0, 1.0))
+    return word_grid(values, Texts("Best word", texts), axes, scale, title="Best word", highlight=(1, 2))
 
 
 def test_texts_travel_as_data_and_stand_in_tooltip_and_table() -> None:

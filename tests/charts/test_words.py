@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.charts.base import colour
+from lab.charts.base.axes import Axis
 from lab.charts.base.describe import describe_bars, describe_heatmap, describe_lines
 from lab.charts.base.labels import distinct, visible
+from lab.figures.axes import KEY, QUERY
 from tests.charts.samples import a_heatmap
 
 
@@ -54,14 +56,12 @@ def test_a_heatmap_in_a_sentence() -> None:
     values = np.full((8, 8), 0.1, dtype=np.float32)
     values[2, 1] = 0.62
     labels = ["[CLS]", "the", "cat", *"abcd", "[SEP]"]
-    told = describe_heatmap(
-        values, labels, labels, row_title="Query (attends)", column_title="Key (attended to)", value_format=".2f"
-    )
+    told = describe_heatmap(values, (Axis(QUERY, labels), Axis(KEY, labels)), value_format=".2f")
     assert told == "Heatmap, 8 by 8. Largest 0.62: query “cat”, key “the”."
 
 
 def test_negative_values_and_masks_are_told() -> None:
-    alt = a_heatmap(values=np.array([[-1, 9], [2, 3]]), labels=["a", "a"], scale="diverging", causal=True).alt
+    alt = a_heatmap(values=np.array([[-1, 9], [2, 3]]), labels=["a", "a"], signed=True, causal=True).alt
     assert alt == (
         "Heatmap, 2 by 2. Largest 3.000: query “a·2”, key “a·2”. Smallest -1.000: query “a·1”, key “a·1”. "
         "Above the diagonal all is masked."
@@ -93,21 +93,21 @@ def _themes(stops: list[dict[str, str]]) -> dict[str, list[float]]:
 
 def test_ramps_can_be_told_apart_in_grey() -> None:
     """From the page's colour to full strength: darker on a light page, lighter on a dark one."""
-    sequential = _themes(colour.ramp("sequential"))
+    sequential = _themes(colour.ramp(signed=False))
     assert sequential["light"] == sorted(sequential["light"], reverse=True)
     assert sequential["dark"] == sorted(sequential["dark"])
-    diverging = _themes(colour.ramp("diverging"))
+    diverging = _themes(colour.ramp(signed=True))
     for half in (diverging["light"][:5], diverging["light"][4:][::-1]):
         assert half == sorted(half)
     for half in (diverging["dark"][:5], diverging["dark"][4:][::-1]):
         assert half == sorted(half, reverse=True)
 
 
-@pytest.mark.parametrize("scale", ["sequential", "diverging"])
-def test_numbers_in_cells_stand_out_on_every_colour(scale: colour.Scale) -> None:
+@pytest.mark.parametrize("signed", [False, True])
+def test_numbers_in_cells_stand_out_on_every_colour(signed: bool) -> None:
     threshold = float(re.search(r"> ([\d.]+) \?", colour.on_cell("0")["expr"])[1])  # type: ignore[index]
     black, white = (_luminance(ink) for ink in ("#111318", "#ffffff"))
-    for luminances in _themes(colour.ramp(scale)).values():
+    for luminances in _themes(colour.ramp(signed)).values():
         stops = np.interp(np.linspace(0, 8, 200), range(9), luminances)
         for cell in stops:
             ink = black if cell > threshold else white

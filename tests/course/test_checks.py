@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from lab.course.checks import Question, numeric
+from lab.course.checks import Question
+from lab.course.kinds import Quantity, numeric
 
 
 def offered(question: Question | None) -> set[str]:
@@ -14,14 +15,14 @@ def offered(question: Question | None) -> set[str]:
 
 def test_numbers_that_could_be_no_answer_are_left_out() -> None:
     wrong = {-0.2: "negative", 1.5: "above", math.inf: "infinite", math.nan: "no number", 0.3: "third", 0.9: "most"}
-    question = numeric("id", "How much?", (0.6, "right"), wrong, "{:.1f}".format, within=(0, 1))
+    question = numeric("id", "How much?", (0.6, "right"), wrong, Quantity("{:.1f}".format, within=(0, 1)))
     assert offered(question) == {"0.6", "0.3", "0.9"}
-    anywhere = numeric("id", "How much?", (0.6, "right"), wrong, "{:.1f}".format)
+    anywhere = numeric("id", "How much?", (0.6, "right"), wrong, Quantity("{:.1f}".format))
     assert offered(anywhere) == {"0.6", "-0.2", "1.5", "0.3"}
 
 
 def test_numbers_nearer_than_asked_are_left_out() -> None:
     wrong = {0.004: "near", 0.02: "far", -0.02: "far below"}
-    question = numeric("id", "How much?", (0.001, "right"), wrong, "{:.3f}".format, apart=0.01)
+    question = numeric("id", "How much?", (0.001, "right"), wrong, Quantity("{:.3f}".format, apart=0.01))
     assert offered(question) == {"0.001", "0.020", "-0.020"}
-    assert numeric("id", "How much?", (0.001, "right"), wrong, "{:.3f}".format, apart=0.1) is None
+    assert numeric("id", "How much?", (0.001, "right"), wrong, Quantity("{:.3f}".format, apart=0.1)) is None

@@ -111,7 +111,7 @@ def repeated_tree(
 
 def _grown(
     levels: Sequence[Weights], n: int, root: int, k: int, keep: Sequence[bool] | Mask | None, *, again: bool
-) -> Tree:  # fmt: skip
+) -> Tree:
     """A tree of n tokens whose nodes at depth d read the row of their token in ``levels[d]``, (n, n)."""
     depth = len(levels)
     if most_nodes(k, depth, n, again=again) > MAX_NODES:

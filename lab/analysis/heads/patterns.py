@@ -156,7 +156,7 @@ def trace_roles(trace: Trace) -> Roles:
 
 def head_patterns(
     attention: NDArray[Any] | Tensor, roles: Roles, *, causal: bool, keep: Sequence[bool] | Mask | None = None
-) -> Patterns:  # fmt: skip
+) -> Patterns:
     """How much of each pattern every head of a layer shows.
 
     Positional scores are means over the queries that have such a neighbour. ``same_word`` compares

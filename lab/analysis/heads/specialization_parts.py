@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lab.analysis.heads.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, SPECIALIZATIONS
 from lab.analysis.heads.values import Mask, Values, as_heads, kept_mask, uniform_attention, without
 
+Tags = Sequence[str | None]
 KINDS = {"function_words": FUNCTION_WORDS, "content_words": CONTENT_WORDS, "punctuation": PUNCTUATION}
 
 
@@ -50,9 +51,8 @@ class Part:
 
 
 def specialization_parts(
-    attention: NDArray[Any], upos: Sequence[str | None], entities: Sequence[str | None], *, causal: bool,
-    keep: Sequence[bool] | Mask | None = None,
-) -> tuple[Part, ...]:  # fmt: skip
+    attention: NDArray[Any], upos: Tags, entities: Tags, *, causal: bool, keep: Sequence[bool] | Mask | None = None
+) -> tuple[Part, ...]:
     """The metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with what they are made of.
 
     The numbers are those of :func:`lab.analysis.heads.specialization.head_specialization`, which takes all

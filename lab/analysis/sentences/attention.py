@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads.values import (
-    Values,
-    Weights,
-    as_heads,
-    is_causal,
-    layers,
-    renormalised,
-    uniform_attention,
-)
+from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, layers, renormalised, uniform_attention
 from lab.models.memo import once
 
 if TYPE_CHECKING:

@@ -57,10 +57,8 @@ class At:
     def inside(self, traced: Trace) -> At:
         """The same brought inside a run."""
         config = traced.model.config
-        return replace(
-            self, layer=min(self.layer, config.layers - 1), head=min(self.head, config.heads - 1),
-            token=min(self.token, len(traced) - 1),
-        )  # fmt: skip
+        layer, head = min(self.layer, config.layers - 1), min(self.head, config.heads - 1)
+        return replace(self, layer=layer, head=head, token=min(self.token, len(traced) - 1))
 
 
 def hidden(traced: Trace, token: int) -> Trace:
@@ -86,8 +84,8 @@ def _tokens(traced: Trace, shown: slice, title: str = "Token") -> Labels:
     return Labels(title, traced.labels[shown], "tokens", len(traced), shown.start)
 
 
-def _counted(title: str, count: int, what: str) -> Labels:
-    return Labels(title, tuple(str(i + 1) for i in range(count)), what, count)
+def _counted(title: str, count: int) -> Labels:
+    return Labels(title, tuple(str(i + 1) for i in range(count)), f"{title.lower()}s", count)
 
 
 def _embeddings(traced: Trace, at: At) -> Shown:
@@ -97,32 +95,29 @@ def _embeddings(traced: Trace, at: At) -> Shown:
     values, rows = found[what], window(at.token, len(traced), embeddings.TOKENS)
     shown = slice(0, min(DIMENSIONS, values.shape[1]))
     names = tuple(embeddings.dimension_names(traced, shown))
-    return Cells(
-        f"Embeddings {'after LayerNorm' if what == 'LayerNorm' else 'summed'}, dimensions 1 to {shown.stop}",
-        _tokens(traced, rows), Labels("Dimension", names, "dimensions", values.shape[1]), values[rows, shown].copy(),
-        "Value", signed=True, strips=True,
-    )  # fmt: skip
+    title = f"Embeddings {'after LayerNorm' if what == 'LayerNorm' else 'summed'}, dimensions 1 to {shown.stop}"
+    down, across = _tokens(traced, rows), Labels("Dimension", names, "dimensions", values.shape[1])
+    return Cells(title, down, across, values[rows, shown].copy(), "Value", signed=True, strips=True)
 
 
 def _attention(traced: Trace, at: At) -> Shown:
     """The weights of one head."""
     shown = window(at.token, len(traced), TOKENS)
-    return Cells(
-        f"Attention weights, {place(at.layer, at.head)}", _tokens(traced, shown, "Query"),
-        _tokens(traced, shown, "Key"), attention_map(traced.layer(at.layer), at.head)[shown, shown].copy(), "Weight",
-        causal=is_causal(traced),
-    )  # fmt: skip
+    weights = attention_map(traced.layer(at.layer), at.head)[shown, shown].copy()
+    title, causal = f"Attention weights, {place(at.layer, at.head)}", is_causal(traced)
+    rows, columns = _tokens(traced, shown, "Query"), _tokens(traced, shown, "Key")
+    return Cells(title, rows, columns, weights, "Weight", causal=causal)
 
 
 def _all_heads(traced: Trace, at: At) -> Shown:
     """The weights of every head of a layer; of a long text, a cell is the largest of a block."""
     maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
-    cells = traced.labels if block == 1 else tuple(block_names(len(traced), block))
-    return Maps(
-        f"All heads of layer {at.layer + 1}", _counted("Head", len(maps), "heads"),
-        Labels("Token", cells, "tokens", len(traced), 0 if block == 1 else None), maps, "Weight",
-        causal=is_causal(traced),
-    )  # fmt: skip
+    cells = tuple(block_names(traced.labels, block))
+    heads, tokens = (
+        _counted("Head", len(maps)),
+        Labels("Token", cells, "tokens", len(traced), 0 if block == 1 else None),
+    )
+    return Maps(f"All heads of layer {at.layer + 1}", heads, tokens, maps, "Weight", causal=is_causal(traced))
 
 
 def _metrics(traced: Trace, at: At) -> Shown:
@@ -131,19 +126,15 @@ def _metrics(traced: Trace, at: At) -> Shown:
     if not np.isfinite(values).all():
         raise NothingToShow("A single token has no other to attend to, so the corrected metric has no value.")
     metric = next(each for each in METRICS if each.id == at.metric)
-    return Cells(
-        metrics.label(metric, at.corrected, 0.01), _counted("Layer", len(values), "layers"),
-        _counted("Head", values.shape[1], "heads"), values, metrics.unit(metric, at.corrected).capitalize(),
-    )  # fmt: skip
+    title, unit = metrics.label(metric, at.corrected, 0.01), metrics.unit(metric, at.corrected).capitalize()
+    return Cells(title, _counted("Layer", len(values)), _counted("Head", values.shape[1]), values, unit)
 
 
 def _head_names(traced: Trace, at: At) -> Shown:
     """The named pattern of every head."""
     names = trace_names(traced)
-    return Names(
-        "Named heads", _counted("Layer", len(names), "layers"), _counted("Head", names.shape[1], "heads"), names,
-        (at.layer, at.head),
-    )  # fmt: skip
+    layers, heads = _counted("Layer", len(names)), _counted("Head", names.shape[1])
+    return Names("Named heads", layers, heads, names, (at.layer, at.head))
 
 
 def _specialization(traced: Trace, at: At) -> Shown:
@@ -155,11 +146,12 @@ def _specialization(traced: Trace, at: At) -> Shown:
     values = (found.corrected if at.corrected else found.raw)[at.layer]
     there = specialization.present(values)
     names = tuple(specialization.axis_name(traced, SPECIALIZATIONS[each]) for each in there)
-    return Cells(
-        f"Specialization, layer {at.layer + 1}, {'corrected' if at.corrected else 'raw'}",
-        _counted("Head", len(values), "heads"), Labels("Metric", names, "kinds of token", len(names)),
-        values[:, there], "× even share" if at.corrected else "Share of attention",
-    )  # fmt: skip
+    title = f"Specialization, layer {at.layer + 1}, {'corrected' if at.corrected else 'raw'}"
+    kinds, unit = (
+        Labels("Metric", names, "kinds of token", len(names)),
+        "× even share" if at.corrected else sentences.SHARE,
+    )
+    return Cells(title, _counted("Head", len(values)), kinds, values[:, there], unit)
 
 
 def _sublayers(traced: Trace, at: At) -> Shown:
@@ -167,10 +159,8 @@ def _sublayers(traced: Trace, at: At) -> Shown:
     values = sublayer_changes(traced).relative
     shown = window(at.token, len(traced), TOKENS)
     rows = tuple(f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS)
-    return Cells(
-        "‖Δ‖ / ‖x‖ of each sublayer", Labels("Sublayer", rows, "sublayers", len(rows)),
-        _tokens(traced, shown), values.reshape(-1, len(traced))[:, shown], "‖Δ‖ / ‖x‖",
-    )  # fmt: skip
+    sublayers, drawn = Labels("Sublayer", rows, "sublayers", len(rows)), values.reshape(-1, len(traced))[:, shown]
+    return Cells("‖Δ‖ / ‖x‖ of each sublayer", sublayers, _tokens(traced, shown), drawn, "‖Δ‖ / ‖x‖")
 
 
 def _neurons(traced: Trace, at: At) -> Shown:
@@ -181,11 +171,12 @@ def _neurons(traced: Trace, at: At) -> Shown:
     cells = np.zeros(-(-count // across) * across, dtype=np.float32)
     cells[:count] = values
     starts = tuple(str(start) for start in range(1, count + 1, across))
-    return Folded(
-        f"Activations of the {count:,} neurons of {traced.labels[at.token]}, layer {at.layer + 1}",
-        Labels("Neurons from", starts, "neurons", count), Labels("plus", tuple(map(str, range(across))), "", across),
-        cells.reshape(-1, across), "Activation", signed=True,
-    )  # fmt: skip
+    rows, columns = (
+        Labels("Neurons from", starts, "neurons", count),
+        Labels("plus", tuple(map(str, range(across))), "", across),
+    )
+    title = f"Activations of the {count:,} neurons of {traced.labels[at.token]}, layer {at.layer + 1}"
+    return Folded(title, rows, columns, cells.reshape(-1, across), "Activation", signed=True)
 
 
 def _predictions(traced: Trace, at: At) -> Shown:
@@ -195,10 +186,8 @@ def _predictions(traced: Trace, at: At) -> Shown:
     tokenizer = traced.model.tokenizer
     words = repr(sorted(tokenizer.get_vocab().items())).encode()
     where = "after" if traced.model.config.causal else "at"
-    return Words(
-        f"Most probable words {where} token {at.token + 1}", found.probabilities,
-        partial(read.word_of, tokenizer), hashlib.sha256(words).hexdigest(),
-    )  # fmt: skip
+    title, vocabulary = f"Most probable words {where} token {at.token + 1}", hashlib.sha256(words).hexdigest()
+    return Words(title, found.probabilities, partial(read.word_of, tokenizer), vocabulary)
 
 
 def _sentences(traced: Trace, at: At) -> Shown:
@@ -207,22 +196,16 @@ def _sentences(traced: Trace, at: At) -> Shown:
     if len(found.sentences) < 2:
         raise NothingToShow("This text is one sentence, so there is no attention between sentences.")
     count = len(found.sentences)
-    rows, columns = (
-        Labels(title, tuple(names), "sentences", count)
-        for title, names in (("From", found.names()), ("To", found.numbers()))
-    )
-    return Cells(
-        f"{at.measure}, sentence to sentence", rows, columns, found.values(at.measure),
-        sentences.MEASURES[at.measure][1], causal=found.causal,
-    )  # fmt: skip
+    names = ("From", tuple(found.names())), ("To", tuple(str(i + 1) for i in range(count)))
+    rows, columns = (Labels(title, labels, "sentences", count) for title, labels in names)
+    title, unit = f"{at.measure}, sentence to sentence", sentences.MEASURES[at.measure][1]
+    return Cells(title, rows, columns, found.values(at.measure), unit, causal=found.causal)
 
 
-EMBEDDINGS, ATTENTION, ALL_HEADS, METRIC, HEAD_NAMES = (
-    "Embeddings", "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads",
-)  # fmt: skip
-SPECIALIZATION, SUBLAYERS_ADD, NEURONS, PREDICTIONS, SENTENCES = (
-    "Specialization", "Sublayer changes", "Neurons of a token", "Most probable words", "Sentence to sentence",
-)  # fmt: skip
+EMBEDDINGS, ATTENTION, ALL_HEADS = "Embeddings", "Attention of a head", "All heads of a layer"
+METRIC, HEAD_NAMES, SPECIALIZATION = "Metric of every head", "Named heads", "Specialization"
+SUBLAYERS_ADD, NEURONS = "Sublayer changes", "Neurons of a token"
+PREDICTIONS, SENTENCES = "Most probable words", "Sentence to sentence"
 COMPARABLE: Mapping[str, Callable[[Trace, At], Shown]] = {
     PREDICTIONS: _predictions,
     ATTENTION: _attention,

@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.charts.base.axes import Axis, Scale, span
 from lab.charts.base.figure import Figure
 from lab.charts.base.labels import visible
 from lab.charts.cells.categories import Category, category_map
-from lab.charts.cells.grid import span
 from lab.charts.cells.heatmap import heatmap
 from lab.charts.cells.small_maps import small_maps
 from lab.charts.cells.strips import strips
@@ -43,6 +43,10 @@ class Labels:
         if self.first is None or len(self.names) == self.count:
             return list(self.names)
         return [f"{self.first + i} · {name}" for i, name in enumerate(self.names, start=1)]
+
+    def axis(self) -> Axis:
+        """Them as one side of a matrix."""
+        return Axis(self.title, self.drawn())
 
     def name(self, index: int) -> str:
         """One of them in a sentence: "key “cat” (3)", "head 2"; not escaped for Markdown."""
@@ -128,7 +132,7 @@ class Cells(Shown):
 
     def drawn(self, name: str, other: Self) -> Figure:
         both = np.concatenate([each.existing().ravel() for each in (self, other)]).astype(np.float32)
-        return self._cells(f"{name}: {self.title}", span(both, "diverging" if self.signed else "sequential"))
+        return self._cells(f"{name}: {self.title}", span(both, self.signed))
 
     def existing(self) -> Array:
         """``values``, 0 where a causal model has none."""
@@ -139,11 +143,10 @@ class Cells(Shown):
 
     def less(self, other: Self) -> Figure:
         values = self.difference(other)
-        apart = replace(
-            self, rows=other.rows.beside(self.rows), columns=other.columns.beside(self.columns), values=values,
-            value_title="Difference", signed=True, causal=self.causal or other.causal,
-        )  # fmt: skip
-        return apart._cells("Difference, B − A", span(values.astype(np.float32), "diverging"))
+        rows, columns = other.rows.beside(self.rows), other.columns.beside(self.columns)
+        apart = replace(self, rows=rows, columns=columns, values=values, causal=self.causal or other.causal)
+        named = replace(apart, value_title="Difference", signed=True)
+        return named._cells("Difference, B − A", span(values.astype(np.float32), signed=True))
 
     def largest(self, other: Self) -> Largest:
         sizes = np.abs(self.difference(other))
@@ -159,16 +162,10 @@ class Cells(Shown):
 
     def _cells(self, title: str, domain: tuple[float, float]) -> Figure:
         if self.strips:
-            return strips(
-                self.values, self.rows.drawn(), title=title, value_title=self.value_title, domain=domain,
-                dimensions=self.columns.names,
-            )  # fmt: skip
-        return heatmap(
-            self.values, self.rows.drawn(), self.columns.drawn(), title=title, row_title=self.rows.title,
-            column_title=self.columns.title, value_title=self.value_title, domain=domain, causal=self.causal,
-            scale="diverging" if self.signed else "sequential", numbered=False,
-            value_format="+.2f" if self.signed else ".2f",
-        )  # fmt: skip
+            scale = Scale(self.value_title, domain, ".2f", signed=True)
+            return strips(self.values, self.rows.drawn(), scale, title=title, dimensions=self.columns.names)
+        scale = Scale(self.value_title, domain, "+.2f" if self.signed else ".2f", self.signed)
+        return heatmap(self.values, (self.rows.axis(), self.columns.axis()), scale, title=title, causal=self.causal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,22 +194,18 @@ class Maps(Shown):
         return _counts_differ((self.heads, self.cells), (other.heads, other.cells))
 
     def drawn(self, name: str, other: Self) -> Figure:
-        high = float(max(self.values.max(), other.values.max()))
-        return small_maps(
-            self.values, self.cells.drawn(), self._captions(self.values), title=f"{name}: {self.title}",
-            value_title=self.value_title, domain=(0.0, high), causal=self.causal,
-        )  # fmt: skip
+        scale = Scale(self.value_title, (0.0, float(max(self.values.max(), other.values.max()))))
+        title, captions = f"{name}: {self.title}", self._captions(self.values)
+        return small_maps(self.values, self.cells.drawn(), captions, scale, title=title, causal=self.causal)
 
     def _apart(self, other: Self) -> Array:
         return _apart(self, other)
 
     def less(self, other: Self) -> Figure:
         values = self.difference(other)
-        return small_maps(
-            values, other.cells.beside(self.cells).drawn(), self._captions(values), title="Difference, B − A",
-            value_title="Difference", domain=span(values.astype(np.float32), "diverging"), scale="diverging",
-            causal=self.causal or other.causal,
-        )  # fmt: skip
+        cells, scale = other.cells.beside(self.cells).drawn(), Scale("Difference", signed=True)
+        title, causal = "Difference, B − A", self.causal or other.causal
+        return small_maps(values, cells, self._captions(values), scale, title=title, causal=causal)
 
     def largest(self, other: Self) -> Largest:
         sizes = np.abs(self.difference(other))
@@ -246,10 +239,8 @@ class Names(Shown):
         return (self.values != other.values).astype(np.float64)
 
     def less(self, other: Self) -> Figure:
-        return category_map(
-            1 - self.difference(other).astype(int), _ALIKE, title="Where the names differ", row_title="Layer",
-            column_title="Head", value_title="A and B have", highlight=self.chosen,
-        )  # fmt: skip
+        same, title = 1 - self.difference(other).astype(int), "Where the names differ"
+        return category_map(same, _ALIKE, title=title, value_title="A and B have", highlight=self.chosen)
 
     def largest(self, other: Self) -> Largest:
         found = self.difference(other)
@@ -279,20 +270,16 @@ class Words(Shown):
 
     def drawn(self, name: str, other: Self) -> Figure:
         ids = self.best(other) if self.vocabulary == other.vocabulary else self.best()
-        return bars(
-            [self.word(i) for i in ids], self.values[ids], title=f"{name}: {self.title}", value_title="Probability",
-            domain=(0.0, float(max(self.values.max(), other.values.max()))), value_format=".3g",
-        )  # fmt: skip
+        scale = Scale("Probability", (0.0, float(max(self.values.max(), other.values.max()))), ".3g")
+        return bars([self.word(i) for i in ids], self.values[ids], scale, title=f"{name}: {self.title}")
 
     def _apart(self, other: Self) -> Array:
         return np.asarray(self.values - other.values)
 
     def less(self, other: Self) -> Figure:
         values, ids = self.difference(other), other.best(self)
-        return bars(
-            [self.word(i) for i in ids], values[ids], title="Difference, B − A",
-            value_title="Difference of probability", value_format="+.3g",
-        )  # fmt: skip
+        scale = Scale("Difference of probability", format="+.3g")
+        return bars([self.word(i) for i in ids], values[ids], scale, title="Difference, B − A")
 
     def largest(self, other: Self) -> Largest:
         sizes = np.abs(self.difference(other))

@@ -167,10 +167,8 @@ def _show_streams(pair: Pair) -> None:
 
 def _notes(pair: Pair, figure: str, at: At, a: Shown, b: Shown) -> None:
     """What has to be known to read the figures."""
-    cut = isinstance(a, Cells) and any(
-        axis.first is not None and len(axis.names) < axis.count for each in (a, b) if isinstance(each, Cells)
-        for axis in (each.rows, each.columns)
-    )  # fmt: skip
+    axes = [axis for each in (a, b) if isinstance(each, Cells) for axis in (each.rows, each.columns)]
+    cut = isinstance(a, Cells) and any(axis.first is not None and len(axis.names) < axis.count for axis in axes)
     if cut:
         st.caption("The text is long, so only the tokens around the chosen one are drawn and compared.")
     if isinstance(a, Maps) and any(each.cells.first is None for each in (a, b) if isinstance(each, Maps)):

@@ -7,10 +7,12 @@ from lab.analysis.flow.reading import Reading, links, tree_down, tree_within
 from lab.analysis.flow.rollout import rollout_after
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Weights, is_causal
+from lab.charts.base.axes import Scale
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.components.influence_tree import TreeChart, tree_chart
 from lab.charts.marks.sankey import Bands, sankey
+from lab.figures.axes import tokens
 from lab.models.trace import Trace
 
 # Two maps side by side: more cells than this in each make a browser slow.
@@ -27,16 +29,12 @@ def value_name(norms: bool) -> str:
     return "Share of the norm" if norms else "Weight"
 
 
-def attention_flow(
-    traced: Trace, read: Reading, threshold: float, most: int, source: int | None = None
-) -> Plotted:  # fmt: skip
+def attention_flow(traced: Trace, read: Reading, threshold: float, most: int, source: int | None = None) -> Plotted:
     """The strongest links of all layers as a Sankey diagram; ``source`` follows the paths of one token."""
     found, what = links(traced, read, threshold, most, source), "Contribution norms" if read.norms else "Attention"
-    return sankey(
-        Bands(found.layer, found.key, found.query, found.weight), traced.labels, traced.model.config.layers,
-        title=f"{what} from layer to layer, {heads_in_words(read.head)}{', with residual' if read.residual else ''}",
-        value_title=_share(read), chosen=source,
-    )  # fmt: skip
+    bands, layers = Bands(found.layer, found.key, found.query, found.weight), traced.model.config.layers
+    title = f"{what} from layer to layer, {heads_in_words(read.head)}{', with residual' if read.residual else ''}"
+    return sankey(bands, traced.labels, layers, title=title, value_title=_share(read), chosen=source)
 
 
 def _share(read: Reading) -> str:
@@ -60,11 +58,9 @@ def rolled_out(traced: Trace, layer: int, token: int, top: float, norms: bool = 
 def _map(traced: Trace, values: Weights, title: str, value_title: str, top: float, token: int) -> Heatmap:
     """A map, or its part around the chosen token."""
     shown = window(token, len(traced), TOKENS)
-    return heatmap(
-        values[shown, shown], traced.labels[shown], traced.labels[shown], title=title, row_title="Receives",
-        column_title="Comes from", value_title=value_title, domain=(0.0, top),
-        highlight=(token - shown.start, None), causal=is_causal(traced), numbered=len(traced) <= TOKENS,
-    )  # fmt: skip
+    axes, outlined = (tokens(traced, "Receives", shown), tokens(traced, "Comes from", shown)), token - shown.start
+    scale, causal = Scale(value_title, (0.0, top)), is_causal(traced)
+    return heatmap(values[shown, shown], axes, scale, title=title, highlight=(outlined, None), causal=causal)
 
 
 def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:
@@ -74,10 +70,8 @@ def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, dept
     """
     rest = f"from layer {layer + 1} down, {heads_in_words(read.head)}{', with residual' if read.residual else ''}"
     levels = [f"After layer {above}" if above else "Input" for above in range(layer + 1, -1, -1)]
-    return tree_chart(
-        tree_down(traced, read, layer, token, k, depth), traced.labels, levels=levels, value_title=_share(read),
-        title=f"Influence tree of {traced.labels[token]}, {rest}",
-    )  # fmt: skip
+    title, tree = f"Influence tree of {traced.labels[token]}, {rest}", tree_down(traced, read, layer, token, k, depth)
+    return tree_chart(tree, traced.labels, levels=levels, value_title=_share(read), title=title)
 
 
 def influence_within(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:

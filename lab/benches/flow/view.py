@@ -60,10 +60,8 @@ def choose_layer(trace: Trace) -> int:
         parameters.FLOW_LAYER.set(0 if chosen == count else chosen)
 
     with sidebar.controls():
-        chosen = st.selectbox(
-            "Layer", range(1, count + 1), key="_flow_layer", on_change=take,
-            help="Rollout and the tree look from after this layer down to the input.",
-        )  # fmt: skip
+        told = "Rollout and the tree look from after this layer down to the input."
+        chosen = st.selectbox("Layer", range(1, count + 1), key="_flow_layer", on_change=take, help=told)
     return int(chosen) - 1
 
 
@@ -161,11 +159,9 @@ def _choose_source(view: FlowView) -> int | None:
     if asked > n:
         selection.note(f"There is no token {asked} to follow: this text has {n}.")
     tokens = view.trace.labels
-    chosen = parameters.FOLLOW.choose(
-        "Follow", range(n + 1), asked if asked <= n else 0,
-        lambda i: f"{i} · {tokens[i - 1]}" if i else "All tokens",
-        help="Only links on paths that start at this token before layer 1.",
-    )  # fmt: skip
+    names = ["All tokens", *(f"{i} · {token}" for i, token in enumerate(tokens, start=1))]
+    told, first = "Only links on paths that start at this token before layer 1.", asked if asked <= n else 0
+    chosen = parameters.FOLLOW.choose("Follow", range(n + 1), first, names.__getitem__, help=told)
     return chosen - 1 if chosen else None
 
 

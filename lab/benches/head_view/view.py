@@ -10,7 +10,7 @@ import streamlit as st
 from lab.analysis.heads.values import is_causal
 from lab.analysis.words.words import reduce_to_words, words_of
 from lab.benches.head_view.figures import strongest_edges
-from lab.charts.components.head_view import HeadView, head_view
+from lab.charts.components.head_view import HeadView
 from lab.course.words import escaped, quoted
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar
@@ -53,16 +53,8 @@ def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int
         words = words_of(encoding)
         attention = reduce_to_words(attention, words.groups)
         labels, special, in_pair = words.labels, words.special, words.in_pair
-    return head_view(
-        attention,
-        labels,
-        model=trace.model.id,
-        layer=layer,
-        special=special,
-        second=in_pair.index(True) if True in in_pair else None,
-        causal=is_causal(trace),
-        start=heads,
-    )
+    second = in_pair.index(True) if True in in_pair else None
+    return HeadView(attention, labels, special, trace.model.id, layer, second, is_causal(trace), heads)
 
 
 def asked_heads(count: int, model_id: str) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.thumbnails import strongest_in, thumbnails
 from lab.analysis.heads.values import as_heads, is_causal
 from lab.benches.model_view import figures
-from lab.charts.components.model_view import Frames, ModelView, model_view
+from lab.charts.components.model_view import Frames, ModelView
 from lab.figures import attention as maps
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar
@@ -79,7 +79,8 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
     with left:
         told, opened = _mark(layer, head, config.layers, config.heads)
         view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told)
-        block = "" if view.block == 1 else f" A cell is the largest weight of {view.block} × {view.block} tokens."
+        size = view.thumbnails.block
+        block = "" if size == 1 else f" A cell is the largest weight of {size} × {size} tokens."
         st.caption(
             f"Each head is a thumbnail: its rows attend, its columns are attended to.{block} Click or press Enter "
             "to open a head."
@@ -102,15 +103,9 @@ def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames 
     return figures.pattern_frames(trace, colour)
 
 
-def view_of(
-    trace: Trace, opened: tuple[int, int] = (0, 0), frames: Frames | None = None, told: int = 0
-) -> ModelView:  # fmt: skip
-    """What is sent to the browser, with the layer and head ``opened`` (from 0) marked."""
-    found = thumbnails(trace)
-    return model_view(
-        found.maps, trace.labels, model=trace.model.id, block=found.block, causal=is_causal(trace), frames=frames,
-        opened=opened, told=told,
-    )  # fmt: skip
+def view_of(trace: Trace, at: tuple[int, int] = (0, 0), frames: Frames | None = None, told: int = 0) -> ModelView:
+    """What is sent to the browser, with the layer and head ``at`` (from 0) marked as open."""
+    return ModelView(thumbnails(trace), trace.labels, trace.model.id, is_causal(trace), frames, at, told)
 
 
 def _beside_chance(trace: Trace, colour: str) -> str:

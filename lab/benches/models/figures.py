@@ -5,12 +5,16 @@ Each figure is that of one trace; the same of the twin's trace stands beside it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lab.analysis.heads import twins as analysis
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.words import predictions as read
+from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.bars import bars
+from lab.figures.axes import WEIGHT, layers_and_heads, queries_and_keys
 from lab.models.trace import Trace
 
 MAP_TOKENS = 48  # two maps share the width of the page
@@ -19,12 +23,9 @@ TOP = 5
 
 def head_map(traced: Trace, layer: int, head: int, title: str, high: float = 1.0) -> Heatmap:
     """The first :data:`MAP_TOKENS` rows and columns of one head's weights; ``high`` is the end of the colours."""
-    weights, tokens = attention_map(traced.layer(layer), head), traced.labels[:MAP_TOKENS]
-    return heatmap(
-        weights[:MAP_TOKENS, :MAP_TOKENS], tokens, tokens, title=title, row_title="Query (attends)",
-        column_title="Key (attended to)", value_title="Weight", domain=(0.0, high),
-        causal=traced.model.config.causal,
-    )  # fmt: skip
+    weights, first = attention_map(traced.layer(layer), head), slice(0, MAP_TOKENS)
+    axes, scale = queries_and_keys(traced, first, first), replace(WEIGHT, domain=(0.0, high))
+    return heatmap(weights[first, first], axes, scale, title=title, causal=traced.model.config.causal)
 
 
 def head_spread(traced: Trace, name: str) -> Heatmap:
@@ -33,12 +34,8 @@ def head_spread(traced: Trace, name: str) -> Heatmap:
     Raises ValueError for a single token, which has nothing to spread.
     """
     values = analysis.head_spread(traced)
-    layers, heads = values.shape
-    return heatmap(
-        values, [str(i + 1) for i in range(layers)], [str(i + 1) for i in range(heads)],
-        title=f"Entropy ÷ maximum: {name}", row_title="Layer", column_title="Head", value_title="Entropy ÷ maximum",
-        domain=(0.0, 1.0), value_format=".2f", numbered=False,
-    )  # fmt: skip
+    scale = Scale("Entropy ÷ maximum", (0.0, 1.0), ".2f")
+    return heatmap(values, layers_and_heads(values), scale, title=f"Entropy ÷ maximum: {name}")
 
 
 def best_words(traced: Trace, place: int, title: str, high: float = 1.0) -> Figure:
@@ -49,7 +46,5 @@ def best_words(traced: Trace, place: int, title: str, high: float = 1.0) -> Figu
     (prediction,) = read.predictions(traced, [place], [None])
     best = read.candidates(prediction, TOP, traced.model.tokenizer)
     where = f"after token {place + 1}" if traced.model.config.causal else f"at token {place + 1}"
-    return bars(
-        [each.word for each in best], [each.probability for each in best], domain=(0.0, high), title=title,
-        value_title=f"Probability {where}", value_format=".3g",
-    )  # fmt: skip
+    scale = Scale(f"Probability {where}", (0.0, high), ".3g")
+    return bars([each.word for each in best], [each.probability for each in best], scale, title=title)

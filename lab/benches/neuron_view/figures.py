@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
 from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.heads.named import CLEARLY
 from lab.analysis.heads.neurons import Decision, NeuronRow, decide, kept_of, neuron_row
 from lab.analysis.heads.patterns import PATTERNS, Pattern
+from lab.charts.base.axes import Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.strips import strips
+from lab.charts.cells.strips import VALUE, strips
 from lab.charts.components.neuron_view import NeuronChart, neuron_chart
 from lab.charts.marks.bars import bars
 from lab.charts.marks.lines import lines
@@ -62,10 +67,8 @@ def deciding(traced: Trace, layer: int, head: int, pattern: str) -> Figure:
     if rest:
         labels.append(f"the other {rest}")
         shown.append(float(values[NAMED:].sum()))
-    return bars(
-        labels, shown, title=f"{pattern_of(pattern).name}: what each dimension adds, {place(layer, head)}",
-        value_title="Score of the pattern’s keys − the others’",
-    )  # fmt: skip
+    title = f"{pattern_of(pattern).name}: what each dimension adds, {place(layer, head)}"
+    return bars(labels, shown, Scale("Score of the pattern’s keys − the others’"), title=title)
 
 
 def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
@@ -74,10 +77,9 @@ def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
     Raises ValueError where no query of the text sees both kinds of key.
     """
     found = _decision(traced, layer, head, pattern)
-    return strips(
-        [found.pattern, found.others, found.difference], ["its keys", "other keys", "difference"],
-        title=f"{pattern_of(pattern).name}: mean of q_d · k_d, {place(layer, head)}", value_title="Product",
-    )  # fmt: skip
+    vectors, names = [found.pattern, found.others, found.difference], ["its keys", "other keys", "difference"]
+    title = f"{pattern_of(pattern).name}: mean of q_d · k_d, {place(layer, head)}"
+    return strips(vectors, names, replace(VALUE, title="Product"), title=title)
 
 
 def kept(traced: Trace, layer: int, head: int, pattern: str, count: int) -> Figure:
@@ -90,8 +92,6 @@ def kept(traced: Trace, layer: int, head: int, pattern: str, count: int) -> Figu
         raise ValueError(_NO_CASE.format(pattern))
     uniform = found.at(0)[0]  # no dimension at all leaves a uniform head
     needed = uniform + CLEARLY * (1 - uniform)
-    return lines(
-        {ONLY: found.only, WITHOUT: found.without, NEEDED: [needed] * len(found.counts)},
-        title=f"{pattern_of(pattern).name}: score of {place(layer, head)}", x=found.counts.tolist(),
-        x_title="Strongest dimensions", y_title="Score", y_domain=(0.0, 1.0),
-    )  # fmt: skip
+    series: dict[str, ArrayLike] = {ONLY: found.only, WITHOUT: found.without, NEEDED: [needed] * len(found.counts)}
+    places, scale = Places("Strongest dimensions", found.counts.tolist()), Scale("Score", (0.0, 1.0))
+    return lines(series, places, scale, title=f"{pattern_of(pattern).name}: score of {place(layer, head)}")

@@ -23,6 +23,7 @@ from lab.ui.one_head import choose_token
 from lab.ui.parameters import AROUND
 
 NEURONS, DECIDING, WALKS = "Neurons", "Which neurons decide", "Three patterns"
+_FORWARD = ":material/arrow_forward:"
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,8 @@ def _say_best(view: NeuronView, pattern: Pattern) -> None:
     if found is None or (found.best.layer, found.best.head) == view.at:
         return
     best = found.best
-    st.button(
-        f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows it best: {best.score:.3f}",
-        key="_best_head", icon=":material/arrow_forward:", on_click=_take, args=(found, DECIDING),
-    )  # fmt: skip
+    label = f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows it best: {best.score:.3f}"
+    st.button(label, key="_best_head", icon=_FORWARD, on_click=_take, args=(found, DECIDING))
 
 
 def _say_no_case(view: NeuronView, pattern: Pattern) -> None:
@@ -268,10 +267,8 @@ def _ways(walk: Walk) -> None:
     best = walk.best
     with st.container(horizontal=True):
         for step, label in ((NEURONS, "See its neurons"), (DECIDING, "See which decide")):
-            st.button(
-                label, key=f"_walk.{best.pattern.id}.{step}", icon=":material/arrow_forward:", on_click=_take,
-                args=(walk, step),
-            )  # fmt: skip
+            key = f"_walk.{best.pattern.id}.{step}"
+            st.button(label, key=key, icon=_FORWARD, on_click=_take, args=(walk, step))
 
 
 def _take(walk: Walk, step: str) -> None:

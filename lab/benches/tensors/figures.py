@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lab.analysis.layers.inspector import Cut, leading, values
 from lab.analysis.words.predictions import word_of
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.tables import table, to_csv
-from lab.charts.cells.slices import Axis, matrix_slice
+from lab.charts.cells.slices import matrix_slice
 from lab.charts.marks.layer_figure import Architecture, layer_figure
+from lab.figures.axes import KEY, QUERY
 from lab.figures.notebook import python_of
 from lab.models.loading import load_model
 from lab.models.tensors import catalogue, entry_of
@@ -15,7 +19,7 @@ from lab.models.trace import Trace
 
 # More cells make a browser slow.
 MOST_ROWS, MOST_COLUMNS = 96, 128
-_TITLES = {"query": "Query (attends)", "key": "Key (attended to)"}
+_TITLES = {"query": QUERY, "key": KEY}
 _TOKENS = ("token", "query", "key")
 _ANSWERS = ("B follows A", "B is random")
 
@@ -35,7 +39,7 @@ def names(traced: Trace, axis: str, places: range) -> list[str]:
 def axis_of(traced: Trace, axis: str, places: range) -> Axis:
     """An axis of a figure."""
     named = axis in (*_TOKENS, "word", "answer")
-    return Axis(_TITLES.get(axis, axis.capitalize()), names(traced, axis, places), not named)
+    return Axis(_TITLES.get(axis, axis.capitalize()), names(traced, axis, places), counts=not named)
 
 
 def where(cut: Cut) -> str:
@@ -48,7 +52,7 @@ def where(cut: Cut) -> str:
 
 def tensor_part(
     traced: Trace, name: str, layer: int, lead: int, rows: tuple[int, int], columns: tuple[int, int]
-) -> Figure:  # fmt: skip
+) -> Figure:
     """A heatmap of ``trace.catalogue()``'s tensor ``name``, from the first of ``rows`` to before the second.
 
     At most :data:`MOST_ROWS` by :data:`MOST_COLUMNS` are drawn. ``lead`` is the head, or the state.
@@ -56,16 +60,14 @@ def tensor_part(
     entry = entry_of(traced, name)
     cut = Cut(entry, layer, lead, range(*rows), range(*columns)).at_most(MOST_ROWS, MOST_COLUMNS)
     array = values(traced, cut)
-    down = axis_of(traced, entry.axes[-2], cut.rows) if array.ndim == 2 else Axis("", [entry.name], True)
+    down = axis_of(traced, entry.axes[-2], cut.rows) if array.ndim == 2 else Axis("", [entry.name], counts=True)
     across = axis_of(traced, entry.axes[-1], cut.columns)
     masked = name == "layer.scaled_scores" and traced.model.config.causal
     place = where(cut)
-    return matrix_slice(
-        array[None] if array.ndim == 1 else array, down, across, title=f"{name}, {place}" if place else name,
-        value_title=entry.formula if len(entry.formula) <= 24 else "Value",
-        domain=(0.0, 1.0) if name == "layer.attention" else None,
-        mask_from=cut.rows.start - cut.columns.start if masked else None,
-    )  # fmt: skip
+    domain = (0.0, 1.0) if name == "layer.attention" else None
+    scale = Scale(entry.formula if len(entry.formula) <= 24 else "Value", domain)
+    title, mask = f"{name}, {place}" if place else name, cut.rows.start - cut.columns.start if masked else None
+    return matrix_slice(np.atleast_2d(array), (down, across), scale, title=title, mask_from=mask)
 
 
 def tensor_place(traced: Trace, name: str) -> Figure:

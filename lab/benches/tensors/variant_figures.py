@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from lab.analysis.heads.variants import LINSCALE, NOSEP, RAW, REDUCED, SOFTMAX_SCALE, Variant, variant
 from lab.analysis.words.cuts import cut_words, without_special
 from lab.analysis.words.words import Words
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
-from lab.charts.cells.slices import Axis, matrix_slice
+from lab.charts.cells.slices import matrix_slice
 from lab.charts.marks.bars import bars
 from lab.figures.attention import BARS, MAP_TOKENS, place
+from lab.figures.axes import KEY, QUERY, WEIGHT
 from lab.models.trace import Trace
 
 TITLES = {
@@ -29,10 +33,8 @@ def words(traced: Trace, cut: str | None) -> Words:
 
 def of_head(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Variant:
     """A variant of one head; layers and heads count from 0."""
-    return variant(
-        name, traced.layer(layer).attention[head].numpy(), traced.encoding.special, words(traced, cut).groups,
-        causal=traced.model.config.causal,
-    )  # fmt: skip
+    weights, groups = traced.layer(layer).attention[head].numpy(), words(traced, cut).groups
+    return variant(name, weights, traced.encoding.special, groups, causal=traced.model.config.causal)
 
 
 def labels(traced: Trace, name: str, cut: str | None = None) -> list[str]:
@@ -45,18 +47,16 @@ def labels(traced: Trace, name: str, cut: str | None = None) -> list[str]:
 
 def variant_map(
     traced: Trace, layer: int, head: int, name: str, cut: str | None = None, highest: float = 1.0
-) -> Figure:  # fmt: skip
+) -> Figure:
     """A variant as a heatmap, its first :data:`lab.figures.attention.MAP_TOKENS` rows and columns at most.
 
     ``highest`` is the weight at the end of the colours, the same for maps that are compared.
     """
     found = of_head(traced, layer, head, name, cut)
     shown = labels(traced, name, cut)[:MAP_TOKENS]
-    return matrix_slice(
-        found.matrix[:MAP_TOKENS, :MAP_TOKENS], Axis("Query (attends)", shown, False),
-        Axis("Key (attended to)", shown, False), title=f"{TITLES[name]} ({name}), {place(layer, head)}",
-        value_title="Weight", domain=(0.0, highest), mask_from=0 if traced.model.config.causal else None,
-    )  # fmt: skip
+    axes, scale = (Axis(QUERY, shown), Axis(KEY, shown)), replace(WEIGHT, domain=(0.0, highest))
+    title, mask = f"{TITLES[name]} ({name}), {place(layer, head)}", 0 if traced.model.config.causal else None
+    return matrix_slice(found.matrix[:MAP_TOKENS, :MAP_TOKENS], axes, scale, title=title, mask_from=mask)
 
 
 def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Figure:
@@ -64,7 +64,5 @@ def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | Non
     found, shown = of_head(traced, layer, head, name, cut), labels(traced, name, cut)
     most = sorted(np.argsort(-found.removed, kind="stable")[:BARS].tolist())
     part = "" if len(shown) <= BARS else f", the {BARS} rows of {len(shown)} that lost most"
-    return bars(
-        [shown[i] for i in most], found.removed[most], title=f"Mass removed with the special tokens{part}",
-        value_title="Share of the row", domain=(0.0, 1.0),
-    )  # fmt: skip
+    title, scale = f"Mass removed with the special tokens{part}", Scale("Share of the row", (0.0, 1.0))
+    return bars([shown[i] for i in most], found.removed[most], scale, title=title)

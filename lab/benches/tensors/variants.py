@@ -104,9 +104,8 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
     if found.name == RAW:
         st.markdown("**Removed mass: 0.** Nothing is left out of the raw map.")
         return
-    special = ", ".join(dict.fromkeys(
-        quoted(token) for token, is_special in zip(trace.labels, trace.encoding.special, strict=True) if is_special
-    ))  # fmt: skip
+    marked = zip(trace.labels, trace.encoding.special, strict=True)
+    special = ", ".join(dict.fromkeys(quoted(token) for token, is_special in marked if is_special))
     worst = int(found.removed.argmax())
     name = figures.labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
     st.markdown(

@@ -208,12 +208,13 @@ def _statistics_table(trace: Trace, cut: Cut, summed: Statistics) -> pd.DataFram
         return ", ".join(found)
 
     axes = ", ".join(cut.entry.axes[-2:])
+    others = {"mean": summed.mean, "standard deviation": summed.deviation, "norm": summed.norm}
     rows = [
         ("minimum", f"{summed.minimum:.6g}", place(summed.lowest)),
         ("maximum", f"{summed.maximum:.6g}", place(summed.highest)),
-        ("mean", f"{summed.mean:.6g}", ""), ("standard deviation", f"{summed.deviation:.6g}", ""),
-        ("norm", f"{summed.norm:.6g}", ""), ("share of zeros", f"{summed.zeros:.2%}", ""),
-    ]  # fmt: skip
+        *((name, f"{value:.6g}", "") for name, value in others.items()),
+        ("share of zeros", f"{summed.zeros:.2%}", ""),
+    ]
     return pd.DataFrame(rows, columns=["selection", "value", f"at ({axes})"])
 
 
@@ -232,10 +233,8 @@ def _take_home(trace: Trace, cut: Cut) -> None:
             if reason:
                 st.caption(reason)
                 continue
-            st.download_button(
-                f"Selection as .{kind}", make, file_name=f"{file}.{kind}", mime=mime, icon=":material/download:",
-                key=f"tensor.{kind}", on_click="ignore",
-            )  # fmt: skip
+            label, name, icon = f"Selection as .{kind}", f"{file}.{kind}", ":material/download:"
+            st.download_button(label, make, name, mime, key=f"tensor.{kind}", icon=icon, on_click="ignore")
 
 
 def show_difference(trace: Trace, shown: Shown) -> None:

@@ -6,9 +6,7 @@ The ramps take even steps of lightness (OKLCH) from the page's own colour to ful
 [0, 1], blue and orange on either side of zero, so they can be told apart in grey and with colour-blind eyes.
 """
 
-from typing import Any, Literal
-
-Scale = Literal["sequential", "diverging"]
+from typing import Any
 
 DARK = {"name": "dark", "expr": "luminance(background) < 0.4"}
 
@@ -43,9 +41,9 @@ NEGATIVE = themed("#bd5a1c", "#e8925a")
 _MASKED = "rgba(128, 132, 149, 0.3)"
 
 
-def ramp(scale: Scale) -> list[dict[str, str]]:
+def ramp(signed: bool) -> list[dict[str, str]]:
     """The colours of a scale from its lowest value to its highest, nine themed stops."""
-    light, dark = _SEQUENTIAL if scale == "sequential" else _DIVERGING
+    light, dark = _DIVERGING if signed else _SEQUENTIAL
     return [themed(*pair) for pair in zip(light, dark, strict=True)]
 
 

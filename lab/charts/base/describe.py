@@ -5,30 +5,28 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.charts.base.axes import Axis
 from lab.charts.base.labels import distinct, visible
 
 _NAMED_LINES = 3
 
 
-def describe_heatmap(  # noqa: PLR0913 - the words of the chart it describes
+def describe_heatmap(
     values: NDArray[np.float32],
-    rows: Sequence[str],
-    columns: Sequence[str],
+    axes: tuple[Axis, Axis],
     *,
-    row_title: str,
-    column_title: str,
     value_format: str = ".2f",
     causal: bool = False,
     kind: str = "Heatmap",
 ) -> str:
     """E.g. "Heatmap, 8 by 8. Largest 0.62: query “cat”, key “the”.", and the smallest if it is negative."""
     shown = np.where(np.tri(*values.shape) > 0, values, np.nan) if causal else values
-    row_names, column_names = _names(rows), _names(columns)
+    names = [_names(axis.names) for axis in axes]
 
     def cell(place: int) -> str:
-        q, k = divmod(place, values.shape[1])
-        where = f"{_term(row_title)}{row_names[q]}, {_term(column_title)}{column_names[k]}"
-        return f"{_written(values[q, k], value_format)}: {where}."
+        at = divmod(place, values.shape[1])
+        where = ", ".join(f"{_term(axis.title)}{name[i]}" for axis, name, i in zip(axes, names, at, strict=True))
+        return f"{_written(values[at], value_format)}: {where}."
 
     text = f"{kind}, {values.shape[0]} by {values.shape[1]}. Largest {cell(int(np.nanargmax(shown)))}"
     if np.nanmin(shown) < 0:

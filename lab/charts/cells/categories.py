@@ -11,10 +11,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.figure import Figure, axis_text, base, check_index, names, quoted
+from lab.charts.base.figure import axis_text, base, check_index, names, quoted
 from lab.charts.base.labels import visible
+from lab.charts.cells.heatmap import Heatmap
 
 _BESIDE = 60  # pixels for row labels and their title
+_LAYER, _HEAD = "Layer", "Head"
 
 
 @dataclass(frozen=True)
@@ -26,21 +28,18 @@ class Category:
     rest: bool = False
 
 
-def category_map(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
+def category_map(
     places: ArrayLike,
     categories: Sequence[Category],
     *,
     title: str,
-    row_title: str,
-    column_title: str,
     value_title: str,
     highlight: tuple[int, int] | None = None,
-    select: bool = False,
-) -> Figure:
-    """Draw `places` (rows, columns), each the index of one of `categories`, as cells that carry its sign.
+) -> Heatmap:
+    """Draw `places` (layers, heads), each the index of one of `categories`, as cells that carry its sign.
 
-    Rows and columns are numbered from 1. At most six categories can be told apart by colour, beside those
-    that are the rest, which are grey. With `select` a click answers as a heatmap's does: `cell`, q and k.
+    Layers and heads are numbered from 1. At most six categories can be told apart by colour, beside those
+    that are the rest, which are grey.
 
     Raises
     ------
@@ -62,20 +61,14 @@ def category_map(  # noqa: PLR0913 - a chart's options have names, and most stay
         {"calculate": f"floor((datum.place - 1) / {columns})", "as": "q"},
         {"calculate": f"(datum.place - 1) % {columns}", "as": "k"},
     ]
-    spec["encoding"] = {"x": _band("k", column_title, columns, "top"), "y": _band("q", row_title, rows, "left")}
-    tooltip = (
-        f"{{{quoted(row_title)}: datum.q + 1, {quoted(column_title)}: datum.k + 1, "
-        f"{quoted(value_title)}: category_names[datum.category]}}"
-    )
+    spec["encoding"] = {"x": _band("k", _HEAD, columns, "top"), "y": _band("q", _LAYER, rows, "left")}
+    places_told = f"{quoted(_LAYER)}: datum.q + 1, {quoted(_HEAD)}: datum.k + 1"
+    tooltip = f"{{{places_told}, {quoted(value_title)}: category_names[datum.category]}}"
     shown = sorted(set(matrix.ravel().tolist()))
-    spec["layer"] = [_cells(categories, shown, tooltip, select), _signs()]
-    data = pd.DataFrame(
-        {"category": matrix.ravel().astype(np.int16), "chosen": _chosen(matrix.shape, highlight)},
-    )
-    return Figure(
-        spec, data, round(side * columns) + _BESIDE, _describe(matrix, categories),
-        partial(_table, matrix, categories, row_title, column_title),
-    )  # fmt: skip
+    spec["layer"] = [_cells(categories, shown, tooltip), _signs()]
+    data = pd.DataFrame({"category": matrix.ravel().astype(np.int16), "chosen": _chosen(matrix.shape, highlight)})
+    told, cells = _describe(matrix, categories), partial(_table, matrix, categories)
+    return Heatmap(spec, data, round(side * columns) + _BESIDE, told, cells, (rows, columns))
 
 
 def _checked(places: ArrayLike, categories: Sequence[Category]) -> NDArray[np.int64]:
@@ -98,29 +91,21 @@ def _band(field: str, title: str, count: int, orient: str) -> dict[str, Any]:
     return {"field": field, "type": "ordinal", "title": title, "scale": scale, "axis": axis}
 
 
-def _cells(categories: Sequence[Category], shown: Sequence[int], tooltip: str, select: bool) -> dict[str, Any]:
+def _cells(categories: Sequence[Category], shown: Sequence[int], tooltip: str) -> dict[str, Any]:
     kinds = iter(colour.lines())
     colours: list[Any] = [colour.masked(0) if each.rest else next(kinds) for each in categories]
-    legend = {
-        "title": None, "orient": "bottom", "labelExpr": "category_names[datum.value]", "labelColor": colour.SOFT_INK,
-        "symbolType": "square", "symbolStrokeWidth": 0, "symbolOpacity": 1,
-        "columns": {"expr": "width < 420 ? 1 : 2"}, "labelLimit": 240,
-        "values": list(shown), "offset": 10, "padding": 0,
-    }  # fmt: skip
+    names = {"labelExpr": "category_names[datum.value]", "labelColor": colour.SOFT_INK, "labelLimit": 240}
+    symbol = {"symbolType": "square", "symbolStrokeWidth": 0, "symbolOpacity": 1}
+    place = {"orient": "bottom", "columns": {"expr": "width < 420 ? 1 : 2"}, "offset": 10, "padding": 0}
+    legend = {"title": None, "values": list(shown), **names, **symbol, **place}
     scale = {"domain": list(range(len(categories))), "range": colours}
-    mark: dict[str, Any] = {"type": "rect", "tooltip": {"expr": tooltip}, "strokeWidth": 3}
-    layer: dict[str, Any] = {
-        "mark": mark,
+    return {
+        "mark": {"type": "rect", "tooltip": {"expr": tooltip}, "strokeWidth": 3},
         "encoding": {
             "color": {"field": "category", "type": "nominal", "scale": scale, "legend": legend},
             "stroke": {"condition": {"test": "datum.chosen", "value": colour.INK}, "value": None},
         },
     }
-    if select:
-        mark["cursor"] = "pointer"
-        point = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
-        layer["params"] = [{"name": "cell", "select": point}]
-    return layer
 
 
 def _signs() -> dict[str, Any]:
@@ -151,12 +136,9 @@ def _describe(matrix: NDArray[np.int64], categories: Sequence[Category]) -> str:
     return f"Map of names, {matrix.shape[0]} by {matrix.shape[1]}. Cells of each: {told}."
 
 
-def _table(
-    matrix: NDArray[np.int64], categories: Sequence[Category], row_title: str, column_title: str
-) -> pd.DataFrame:  # fmt: skip
-    rows, columns = matrix.shape
-    return pd.DataFrame(
-        [[categories[place].name for place in row] for row in matrix],
-        index=[f"{row_title} {i + 1}" for i in range(rows)],
-        columns=[f"{column_title} {i + 1}" for i in range(columns)],
+def _table(matrix: NDArray[np.int64], categories: Sequence[Category]) -> pd.DataFrame:
+    names = [[categories[place].name for place in row] for row in matrix]
+    rows, columns = (
+        [f"{title} {i + 1}" for i in range(count)] for title, count in zip((_LAYER, _HEAD), matrix.shape, strict=True)
     )
+    return pd.DataFrame(names, rows, columns)

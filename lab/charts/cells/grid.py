@@ -13,13 +13,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.figure import CANVAS_ABOVE, axis_text, base, label_extent, names, quoted, written
+from lab.charts.base.axes import Axis, Domain, Scale
+from lab.charts.base.figure import CANVAS_ABOVE, axis_text, base, label_extent, names, quoted, ticks, written
 
 _LABELS_UP_TO = 128
 _NUMBERS_UP_TO = 8
 _TEXT = "cell_texts[datum.place - 1]"  # of a cell
+_PARAMETERS = ("row_labels", "column_labels")
 
 Chosen = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What cells carry in place of their numbers: what it is, and a text for each column of each row."""
+
+    title: str
+    rows: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -27,22 +37,13 @@ class Grid:
     """All that a grid of cells needs beside its numbers; titles as the reader sees them, sizes in pixels."""
 
     title: str
-    rows: Sequence[str]
-    columns: Sequence[str]
-    row_title: str
-    column_title: str
-    value_title: str
-    scale: colour.Scale
-    domain: tuple[float, float]
-    value_format: str
+    axes: tuple[Axis, Axis]  # rows, columns
+    scale: Scale
+    limits: Domain
     cell_height: float
     square: bool = True
     causal: bool = False
-    clickable: bool = False
-    numbered: bool = False
-    column_ticks: Sequence[int] | None = None
-    texts: Sequence[str] | None = None  # of the cells, row after row, in place of their numbers
-    text_title: str = "Text"
+    texts: Texts | None = None
     shift: int = 0  # of a causal grid: how many rows its first row lies below its first column's diagonal
 
     @property
@@ -56,9 +57,14 @@ class Grid:
         return {"filter": f"datum.k > datum.q + {self.shift}"}
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.axes[0].names), len(self.axes[1].names)
+
+    @property
     def longest(self) -> int:
         """The longer side, in cells."""
-        return max(len(self.rows), len(self.columns))
+        return max(self.shape)
 
 
 def flat(values: NDArray[np.float32]) -> pd.DataFrame:
@@ -66,20 +72,13 @@ def flat(values: NDArray[np.float32]) -> pd.DataFrame:
     return pd.DataFrame({"value": values.ravel()})
 
 
-def span(values: NDArray[np.float32], scale: colour.Scale) -> tuple[float, float]:
-    """The domain that shows `values` best: from 0 to the largest, or as far below zero as above."""
-    high = float(values.max() if scale == "sequential" else np.abs(values).max())
-    high = high if high > 0 else 1.0
-    return (min(0.0, float(values.min())), high) if scale == "sequential" else (-high, high)
-
-
 def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     """The Vega-Lite specification of `grid`, with the row, column or cell that is `chosen` outlined."""
-    rows, columns = len(grid.rows), len(grid.columns)
+    rows, columns = grid.shape
     spec = base(grid.title, grid.cell_height * rows, canvas=grid.longest > CANVAS_ABOVE)
-    spec["params"] += [names("row_labels", grid.rows), names("column_labels", grid.columns)]
+    spec["params"] += [names(name, axis.names) for name, axis in zip(_PARAMETERS, grid.axes, strict=True)]
     if grid.texts is not None:
-        spec["params"].append(names("cell_texts", grid.texts))
+        spec["params"].append(names("cell_texts", [text for row in grid.texts.rows for text in row]))
     if grid.square:
         # "fit-x" makes `width` the room left for the cells: this keeps them square however wide the page is
         spec["params"].append({"name": "height", "expr": f"width * {rows} / {columns}"})
@@ -129,27 +128,28 @@ def _axis(labels: Sequence[str], parameter: str) -> dict[str, Any]:
 
 def _across(grid: Grid) -> dict[str, Any]:
     """Columns: labels above, lying flat where there is room, else upright."""
-    axis = _axis(grid.columns, "column_labels") | {"orient": "top"}
+    columns, count = grid.axes[1], grid.shape[1]
+    axis = _axis(columns.names, _PARAMETERS[1]) | {"orient": "top"}
     crowded = f"bandwidth('x') < {axis['labelLimit'] + 2}"
-    if grid.column_ticks is not None:
+    if columns.counts:
         crowded = "false"
-        axis |= {"values": list(grid.column_ticks), "labels": True, "labelLimit": 40}
+        axis |= {"values": ticks(count), "labels": True, "labelLimit": 40}
     axis |= {
         "labelAngle": {"expr": f"{crowded} ? -90 : 0"},
         "labelAlign": {"expr": f"{crowded} ? 'left' : 'center'"},
         "labelBaseline": {"expr": f"{crowded} ? 'middle' : 'bottom'"},
     }
-    gap = 0.04 if len(grid.columns) <= 24 else 0
-    return _band("k", grid.column_title, len(grid.columns), gap) | {"axis": axis}
+    return _band("k", columns.title, count, 0.04 if count <= 24 else 0) | {"axis": axis}
 
 
 def _down(grid: Grid) -> dict[str, Any]:
     """Rows, from top to bottom. Their labels take a fixed width: see `_margin` for why."""
-    axis = _axis(grid.rows, "row_labels") | {"orient": "left"}
+    rows, count = grid.axes[0], grid.shape[0]
+    axis = _axis(rows.names, _PARAMETERS[0]) | {"orient": "left"}
     # Half a pixel: on a whole one, rounding noise in the turned title would tip the margin either way
     extent = axis["labelLimit"] + axis["labelPadding"] + 0.5
-    gap = 0.2 if not grid.square else 0.04 if len(grid.rows) <= 24 else 0
-    return _band("q", grid.row_title, len(grid.rows), gap) | {"axis": axis | {"minExtent": extent, "maxExtent": extent}}
+    gap = 0.2 if not grid.square else 0.04 if count <= 24 else 0
+    return _band("q", rows.title, count, gap) | {"axis": axis | {"minExtent": extent, "maxExtent": extent}}
 
 
 def _margin(down: dict[str, Any]) -> dict[str, Any]:
@@ -163,56 +163,63 @@ def _margin(down: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
-    colours = {"domain": list(grid.domain), "range": colour.ramp(grid.scale), "interpolate": "rgb", "clamp": True}
     mark: dict[str, Any] = {"type": "rect", "tooltip": {"expr": _tooltip(grid, "format(datum.value, '.6~g')")}}
     if grid.longest > CANVAS_ABOVE:
         mark["aria"] = False  # a canvas has no nodes to describe
     else:
-        q, k = _name(grid, "row_labels", "q"), _name(grid, "column_labels", "k")
+        q, k = _names(grid)
         mark["description"] = {"expr": f"{q} + ', ' + {k} + ': ' + format(datum.value, '.6~g')"}
-    color = {"field": "value", "type": "quantitative", "scale": colours, "legend": _legend(grid)}
+    color = coloured(grid.scale, grid.limits)
+    color["legend"]["titleLimit"] = 180
     layer: dict[str, Any] = {"mark": mark, "encoding": {"y": down, "color": color}}
     if grid.causal:
         layer["transform"] = [grid.exists]
-    if grid.clickable:
-        mark["cursor"] = "pointer"
-        select = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
-        layer["params"] = [{"name": "cell", "select": select}]
     return layer
 
 
-def _legend(grid: Grid) -> dict[str, Any]:
-    low, high = grid.domain
-    return {
-        "title": grid.value_title,
+def answering(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification of a grid whose cells, its first layer, answer a click."""
+    cells, *others = spec["layer"]
+    select = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
+    click = {"mark": cells["mark"] | {"cursor": "pointer"}, "params": [{"name": "cell", "select": select}]}
+    return {**spec, "layer": [cells | click, *others]}
+
+
+def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
+    """The encoding of `value` as a colour between `limits`, with the legend that says what it is."""
+    colours = {"domain": list(limits), "range": colour.ramp(scale.signed), "interpolate": "rgb", "clamp": True}
+    legend = {
+        "title": scale.title,
         "orient": "bottom",
         "direction": "horizontal",
         "gradientLength": 150,
         "gradientThickness": 10,
-        "values": [low, (low + high) / 2, high],
+        "values": [limits[0], sum(limits) / 2, limits[1]],
         "format": ".3~g",
-        "titleLimit": 180,
         "titleColor": colour.SOFT_INK,
         "labelColor": colour.SOFT_INK,
         "offset": 10,
         "padding": 0,
     }
+    return {"field": "value", "type": "quantitative", "scale": colours, "legend": legend}
 
 
 def _tooltip(grid: Grid, value: str) -> str:
     """An expression for what hovering shows: both names, both positions, the value."""
-    row, column = grid.row_title or "Row", grid.column_title or "Column"
+    row, column = (axis.title or name for axis, name in zip(grid.axes, ("Row", "Column"), strict=True))
     if row == column:
         row, column = f"{row} (row)", f"{column} (column)"
-    q, k = _name(grid, "row_labels", "q"), _name(grid, "column_labels", "k")
-    written = "" if grid.texts is None else f"{quoted(grid.text_title)}: {_TEXT}, "
-    return f"{{{quoted(row)}: {q}, {quoted(column)}: {k}, {written}{quoted(grid.value_title)}: {value}}}"
+    q, k = _names(grid)
+    written = "" if grid.texts is None else f"{quoted(grid.texts.title)}: {_TEXT}, "
+    return f"{{{quoted(row)}: {q}, {quoted(column)}: {k}, {written}{quoted(grid.scale.title)}: {value}}}"
 
 
-def _name(grid: Grid, parameter: str, field: str) -> str:
-    """An expression for a label, with its position from 1 where the grid is numbered: "3 · cat"."""
-    label = f"{parameter}[datum.{field}]"
-    return f"(datum.{field} + 1) + ' · ' + {label}" if grid.numbered else label
+def _names(grid: Grid) -> list[str]:
+    """Expressions for the labels of a row and a column, with their positions where they have any: "3 · cat"."""
+    return [
+        ("" if axis.first is None else f"(datum.{field} + {axis.first}) + ' · ' + ") + f"{parameter}[datum.{field}]"
+        for axis, field, parameter in zip(grid.axes, "qk", _PARAMETERS, strict=True)
+    ]
 
 
 def _hatching(grid: Grid) -> list[dict[str, Any]]:
@@ -231,7 +238,7 @@ def _written(grid: Grid) -> list[dict[str, Any]]:
         return []
     mark = {"type": "text", "color": colour.on_cell("datum.value"), "aria": False}
     if grid.texts is None:
-        shown = written(grid.value_format)
+        shown = written(grid.scale.format)
         mark |= {"fontSize": {"expr": "clamp(bandwidth('x') / 3.4, 8, 13)"}}
     else:
         shown, mark = _TEXT, mark | {"fontSize": 12, "limit": {"expr": "bandwidth('x') - 4"}}

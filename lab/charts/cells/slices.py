@@ -3,48 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base.colour import Scale
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.describe import describe_heatmap
-from lab.charts.base.figure import Figure, check_labels, checked_domain, numbers, ticks
+from lab.charts.base.figure import Figure, check_labels, numbers
 from lab.charts.base.tables import table
-from lab.charts.cells.grid import Grid, flat, grid_spec, span
+from lab.charts.cells.grid import Grid, flat, grid_spec
 
 _BESIDE = 110  # pixels for row labels, their title and the margin
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One side of a matrix: its title and a name for each place. ``numbers``: the names only count."""
-
-    title: str
-    names: Sequence[str]
-    numbers: bool
-
-
 def matrix_slice(
-    values: ArrayLike,
-    rows: Axis,
-    columns: Axis,
-    *,
-    title: str,
-    value_title: str,
-    domain: tuple[float, float] | None = None,
-    mask_from: int | None = None,
+    values: ArrayLike, axes: tuple[Axis, Axis], scale: Scale, *, title: str, mask_from: int | None = None
 ) -> Figure:
     """Draw `values` (rows, columns): cells are squares where both sides are named, else as wide as the page allows.
 
     Parameters
     ----------
-    domain : values at the ends of the colours; without it, those of the numbers. Colours diverge around 0
-        where there are numbers below it.
+    axes : the rows', then the columns'.
+    scale : its title and domain. Colours diverge around 0 where there are numbers below it, and what is written
+        in the cells has as many digits as fit.
     mask_from : of a causal matrix: the first row lies so many places below the first column (negative: above).
         Cells above the diagonal do not exist.
 
@@ -55,24 +39,17 @@ def matrix_slice(
     raw = np.asarray(values, dtype=np.float32)
     exists = np.ones(raw.shape, dtype=bool) if mask_from is None else np.tril(np.ones(raw.shape, bool), mask_from)
     matrix = numbers(np.where(exists, raw, np.float32(0)), ("rows", "columns"), of="slice")
-    for count, axis, what in zip(matrix.shape, (rows, columns), ("rows", "columns"), strict=True):
+    for count, axis, what in zip(matrix.shape, axes, ("rows", "columns"), strict=True):
         check_labels(count, axis.names, of="slice", what=what)
-    square = not (rows.numbers or columns.numbers)
-    scale: Scale = "diverging" if matrix.min() < 0 else "sequential"
+    square, scale = not any(axis.counts for axis in axes), replace(scale, signed=bool(matrix.min() < 0))
+    limits = scale.limits(matrix, of="slice")
+    scale = replace(scale, format=_format(max(map(abs, limits))))
     side = min(max(460 / max(matrix.shape), 5), 56)
-    limits = checked_domain(domain or span(matrix, scale), of="slice")
-    grid = Grid(
-        title, rows.names, columns.names, rows.title, columns.title, value_title, scale,
-        limits, _format(max(map(abs, limits))),
-        cell_height=side if square else float(np.clip(460 / len(rows.names), 5, 26)), square=square,
-        causal=mask_from is not None, shift=mask_from or 0,
-        column_ticks=ticks(len(columns.names)) if columns.numbers else None,
-    )  # fmt: skip
-    width = round(max(side * len(columns.names), 200)) + _BESIDE
-    return Figure(
-        grid_spec(grid, (None, None)), flat(matrix), width if square else "stretch",
-        _describe(matrix, exists, grid), partial(_table, raw, exists, rows, columns),
-    )  # fmt: skip
+    height = side if square else float(np.clip(460 / len(matrix), 5, 26))
+    grid = Grid(title, axes, scale, limits, height, square, mask_from is not None, shift=mask_from or 0)
+    width: int | Literal["stretch"] = round(max(side * matrix.shape[1], 200)) + _BESIDE if square else "stretch"
+    cells = partial(table, np.where(exists, raw, np.nan), *(axis.names for axis in axes))
+    return Figure(grid_spec(grid, (None, None)), flat(matrix), width, _describe(matrix, exists, grid), cells)
 
 
 def _format(largest: float) -> str:
@@ -87,12 +64,5 @@ def _describe(matrix: NDArray[np.float32], exists: NDArray[np.bool_], grid: Grid
         return f"Heatmap, {matrix.shape[0]} by {matrix.shape[1]}. All of it is masked."
     # A cell that does not exist must not be named: it takes the place of one that does, and is no extreme.
     shown = np.where(exists, matrix, matrix[exists].min() if matrix[exists].min() >= 0 else 0)
-    words = describe_heatmap(
-        shown.astype(np.float32), grid.rows, grid.columns, row_title=grid.row_title, column_title=grid.column_title,
-        value_format=grid.value_format,
-    )  # fmt: skip
+    words = describe_heatmap(shown.astype(np.float32), grid.axes, value_format=grid.scale.format)
     return words + ("" if exists.all() else " Above the diagonal all is masked.")
-
-
-def _table(raw: NDArray[np.float32], exists: NDArray[np.bool_], rows: Axis, columns: Axis) -> pd.DataFrame:
-    return table(np.where(exists, raw, np.nan), rows.names, columns.names)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.figure import Figure, base, check_index, check_labels, checked_domain, names, numbers, quoted
+from lab.charts.base.axes import Domain, Scale
+from lab.charts.base.figure import Figure, base, check_index, check_labels, names, numbers, quoted
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
-from lab.charts.cells.grid import flat
+from lab.charts.cells.grid import coloured, flat
 
 _CAPTION = 40  # pixels above each map for its two lines
 _GAP = 14
@@ -24,6 +25,7 @@ _WIDEST = 250  # pixels of one map
 _MANY = 16  # maps; more stand closer
 _NARROW = 480  # pixels: a page narrower than that shows fewer maps in a row
 _FEW_CELLS = 24  # a side; up to here cells stand apart
+_Step = dict[str, str]  # a transform
 
 # Where a map stands: `place` counts maps from 0. The page's width decides how many stand in a row.
 _CORNER = [
@@ -34,30 +36,38 @@ _CORNER = [
 
 @dataclass(frozen=True)
 class SmallMaps(Figure):
-    """A Figure of ``count`` maps, each of which answers a click."""
+    """A Figure of maps, each of which answers a click. ``shape``: how many there are, and the rows of one."""
 
-    count: int
+    shape: tuple[int, int]
+
+    def framed(self, place: int, row: int | None = None) -> Self:
+        """The same with a frame around one map, and around a row in every map, both from 0.
+
+        Raises ValueError where there is no such map or row.
+        """
+        count, m = self.shape
+        check_index(place, count, of="small maps", what="map")
+        check_index(row, m, of="small maps", what="row")
+        rows = [] if row is None else [{"map": each, "q": row} for each in range(count)]
+        frames = self.spec["datasets"] | {"chosen_map": [{"map": place}], "chosen_row": rows}
+        return replace(self, spec=self.spec | {"datasets": frames})
 
     def clicked(self, event: Mapping[str, Any]) -> int | None:
         """The map clicked last, from 0, or None; ``event`` is what the chart returns."""
         for cell in event.get("selection", {}).get("map") or ():
             place = cell.get("map")
-            if isinstance(place, int | float) and 0 <= place < self.count:
+            if isinstance(place, int | float) and 0 <= place < self.shape[0]:
                 return int(place)
         return None
 
 
-def small_maps(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
+def small_maps(
     values: ArrayLike,
     cells: Sequence[str],
     captions: Sequence[tuple[str, str]],
+    scale: Scale,
     *,
     title: str,
-    value_title: str,
-    domain: tuple[float, float],
-    scale: colour.Scale = "sequential",
-    highlight: int | None = None,
-    row: int | None = None,
     causal: bool = False,
 ) -> SmallMaps:
     """Draw `values` (maps, cells, cells) as small square maps, four in a row (eight above 16), two on a telephone.
@@ -66,10 +76,6 @@ def small_maps(  # noqa: PLR0913 - a chart's options have names, and most stay a
     ----------
     cells : a name for each row and column, queries down and keys across; data, not markup.
     captions : two short lines above each map.
-    domain : values at the ends of the one colour scale.
-    scale : "sequential" for values from 0 up, "diverging" for signed ones.
-    highlight : the map (from 0) that is framed.
-    row : the row (from 0) that is framed in every map.
     causal : cells above the diagonal do not exist.
 
     Raises
@@ -82,22 +88,14 @@ def small_maps(  # noqa: PLR0913 - a chart's options have names, and most stay a
         raise ValueError(f"small maps: each map has as many rows as columns, these are {m} by {across}.")
     check_labels(m, cells, of="small maps", what="rows")
     check_labels(count, [name for name, _ in captions], of="small maps", what="maps")
-    check_index(highlight, count, of="small maps", what="map")
-    check_index(row, m, of="small maps", what="row")
-    limits = checked_domain(domain, of="small maps")
     wide = min(count, 4 if count <= _MANY else 8)
     spec = base(title, 200, canvas=array.size > 44**2)
     spec["params"] += [names("cell_labels", cells), *_layout(captions, wide)]
-    spec["datasets"] = {
-        "maps": [{"map": place} for place in range(count)],
-        "chosen_map": [] if highlight is None else [{"map": highlight}],
-        "chosen_row": [] if row is None else [{"map": place, "q": row} for place in range(count)],
-    }
-    spec["layer"] = [*_frames(causal), _cells(m, limits, scale, value_title, causal), *_captions(), *_chosen(m)]
-    return SmallMaps(
-        spec, flat(array), wide * (_WIDEST if count <= _MANY else _WIDEST // 2),
-        _describe(array, captions), partial(_table, array, cells, captions, causal), count,
-    )  # fmt: skip
+    spec["datasets"] = {"maps": [{"map": place} for place in range(count)], "chosen_map": [], "chosen_row": []}
+    drawn = _cells(m, scale, scale.limits(array, of="small maps"), causal)
+    spec["layer"] = [*_frames(causal), drawn, *_captions(), *_chosen(m)]
+    width, told = wide * (_WIDEST if count <= _MANY else _WIDEST // 2), _describe(array, captions)
+    return SmallMaps(spec, flat(array), width, told, partial(_table, array, cells, captions, causal), (count, m))
 
 
 def _layout(captions: Sequence[tuple[str, str]], wide: int) -> list[dict[str, Any]]:
@@ -117,9 +115,7 @@ def _pixels(field: str) -> dict[str, Any]:
     return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
-def _box(
-    width: str, height: str, down: Sequence[dict[str, str]] = ()
-) -> tuple[list[dict[str, str]], dict[str, Any]]:  # fmt: skip
+def _box(width: str, height: str, down: Sequence[_Step] = ()) -> tuple[list[_Step], dict[str, Any]]:
     """Transforms and encoding of a box at a map's corner, moved by the transforms ``down``; sizes are expressions."""
     ends = [
         {"calculate": f"datum.left + {width}", "as": "right"},
@@ -132,14 +128,12 @@ def _box(
 def _frames(causal: bool) -> list[dict[str, Any]]:
     """The ground of each map: what is not drawn on it does not exist."""
     transform, encoding = _box("side", "side")
-    mark: dict[str, Any] = {"type": "rect", "fill": colour.masked(0) if causal else None, "stroke": colour.SOFT_INK,
-                            "strokeOpacity": 0.3, "aria": False, "tooltip": None}  # fmt: skip
+    mark: dict[str, Any] = {"type": "rect", "fill": colour.masked(0) if causal else None, "stroke": colour.SOFT_INK}
+    mark |= {"strokeOpacity": 0.3, "aria": False, "tooltip": None}
     return [{"data": {"name": "maps"}, "transform": transform, "mark": mark, "encoding": encoding}]
 
 
-def _cells(
-    m: int, domain: tuple[float, float], scale: colour.Scale, value_title: str, causal: bool
-) -> dict[str, Any]:  # fmt: skip
+def _cells(m: int, scale: Scale, limits: Domain, causal: bool) -> dict[str, Any]:
     gap = "side * 0.04 / " + str(m) if m <= _FEW_CELLS else "-0.3"
     transform: list[dict[str, Any]] = [
         {"window": [{"op": "row_number", "as": "place"}]},
@@ -158,23 +152,15 @@ def _cells(
     query, key = (f"(datum.{index} + 1) + ' · ' + cell_labels[datum.{index}]" for index in "qk")
     shown = (
         f"{{'Map': first_lines[datum.map], 'Query': {query}, 'Key': {key}, "
-        f"{quoted(value_title)}: format(datum.value, '.6~g')}}"
+        f"{quoted(scale.title)}: format(datum.value, '.6~g')}}"
     )
-    colours = {"domain": list(domain), "range": colour.ramp(scale), "interpolate": "rgb", "clamp": True}
-    legend = {
-        "title": value_title, "orient": "bottom", "direction": "horizontal", "gradientLength": 150,
-        "gradientThickness": 10, "values": [domain[0], sum(domain) / 2, domain[1]], "format": ".3~g",
-        "titleColor": colour.SOFT_INK, "labelColor": colour.SOFT_INK, "offset": 10, "padding": 0,
-    }  # fmt: skip
+    x, y = ({axis: _pixels(axis), f"{axis}2": {"field": f"{axis}2"}} for axis in "xy")
     return {
         "transform": transform,
         "mark": {"type": "rect", "cursor": "pointer", "aria": False, "tooltip": {"expr": shown}},
         "params": [{"name": "map", "select": {"type": "point", "fields": ["map"], "toggle": False, "clear": False}}],
-        "encoding": {
-            "x": _pixels("x"), "x2": {"field": "x2"}, "y": _pixels("y"), "y2": {"field": "y2"},
-            "color": {"field": "value", "type": "quantitative", "scale": colours, "legend": legend},
-        },
-    }  # fmt: skip
+        "encoding": {**x, **y, "color": coloured(scale, limits)},
+    }
 
 
 def _captions() -> list[dict[str, Any]]:
@@ -184,8 +170,8 @@ def _captions() -> list[dict[str, Any]]:
         ("first_lines", 26, colour.INK, "bold"),
         ("second_lines", 10, colour.SOFT_INK, "normal"),
     ):
-        mark = {"type": "text", "align": "left", "baseline": "middle", "dy": -above, "fontSize": 12, "aria": False,
-                "fontWeight": weight, "color": ink, "limit": {"expr": "side"}, "tooltip": None}  # fmt: skip
+        mark = {"type": "text", "align": "left", "baseline": "middle", "dy": -above, "fontSize": 12, "aria": False}
+        mark |= {"fontWeight": weight, "color": ink, "limit": {"expr": "side"}, "tooltip": None}
         encoding = {"x": _pixels("left"), "y": _pixels("top"), "text": {"field": "line", "type": "nominal"}}
         transform = [*_CORNER, {"calculate": f"{lines}[datum.map]", "as": "line"}]
         layers.append({"data": {"name": "maps"}, "transform": transform, "mark": mark, "encoding": encoding})
@@ -202,9 +188,9 @@ def _chosen(m: int) -> list[dict[str, Any]]:
     ):
         transform, encoding = _box("side", height, [row] if dataset == "chosen_row" else [])
         for stroke, wide in strokes:
-            mark = {"type": "rect", "filled": False, "stroke": stroke, "strokeWidth": wide, "aria": False,
-                    "tooltip": None}  # fmt: skip
-            layers.append({"data": {"name": dataset}, "transform": transform, "mark": mark, "encoding": encoding})
+            mark = {"type": "rect", "filled": False, "stroke": stroke, "strokeWidth": wide, "aria": False}
+            drawn = {"transform": transform, "mark": mark | {"tooltip": None}, "encoding": encoding}
+            layers.append({"data": {"name": dataset}, **drawn})
     return layers
 
 
@@ -223,6 +209,9 @@ def _table(
     return pd.DataFrame({"map": maps[place], "query": labels[q], "key": labels[k], "value": array[place, q, k]})
 
 
-def block_names(n: int, block: int) -> list[str]:
-    """Names of the cells of a map whose cells stand for ``block`` tokens of ``n`` each: "1–11", "12–22" …"""
+def block_names(labels: Sequence[str], block: int) -> Sequence[str]:
+    """Names of the cells of a map whose cells stand for ``block`` tokens each: "1–11", "12–22" …, or the labels."""
+    if block == 1:
+        return labels
+    n = len(labels)
     return [f"{start + 1}–{min(n, start + block)}" for start in range(0, math.ceil(n / block) * block, block)]

@@ -49,10 +49,7 @@ def tree_chart(
         "labels": [names[token] for token in tree.token],
         "alt": _alt(tree, names),
     }
-    arrays = {
-        "token": tree.token, "parent": tree.parent, "depth": tree.depth, "weight": tree.weight,
-        "product": tree.product,
-    }  # fmt: skip
+    arrays = {name: getattr(tree, name) for name in ("token", "parent", "depth", "weight", "product")}
     if tree.rolled is not None:
         arrays["rolled"] = tree.rolled
     return TreeChart(pack(header, arrays), partial(_table, tree, tokens, value_title, levels))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from lab.analysis.heads.thumbnails import Thumbnails
 from lab.charts.base.labels import visible
-from lab.charts.components.head_view import STEPS
+from lab.charts.components.head_view import STEPS, in_steps
 from lab.charts.components.packing import pack
 
 
@@ -31,86 +34,57 @@ class Frames:
 class ModelView:
     """What the browser needs to draw all heads; scale and order are chosen there.
 
-    maps      (L, H, m, m), attention in ten-thousandths; rows are queries
-    block     tokens that a cell stands for, of which it holds the largest weight
-    labels    n tokens, fit to be drawn
-    causal    whether cells above the diagonal do not exist
-    frames    None: no frames
-    opened    the layer and head marked as open, from 0
-    told      counts how often Python has decided which head is open: what the reader opened since stays open
+    thumbnails   maps (L, H, m, m) of weights in [0, 1], and the tokens that a cell stands for
+    labels       n tokens of any text
+    causal       whether cells above the diagonal do not exist
+    frames       None: no frames
+    opened       the layer and head marked as open, from 0
+    told         counts how often Python has decided which head is open: what the reader opened since stays open
+
+    Raises ValueError for numbers outside [0, 1], maps that are not of n tokens in blocks, not one value a head, or
+    no such head to open.
     """
 
+    thumbnails: Thumbnails
+    labels: Sequence[str]
     model: str
-    maps: NDArray[np.uint16]
-    block: int
-    labels: tuple[str, ...]
-    causal: bool
-    frames: Frames | None
-    opened: tuple[int, int]
-    told: int
+    causal: bool = False
+    frames: Frames | None = None
+    opened: tuple[int, int] = (0, 0)
+    told: int = 0
+
+    def __post_init__(self) -> None:
+        shape, block, n = self.thumbnails.maps.shape, self.thumbnails.block, len(self.labels)
+        m = -(-n // block)
+        if len(shape) != 4 or shape[2:] != (m, m) or 0 in shape:
+            raise ValueError(
+                f"model_view: maps have the shape {shape}; of {n} tokens in blocks of {block} they have "
+                f"(layers, heads, {m}, {m})."
+            )
+        if self.frames is not None and self.frames.values.shape != shape[:2]:
+            raise ValueError(f"model_view: {self.frames.values.shape} values cannot frame {shape[:2]} heads.")
+        layers, heads = self.maps.shape[:2]
+        if not (0 <= self.opened[0] < layers and 0 <= self.opened[1] < heads):
+            raise ValueError(f"model_view: there is no layer and head {self.opened} among {shape[:2]}.")
+
+    @cached_property
+    def maps(self) -> NDArray[np.uint16]:
+        """(L, H, m, m), as they travel."""
+        return in_steps(self.thumbnails.maps, of="model_view")
 
     def payload(self) -> bytes:
         """What :func:`lab.ui.components.mount` sends to ``model_view.js``: two bytes a cell."""
         header = {
             "model": visible(self.model, None),
             "steps": STEPS,
-            "block": self.block,
-            "labels": self.labels,
+            "block": self.thumbnails.block,
+            "labels": [visible(label) for label in self.labels],
             "causal": self.causal,
             "frames": None if self.frames is None else {"name": self.frames.name, "unit": self.frames.unit},
             "opened": self.opened,
             "told": self.told,
         }
-        arrays = {"maps": self.maps}
-        if self.frames is None:
-            return pack(header, arrays)
-        return pack(header, {**arrays, "values": self.frames.values.astype(np.float32)})
-
-
-def model_view(  # noqa: PLR0913 - one argument for each thing the figure shows
-    maps: ArrayLike,
-    labels: Sequence[str],
-    *,
-    model: str,
-    block: int,
-    causal: bool = False,
-    frames: Frames | None = None,
-    opened: tuple[int, int] = (0, 0),
-    told: int = 0,
-) -> ModelView:
-    """Round the small maps of all heads for the browser.
-
-    Parameters
-    ----------
-    maps : (L, H, m, m) weights in [0, 1], rows are queries; see :func:`lab.analysis.heads.thumbnails.thumbnails`.
-    labels : n, the tokens; a cell stands for ``block`` of them.
-
-    Raises
-    ------
-    ValueError : numbers outside [0, 1], maps that are not of n tokens in blocks, not one value a head, or no
-        such head to open.
-    """
-    array = np.asarray(maps, dtype=np.float64)
-    m = -(-len(labels) // block)
-    if array.ndim != 4 or array.shape[2:] != (m, m) or array.size == 0:
-        raise ValueError(
-            f"model_view: maps have the shape {array.shape}; of {len(labels)} tokens in blocks of {block} they "
-            f"have (layers, heads, {m}, {m})."
-        )
-    rounded = np.rint(array * STEPS)
-    if not (np.isfinite(array).all() and rounded.min() >= 0 and rounded.max() <= STEPS):
-        raise ValueError("model_view: attention weights lie between 0 and 1.")
-    if frames is not None and frames.values.shape != array.shape[:2]:
-        raise ValueError(f"model_view: {frames.values.shape} values cannot frame {array.shape[:2]} heads.")
-    if not all(0 <= place < count for place, count in zip(opened, array.shape[:2], strict=True)):
-        raise ValueError(f"model_view: there is no layer and head {opened} among {array.shape[:2]}.")
-    return ModelView(
-        model=model,
-        maps=rounded.astype(np.uint16),
-        block=block,
-        labels=tuple(visible(label) for label in labels),
-        causal=causal,
-        frames=frames,
-        opened=opened,
-        told=told,
-    )
+        arrays: dict[str, NDArray[Any]] = {"maps": self.maps}
+        if self.frames is not None:
+            arrays["values"] = self.frames.values.astype(np.float32)
+        return pack(header, arrays)

@@ -28,9 +28,7 @@ class NeuronChart:
         return str(self.table().to_html())
 
 
-def neuron_chart(
-    row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int], *, title: str
-) -> NeuronChart:  # fmt: skip
+def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int], *, title: str) -> NeuronChart:
     """Pack ``row``, of the query at place ``query``, against the keys at the places ``drawn``.
 
     ``tokens`` are n labels of any text; places count from 0. 8·d_k + 16 bytes a key.
@@ -56,11 +54,9 @@ def neuron_chart(
         "logsum": float(np.logaddexp.reduce(row.scaled, dtype=np.float64)),
         "alt": _alt(row, tokens, query, keys),
     }
-    arrays = {
-        "query": row.query, "keys": row.keys[keys], "values": row.values[keys], "scores": row.scores[keys],
-        "scaled": row.scaled[keys], "weights": row.weights[keys], "lengths": row.lengths[keys],
-        "context": row.context, "contribution": row.contribution,
-    }  # fmt: skip
+    listed = ("keys", "values", "scores", "scaled", "weights", "lengths")
+    of_keys = {name: getattr(row, name)[keys] for name in listed}
+    arrays = {"query": row.query, **of_keys, "context": row.context, "contribution": row.contribution}
     return NeuronChart(pack(header, arrays), partial(neuron_table, row, tokens, query, tuple(keys)))
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
+from lab.charts.base.axes import Scale
 from lab.charts.base.describe import describe_bars
 from lab.charts.base.figure import (
     CANVAS_ABOVE,
@@ -37,88 +38,74 @@ _FADE = {"condition": {"test": "datum.chosen", "value": 1}, "value": 0.45}
 _NUMBER = 52  # pixels for a number at a bar's end
 
 
-def bars(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
+def bars(
     labels: Sequence[str],
     values: ArrayLike,
+    scale: Scale,
     *,
     title: str,
-    value_title: str,
-    label_title: str = "",
     highlight: int | None = None,
-    value_format: str = ".3f",
-    domain: tuple[float, float] | None = None,
-    numbered: bool = False,
     reference: float | None = None,
 ) -> Figure:
     """Draw `values` (bars,) as horizontal bars from the first label down, the number at each bar's end.
 
     Labels may repeat. Negative bars point left, in the other colour. `highlight` (from 0) keeps one bar in
-    full colour. `domain` fixes the axis, e.g. (0, 1) for probabilities; it must hold 0. `numbered` puts the
-    position, from 1, before the name in the tooltip. `reference` is a dashed line to compare the bars with.
+    full colour. The scale's domain, e.g. (0, 1) for probabilities, must hold 0. `reference` is a dashed line to
+    compare the bars with.
 
     Raises
     ------
     ValueError : NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
     """
-    array = _values(values, highlight, domain, value_format, of="bars")
+    array = _values(values, highlight, scale, of="bars")
     check_labels(len(array), labels, of="bars", what="values")
     reach = array if reference is None else numbers([*array, reference], ("values",), of="bars")
     spec = base(title, 24 * len(array) + 8)
     spec["params"].append(names("labels", labels))
     spec["transform"] = _PLACE
-    spec["encoding"] = {"y": _label_axis(labels, label_title)}
-    label = "(datum.i + 1) + ' · ' + labels[datum.i]" if numbered else "labels[datum.i]"
+    spec["encoding"] = {"y": _label_axis(labels)}
     spec["layer"] = [
-        _bar_layer("x", _value_axis(reach, value_title, domain), {label_title or "Label": label}, value_title),
-        *_numbers_at_ends(array, value_format),
+        _bar_layer("x", _value_axis(reach, scale), {"Label": "labels[datum.i]"}, scale.title),
+        *_numbers_at_ends(array, scale.format),
         _zero("x"),
     ]
     if reference is not None:
         spec["layer"].append(_dashed(reference))
-    alt = describe_bars(array, labels, value_format=value_format)
+    alt = describe_bars(array, labels, value_format=scale.format)
     if reference is not None:
-        alt += f" Dashed line at {format(reference, value_format)}."
-    return Figure(spec, _data(array, highlight), 640, alt, partial(table, array[:, None], labels, [value_title]))
+        alt += f" Dashed line at {format(reference, scale.format)}."
+    return Figure(spec, _data(array, highlight), 640, alt, partial(table, array[:, None], labels, [scale.title]))
 
 
 def columns(
-    values: ArrayLike,
-    *,
-    title: str,
-    value_title: str,
-    index_title: str = "Dimension",
-    highlight: int | None = None,
-    value_format: str = ".3f",
-    domain: tuple[float, float] | None = None,
+    values: ArrayLike, scale: Scale, *, title: str, index_title: str = "Dimension", highlight: int | None = None
 ) -> Figure:
     """Draw `values` (columns,) as thin upright bars over 1, 2 … n, such as the 64 products of q · k.
 
     Options and errors are those of `bars`.
     """
-    array = _values(values, highlight, domain, value_format, of="columns")
+    array = _values(values, highlight, scale, of="columns")
     spec = base(title, 200, canvas=len(array) > CANVAS_ABOVE**2)
     axis = axis_text() | {"labelExpr": "datum.value + 1", "values": ticks(len(array)), "labelAngle": 0}
     x = {"field": "i", "type": "ordinal", "title": index_title, "axis": axis}
-    scale = {"domain": list(range(len(array))), "paddingInner": 0.15 if len(array) <= 128 else 0, "paddingOuter": 0}
+    bands = {"domain": list(range(len(array))), "paddingInner": 0.15 if len(array) <= 128 else 0, "paddingOuter": 0}
     spec["transform"] = _PLACE
-    spec["encoding"] = {"x": x | {"scale": scale}}
-    y = {"field": "value", "type": "quantitative", "title": value_title, "axis": _quiet_axis()}
-    if domain is not None:
-        y["scale"] = {"domain": list(domain)}
-    spec["layer"] = [_bar_layer("y", y, {index_title: "datum.i + 1"}, value_title), _zero("y")]
+    spec["encoding"] = {"x": x | {"scale": bands}}
+    y = {"field": "value", "type": "quantitative", "title": scale.title, "axis": _quiet_axis()}
+    if scale.domain is not None:
+        y["scale"] = {"domain": list(scale.domain)}
+    spec["layer"] = [_bar_layer("y", y, {index_title: "datum.i + 1"}, scale.title), _zero("y")]
     indices = [str(index + 1) for index in range(len(array))]
-    alt = describe_bars(array, indices, value_format=value_format, kind="Columns")
-    return Figure(spec, _data(array, highlight), "stretch", alt, partial(table, array[:, None], indices, [value_title]))
+    alt = describe_bars(array, indices, value_format=scale.format, kind="Columns")
+    return Figure(spec, _data(array, highlight), "stretch", alt, partial(table, array[:, None], indices, [scale.title]))
 
 
-def _values(
-    values: ArrayLike, highlight: int | None, domain: tuple[float, float] | None, value_format: str, *, of: str
-) -> NDArray[np.float32]:
+def _values(values: ArrayLike, highlight: int | None, scale: Scale, *, of: str) -> NDArray[np.float32]:
     array = numbers(values, ("values",), of=of)
     check_index(highlight, len(array), of=of, what="value")
-    check_format(value_format, of=of)
-    if domain is not None:
-        low, high = checked_domain(domain, of=of)
+    check_format(scale.format, of=of)
+    if scale.domain is not None:
+        low, high = checked_domain(scale.domain, of=of)
         if not low <= 0 <= high:
             raise ValueError(f"{of}: bars start at 0, so the domain ({low}, {high}) must hold it.")
     return array
@@ -131,13 +118,13 @@ def _data(array: NDArray[np.float32], highlight: int | None) -> pd.DataFrame:
     return pd.DataFrame({"value": array, "chosen": chosen})
 
 
-def _label_axis(labels: Sequence[str], title: str) -> dict[str, Any]:
+def _label_axis(labels: Sequence[str]) -> dict[str, Any]:
     extent = label_extent(labels, 12)
     axis = axis_text() | {"labelExpr": "labels[datum.value]", "labelLimit": extent, "labelOverlap": False}
     return {
         "field": "i",
         "type": "ordinal",
-        "title": title or None,
+        "title": None,
         "scale": {"domain": list(range(len(labels))), "paddingInner": 0.25, "paddingOuter": 0.1},
         "axis": axis | {"orient": "left", "minExtent": extent + 5, "maxExtent": extent + 5},
     }
@@ -147,15 +134,15 @@ def _quiet_axis() -> dict[str, Any]:
     return axis_text() | {"tickCount": 4, "grid": True, "gridOpacity": 0.5}
 
 
-def _value_axis(array: NDArray[np.float32], title: str, domain: tuple[float, float] | None) -> dict[str, Any]:
+def _value_axis(array: NDArray[np.float32], scale: Scale) -> dict[str, Any]:
     """The values' axis, with room beyond the longest bars for their numbers, in pixels."""
-    low, high = domain or (min(0.0, float(array.min())), max(0.0, float(array.max())))
+    low, high = scale.domain or (min(0.0, float(array.min())), max(0.0, float(array.max())))
     if low == high:
         high = 1.0
     left, right = _NUMBER if low < 0 else 0, _NUMBER if high > 0 else 0
     room = [left, {"expr": f"width - {right}"}]
-    scale = {"domain": [low, high], "range": room, "nice": False, "clamp": True}
-    return {"field": "value", "type": "quantitative", "title": title, "scale": scale, "axis": _quiet_axis()}
+    ends = {"domain": [low, high], "range": room, "nice": False, "clamp": True}
+    return {"field": "value", "type": "quantitative", "title": scale.title, "scale": ends, "axis": _quiet_axis()}
 
 
 def _bar_layer(channel: str, value: dict[str, Any], words: dict[str, str], value_title: str) -> dict[str, Any]:

@@ -16,21 +16,20 @@ _CURVE, _POINT, _CHOSEN = 0, 1, 2
 def curve(
     line: tuple[ArrayLike, ArrayLike],
     points: tuple[ArrayLike, ArrayLike],
+    titles: tuple[str, str, str],
     *,
     title: str,
-    x_title: str,
-    y_title: str,
-    point_title: str,
     highlight: int | None = None,
 ) -> Figure:
-    """Draw `line` (x, y) through `points` (x, y), one for each `point_title` ("Neuron") 1, 2, 3 …
+    """Draw `line` (x, y) through `points` (x, y), which count 1, 2, 3 …
 
-    `highlight` (from 0) marks one point.
+    `titles` name x, y and a point ("Neuron"); `highlight` (from 0) marks one point.
 
     Raises
     ------
     ValueError : NaN, infinity, x and y of different lengths, or a highlight that is none of the points.
     """
+    x_title, y_title, point_title = titles
     line_x, line_y = _pair(line, "line")
     x, y = _pair(points, "points")
     check_index(highlight, len(x), of="curve", what="point")
@@ -51,9 +50,8 @@ def curve(
         _only(_POINT, dots),
         _only(_CHOSEN, chosen | {"opacity": 1, "tooltip": tooltip}),
     ]
-    alt = _words(x, y, highlight, x_title, y_title, point_title)
-    data = _data((line_x, line_y), (x, y), highlight)
-    return Figure(spec, data, 720, alt, partial(_table, x, y, x_title, y_title, point_title))
+    data, alt = _data((line_x, line_y), (x, y), highlight), _words(x, y, highlight, titles)
+    return Figure(spec, data, 720, alt, partial(_table, x, y, titles))
 
 
 def _pair(values: tuple[ArrayLike, ArrayLike], name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -86,9 +84,8 @@ def _data(
     )
 
 
-def _words(
-    x: NDArray[np.float32], y: NDArray[np.float32], highlight: int | None, x_title: str, y_title: str, point_title: str
-) -> str:
+def _words(x: NDArray[np.float32], y: NDArray[np.float32], highlight: int | None, titles: tuple[str, str, str]) -> str:
+    x_title, y_title, point_title = titles
     text = (
         f"Curve with {len(x)} points. {x_title} from {x.min():.2f} to {x.max():.2f}, "
         f"{y_title} from {y.min():.2f} to {y.max():.2f}. {(x < 0).mean():.0%} of the points lie left of 0."
@@ -98,8 +95,6 @@ def _words(
     return f"{text} {point_title} {highlight + 1}: {x_title} {x[highlight]:.3f}, {y_title} {y[highlight]:.3f}."
 
 
-def _table(
-    x: NDArray[np.float32], y: NDArray[np.float32], x_title: str, y_title: str, point_title: str
-) -> pd.DataFrame:
-    index = pd.Index(range(1, len(x) + 1), name=point_title)
-    return pd.DataFrame({x_title: x, y_title: y}, index=pd.Index(index.to_list(), name=point_title))
+def _table(x: NDArray[np.float32], y: NDArray[np.float32], titles: tuple[str, str, str]) -> pd.DataFrame:
+    index = pd.Index(list(range(1, len(x) + 1)), name=titles[2])
+    return pd.DataFrame({titles[0]: x, titles[1]: y}, index=index)

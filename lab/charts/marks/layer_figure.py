@@ -45,10 +45,8 @@ class Architecture:
         before, after = (norm_1, ()) if self.pre_norm else ((), norm_1)
         before_ffn, last = (norm_2, ()) if self.pre_norm else ((), norm_2)
         attention = (("query", "key", "value"), *((name,) for name in _ATTENTION), ("mix",), ("concat",))
-        layer = (
-            ("input",), *before, *attention, ("projection",), ("add_1",), *after,
-            *before_ffn, ("ffn_in",), ("activation",), ("ffn_out",), ("add_2",), *last,
-        )  # fmt: skip
+        attended = (("input",), *before, *attention, ("projection",), ("add_1",), *after)
+        layer = (*attended, *before_ffn, ("ffn_in",), ("activation",), ("ffn_out",), ("add_2",), *last)
         below = (_BELOW, ("sum",), ("embedding_norm",), ("project",))
         above = (("final_norm",), _HEADS) if self.pre_norm else (_HEADS,)
         known = {"sum", "final_norm", *self.blocks}
@@ -59,10 +57,8 @@ class Architecture:
         """The blocks behind a tensor's place: some places are another block in each family."""
         left = "add_2" if self.pre_norm else "norm_2"
         entered = next(b for b in ("project", "embedding_norm", "sum") if b in {"sum", *self.blocks})
-        special: Mapping[str, tuple[str, ...]] = {
-            "left": (left,), "stream": ("input", left), "embedded": (entered,),
-            "final": ("final_norm",) if self.pre_norm else (left,),
-        }  # fmt: skip
+        final = "final_norm" if self.pre_norm else left
+        special = {"left": (left,), "stream": ("input", left), "embedded": (entered,), "final": (final,)}
         return special.get(place, (place,))
 
 
@@ -161,26 +157,19 @@ def _boxes() -> list[dict[str, Any]]:
     layers = []
     for test, fill in (("!datum.marked", colour.PAPER), ("datum.marked", colour.POSITIVE)):
         mark = {"type": "rect", "fill": fill, "stroke": colour.SOFT_INK, "strokeWidth": 1, "cornerRadius": 5}
-        layers.append(
-            {"transform": [{"filter": f"datum.kind === 'block' && {test}"}],
-             "mark": mark | {"tooltip": None, "aria": False}, "encoding": _ENDS}
-        )  # fmt: skip
+        blocks = [{"filter": f"datum.kind === 'block' && {test}"}]
+        layers.append({"transform": blocks, "mark": mark | {"tooltip": None, "aria": False}, "encoding": _ENDS})
     return layers
 
 
 def _words() -> list[dict[str, Any]]:
-    layers = []
+    layers, text = [], {"text": {"value": {"expr": "labels[datum.label]"}}}
+    middle = [{"calculate": f"(datum.{x} + datum.{x}2) / 2", "as": name} for x, name in (("x", "across"), ("y", "up"))]
+    places: dict[str, Any] = {x: {"field": name, "type": "quantitative"} for x, name in (("x", "across"), ("y", "up"))}
     for test, ink in (("!datum.marked", colour.INK), ("datum.marked", colour.themed("#ffffff", "#0e1117"))):
         mark = {"type": "text", "align": "center", "baseline": "middle", "fontSize": 12, "color": ink, "aria": False}
-        layers.append(
-            {"transform": [{"filter": f"datum.kind === 'block' && {test}"},
-                           {"calculate": "(datum.x + datum.x2) / 2", "as": "across"},
-                           {"calculate": "(datum.y + datum.y2) / 2", "as": "up"}],
-             "mark": mark | {"tooltip": None},
-             "encoding": {"x": {"field": "across", "type": "quantitative"},
-                          "y": {"field": "up", "type": "quantitative"},
-                          "text": {"value": {"expr": "labels[datum.label]"}}}}
-        )  # fmt: skip
+        blocks = [{"filter": f"datum.kind === 'block' && {test}"}, *middle]
+        layers.append({"transform": blocks, "mark": mark | {"tooltip": None}, "encoding": places | text})
     return layers
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
+from lab.charts.base.axes import Places, Scale
 from lab.charts.base.describe import describe_lines
 from lab.charts.base.figure import (
     CANVAS_ABOVE,
@@ -25,53 +26,43 @@ from lab.charts.base.figure import (
 from lab.charts.base.tables import unique_names
 
 
-def lines(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
-    series: Mapping[str, ArrayLike],
-    *,
-    title: str,
-    x_title: str,
-    y_title: str,
-    x: Sequence[float] | None = None,
-    y_domain: tuple[float, float] | None = None,
-    value_format: str = ".3f",
-    log: bool = False,
-) -> Figure:
-    """Draw one line for each of `series`, (points,) each, over `x` or over 1, 2, 3 …
+def lines(series: Mapping[str, ArrayLike], x: Places, y: Scale, *, title: str, log: bool = False) -> Figure:
+    """Draw one line for each of `series`, (points,) each.
 
-    Lines may differ in length (a run that goes on): each takes the first of `x`. Up to six. With `log` equal
-    distances up are equal factors.
+    Lines may differ in length (a run that goes on): each takes the first of the places. Up to six. With `log`
+    equal distances up are equal factors.
 
     Raises
     ------
-    ValueError : no series or more than six, more points than `x`, NaN or infinity, with `log` a value not above 0.
+    ValueError : no series or more than six, more points than places, NaN or infinity, with `log` a value not above 0.
     """
-    check_format(value_format, of="lines")
+    check_format(y.format, of="lines")
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
     if not 0 < len(arrays) <= len(colour.lines()):
         raise ValueError(f"lines: one to {len(colour.lines())} lines can be told apart, got {len(arrays)}.")
-    places = _places(arrays, x)
+    places = _places(arrays, x.at)
     spec = base(title, 240, canvas=sum(array.size for array in arrays.values()) > CANVAS_ABOVE**2)
     spec["params"].append(names("labels", list(arrays)))
-    axis = axis_text() | {"tickCount": 5} | ({"tickMinStep": 1} if x is None else {})
-    scale: dict[str, Any] = {"domain": list(checked_domain(y_domain, of="lines"))} if y_domain else {"zero": False}
+    axis = axis_text() | {"tickCount": 5} | ({"tickMinStep": 1} if x.at is None else {})
+    scale: dict[str, Any] = {"domain": list(checked_domain(y.domain, of="lines"))} if y.domain else {"zero": False}
     if log:
         if any((array <= 0).any() for array in arrays.values()):
             raise ValueError("lines: a log scale needs values above 0.")
         scale = {"type": "log"}
     spec["encoding"] = {
-        "x": _quantity("x", x_title, {"zero": False, "nice": False}, axis),
-        "y": _quantity("value", y_title, scale, axis_text() | {"tickCount": 5, "grid": True, "gridOpacity": 0.5}),
+        "x": _quantity("x", x.title, {"zero": False, "nice": False}, axis),
+        "y": _quantity("value", y.title, scale, axis_text() | {"tickCount": 5, "grid": True, "gridOpacity": 0.5}),
         "color": _told_apart(len(arrays)),
     }
-    tooltip = f"{{{quoted(y_title)}: format(datum.value, '.6~g'), {quoted(x_title)}: datum.x}}"
+    tooltip = f"{{{quoted(y.title)}: format(datum.value, '.6~g'), {quoted(x.title)}: datum.x}}"
     if len(arrays) > 1:
         tooltip = f"{{'Line': labels[datum.line], {tooltip[1:]}"
     spec["layer"] = [
         {"mark": {"type": "line", "strokeWidth": 2, "tooltip": None}},
         {"mark": {"type": "point", "filled": True, "size": 30, "tooltip": {"expr": tooltip}}},
     ]
-    alt = describe_lines(arrays, value_format=value_format)
-    return Figure(spec, _data(arrays, places), "stretch", alt, partial(_table, arrays, places, x_title))
+    alt = describe_lines(arrays, value_format=y.format)
+    return Figure(spec, _data(arrays, places), "stretch", alt, partial(_table, arrays, places, x.title))
 
 
 def settled(figure: Figure) -> Figure:

@@ -10,22 +10,20 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.figure import Figure, check_format, names, numbers, quoted
+from lab.charts.base.axes import Places, Scale
+from lab.charts.base.figure import Figure, names, numbers, quoted
 from lab.charts.base.tables import unique_names
 from lab.charts.marks.lines import lines
 
 
-def marked_lines(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
+def marked_lines(
     series: Mapping[str, ArrayLike],
     marks: Mapping[str, tuple[float, float]],
+    x: Places,
+    y: Scale,
     *,
     title: str,
-    x_title: str,
-    y_title: str,
-    x: Sequence[float],
     rule: float | None = None,
-    y_domain: tuple[float, float] | None = None,
-    value_format: str = ".3f",
 ) -> Figure:
     """Draw `series`, as :func:`lines` does, over the logarithm of `x`, and each of `marks` (x, y).
 
@@ -36,14 +34,11 @@ def marked_lines(  # noqa: PLR0913 - a chart's options have names, and most stay
     ------
     ValueError : whatever `lines` refuses; an x, mark or rule that has no logarithm; a mark that is NaN or infinite.
     """
-    check_format(value_format, of="marked lines")
     places = numbers([[*place] for place in marks.values()], ("marks", "coordinates"), of="marked lines")
-    at = [*x, *places[:, 0].tolist(), *([] if rule is None else [rule])]
+    at = [*(x.at or ()), *places[:, 0].tolist(), *([] if rule is None else [rule])]
     if min(at) <= 0:
         raise ValueError(f"marked lines: {min(at)} has no logarithm; x, marks and rule must be above 0.")
-    figure = lines(
-        series, title=title, x_title=x_title, y_title=y_title, x=x, y_domain=y_domain, value_format=value_format
-    )
+    figure = lines(series, x, y, title=title)
     spec = figure.spec
     spec["params"].append(names("mark_labels", list(marks)))
     owners = [list(series).index(name) if name in series else -1 for name in marks]
@@ -53,10 +48,10 @@ def marked_lines(  # noqa: PLR0913 - a chart's options have names, and most stay
         spec["layer"][0],
         _hover(spec["layer"][1]),
         *_upright(rule),
-        *_marks(places, owners, x_title, y_title),
+        *_marks(places, owners, x.title, y.title),
     ]
     told = "; ".join(
-        f"{name} at {x_title.lower()} {place[0]:g}: {format(float(place[1]), value_format)}"
+        f"{name} at {x.title.lower()} {place[0]:g}: {format(float(place[1]), y.format)}"
         for name, place in zip(marks, places, strict=True)
     )
     return replace(figure, alt=f"{figure.alt} Marked: {told}.", table=partial(_table, figure, places, list(marks)))
@@ -71,9 +66,9 @@ def _upright(rule: float | None) -> list[dict[str, Any]]:
     if rule is None:
         return []
     mark = {"type": "rule", "color": colour.INK, "strokeDash": [5, 4], "strokeWidth": 1.5, "aria": False}
-    return [{"data": {"values": [{"x": rule}]}, "mark": mark | {"tooltip": None}, "encoding": {
-        "x": {"field": "x", "type": "quantitative"}, "y": {"value": 0}, "y2": {"value": "height"},
-        "color": {"value": colour.INK}}}]  # fmt: skip
+    x, ends = {"field": "x", "type": "quantitative"}, {"y": {"value": 0}, "y2": {"value": "height"}}
+    encoding = {"x": x, **ends, "color": {"value": colour.INK}}
+    return [{"data": {"values": [{"x": rule}]}, "mark": mark | {"tooltip": None}, "encoding": encoding}]
 
 
 def _marks(places: NDArray[np.float32], owners: Sequence[int], x_title: str, y_title: str) -> list[dict[str, Any]]:
@@ -89,22 +84,14 @@ def _marks(places: NDArray[np.float32], owners: Sequence[int], x_title: str, y_t
     shape = {"field": "mark", "type": "nominal", "legend": None, "scale": {"range": ["circle", "diamond", "square"]}}
     point = {"type": "point", "filled": True, "size": 130, "opacity": 1, "tooltip": tooltip}
     left = "scale('x', datum.x) > width / 2"
-    text = {
-        "type": "text", "fontSize": 12, "fontWeight": "bold", "baseline": "bottom", "dy": -8, "aria": False,
-        "align": {"expr": f"{left} ? 'right' : 'left'"}, "dx": {"expr": f"{left} ? -6 : 6"},
-    }  # fmt: skip
+    text = {"type": "text", "fontSize": 12, "fontWeight": "bold", "baseline": "bottom", "dy": -8, "aria": False}
+    text |= {"align": {"expr": f"{left} ? 'right' : 'left'"}, "dx": {"expr": f"{left} ? -6 : 6"}}
     own = [{"test": f"datum.owner === {i}", "value": line} for i, line in enumerate(colour.lines())]
     data, ink = {"values": rows}, {"value": colour.INK}
     label = {"value": {"expr": "mark_labels[datum.mark]"}}
-    return [
-        {"data": data, "mark": point, "encoding": {"color": {"condition": own, **ink}, "shape": shape}},
-        {
-            "data": data,
-            "transform": [{"filter": "datum.owner < 0"}],
-            "mark": text,
-            "encoding": {"color": ink, "text": label},
-        },
-    ]
+    named = {"transform": [{"filter": "datum.owner < 0"}], "mark": text, "encoding": {"color": ink, "text": label}}
+    points = {"mark": point, "encoding": {"color": {"condition": own, **ink}, "shape": shape}}
+    return [{"data": data, **points}, {"data": data, **named}]
 
 
 def _table(figure: Figure, places: NDArray[np.float32], marks: Sequence[str]) -> pd.DataFrame:

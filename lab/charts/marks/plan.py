@@ -44,10 +44,8 @@ def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: st
         "x": {"field": "x", "type": "quantitative", "scale": {"domain": [0, 1], "nice": False}, "axis": None},
         "y": _y("y", len(boxes)),
     }
-    spec["layer"] = [
-        _lines(), _heads(), *_boxes(),
-        _text("labels[datum.row]", "center"), _text(f"format(datum.value, '{value_format}')", "left", _NUMBER),
-    ]  # fmt: skip
+    number = _text(f"format(datum.value, '{value_format}')", "left", _NUMBER)
+    spec["layer"] = [_lines(), _heads(), *_boxes(), _text("labels[datum.row]", "center"), number]
     values = np.array([box.value for box in boxes], dtype=np.float32)
     shown = [visible(box.name) for box in boxes]
     ways = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,22 +21,28 @@ _FAINT = "rgba(128, 132, 149, 0.75)"
 _CHOSEN, _FILL = "#2f86d6", "rgba(47, 134, 214, 0.22)"
 
 
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A closed line: ``values`` (axes,) in [0, 1], and what the pointer shows at each corner, a text an axis."""
+
+    values: ArrayLike
+    hover: Sequence[str]
+
+
 def radar(
-    shapes: Mapping[str, ArrayLike],
+    shapes: Mapping[str, Shape],
     axes: Sequence[str],
-    hover: Mapping[str, Sequence[str]],
     *,
     title: str,
     axis_title: str,
     chosen: str,
     table: pd.DataFrame,
 ) -> Plotted:
-    """Draw each of `shapes`, (axes,) in [0, 1], as a closed line; the `chosen` one filled and on top.
+    """Draw each of `shapes` under its name; the `chosen` one filled and on top.
 
     Parameters
     ----------
     axes : a name for each axis, clockwise from the top; at least three make a shape.
-    hover : what the pointer shows at each corner, one line of text an axis.
     axis_title : what the distance from the middle is.
     table : the numbers behind it.
 
@@ -47,12 +54,12 @@ def radar(
         raise ValueError(f"radar: a shape needs at least three axes, got {len(axes)}.")
     if chosen not in shapes:
         raise ValueError(f"radar: {chosen!r} is not among the shapes.")
-    arrays = {name: numbers(values, ("axes",), of=f"radar, “{name}”") for name, values in shapes.items()}
+    arrays = {name: numbers(shape.values, ("axes",), of=f"radar, “{name}”") for name, shape in shapes.items()}
     for name, values in arrays.items():
         check_labels(len(values), axes, of=f"radar, “{name}”", what="values")
-        check_labels(len(values), hover[name], of=f"radar, “{name}”", what="values")
+        check_labels(len(values), shapes[name].hover, of=f"radar, “{name}”", what="values")
     last = sorted(arrays, key=lambda name: name == chosen)
-    traces = [_shape(name, arrays[name].tolist(), axes, hover[name], name == chosen) for name in last]
+    traces = [_shape(name, arrays[name].tolist(), axes, shapes[name].hover, name == chosen) for name in last]
     top = max(range(len(axes)), key=lambda place: arrays[chosen][place])
     alt = (
         f"Radar of {len(axes)} values, {axis_title}. {visible(chosen)} reaches farthest at {axes[top]}, "
@@ -62,28 +69,22 @@ def radar(
 
 
 def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[str], chosen: bool) -> dict[str, Any]:
-    return {
-        "type": "scatterpolar", "name": name, "r": [*values, values[0]], "theta": [*axes, axes[0]],
-        "mode": "lines+markers", "text": [*hover, hover[0]], "hovertemplate": "%{text}<extra></extra>",
-        "line": {"color": _CHOSEN if chosen else _FAINT, "width": 3 if chosen else 1.2},
-        "marker": {"size": 8 if chosen else 5}, "fill": "toself" if chosen else "none", "fillcolor": _FILL,
-        "hoveron": "points",
-    }  # fmt: skip
+    corners = {"r": [*values, values[0]], "theta": [*axes, axes[0]], "text": [*hover, hover[0]]}
+    line = {"color": _CHOSEN if chosen else _FAINT, "width": 3 if chosen else 1.2}
+    drawn = {"mode": "lines+markers", "line": line, "marker": {"size": 8 if chosen else 5}}
+    area = {"fill": "toself" if chosen else "none", "fillcolor": _FILL}
+    told = {"hovertemplate": "%{text}<extra></extra>", "hoveron": "points"}
+    return {"type": "scatterpolar", "name": name, **corners, **drawn, **area, **told}
 
 
 def _figure(traces: list[dict[str, Any]], title: str, axis_title: str, count: int) -> PlotlyFigure:
     import plotly.graph_objects as go
 
     # The scale stands between the first two axes, where no name is in its way.
-    radial = {
-        "range": [0, 1], "tickvals": [0, 0.5, 1], "ticktext": ["0", "", f"1 · {axis_title}"], "tickangle": 0,
-        "angle": 90 - 180 / count, "tickfont": {"size": 11},
-    }  # fmt: skip
-    layout = {
-        "title": {"text": title, "x": 0}, "showlegend": False, "height": 460,
-        "margin": {"l": 70, "r": 70, "t": 70, "b": 40},
-        "polar": {
-            "radialaxis": radial, "angularaxis": {"direction": "clockwise", "rotation": 90}, "bgcolor": "rgba(0,0,0,0)"
-        },
-    }  # fmt: skip
+    ticks = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "", f"1 · {axis_title}"], "tickangle": 0}
+    radial = {"range": [0, 1], **ticks, "angle": 90 - 180 / count, "tickfont": {"size": 11}}
+    around = {"direction": "clockwise", "rotation": 90}
+    polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}
+    margin, heading = {"l": 70, "r": 70, "t": 70, "b": 40}, {"text": title, "x": 0}
+    layout = {"title": heading, "showlegend": False, "height": 460, "margin": margin, "polar": polar}
     return go.Figure(data=traces, layout=layout)

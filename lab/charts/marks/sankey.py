@@ -24,6 +24,7 @@ _ROW, _WORD, _LEAST = 24, 16, 320  # pixels: a token in the fullest column, a wo
 _TOP, _BOTTOM = 60, 50  # pixels above and below the drawing
 # Plotly takes a coordinate of 0 for one that is not given.
 _EDGE = 0.002
+_TOLD = "%{customdata}<extra></extra>"
 
 
 @dataclass(frozen=True)
@@ -63,18 +64,11 @@ def sankey(
     height = max(_LEAST, _ROW * int(np.bincount(nodes[:, 0]).max()))
     pad, scale = _scale(nodes[:, 0], _columns(len(nodes), source, target), value, height)
     y = _middles(nodes, np.maximum(value * scale, _WORD), height)
-    trace = {
-        "type": "sankey", "arrangement": "fixed", "valueformat": ".4f",
-        "node": {
-            "x": np.clip(nodes[:, 0] / layers, _EDGE, 1 - _EDGE).tolist(), "y": np.clip(y, _EDGE, 1).tolist(),
-            "pad": pad, **_node_look(nodes, tokens, chosen),
-        },
-        "link": {
-            "source": source.tolist(), "target": target.tolist(), "value": weight.tolist(), "color": _BAND,
-            "hovercolor": _BAND_HOVER, "customdata": _hover(bands, weight, tokens, value_title),
-            "hovertemplate": "%{customdata}<extra></extra>",
-        },
-    }  # fmt: skip
+    x = np.clip(nodes[:, 0] / layers, _EDGE, 1 - _EDGE).tolist()
+    node = {"x": x, "y": np.clip(y, _EDGE, 1).tolist(), "pad": pad, **_node_look(nodes, tokens, chosen)}
+    link = {"source": source.tolist(), "target": target.tolist(), "value": weight.tolist(), "color": _BAND}
+    told = {"hovercolor": _BAND_HOVER, "customdata": _hover(bands, weight, tokens, value_title), "hovertemplate": _TOLD}
+    trace = {"type": "sankey", "arrangement": "fixed", "valueformat": ".4f", "node": node, "link": link | told}
     table = partial(_table, bands, weight, tokens, value_title)
     return Plotted(_figure(trace, height, layers, title), _alt(bands, weight, tokens, layers), table)
 
@@ -96,9 +90,7 @@ def _columns(count: int, source: NDArray[np.intp], target: NDArray[np.intp]) -> 
     return column
 
 
-def _scale(
-    level: NDArray[np.intp], column: NDArray[np.intp], value: NDArray[Any], height: int
-) -> tuple[float, float]:  # fmt: skip
+def _scale(level: NDArray[np.intp], column: NDArray[np.intp], value: NDArray[Any], height: int) -> tuple[float, float]:
     """The padding to ask for, and the pixels that a weight of 1 then takes.
 
     Plotly draws all bands on one scale, the largest at which its fullest column fits with the padding. A level may
@@ -138,6 +130,7 @@ def _apart(wanted: NDArray[Any], size: NDArray[Any], gap: float, height: float) 
 
 
 def _node_look(nodes: NDArray[np.intp], tokens: Sequence[str], chosen: int | None) -> dict[str, Any]:
+    drawn = {"hovertemplate": _TOLD, "align": "left", "thickness": 12, "line": {"width": 0}}
     after = ["input" if level == 0 else f"after layer {level}" for level in nodes[:, 0]]
     return {
         "label": [plotly_text(tokens[token]) for token in nodes[:, 1]],
@@ -146,9 +139,8 @@ def _node_look(nodes: NDArray[np.intp], tokens: Sequence[str], chosen: int | Non
             f"{plotly_text(tokens[token])} ({token + 1}), {where}"
             for token, where in zip(nodes[:, 1], after, strict=True)
         ],
-        "hovertemplate": "%{customdata}<extra></extra>", "align": "left", "thickness": 12,
-        "line": {"width": 0},
-    }  # fmt: skip
+        **drawn,
+    }
 
 
 def _hover(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], value_title: str) -> list[str]:
@@ -172,19 +164,13 @@ def _figure(trace: dict[str, Any], height: int, layers: int, title: str) -> Plot
     import plotly.graph_objects as go
 
     names = ["Input", *(f"Layer {layer}" if layers <= 6 else str(layer) for layer in range(1, layers + 1))]
-    under = [
-        {
-            "text": name, "x": place / layers, "y": 0, "yshift": -14, "xref": "paper", "yref": "paper",
-            "showarrow": False, "yanchor": "top",
-            "xanchor": "left" if place == 0 else "right" if place == layers else "center",
-        }
-        for place, name in enumerate(names)
-    ]  # fmt: skip
-    layout = {
-        "title": {"text": title, "x": 0}, "height": height + _TOP + _BOTTOM,
-        "margin": {"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}, "annotations": under, "font": {"size": 13},
-    }  # fmt: skip
-    return go.Figure(data=[trace], layout=layout)
+    below = {"y": 0, "yshift": -14, "xref": "paper", "yref": "paper", "showarrow": False, "yanchor": "top"}
+    sides = ["left", *["center"] * (layers - 1), "right"]
+    named = enumerate(zip(names, sides, strict=True))
+    under = [{"text": name, "x": place / layers, "xanchor": side, **below} for place, (name, side) in named]
+    heading, margin = {"text": title, "x": 0}, {"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}
+    frame = {"title": heading, "height": height + _TOP + _BOTTOM, "margin": margin}
+    return go.Figure(data=[trace], layout=frame | {"annotations": under, "font": {"size": 13}})
 
 
 def _table(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], value_title: str) -> pd.DataFrame:

@@ -9,7 +9,8 @@ import numpy as np
 
 from lab.analysis.heads.metric_parts import MetricParts, RowEntropy
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import Quantity, numeric, ranked
 
 Head = tuple[int, int]
 # A change of less than this share of the whole scale is "about the same"; between it and MARGIN nothing is asked.
@@ -102,7 +103,7 @@ def doubled(n: int, causal: bool) -> Question | None:
             2 * now: f"Twice the rows give {2 * now:.1f}, but each row also has more keys to spread over.",
             4 * now: "Four times the cells, but a row’s entropy grows with the logarithm of its length.",
         },
-        lambda value: f"{value:.1f} nats",
+        Quantity("{:.1f} nats".format),
     )
 
 
@@ -122,7 +123,7 @@ def row_share(token: str, row: RowEntropy) -> Question | None:
             row.total / math.log2(keys): f"Divided by log₂ {keys}: entropy in nats goes with the natural logarithm.",
             1 - share: "That is what is missing to the maximum.",
         },
-        lambda value: f"{value:.3f}",
+        Quantity("{:.3f}".format),
     )
 
 
@@ -142,7 +143,7 @@ def effective_keys(token: str, row: RowEntropy) -> Question | None:
             row.total: "That is the entropy itself: its exponential is the number of keys.",
             float(keys) / 2: f"Evenly over half of the keys it is ln {keys / 2:g} = {math.log(keys / 2):.3f}.",
         },
-        lambda value: f"{value:.2f}",
+        Quantity("{:.2f}".format),
     )
 
 
@@ -165,7 +166,7 @@ def uniform_average(n: int, causal: bool) -> Question | None:
             1.0: "1 means that each row gives everything to one key.",
             0.5: f"Only with two keys in a row; here there are {'up to ' if causal else ''}{n}.",
         },
-        lambda number: f"{number:.3f}",
+        Quantity("{:.3f}".format),
     )
 
 

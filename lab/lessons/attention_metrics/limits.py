@@ -16,15 +16,7 @@ from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.lessons.attention_metrics import checks as ask
 from lab.ui.drawing import code, draw
-from lab.ui.metric_choice import (
-    LESSON,
-    choose_metric,
-    choose_version,
-    found,
-    no_choice,
-    threshold,
-    uniform,
-)
+from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TAU
 from lab.ui.quiz import predict

@@ -23,15 +23,7 @@ from lab.figures.multi_head import CELLS
 from lab.lessons.attention_metrics import checks as ask
 from lab.ui.blanks import blanks
 from lab.ui.drawing import code, draw
-from lab.ui.metric_choice import (
-    LESSON,
-    choose_metric,
-    choose_version,
-    found,
-    no_choice,
-    threshold,
-    uniform,
-)
+from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.one_head import OneHead, choose_token
 from lab.ui.quiz import checks, predict
 
@@ -160,10 +152,8 @@ def _show_terms(view: OneHead, row: take.RowEntropy) -> None:
         },
         index=[i + 1 for i in shown],
     )
-    st.dataframe(
-        table, height="content",
-        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]},
-    )  # fmt: skip
+    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]}
+    st.dataframe(table, height="content", column_config=numbers)
     if count > len(shown):
         rest = row.total - float(row.terms[shown].sum())
         st.caption(f"The {len(shown)} largest weights of {count}; the other rows add {rest:.4f}.")

@@ -5,14 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lab.analysis.heads.attention import heaviest
-from lab.analysis.layers.embeddings import (
-    Movement,
-    Order,
-    SegmentChange,
-    Values,
-    permutation_gap,
-    segment_movement,
-)
+from lab.analysis.layers.embeddings import Movement, Order, SegmentChange, Values, permutation_gap, segment_movement
+from lab.charts.base.axes import Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.charts.marks.lines import lines, settled
@@ -20,7 +14,7 @@ from lab.figures.attention import BARS
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 
-STATES = "Hidden state (0 = input of layer 1)"
+STATES, DISTANCE = "Hidden state (0 = input of layer 1)", Scale("Distance ÷ length")
 WITHOUT, WITH, NO_MASK = "positions zeroed", "positions kept", "zeroed, no mask"
 
 
@@ -34,10 +28,8 @@ def segment_means(traced: Trace, movement: Movement) -> dict[str, Values]:
 def segment_movement_by_layer(traced: Trace, change: SegmentChange) -> Figure:
     """How far vectors move, layer by layer, when the segments are changed. Errors: those of ``segment_movement``."""
     movement = segment_movement(traced, change)
-    return settled(lines(
-        segment_means(traced, movement), x=range(len(movement.distance)), x_title=STATES,
-        y_title="Distance ÷ length", title="How far vectors move, on average",
-    ))  # fmt: skip
+    places, means = Places(STATES, range(len(movement.distance))), segment_means(traced, movement)
+    return settled(lines(means, places, DISTANCE, title="How far vectors move, on average"))
 
 
 def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int = 0) -> Figure:
@@ -45,10 +37,8 @@ def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int =
     moved, n = segment_movement(traced, change).distance[-1], len(traced)
     shown = heaviest(moved.astype(np.float32), token, min(n, BARS))
     part = "" if n <= BARS else f", the {len(shown)} of {n} that move farthest"
-    return bars(
-        [traced.labels[i] for i in shown], moved[shown], value_title="Distance ÷ length",
-        title=f"How far each token’s last vector moves{part}",
-    )  # fmt: skip
+    title = f"How far each token’s last vector moves{part}"
+    return bars([traced.labels[i] for i in shown], moved[shown], DISTANCE, title=title)
 
 
 def ways_to_run(traced: Trace) -> dict[str, Interventions]:
@@ -62,7 +52,6 @@ def ways_to_run(traced: Trace) -> dict[str, Interventions]:
 def reordering(traced: Trace, order: Order) -> Figure:
     """How far the outputs are from having moved with their tokens, hidden state by hidden state."""
     gaps = {name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()}
-    return settled(lines(
-        {name: gap.layers for name, gap in gaps.items()}, x=range(len(gaps[WITHOUT].layers)), x_title=STATES,
-        y_title="max |difference|", title="Difference in each hidden state", value_format=".2g",
-    ))  # fmt: skip
+    series, places = {name: gap.layers for name, gap in gaps.items()}, Places(STATES, range(len(gaps[WITHOUT].layers)))
+    scale = Scale("max |difference|", format=".2g")
+    return settled(lines(series, places, scale, title="Difference in each hidden state"))

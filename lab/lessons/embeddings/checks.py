@@ -9,18 +9,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lab.analysis.layers.embeddings import (
-    SUMMANDS,
-    Array,
-    Gap,
-    Movement,
-    Order,
-    Values,
-    WorkedDimension,
-    lengths,
-)
+from lab.analysis.layers.embeddings import SUMMANDS, Array, Gap, Movement, Order, Values, WorkedDimension, lengths
 from lab.analysis.layers.positions import similarity, sinusoids, wavelengths
-from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import Quantity, numeric, ranked, which_holds
 from lab.course.words import named, quoted
 from lab.models.config import ModelConfig
 from lab.models.encoding import Encoding
@@ -129,14 +121,9 @@ def turns_fastest(width: int, base: float) -> Question:
         f"Dimensions 1 and 2 turn once in {waves[0]:.2f} positions, dimensions {width - 1} and {width} once in "
         f"{waves[-1]:,.2f}."
     )
-    options = (
-        Option("The first", why, correct=True),
-        Option("The last", why),
-        Option("All turn equally fast", why),
-    )
-    return Question(
-        "turns-fastest", "Which dimensions of the sinusoids turn fastest from position to position?", options
-    )
+    prompt = "Which dimensions of the sinusoids turn fastest from position to position?"
+    outcomes = {"The first": True, "The last": False, "All turn equally fast": False}
+    return which_holds("turns-fastest", prompt, why, outcomes)
 
 
 def after_reordering(order: Order, gap: Gap) -> Question:
@@ -148,13 +135,13 @@ def after_reordering(order: Order, gap: Gap) -> Question:
     apart = f"{float(gap.layers.max()):.2g}"
     rounding = ", which is rounding" if gap.follows else ""
     why = f"Compare each token at its old and at its new place: the largest difference is {apart}{rounding}."
-    options = (
-        Option("Each token keeps its output, at its new place", why, correct=gap.follows),
-        Option("Every place keeps its output, whatever stands there now", why),
-        Option("The outputs become other numbers", why, correct=not gap.follows),
-    )
+    outcomes = {
+        "Each token keeps its output, at its new place": gap.follows,
+        "Every place keeps its output, whatever stands there now": False,
+        "The outputs become other numbers": not gap.follows,
+    }
     prompt = f"All position vectors are set to 0, and the tokens are {order}. What becomes of the outputs?"
-    return Question("after-reordering", prompt, options)
+    return which_holds("after-reordering", prompt, why, outcomes)
 
 
 def added_up(trace: Trace, token: int, dimension: int, worked: WorkedDimension) -> Question | None:
@@ -173,7 +160,7 @@ def added_up(trace: Trace, token: int, dimension: int, worked: WorkedDimension) 
         "Three decimals, so the last one may be off by a rounding."
     )
     right = (worked.total, f"{' + '.join(f'({value:.3f})' for value in summands)} = {worked.total:.3f}.")
-    return numeric("added-up", prompt, right, wrong, lambda value: f"{value:.3f}")
+    return numeric("added-up", prompt, right, wrong, Quantity("{:.3f}".format))
 
 
 def normalized(trace: Trace, token: int, dimension: int, worked: WorkedDimension) -> Question | None:
@@ -194,7 +181,7 @@ def normalized(trace: Trace, token: int, dimension: int, worked: WorkedDimension
         f"β = {norm.beta:.3f}. What does LayerNorm make of it?"
     )
     why = f"γ · (sum − mean) ÷ deviation + β = {norm.gamma:.3f} · {norm.normalized:.3f} + ({norm.beta:.3f})."
-    return numeric("normalized", prompt, (norm.output, why), wrong, lambda value: f"{value:.2f}")
+    return numeric("normalized", prompt, (norm.output, why), wrong, Quantity("{:.2f}".format))
 
 
 def learned_numbers(config: ModelConfig, rows: int, width: int, n: int) -> Question | None:
@@ -212,7 +199,7 @@ def learned_numbers(config: ModelConfig, rows: int, width: int, n: int) -> Quest
         float(rows * width),
         f"{rows:,} × {width}. Sinusoids come out of a formula: nothing is stored, nothing learned.",
     )
-    return numeric("learned-numbers", prompt, right, wrong, lambda value: f"{value:,.0f}")
+    return numeric("learned-numbers", prompt, right, wrong, Quantity("{:,.0f}".format))
 
 
 def nearest_position(rows: Array, position: int) -> Question | None:
@@ -248,4 +235,4 @@ def slowest_wave(width: int, base: float) -> Question | None:
         f"dimensions, i = {width // 2 - 1}, turned once?"
     )
     why = f"2π · {base:,.0f}^({width - 2}/{width}) = {waves[-1]:,.1f}."
-    return numeric("slowest-wave", prompt, (float(waves[-1]), why), wrong, lambda value: f"{value:,.1f}")
+    return numeric("slowest-wave", prompt, (float(waves[-1]), why), wrong, Quantity("{:,.1f}".format))

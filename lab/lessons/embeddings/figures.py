@@ -6,16 +6,20 @@ Positions count from 0, as in Vaswani et al. 2017, §3.5. ``length`` is how many
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.layers import positions as analysis
 from lab.analysis.layers.embeddings import Array, position_rows
 from lab.analysis.layers.positions import BASE, Measure, Values, sinusoids, spaced, wavelengths
+from lab.charts.base.axes import Axis, Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.cells.strips import strips
+from lab.charts.cells.strips import VALUE, strips
 from lab.charts.marks.lines import lines, settled
+from lab.figures.axes import counted
 from lab.figures.embeddings import DIMENSIONS, dimension_names, stretch
 from lab.models.trace import Trace
 
@@ -44,10 +48,8 @@ def sinusoid_table(length: int, width: int, base: float = BASE) -> Heatmap:
 
 def _table(rows: Array | Values, dimensions: list[str], title: str) -> Heatmap:
     places = spaced(len(rows), ROWS)
-    return heatmap(
-        rows[places], _numbered(places), dimensions, title=title, row_title="Position", column_title="Dimension",
-        value_title="Value", scale="diverging", numbered=False,
-    )  # fmt: skip
+    axes = Axis("Position", _numbered(places)), Axis("Dimension", dimensions)
+    return heatmap(rows[places], axes, Scale("Value", signed=True), title=title)
 
 
 def _numbered(places: NDArray[np.int64]) -> list[str]:
@@ -60,10 +62,8 @@ def row_lengths(traced: Trace, length: int, width: int, base: float = BASE) -> F
         "learned": np.linalg.norm(position_rows(traced, length), axis=1),
         "sinusoids": np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1),
     }
-    return settled(lines(
-        sizes, x=range(length), x_title="Position", y_title="Length of the row", title="Length of each row",
-        y_domain=(0.0, 1.05 * float(max(each.max() for each in sizes.values()))),
-    ))  # fmt: skip
+    scale = Scale("Length of the row", (0.0, 1.05 * float(max(each.max() for each in sizes.values()))))
+    return settled(lines(sizes, Places("Position", range(length)), scale, title="Length of each row"))
 
 
 def learned_similarity(traced: Trace, length: int, measure: Measure = "cosine") -> Heatmap:
@@ -78,62 +78,51 @@ def sinusoid_similarity(length: int, width: int, base: float = BASE, measure: Me
 
 def _map(values: Values, measure: Measure, of: str) -> Heatmap:
     places = spaced(len(values), MAP)
-    return heatmap(
-        values[np.ix_(places, places)], _numbered(places), _numbered(places), title=f"{measure.capitalize()} of {of}",
-        row_title="Position", column_title="Other position", value_title=measure.capitalize(), scale="diverging",
-        domain=(-1.0, 1.0) if measure == "cosine" else None, numbered=False,
-    )  # fmt: skip
+    axes = Axis("Position", _numbered(places)), Axis("Other position", _numbered(places))
+    name, domain = measure.capitalize(), (-1.0, 1.0) if measure == "cosine" else None
+    drawn, scale = values[np.ix_(places, places)], Scale(name, domain, signed=True)
+    return heatmap(drawn, axes, scale, title=f"{name} of {of}")
 
 
 def similarity_by_distance(
     traced: Trace, length: int, width: int, base: float = BASE, measure: Measure = "cosine"
-) -> Figure:  # fmt: skip
+) -> Figure:
     """Least, mean and largest similarity of learned vectors at each distance, and that of sinusoids."""
     _, (least, mean, most) = analysis.learned_similarity(traced, length, measure)
     _, (_, computed, _) = analysis.sinusoid_similarity(length, width, base, measure)
-    return settled(lines(
-        {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed},
-        x=range(len(computed)), x_title="Distance |p − q|", y_title=measure.capitalize(),
-        title=f"{measure.capitalize()} by distance",
-    ))  # fmt: skip
+    series = {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed}
+    places, name = Places("Distance |p − q|", range(len(computed))), measure.capitalize()
+    return settled(lines(series, places, Scale(name), title=f"{name} by distance"))
 
 
 def waves(length: int, width: int, base: float = BASE) -> Figure:
     """The sines of a few dimensions over the positions."""
     pairs = np.unique(np.linspace(0, width // 2 - 1, _WAVES).round().astype(int))
     table = sinusoids(np.arange(length), width, base)
-    return settled(lines(
-        {f"dimension {2 * i + 1}": table[:, 2 * i] for i in pairs}, x=range(length), x_title="Position",
-        y_title="Value", title="Sines of some dimensions", y_domain=(-1.0, 1.0),
-    ))  # fmt: skip
+    sines, places = {f"dimension {2 * i + 1}": table[:, 2 * i] for i in pairs}, Places("Position", range(length))
+    return settled(lines(sines, places, Scale("Value", (-1.0, 1.0)), title="Sines of some dimensions"))
 
 
 def wavelength_by_dimension(width: int, base: float = BASE) -> Figure:
     """The logarithm of each pair's wavelength: a straight line."""
-    return settled(lines(
-        {"wavelength": np.log10(wavelengths(width, base))}, x=range(1, width, 2), x_title="Dimension",
-        y_title="log₁₀ of the wavelength", title="Wavelength of each pair",
-    ))  # fmt: skip
+    found, places = np.log10(wavelengths(width, base)), Places("Dimension", range(1, width, 2))
+    scale = Scale("log₁₀ of the wavelength")
+    return settled(lines({"wavelength": found}, places, scale, title="Wavelength of each pair"))
 
 
 def shift_matrix(shift: int, width: int, base: float = BASE) -> Heatmap:
     """The first rows and columns of the matrix that moves any position's sinusoids ``shift`` positions on."""
     size = min(width, _MATRIX)
-    names = [str(i + 1) for i in range(size)]
-    return heatmap(
-        analysis.shift_matrix(shift, width, base)[:size, :size], names, names,
-        title=f"The matrix for k = {shift}, its first {size} dimensions", row_title="Into dimension",
-        column_title="From dimension", value_title="Factor", scale="diverging", domain=(-1.0, 1.0),
-        value_format=".2f", numbered=False,
-    )  # fmt: skip
+    part = analysis.shift_matrix(shift, width, base)[:size, :size]
+    axes = counted("Into dimension", size), counted("From dimension", size)
+    scale = Scale("Factor", (-1.0, 1.0), ".2f", signed=True)
+    return heatmap(part, axes, scale, title=f"The matrix for k = {shift}, its first {size} dimensions")
 
 
 def shifted(place: int, shift: int, width: int, base: float = BASE) -> Heatmap:
     """The sinusoids of ``place``, the matrix times them, and those of the position ``shift`` further on."""
     before, after = sinusoids([place, place + shift], width, base)
     shown = stretch(0, width)
-    return strips(
-        [before[shown], (analysis.shift_matrix(shift, width, base) @ before)[shown], after[shown]],
-        [f"PE({place})", f"M · PE({place})", f"PE({place + shift})"],
-        title=f"Position {place}, multiplied, and position {place + shift}", value_title="Value", domain=(-1.0, 1.0),
-    )  # fmt: skip
+    vectors = [before[shown], (analysis.shift_matrix(shift, width, base) @ before)[shown], after[shown]]
+    names, scale = [f"PE({place})", f"M · PE({place})", f"PE({place + shift})"], replace(VALUE, domain=(-1.0, 1.0))
+    return strips(vectors, names, scale, title=f"Position {place}, multiplied, and position {place + shift}")

@@ -94,7 +94,6 @@ def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChang
     )
     if movement.follows is not None:
         before, after = movement.follows
-        st.metric(
-            "The second sentence follows the first", f"{after:.3f}", f"{after - before:+.3f}", border=True,
-            delta_color="off", help=f"Next-sentence prediction, read from the first token. As typed: {before:.3f}.",
-        )  # fmt: skip
+        label, rise = "The second sentence follows the first", f"{after - before:+.3f}"
+        help_ = f"Next-sentence prediction, read from the first token. As typed: {before:.3f}."
+        st.metric(label, f"{after:.3f}", rise, border=True, delta_color="off", help=help_)

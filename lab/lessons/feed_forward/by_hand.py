@@ -56,8 +56,8 @@ def _network(example: WorkedNetwork) -> bool:
 
 def _norm(example: WorkedNorm) -> bool:
     names = [f"dimension {i}" for i in (1, 2, 3, 4)]
-    columns = {"vector 1": example.vectors[0], "vector 2": example.vectors[1], "γ": example.norm.gamma,
-               "β": example.norm.beta}  # fmt: skip
+    first, second, norm = *example.vectors, example.norm
+    columns = {"vector 1": first, "vector 2": second, "γ": norm.gamma, "β": norm.beta}
     st.dataframe(pd.DataFrame({name: vector.numpy() for name, vector in columns.items()}, index=names))
     y = example.output[0].tolist()
     st.markdown("**Vector 1**")
@@ -68,11 +68,8 @@ def _norm(example: WorkedNorm) -> bool:
         rf"\times \gamma + \beta &= [{y[0]:z.2f},\ {y[1]:z.2f},\ {y[2]:z.2f},\ {y[3]:z.2f}] \end{{aligned}}"
     )
     st.markdown("**Vector 2**")
-    second = example.vectors[1]
-    if not blanks(
-        {"Mean": float(second.mean()), "Variance": float(second.var(correction=0))},
-        "The variance is the mean of the squared distances from the mean.", "_hand.moments",
-    ):  # fmt: skip
+    moments = {"Mean": float(second.mean()), "Variance": float(second.var(correction=0))}
+    if not blanks(moments, "The variance is the mean of the squared distances from the mean.", "_hand.moments"):
         return False
     return blanks(
         {f"Output {i + 1}": value for i, value in enumerate(example.output[1].tolist())},

@@ -9,7 +9,8 @@ import numpy as np
 
 from lab.analysis.layers.feed_forward import Array, NeuronSteps, activation_name
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
-from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.kinds import Quantity, how_many, numeric, ranked, which_holds
 from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
@@ -34,12 +35,9 @@ def parameter_share(config: ModelConfig) -> Question:
     ffn, attention = feed_forward_parameters(config)
     why = f"Feed-forward: {ffn:,}. Attention: {attention:,}."
     ratio = ffn / attention
-    options = (
-        Option("Attention", why, correct=ratio < 0.9),
-        Option("Both about the same", why, correct=0.9 <= ratio <= 1.1),
-        Option("The feed-forward network", why, correct=ratio > 1.1),
-    )
-    return Question("parameter-share", "Which half of a layer holds more of its parameters?", options)
+    names = ("Attention", "Both about the same", "The feed-forward network")
+    outcomes = dict(zip(names, (ratio < 0.9, 0.9 <= ratio <= 1.1, ratio > 1.1), strict=True))
+    return which_holds("parameter-share", "Which half of a layer holds more of its parameters?", why, outcomes)
 
 
 def hidden_numbers(n: int, config: ModelConfig) -> Question | None:
@@ -50,17 +48,12 @@ def hidden_numbers(n: int, config: ModelConfig) -> Question | None:
         d_ff: "One set of neurons serves all tokens, but each token excites it anew.",
         n * n * config.heads: "That is the attention of all heads. Here no token meets another.",
     }
-    options = [Option(f"{n * d_ff:,}", f"{n} tokens × {d_ff:,} neurons, each token on its own.", correct=True)]
-    for value, why in wrong.items():
-        if f"{value:,}" not in [option.text for option in options]:
-            options.append(Option(f"{value:,}", why))
-    if len(options) < 3:
-        return None
+    right = (n * d_ff, f"{n} tokens × {d_ff:,} neurons, each token on its own.")
     prompt = (
         f"Each of the {n} tokens comes in with {d:,} numbers, and the hidden layer has {d_ff:,} neurons. How many "
         "activations does the layer compute for your text?"
     )
-    return shuffled("hidden-numbers", prompt, options)
+    return how_many("hidden-numbers", prompt, right, wrong)
 
 
 def below_zero(share: float, name: str, d_ff: int) -> Question | None:
@@ -80,16 +73,16 @@ def only_there(share: float, of_token: float, neuron: int, token: str, strongest
         return None
     low, high = _ALIKE
     why = f"It is above 0 at {share:.1%} of the tokens, and {token} is {of_token:.1%} of them."
-    options = (
-        Option(f"At fewer than half as many tokens as {token} is", why, correct=ratio < low),
-        Option("At about as many, from half to double", why, correct=low <= ratio <= high),
-        Option("At more than double, so mostly at other tokens", why, correct=ratio > high),
-    )
+    outcomes = {
+        f"At fewer than half as many tokens as {token} is": ratio < low,
+        "At about as many, from half to double": low <= ratio <= high,
+        "At more than double, so mostly at other tokens": ratio > high,
+    }
     prompt = (
         f"{strongest} tokens that excite neuron {neuron + 1:,} most are {token}, and {token} is {of_token:.1%} of all "
         "tokens. At how many tokens is the neuron above 0?"
     )
-    return Question("only-there", prompt, options)
+    return which_holds("only-there", prompt, why, outcomes)
 
 
 def how_often(share: float, neuron: int, tokens: int) -> Question | None:
@@ -105,12 +98,9 @@ def _banded(id: str, prompt: str, share: float, why: str) -> Question | None:
     low, high = _BORDERS
     if min(abs(share - low), abs(share - high)) < _BLUR:
         return None
-    options = (
-        Option("Fewer than 4 in 10", why, correct=share < low),
-        Option("About half, 4 to 6 in 10", why, correct=low <= share <= high),
-        Option("More than 6 in 10", why, correct=share > high),
-    )
-    return Question(id, prompt, options)
+    names = ("Fewer than 4 in 10", "About half, 4 to 6 in 10", "More than 6 in 10")
+    outcomes = dict(zip(names, (share < low, low <= share <= high, share > high), strict=True))
+    return which_holds(id, prompt, why, outcomes)
 
 
 def further_than_chance(neuron: int, best: float, high: float) -> Question | None:
@@ -118,15 +108,12 @@ def further_than_chance(neuron: int, best: float, high: float) -> Question | Non
     if abs(best - high) < MARGIN:
         return None
     why = f"Its best word stands {best:.2f} standard deviations out; chance goes up to about {high:.2f}."
-    options = (
-        Option("Yes, further than chance", why, correct=best > high),
-        Option("No, not further", why, correct=best < high),
-    )
+    outcomes = {"Yes, further than chance": best > high, "No, not further": best < high}
     prompt = (
         f"Compare the row of neuron {neuron + 1:,} with every word’s output embedding. Is its best word further out "
         "than that of a random direction?"
     )
-    return Question("further-than-chance", prompt, options)
+    return which_holds("further-than-chance", prompt, why, outcomes)
 
 
 def most_exciting_token(trace: Trace, layer: LayerTrace, neuron: int) -> Question | None:
@@ -151,12 +138,12 @@ def more_than_untrained(name: str, trained: Array, untrained: Array) -> Question
         return None
     values = ", ".join(f"{value:.2f}" for value in trained)
     why = f"After training ‖Δ‖ / ‖x‖ is {values} in layers 1 to {layers}; before, it was {_span(untrained)}."
-    options = tuple(Option(_count(*part, layers), why, correct=part == right) for part in ranges)
+    outcomes = {_count(*part, layers): part == right for part in ranges}
     prompt = (
         f"With random weights, the feed-forward network of each layer adds to {name} a vector {_span(untrained)} times "
         f"as long as what was there. After training, in how many of the {layers} layers does it add more than that?"
     )
-    return Question("more-than-untrained", prompt, options)
+    return which_holds("more-than-untrained", prompt, why, outcomes)
 
 
 def _span(values: Array) -> str:
@@ -223,7 +210,7 @@ def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int)
         + ("" if steps.activation == "relu" else f"{name} multiplies their sum by {share:.4f}. ")
         + "What is its activation?"
     )
-    return numeric("neuron-activation", prompt, (steps.output, why), wrong, "{:z.3f}".format, apart=MARGIN)
+    return numeric("neuron-activation", prompt, (steps.output, why), wrong, Quantity("{:z.3f}".format, apart=MARGIN))
 
 
 def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
@@ -245,7 +232,7 @@ def normalized_value(steps: NormSteps, dimension: int) -> Question | None:
         f"A vector has the mean {steps.mean:z.3f} and the variance {steps.variance:.3f}. Its dimension {dimension + 1} "
         f"is {x:z.3f}; there γ is {gamma:z.3f} and β {beta:z.3f}. What does LayerNorm give there?"
     )
-    return numeric("normalized-value", prompt, (answer, why), wrong, "{:z.3f}".format, apart=MARGIN)
+    return numeric("normalized-value", prompt, (answer, why), wrong, Quantity("{:z.3f}".format, apart=MARGIN))
 
 
 def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question | None:

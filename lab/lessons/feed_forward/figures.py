@@ -5,8 +5,9 @@ from __future__ import annotations
 from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.layers import feed_forward as analysis
 from lab.analysis.layers.sublayers import stages
+from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
-from lab.charts.cells.activations import activations
+from lab.charts.cells.activations import ACTIVATION, activations
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
@@ -34,20 +35,16 @@ def layer_plan(traced: Trace, layer: int, token: int) -> Figure:
     return plan(boxes, title=f"The steps of layer {layer + 1}", value_title="Length of the vector", value_format=".1f")
 
 
-def neurons(
-    traced: Trace, layer: int, first: int, end: int, token: int = 0, neuron: int = 0, clickable: bool = False
-) -> Heatmap:  # fmt: skip
+def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neuron: int = 0) -> Heatmap:
     """The activations of the neurons ``first`` to before ``end`` of a layer; rows are tokens.
 
     The row of ``token`` is outlined, and the cell of ``neuron`` in it where that is among them.
     """
     rows = shown(traced, token)
-    return activations(
-        traced.layer(layer).ffn_activation[rows, first:end].numpy(), traced.labels[rows], first=first + 1,
-        title=f"Activations of neurons {first + 1:,} to {end:,}, layer {layer + 1}", value_title="Activation",
-        select="cell" if clickable else None,
-        highlight=(token - rows.start, neuron - first if first <= neuron < end else None),
-    )  # fmt: skip
+    values = traced.layer(layer).ffn_activation[rows, first:end].numpy()
+    title = f"Activations of neurons {first + 1:,} to {end:,}, layer {layer + 1}"
+    outlined = token - rows.start, neuron - first if first <= neuron < end else None
+    return activations(values, traced.labels[rows], title=title, first=first + 1, highlight=outlined)
 
 
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
@@ -55,21 +52,17 @@ def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
     of, name = traced.layer(layer), traced.model.config.activation
     hidden, active = of.ffn_hidden[token].numpy(), of.ffn_activation[token].numpy()
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
-    return curve(
-        analysis.curve(name, low, high), (hidden, active), highlight=neuron, point_title="Neuron",
-        title=f"{analysis.activation_name(name)} at the {len(hidden):,} neurons of {traced.labels[token]}, "
-        f"layer {layer + 1}",
-        x_title="Before the activation", y_title="Activation",
-    )  # fmt: skip
+    at = f"the {len(hidden):,} neurons of {traced.labels[token]}, layer {layer + 1}"
+    title, titles = f"{analysis.activation_name(name)} at {at}", ("Before the activation", "Activation", "Neuron")
+    return curve(analysis.curve(name, low, high), (hidden, active), titles, title=title, highlight=neuron)
 
 
 def neuron_products(traced: Trace, layer: int, token: int, neuron: int) -> Heatmap:
     """What a neuron adds up at one token: the token's vector times the neuron's column of W_1."""
     steps = analysis.neuron_steps(traced.layer(layer), traced.model.config.activation, token, neuron)
-    return strips(
-        [steps.vector, steps.column, steps.products], [f"x of {traced.labels[token]}", "weights w", "product"],
-        title=f"Neuron {neuron + 1:,} of layer {layer + 1}: {len(steps.vector):,} products", value_title="Value",
-    )  # fmt: skip
+    names = [f"x of {traced.labels[token]}", "weights w", "product"]
+    title = f"Neuron {neuron + 1:,} of layer {layer + 1}: {len(steps.vector):,} products"
+    return strips([steps.vector, steps.column, steps.products], names, title=title)
 
 
 def neuron_over_text(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
@@ -77,29 +70,24 @@ def neuron_over_text(traced: Trace, layer: int, token: int, neuron: int) -> Figu
     values, n = traced.layer(layer).ffn_activation[:, neuron].numpy(), len(traced)
     drawn = heaviest(values, token, min(n, BARS))
     part = "" if n <= BARS else f", {len(drawn)} of {n} tokens"
-    return bars(
-        [traced.labels[i] for i in drawn], values[drawn], value_title="Activation", highlight=drawn.index(token),
-        title=f"Neuron {neuron + 1:,} of layer {layer + 1} over the text{part}",
-    )  # fmt: skip
+    title, names = f"Neuron {neuron + 1:,} of layer {layer + 1} over the text{part}", [traced.labels[i] for i in drawn]
+    return bars(names, values[drawn], ACTIVATION, title=title, highlight=drawn.index(token))
 
 
 def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:
     """The neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is one of them."""
     of = traced.layer(layer)
     best = analysis.most_active(of, token, MOST_ACTIVE)
-    return bars(
-        [f"neuron {i + 1}" for i in best], of.ffn_activation[token].numpy()[best], value_title="Activation",
-        title=f"The {len(best)} most active neurons of {traced.labels[token]}, layer {layer + 1}",
-        highlight=best.index(neuron) if neuron is not None and neuron in best else None,
-    )  # fmt: skip
+    names, values = [f"neuron {i + 1}" for i in best], of.ffn_activation[token].numpy()[best]
+    title = f"The {len(best)} most active neurons of {traced.labels[token]}, layer {layer + 1}"
+    marked = best.index(neuron) if neuron is not None and neuron in best else None
+    return bars(names, values, ACTIVATION, title=title, highlight=marked)
 
 
 def written(traced: Trace, layer: int, neuron: int) -> Heatmap:
     """A neuron's row of W_2: what it can add to a token."""
     row = traced.layer(layer).weights.w_2[neuron].numpy()
-    return strips(
-        [row], ["row of W_2"], title=f"What neuron {neuron + 1:,} of layer {layer + 1} writes", value_title="Value"
-    )
+    return strips([row], ["row of W_2"], title=f"What neuron {neuron + 1:,} of layer {layer + 1} writes")
 
 
 def favoured_words(traced: Trace, layer: int, neuron: int) -> Figure:
@@ -108,7 +96,6 @@ def favoured_words(traced: Trace, layer: int, neuron: int) -> Figure:
     Raises ValueError for a model without a vocabulary head.
     """
     found = analysis.words_written(traced.model, layer, neuron, WORDS)
-    return bars(
-        [word.word for word in found], [word.deviation for word in found], value_title="Standard deviations",
-        title=f"Words in the direction that neuron {neuron + 1:,} writes, layer {layer + 1}", value_format=".2f",
-    )  # fmt: skip
+    title = f"Words in the direction that neuron {neuron + 1:,} writes, layer {layer + 1}"
+    scale = Scale("Standard deviations", format=".2f")
+    return bars([word.word for word in found], [word.deviation for word in found], scale, title=title)

@@ -57,14 +57,13 @@ def show_excited(view: FeedForwardView) -> None:
         return
     draw(view.figure(figures.most_active), "most-active")
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
-    st.dataframe(
-        _table(survey, found, view.trace.model.tokenizer), hide_index=True, height="content",
-        column_config={
-            "activation": st.column_config.NumberColumn(format="%.3f", width="small"),
-            "token": st.column_config.TextColumn(width="small"),
-            "in its text": st.column_config.TextColumn(width="large"),
-        },
-    )  # fmt: skip
+    columns = {
+        "activation": st.column_config.NumberColumn(format="%.3f", width="small"),
+        "token": st.column_config.TextColumn(width="small"),
+        "in its text": st.column_config.TextColumn(width="large"),
+    }
+    table = _table(survey, found, view.trace.model.tokenizer)
+    st.dataframe(table, hide_index=True, height="content", column_config=columns)
     special = " Special tokens are left out." if any(any(e.special) for e in survey.encodings) else ""
     st.caption(
         f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} Here, at {view.name}, this "

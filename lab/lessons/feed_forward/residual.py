@@ -15,7 +15,7 @@ from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import reading
 from lab.lessons.feed_forward import residual_figures as figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView, beside_token
 from lab.models import forward
 from lab.models.catalogue import twin_id
 from lab.models.interventions import Interventions
@@ -36,10 +36,7 @@ def show_residual(view: FeedForwardView) -> None:
     question = None if before_network is None else ask.more_than_untrained(name, after_network, before_network)
     if question is not None and not predict(LESSON, question):
         return
-    left, right = st.columns(2)
-    with left:
-        choose(view, neuron=False)
-    with right:
+    with beside_token(view):
         measure = RESIDUAL.choose("Measure")
     st.markdown(
         "x is the token’s vector in the stream. Δ is what a sublayer adds to it. "
@@ -102,10 +99,7 @@ def show_norm(view: FeedForwardView) -> None:
     question = ask.scaled_input(steps)
     if question is not None and not predict(LESSON, question):
         return
-    left, right = st.columns(2)
-    with left:
-        choose(view, neuron=False)
-    with right:
+    with beside_token(view):
         dimension = _choose_dimension(view, steps)
     _show_stages(view, steps, where, dimension)
     _show_gain(view, steps, where, dimension)

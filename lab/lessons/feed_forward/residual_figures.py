@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from lab.analysis.layers.sublayers import (
-    SUBLAYERS,
-    NormSteps,
-    layer_norms,
-    norm_steps,
-    sublayer_changes,
-)
+from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, layer_norms, norm_steps, sublayer_changes
+from lab.charts.base.axes import Axis, Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.strips import strips
@@ -26,12 +21,10 @@ def changes(traced: Trace, measure: str, token: int) -> Heatmap:
     layers, _, n = values.shape
     tokens = shown(traced, token)
     names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
-    return heatmap(
-        values.reshape(-1, n)[:, tokens], names, traced.labels[tokens], title=f"{measure} of each sublayer",
-        row_title="Layer and sublayer", column_title="Token", value_title=measure,
-        scale="diverging" if measure == CHANGE_COSINE else "sequential", highlight=(None, token - tokens.start),
-        numbered=False, domain=(-1.0, 1.0) if measure == CHANGE_COSINE else None,
-    )  # fmt: skip
+    scale = Scale(measure, (-1.0, 1.0), signed=True) if measure == CHANGE_COSINE else Scale(measure)
+    axes, outlined = (Axis("Layer and sublayer", names), Axis("Token", traced.labels[tokens])), token - tokens.start
+    drawn, title = values.reshape(-1, n)[:, tokens], f"{measure} of each sublayer"
+    return heatmap(drawn, axes, scale, title=title, highlight=(None, outlined))
 
 
 def changes_of_token(traced: Trace, measure: str, token: int, untrained: Trace | None = None) -> Figure:
@@ -47,10 +40,8 @@ def changes_of_token(traced: Trace, measure: str, token: int, untrained: Trace |
         for at, name in enumerate(SUBLAYERS)
     }
     log = measure != CHANGE_COSINE and all(line.min() > 0 for line in values.values())
-    return lines(
-        values, x_title="Layer", y_title=measure, log=log,
-        title=f"{measure} at {traced.labels[token]}, layer by layer{' (log scale)' if log else ''}",
-    )  # fmt: skip
+    title = f"{measure} at {traced.labels[token]}, layer by layer{' (log scale)' if log else ''}"
+    return lines(values, Places("Layer"), Scale(measure), title=title, log=log)
 
 
 def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:
@@ -64,15 +55,11 @@ def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:
 def norm_stages(traced: Trace, layer: int, where: str, token: int, dimension: int) -> Heatmap:
     """One vector through a LayerNorm, stage by stage; ``where`` is a name of :func:`norms`."""
     stages = {name: vector for name, vector in norms(traced, layer, token)[where].stages.items() if name != "x − mean"}
-    return strips(
-        list(stages.values()), list(stages), value_title="Value", highlight=dimension,
-        title=f"LayerNorm {where}, layer {layer + 1}, token {traced.labels[token]}",
-    )  # fmt: skip
+    title = f"LayerNorm {where}, layer {layer + 1}, token {traced.labels[token]}"
+    return strips(list(stages.values()), list(stages), title=title, highlight=dimension)
 
 
 def gain(traced: Trace, layer: int, where: str, dimension: int) -> Figure:
     """γ of a LayerNorm over the dimensions; it belongs to the model, not to the text."""
     gamma = norms(traced, layer, 0)[where].gamma
-    return columns(
-        gamma, title=f"γ of the LayerNorm {where}, layer {layer + 1}", value_title="γ", highlight=dimension,
-    )  # fmt: skip
+    return columns(gamma, Scale("γ"), title=f"γ of the LayerNorm {where}, layer {layer + 1}", highlight=dimension)

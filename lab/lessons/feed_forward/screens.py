@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first
 from lab.models import forward
 from lab.ui import parameters as p
 from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.one_head import choose_token
 from lab.ui.quiz import checks, predict
 
 _LARGEST = 6
@@ -30,7 +32,7 @@ def show_order(view: FeedForwardView) -> None:
     config = view.config
     if not predict(LESSON, ask.parameter_share(config)):
         return
-    choose(view, neuron=False)
+    choose_token(view.trace, "Token", view.token)
     draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
     st.caption(f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step.")
     st.markdown(
@@ -96,7 +98,7 @@ def show_neurons(view: FeedForwardView) -> None:
 def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
     n, rows = len(view.trace), figures.shown(view.trace, view.token)
     place = (view.layer.index, columns.start, columns.stop, view.token, view.neuron)
-    clicked = draw_cells(partial(figures.neurons, view.trace, *place, clickable=True), "neurons")
+    clicked = draw_cells(partial(figures.neurons, view.trace, *place), "neurons")
     if n > figures.TOKENS:
         st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     if clicked is not None and (here := (clicked, columns.start, rows.start)) != st.session_state.get(
@@ -157,13 +159,9 @@ def show_neuron(view: FeedForwardView) -> None:
     draw(view.figure(figures.neuron_products), "neuron-products")
     left, right = st.columns(2)
     with left:
-        st.dataframe(
-            _sum_table(steps), hide_index=True, height="content",
-            column_config={
-                **{c: st.column_config.TextColumn(alignment="right") for c in ("x", "w")},
-                "x · w": st.column_config.NumberColumn(format="%.4f"),
-            },
-        )  # fmt: skip
+        columns: dict[str, Any] = {c: st.column_config.TextColumn(alignment="right") for c in ("x", "w")}
+        columns["x · w"] = st.column_config.NumberColumn(format="%.4f")
+        st.dataframe(_sum_table(steps), hide_index=True, height="content", column_config=columns)
     with right:
         st.latex(_arithmetic(steps))
     _say_silence(view)
@@ -179,10 +177,8 @@ def _sum_table(steps: NeuronSteps) -> pd.DataFrame:
         (f"dimension {i + 1}", f"{steps.vector[i]:z.4f}", f"{steps.column[i]:z.4f}", float(steps.products[i]))
         for i in largest
     ]
-    rows += [
-        (f"the other {len(steps.vector) - len(largest):,}", "", "", rest), ("bias", "", "", steps.bias),
-        ("sum z", "", "", steps.hidden),
-    ]  # fmt: skip
+    others = {f"the other {len(steps.vector) - len(largest):,}": rest, "bias": steps.bias, "sum z": steps.hidden}
+    rows += [(name, "", "", value) for name, value in others.items()]
     return pd.DataFrame(rows, columns=["part", "x", "w", "x · w"])
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lab.analysis.layers.feed_forward import NeuronSteps, most_active, neuron_steps
 from lab.analysis.layers.sublayers import NormSteps
@@ -15,11 +16,10 @@ from lab.charts.base.figure import Figure
 from lab.course.words import escaped, quoted
 from lab.lessons.feed_forward import residual_figures as residual
 from lab.models.config import ModelConfig
-from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.one_head import choose_token
+from lab.ui.one_head import OneLayer, choose_token
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_NEURON, NEURON
 from lab.ui.parameters_of_a_run import Place
@@ -29,12 +29,9 @@ F = TypeVar("F", bound=Figure)
 
 
 @dataclass(frozen=True)
-class FeedForwardView:
+class FeedForwardView(OneLayer):
     """What the learner looks at. Token and neuron count from 0."""
 
-    page: LessonPage
-    trace: Trace
-    layer: LayerTrace
     token: int
     neuron: int
 
@@ -91,13 +88,15 @@ def _within(place: Place, trace: Trace) -> int:
     return min(chosen, most)
 
 
-def choose(view: FeedForwardView, *, neuron: bool = True) -> None:
-    """Selectors of the token and, where it matters, the neuron."""
-    if not neuron:
-        choose_token(view.trace, "Token", view.token)
-        return
+def choose(view: FeedForwardView) -> None:
+    """Selectors of the token and the neuron."""
+    with beside_token(view):
+        NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
+
+
+def beside_token(view: FeedForwardView) -> DeltaGenerator:
+    """The selector of the token; the place beside it."""
     left, right = st.columns(2)
     with left:
         choose_token(view.trace, "Token", view.token)
-    with right:
-        NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
+    return right

@@ -13,7 +13,8 @@ from lab.analysis.heads.patterns import PATTERNS, Pattern
 from lab.analysis.heads.specialization import CONTENT_WORDS, FUNCTION_WORDS, PUNCTUATION, Dimension
 from lab.analysis.heads.specialization_parts import Part
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import beside, escaped
 
 FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "Punctuation", "Other", "Special tokens"
@@ -171,7 +172,7 @@ def base_rate(part: Part, n: int, causal: bool, without: str | None = None) -> Q
             1 - share: f"That is what all other tokens get: 1 − {share:.2f}.",
             part.raw: f"That is what the chosen head gives them: {part.raw:.2f}.",
         },
-        lambda value: f"{value:.0%}",
+        Quantity("{:.0%}".format),
     )
 
 
@@ -191,7 +192,7 @@ def corrected_value(head: str, part: Part, without: str | None = None) -> Questi
             raw: "That is the raw value.",
             raw * even: "Multiplied; it should be divided.",
         },
-        lambda value: f"{value:.2f}",
+        Quantity("{:.2f}".format),
     )
 
 

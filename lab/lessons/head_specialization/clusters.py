@@ -47,13 +47,9 @@ def show_clusters(view: OneHead) -> None:
         return
     labels = made.labels.reshape(mean.shape[:2])
     kinds = [Category(f"cluster {i + 1}", str(i + 1)) for i in range(k)]
-    draw(
-        category_map(
-            labels, kinds, title=f"{k} clusters of heads", row_title="Layer", column_title="Head",
-            value_title="Cluster", highlight=(view.layer.index, view.head), select=True,
-        ),
-        CLUSTERED, clickable=True,
-    )  # fmt: skip
+    title, at = f"{k} clusters of heads", (view.layer.index, view.head)
+    drawn = category_map(labels, kinds, title=title, value_title="Cluster", highlight=at)
+    draw(drawn, CLUSTERED, clickable=True)
     _say_sinks(view, found.mean(), labels)
     _say_quality(made, rounds)
     st.markdown("**What sets each cluster apart**, in standard deviations from the mean of all heads")
@@ -78,12 +74,11 @@ def _say_sinks(view: OneHead, mean: Values, labels: Labels) -> None:
 
 def _say_quality(made: Clustering, rounds: Values) -> None:
     left, right = st.columns(2)
-    left.metric("Silhouette", f"{made.silhouette:.2f}", border=True,
-                help="Near 1: heads are much nearer to their own cluster than to the next. 0: between two. Below 0: "
-                "nearer to another.")  # fmt: skip
-    right.metric("Stability", f"{rounds.mean():.2f}", border=True,
-                 help=f"Mean adjusted Rand index of the clusters of two random halves of the sentences, {len(rounds)} "
-                 "splits. 1: the same clusters; 0: no more agreement than by chance.")  # fmt: skip
+    near = "Near 1: heads are much nearer to their own cluster than to the next. 0: between two. Below 0: nearer to"
+    left.metric("Silhouette", f"{made.silhouette:.2f}", border=True, help=f"{near} another.")
+    halves = f"Mean adjusted Rand index of the clusters of two random halves of the sentences, {len(rounds)} splits."
+    same = "1: the same clusters; 0: no more agreement than by chance."
+    right.metric("Stability", f"{rounds.mean():.2f}", border=True, help=f"{halves} {same}")
     st.caption(
         f"Silhouette: how far the clusters are apart, from −1 to 1. Stability: how far two halves of the sentences "
         f"agree, 1 for the same clusters; over {len(rounds)} splits from {rounds.min():.2f} to {rounds.max():.2f}. "

@@ -88,10 +88,8 @@ def show_patterns(view: OneHead) -> None:
 def show_best_heads(scores: Values, chance: Chance) -> None:
     """For each pattern the head that shows it best, beside chance. ``scores`` (P, L, H)."""
     st.markdown("**The best head of each pattern**")
-    st.dataframe(
-        _best_heads(scores, chance), hide_index=True, height="content",
-        column_config=dict.fromkeys(("its score", "uniform head", "best untrained head"), _SCORE),
-    )  # fmt: skip
+    numbers = dict.fromkeys(("its score", "uniform head", "best untrained head"), _SCORE)
+    st.dataframe(_best_heads(scores, chance), hide_index=True, height="content", column_config=numbers)
     st.caption(_notes(scores, chance))
 
 
@@ -155,10 +153,8 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
     st.markdown(f"{place} is **{ask.pattern_name(name)}**. {said} Click a head to choose it.")
     if name == "delimiter":
         _say_delimiter(view, float(scores[order.index(name)]))
-    st.dataframe(
-        _scores_table(view, scores, chance), hide_index=True, height="content",
-        column_config=dict.fromkeys(("this head", "uniform head", "best untrained head"), _SCORE),
-    )  # fmt: skip
+    numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), _SCORE)
+    st.dataframe(_scores_table(view, scores, chance), hide_index=True, height="content", column_config=numbers)
 
 
 def _say_delimiter(view: OneHead, mass: float) -> None:

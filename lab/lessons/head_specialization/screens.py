@@ -102,10 +102,8 @@ def _show_kinds(view: OneHead, kinds: list[str]) -> None:
             "for example": [", ".join(map(visible, dict.fromkeys(tokens[kind][:_EXAMPLES]))) for kind in here],
         }
     )
-    st.dataframe(
-        table, hide_index=True, height="content",
-        column_config={"share of all tokens": st.column_config.NumberColumn(format="percent")},
-    )  # fmt: skip
+    percent = {"share of all tokens": st.column_config.NumberColumn(format="percent")}
+    st.dataframe(table, hide_index=True, height="content", column_config=percent)
     st.caption(
         "The share is also the base rate: what a head without preference gives to a kind."
         if exact
@@ -142,12 +140,15 @@ def show_seven(view: OneHead) -> None:
         corrected = choose_version()
         choose_part(view)
     n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
+    which = "**Raw**: shares of this head’s attention, as they are."
+    if corrected:
+        which = (
+            f"**Corrected**: divided by what $U$, the map of a head without preference, has here. {_one_means(view)}"
+        )
     st.markdown(
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the "
-        "tokens of a kind. "
-        + ("**Corrected**: divided by what $U$, the map of a head without preference, has here. "
-           f"{_one_means(view)}" if corrected else "**Raw**: shares of this head’s attention, as they are.")
-    )  # fmt: skip
+        f"tokens of a kind. {which}"
+    )
     _say_sinks(view, every.removed)
     parts = take.specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
     shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
@@ -259,10 +260,9 @@ def show_radar(view: OneHead) -> None:
     if len(raw) < 2 or len(there) < 3:
         st.info("A radar needs two heads to compare and three values. Write a longer text.", icon=":material/edit:")
         return
-    everyone = st.segmented_control(
-        "Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar", help="The chosen head is filled.",
-    ) == _ALL  # fmt: skip
-    draw_plotly(partial(figures.radar, view.trace, layer, view.head, everyone, left_out(view)), "radar")
+    told = "The chosen head is filled."
+    whose = st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar", help=told)
+    draw_plotly(partial(figures.radar, view.trace, layer, view.head, whose == _ALL, left_out(view)), "radar")
     missing = [
         figures.axis_name(view.trace, each)
         for i, each in enumerate(SPECIALIZATIONS)

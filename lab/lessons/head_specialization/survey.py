@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -13,8 +14,10 @@ from lab.analysis.heads.named import name_scores, trace_names, untrained_twin
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.survey import HeadSurvey, Reading
 from lab.analysis.heads.values import Values
+from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import heatmap
 from lab.course.words import escaped
+from lab.figures.axes import layers_and_heads
 from lab.figures.specialization import axis_name, names_map
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization.patterns import show_best_heads
@@ -77,7 +80,7 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     show_best_heads(scores, chance)
     st.caption(f"The untrained heads read one sentence in {measure.TWIN_READS}, the others all.")
     layer, head = view.layer.index, view.head
-    drawn = names_map(names, layer, head, f"Named heads, mean of {len(found.readings)} sentences", clickable=True)
+    drawn = names_map(names, layer, head, f"Named heads, mean of {len(found.readings)} sentences")
     draw(drawn, AVERAGED, clickable=True)
     changed = int(np.count_nonzero(names != here))
     st.markdown(
@@ -98,15 +101,9 @@ def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
     if not np.isfinite(values).all():
         st.info("None of these sentences has anything of the kind.", icon=":material/info:")
         return
-    layers, heads = values.shape
-    draw(
-        heatmap(
-            values, [str(i + 1) for i in range(layers)], [str(i + 1) for i in range(heads)],
-            title=f"{name}, corrected, mean of {count} sentences", row_title="Layer", column_title="Head",
-            value_title="× no preference", highlight=(view.layer.index, view.head), numbered=False, value_format=".2f",
-        ),
-        "averaged-specialization",
-    )  # fmt: skip
+    title, at = f"{name}, corrected, mean of {count} sentences", (view.layer.index, view.head)
+    axes, scale = layers_and_heads(values), Scale("× no preference", format=".2f")
+    draw(heatmap(values, axes, scale, title=title, highlight=at), "averaged-specialization")
     high = np.unravel_index(int(values.argmax()), values.shape)
     st.markdown(
         f"Highest: layer {high[0] + 1}, head {high[1] + 1}, **{values[high]:.2f}** times what a head without "
@@ -149,10 +146,8 @@ def survey_of(view: OneHead) -> Surveyed | None:
             label = (
                 f"Go on: {survey.done} of {survey.total} are read" if survey.done else f"Read {survey.total} sentences"
             )
-            st.button(
-                label,
-                icon=":material/play_arrow:", type="primary", key="_read_heads", on_click=_want, args=(wanted,),
-            )  # fmt: skip
+            icon, want = ":material/play_arrow:", partial(_want, wanted)
+            st.button(label, icon=icon, type="primary", key="_read_heads", on_click=want)
     readings = survey.readings()
     if not readings:
         return None
@@ -200,10 +195,8 @@ def _texts(view: OneHead) -> tuple[str, ...]:
     if source == BUNDLED:
         return bundled_sentences()
     # Kept beside the widget, which forgets what is in it when another step is drawn.
-    pasted = st.text_area(
-        f"One sentence a line, at most {MOST_LINES}", value=st.session_state.get(_LINES, ""), height=160, key="_lines",
-        max_chars=10 * MAX_CHARACTERS,
-    )  # fmt: skip
+    label, before = f"One sentence a line, at most {MOST_LINES}", st.session_state.get(_LINES, "")
+    pasted = st.text_area(label, before, height=160, max_chars=10 * MAX_CHARACTERS, key="_lines")
     st.session_state[_LINES] = pasted
     lines = [line.strip() for line in pasted.splitlines() if line.strip()]
     if len(lines) > MOST_LINES:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.analysis.sentences.attention import InterSentence
-from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import Quantity, numeric, ranked, which_holds
 
 
 def sentence_name(sentence: int) -> str:
@@ -46,16 +47,12 @@ def other_direction(found: InterSentence, a: int, b: int) -> Question | None:
     if 0.03 <= abs(gap) < 0.1:
         return None
     why = f"There {there:.3f}, back {back:.3f}. The queries and the keys are others, so nothing makes the two equal."
-    options = (
-        Option("It is larger", why, correct=gap >= 0.1),
-        Option("It is about the same", why, correct=abs(gap) < 0.03),
-        Option("It is smaller", why, correct=gap <= -0.1),
-    )
+    outcomes = {"It is larger": gap >= 0.1, "It is about the same": abs(gap) < 0.03, "It is smaller": gap <= -0.1}
     prompt = (
         f"The mean mass from {sentence_name(a)} to {sentence_name(b)} is {there:.3f}. How large is it in the other "
         f"direction, from {sentence_name(b)} to {sentence_name(a)}?"
     )
-    return Question("other-direction", prompt, options)
+    return which_holds("other-direction", prompt, why, outcomes)
 
 
 def left_out(kept: InterSentence, without: InterSentence, a: int, what: str) -> Question | None:
@@ -64,15 +61,12 @@ def left_out(kept: InterSentence, without: InterSentence, a: int, what: str) -> 
     if not math.isfinite(before + after) or abs(after - 1) < MARGIN or abs(after - before) < 0.2:
         return None
     why = f"It was {before:.2f} and becomes {after:.2f}. Above 1 is more than an even spread, below 1 is less."
-    options = (
-        Option("Above 1", why, correct=after > 1),
-        Option("Below 1", why, correct=after < 1),
-    )
+    outcomes = {"Above 1": after > 1, "Below 1": after < 1}
     prompt = (
         f"With every token counted, what {sentence_name(a)} sends to itself is {before:.2f} of an even spread. Leave "
         f"{what} out, and let every row sum to 1 again. Where is the value then?"
     )
-    return Question("left-out", prompt, options)
+    return which_holds("left-out", prompt, why, outcomes)
 
 
 def into_the_future(found: InterSentence, causal: bool) -> Question | None:
@@ -108,7 +102,7 @@ def even_share(found: InterSentence, n: int, even: float, a: int, b: int) -> Que
             1 / n: f"1/{n}: that is the share of one token of the text.",
             1.0: "Everything: then nothing would be left for the other tokens.",
         },
-        lambda value: f"{value:.3f}",
+        Quantity("{:.3f}".format),
     )
 
 
@@ -128,8 +122,7 @@ def corrected(found: InterSentence, even: float, a: int, b: int) -> Question | N
             mass * even: "The product of the two; the corrected value is their quotient.",
             mass: "That is the mass, before the correction.",
         },
-        lambda number: f"{number:.2f}",
-        within=(0.0, math.inf),
+        Quantity("{:.2f}".format, within=(0.0, math.inf)),
     )
 
 
@@ -157,7 +150,7 @@ def to_specials(found: InterSentence, a: int, what: str) -> Question | None:
             row[a]: f"That stays in {sentence_name(a)}.",
             1.0: "Then nothing would be left for the sentences.",
         },
-        lambda value: f"{value:.3f}",
+        Quantity("{:.3f}".format),
     )
 
 
@@ -191,13 +184,9 @@ def pair_effect(joined: float, paired: float, labels: Sequence[str]) -> Question
     if 0.01 <= abs(gap) < 0.02:
         return None
     told = f"{joined:.3f} in one segment, {paired:.3f} as a pair."
-    options = (
-        Option("It rises", told, correct=gap >= 0.02),
-        Option("It hardly moves", told, correct=abs(gap) < 0.01),
-        Option("It falls", told, correct=gap <= -0.02),
-    )
+    outcomes = {"It rises": gap >= 0.02, "It hardly moves": abs(gap) < 0.01, "It falls": gap <= -0.02}
     prompt = (
         f"{labels[0]} sends {labels[1]} a mean mass of {joined:.3f} when both stand in one segment. As a pair, what "
         "happens to it?"
     )
-    return Question("pair-effect", prompt, options)
+    return which_holds("pair-effect", prompt, told, outcomes)

@@ -34,15 +34,10 @@ def show_by_hand(view: SentencesView) -> None:
         f"tokens added up, then the mean over all {config.layers * config.heads} heads."
         + (f" {_out(view)} and each row of each head is divided by what is left of it." if view.left_out else "")
     )
-    st.dataframe(
-        {
-            "number": found.members[a] + 1,
-            "token": [visible(view.trace.labels[i], None) for i in found.members[a]],
-            "sends": sent,
-        },
-        column_config={"sends": st.column_config.NumberColumn(f"sends to sentence {b + 1}", format="%.4f")},
-        height=260, hide_index=True,
-    )  # fmt: skip
+    tokens = [visible(view.trace.labels[i], None) for i in found.members[a]]
+    table = {"number": found.members[a] + 1, "token": tokens, "sends": sent}
+    numbers = {"sends": st.column_config.NumberColumn(f"sends to sentence {b + 1}", format="%.4f")}
+    st.dataframe(table, column_config=numbers, height=260, hide_index=True)
     _written_out(view, sent)
     _own_turn(view)
     code(expected, mean_cells)

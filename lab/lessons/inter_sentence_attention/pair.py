@@ -43,10 +43,8 @@ def _offer(view: SentencesView) -> None:
         "adds one segment vector to the first and another to the second. The lab never makes a pair by itself."
     )
     texts = view.sentences.texts
-    st.button(
-        "Make sentence 1 the first text and the rest the second", icon=":material/call_split:", on_click=use_texts,
-        args=(texts[0], " ".join(texts[1:])),
-    )  # fmt: skip
+    label, split_it = "Make sentence 1 the first text and the rest the second", (texts[0], " ".join(texts[1:]))
+    st.button(label, icon=":material/call_split:", on_click=use_texts, args=split_it)
 
 
 def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
@@ -81,8 +79,10 @@ def _border(pair: Encoding, one: Encoding, trace: Trace) -> str:
         parts.append(f"{extra} special token{'s' if extra > 1 else ''} more between the texts")
     if segments:
         parts.append("another segment vector on the second")
-    told = f"As a pair there {'are' if extra > 1 else 'is'} {', and '.join(parts)}." if parts else (
-        "This model has no segments and puts nothing between two texts: a pair is only one text after the other, "
-        "without the space between them."
-    )  # fmt: skip
+    told = f"As a pair there {'are' if extra > 1 else 'is'} {', and '.join(parts)}."
+    if not parts:
+        told = (
+            "This model has no segments and puts nothing between two texts: a pair is only one text after the other, "
+        )
+        told += "without the space between them."
     return f"{told} {len(one)} tokens in one segment, {len(pair)} as a pair."

@@ -82,7 +82,7 @@ def show_matrix(view: SentencesView) -> None:
     choose_part(view)
     measure = choose_measure(view)
     values, cell = view.values(measure, view.left_out), (view.a, view.b)
-    call = partial(figures.matrix, view.trace, measure, cell, left_out=view.left_out, clickable=True)
+    call = partial(figures.matrix, view.trace, measure, cell, left_out=view.left_out)
     draw(call, MATRIX, clickable=True)
     st.markdown(
         f"From sentence {view.a + 1} to sentence {view.b + 1}: **{values[view.a, view.b]:.3f}**. Rows are the "

@@ -141,8 +141,8 @@ def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace
             f"shows three of its own: {quoted(EXAMPLE)} Your text stays as it is. Add a sentence to it, or fill in the "
             "second text, and the lesson shows yours."
         )
-        st.button("Take three sentences", icon=":material/edit:", on_click=use_texts, args=(EXAMPLE, ""),
-                  help="Put the example into your text box, to change it there.")  # fmt: skip
+        told, take = "Put the example into your text box, to change it there.", (EXAMPLE, "")
+        st.button("Take three sentences", icon=":material/edit:", on_click=use_texts, args=take, help=told)
     return shown, split(shown)
 
 

@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 
 from lab.analysis.words.predictions import Candidate, Prediction, Restored
-from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, shuffled
+from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.kinds import Quantity, how_many, numeric, rises_or_falls, which_holds
 from lab.course.words import quoted, share
 
 # A winner is shown with three digits: it has to lead by a tenth to be seen leading.
@@ -38,23 +39,17 @@ def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, v
 def projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> Question | None:
     """How many logits are computed? One for each word of the vocabulary, at the places asked for."""
     places = "one token" if asked == 1 else f"{asked} tokens"
-    right = f"{asked} × {vocabulary:,}: one logit for each word of the vocabulary, at {places} only."
-    options = [Option(f"{asked * vocabulary:,}", right, correct=True)]
+    why = f"{asked} × {vocabulary:,}: one logit for each word of the vocabulary, at {places} only."
     wrong = {
         n * vocabulary: f"{n} × {vocabulary:,} is every token against every word; nobody asked about the others.",
         asked * width: f"{asked} × {width} is the size of the hidden state, which goes into the head.",
         n: "That is one for each token. A token that is asked about needs one for every word.",
     }
-    for value, why in wrong.items():
-        if f"{value:,}" not in [option.text for option in options]:
-            options.append(Option(f"{value:,}", why))
-    if len(options) < 3:
-        return None
     prompt = (
         f"The model reads {n} tokens and is asked about {places}. It knows {vocabulary:,} words, and a hidden state "
         f"has {width} numbers. How many logits does the head compute?"
     )
-    return shuffled("projected-numbers", prompt, options)
+    return how_many("projected-numbers", prompt, (asked * vocabulary, why), wrong)
 
 
 def odds(first: Candidate, second: Candidate, temperature: float = 1.0) -> Question | None:
@@ -69,14 +64,14 @@ def odds(first: Candidate, second: Candidate, temperature: float = 1.0) -> Quest
         first.logit / second.logit if second.logit else 0.0: "This divides the logits; the softmax divides their "
         "exponentials.",
         math.exp(2 * gap): f"This is e to the power of 2 × {gap:.3f}.",
-    }  # fmt: skip
+    }
     why = f"e^{gap:.3f} ≈ {ratio:.3g}: {share(first.probability)} against {share(second.probability)}."
     heat = "" if temperature == 1 else f", divided by the temperature {temperature:g},"
     prompt = (
         f"The logit of {quoted(first.word)}{heat} is {gap:.3f} larger than that of {quoted(second.word)}. How many "
         f"times as probable is {quoted(first.word)}?"
     )
-    return numeric("odds", prompt, (ratio, why), wrong, lambda value: f"{value:.3g} times", within=_POSITIVE)
+    return numeric("odds", prompt, (ratio, why), wrong, Quantity("{:.3g} times".format, within=_POSITIVE))
 
 
 def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
@@ -85,16 +80,11 @@ def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
     if abs(abs(change) - MARGIN) < 0.01:
         return None
     numbers = f"It goes from {share(hidden.probability)} to {share(visible.probability)}."
-    options = (
-        Option("It rises by more than 0.05", numbers, correct=change > MARGIN),
-        Option("It stays within 0.05", numbers, correct=abs(change) <= MARGIN),
-        Option("It falls by more than 0.05", numbers, correct=change < -MARGIN),
-    )
     prompt = (
         f"Hidden, {quoted(hidden.word)} gets {share(hidden.probability)}. Now the model may read the word "
         "itself. What happens to its probability at this place?"
     )
-    return Question("shown-word", prompt, options)
+    return which_holds("shown-word", prompt, numbers, rises_or_falls(change))
 
 
 def quotient(chosen: Candidate, prediction: Prediction) -> Question | None:
@@ -111,7 +101,7 @@ def quotient(chosen: Candidate, prediction: Prediction) -> Question | None:
         f"For {quoted(chosen.word)}, e^(z − max) is {shown}. Over all {len(prediction.logits):,} words these numbers "
         f"add up to {total:.4g}. What is the probability of {quoted(chosen.word)}?"
     )
-    return numeric("quotient", prompt, (chosen.probability, why), wrong, share, within=_PROBABILITY)
+    return numeric("quotient", prompt, (chosen.probability, why), wrong, Quantity(share, within=_PROBABILITY))
 
 
 def shifted(chosen: Candidate) -> Question | None:
@@ -120,13 +110,13 @@ def shifted(chosen: Candidate) -> Question | None:
     wrong = {
         p * math.e: "Its exponential is e = 2.718 … times as large, but so are all the others: the quotient stays.",
         p / math.e: "The sum is e times as large, but so is this word’s exponential: the quotient stays.",
-    }  # fmt: skip
+    }
     why = "This word’s exponential and the sum are both e = 2.718 … times as large. Only differences of logits count."
     prompt = (
         f"The probability of {quoted(chosen.word)} is {share(p)}. Add 1 to the logit of every word of the "
         f"vocabulary. What is it then?"
     )
-    return numeric("shifted", prompt, (p, why), wrong, share, within=_PROBABILITY)
+    return numeric("shifted", prompt, (p, why), wrong, Quantity(share, within=_PROBABILITY))
 
 
 def tempered(prediction: Prediction, best: Candidate) -> Question | None:
@@ -144,7 +134,7 @@ def tempered(prediction: Prediction, best: Candidate) -> Question | None:
         f"At temperature 1, {quoted(best.word)} is the most probable next token with {share(before)}. What "
         "is its probability at temperature 0.5? Try it in the first step."
     )
-    return numeric("tempered", prompt, (after, why), wrong, share, within=_PROBABILITY)
+    return numeric("tempered", prompt, (after, why), wrong, Quantity(share, within=_PROBABILITY))
 
 
 def easiest_word(asked: str, found: Sequence[Restored]) -> Question | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lab.analysis.layers import lens as measure
 from lab.analysis.words.likelihood import scored
 from lab.analysis.words.predictions import Prediction, candidates, prediction_at, word_of
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
+from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.word_grid import word_grid
 from lab.charts.marks.bars import bars, columns
@@ -32,11 +36,10 @@ def _best_words(traced: Trace, prediction: Prediction, count: int, read_after: s
     best = candidates(prediction, count, traced.model.tokenizer)
     ids = [each.token_id for each in best]
     noun = "tokens" if traced.model.config.causal else "words"
-    return bars(
-        [each.word for each in best], [each.probability for each in best], value_title="Probability",
-        title=f"The {len(best)} most probable {noun} {where(traced, prediction.place)}{read_after}",
-        highlight=ids.index(prediction.truth) if prediction.truth in ids else None,
-    )  # fmt: skip
+    title = f"The {len(best)} most probable {noun} {where(traced, prediction.place)}{read_after}"
+    words, values = [each.word for each in best], [each.probability for each in best]
+    marked = ids.index(prediction.truth) if prediction.truth in ids else None
+    return bars(words, values, Scale("Probability"), title=title, highlight=marked)
 
 
 def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: tuple[int, int]) -> Heatmap:
@@ -54,11 +57,9 @@ def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: t
     elif shown == ENTROPY:
         values, texts = found.entropy, [[f"{share:.2f}" for share in row] for row in found.entropy.tolist()]
         value_title, text_title = "Entropy / ln(vocabulary)", "Entropy"
-    return word_grid(
-        values, texts, rows, names, title=f"{text_title}, read after each layer", row_title="After",
-        column_title="After token" if traced.model.config.causal else "At token", value_title=value_title,
-        text_title=text_title, domain=(0.0, 1.0), highlight=cell,
-    )  # fmt: skip
+    axes = Axis("After", rows), Axis("After token" if traced.model.config.causal else "At token", names)
+    title, scale = f"{text_title}, read after each layer", Scale(value_title, (0.0, 1.0))
+    return word_grid(values, Texts(text_title, texts), axes, scale, title=title, highlight=cell)
 
 
 def lens_words(traced: Trace, layer: int, place: int, truth: int | None, count: int) -> Figure:
@@ -76,8 +77,8 @@ def token_scores(traced: Trace, as_probability: bool = False, count: int | None 
     found = scored(traced, count)
     values = [score.probability if as_probability else score.log_probability for score in found.scores]
     title = f"{'Probability' if as_probability else 'Log probability'} of each token"
-    value_title = "Probability" if as_probability else "ln P (nats)"
+    scale = Scale("Probability") if as_probability else Scale("ln P (nats)", format=".2f")
     if len(values) > NAMED_UP_TO:
-        return columns(values, title=title, value_title=value_title, index_title="Scored token")
+        return columns(values, replace(scale, format=".3f"), title=title, index_title="Scored token")
     names = [f"{score.place + 1} {word_of(traced.model.tokenizer, score.token_id)}" for score in found.scores]
-    return bars(names, values, title=title, value_title=value_title, value_format=".3f" if as_probability else ".2f")
+    return bars(names, values, scale, title=title)

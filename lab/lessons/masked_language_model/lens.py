@@ -127,10 +127,8 @@ def _show_cell(view: PredictionView, found: Lens, layer: int, column: int) -> No
     st.session_state["_lens_layer"], st.session_state["_lens_column"] = layer, column
     left, right = st.columns(2)
     left.selectbox("Read after", range(len(names)), key="_lens_layer", on_change=take, format_func=lambda i: names[i])
-    right.selectbox(
-        "After token" if view.causal else "At token", range(len(found.places)), key="_lens_column", on_change=take,
-        format_func=lambda i: masking.label(view.trace, found.places[i]),
-    )  # fmt: skip
+    label, tokens = "After token" if view.causal else "At token", [masking.label(view.trace, i) for i in found.places]
+    right.selectbox(label, range(len(tokens)), key="_lens_column", on_change=take, format_func=lambda i: tokens[i])
     place, truth = found.places[column], found.truths[column]
     prediction = measure.lens_prediction(view.trace, layer, place, truth)
     draw(partial(figures.lens_words, view.trace, layer, place, truth, _TOP), "lens-cell")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -95,10 +96,9 @@ def _found(trace: Trace, count: int) -> Likelihood | None:
         _score_aloud(trace, scoring, count)
     else:
         done = len(scoring.latest.scores) if scoring.latest else 0
-        st.button(
-            f"Go on: {done} of {count} tokens are scored" if done else f"Score {count} tokens",
-            icon=":material/play_arrow:", type="primary", key="_score_tokens", on_click=_want, args=(wanted,),
-        )  # fmt: skip
+        label = f"Go on: {done} of {count} tokens are scored" if done else f"Score {count} tokens"
+        icon, want = ":material/play_arrow:", partial(_want, wanted)
+        st.button(label, icon=icon, type="primary", key="_score_tokens", on_click=want)
     return scoring.latest
 
 
@@ -170,13 +170,10 @@ def _table(trace: Trace, found: Likelihood) -> None:
             "first choice": [word_of(tokenizer, score.best) for score in found.scores],
         }
     )
-    st.dataframe(
-        table, hide_index=True, height="content" if len(table) <= _ROWS else "auto",
-        column_config={
-            "ln P": st.column_config.NumberColumn(format="%.3f"),
-            "probability": st.column_config.NumberColumn(format="%.4g"),
-        },
-    )  # fmt: skip
+    formats = {"ln P": "%.3f", "probability": "%.4g"}
+    numbers = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
+    height: Literal["content", "auto"] = "content" if len(table) <= _ROWS else "auto"
+    st.dataframe(table, hide_index=True, height=height, column_config=numbers)
 
 
 def _show_limits(trace: Trace, found: Likelihood) -> None:

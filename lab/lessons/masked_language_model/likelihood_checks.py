@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from lab.analysis.words.likelihood import Likelihood
 from lab.analysis.words.next_sentence import NextSentence
 from lab.analysis.words.sampling import Sampling
-from lab.course.checks import MARGIN, Option, Question, numeric, ranked
+from lab.course.checks import MARGIN, Option, Question
+from lab.course.kinds import Quantity, numeric, ranked, rises_or_falls, which_holds
 from lab.course.words import quoted, share, signed
 
 # A probability nearer than this to the border of a band, or of top-p, decides nothing that a reader could see.
@@ -42,7 +43,7 @@ def perplexity(found: Likelihood) -> Question | None:
     }
     why = f"e^({-total:.2f} ÷ {n}) = e^{-found.mean:.3f} = {_short(found.perplexity)}."
     prompt = f"The logarithms of {n} probabilities, one a token, add up to {signed(total)} nats. What is the {name}?"
-    return numeric("perplexity", prompt, (found.perplexity, why), wrong, _short)
+    return numeric("perplexity", prompt, (found.perplexity, why), wrong, Quantity(_short))
 
 
 def _exp(power: float) -> float:
@@ -107,7 +108,7 @@ def kept_tokens(found: Sampling, vocabulary: int, noun: str) -> Question | None:
     }
     why = f"{by_k:,} pass top-k; the first {kept:,} of those reach top-p."
     prompt = f"With these settings, how many of the {vocabulary:,} {noun} can still be drawn?"
-    return numeric("kept-tokens", prompt, (float(kept), why), wrong, "{:,.0f}".format, within=(1, vocabulary))
+    return numeric("kept-tokens", prompt, (float(kept), why), wrong, Quantity("{:,.0f}".format, within=(1, vocabulary)))
 
 
 def _mass(found: Sampling, count: int) -> float:
@@ -161,7 +162,7 @@ def pair_softmax(found: NextSentence) -> Question | None:
         f"The logit of “B follows A” is {yes:.3f}, that of “B does not” {no:.3f}. What probability does the softmax "
         "give to “B follows A”?"
     )
-    return numeric("pair-softmax", prompt, (found.follows, why), wrong, share, apart=MARGIN, within=(0, 1))
+    return numeric("pair-softmax", prompt, (found.follows, why), wrong, Quantity(share, apart=MARGIN, within=(0, 1)))
 
 
 def swapped(found: NextSentence) -> Question | None:
@@ -170,10 +171,5 @@ def swapped(found: NextSentence) -> Question | None:
     if abs(abs(change) - MARGIN) < _BLUR:
         return None
     told = f"It goes from {share(found.follows)} to {share(found.swapped)}."
-    outcomes = (
-        ("It rises by more than 0.05", change > MARGIN),
-        ("It stays within 0.05", abs(change) <= MARGIN),
-        ("It falls by more than 0.05", change < -MARGIN),
-    )
-    options = tuple(Option(text, told, correct=right) for text, right in outcomes)
-    return Question("swapped", "Swap the two texts. What happens to the probability?", options)
+    prompt = "Swap the two texts. What happens to the probability?"
+    return which_holds("swapped", prompt, told, rises_or_falls(change))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -70,8 +72,8 @@ def _offer(trace: Trace) -> None:
         )
         st.button("A random pair", icon=":material/link_off:", on_click=use_texts, args=UNRELATED, key="_pair.random")
         if trace.pair:
-            st.button("Swap A and B", icon=":material/swap_vert:", on_click=use_texts, args=(trace.pair, trace.text),
-                      key="_pair.swap")  # fmt: skip
+            swap = partial(use_texts, trace.pair, trace.text)
+            st.button("Swap A and B", icon=":material/swap_vert:", on_click=swap, key="_pair.swap")
 
 
 def _show(trace: Trace, found: NextSentence) -> None:

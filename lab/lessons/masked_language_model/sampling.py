@@ -12,6 +12,7 @@ import streamlit as st
 from lab.analysis.words import sampling as draws
 from lab.analysis.words.predictions import Prediction, word_of
 from lab.analysis.words.sampling import Sampling, SamplingSettings
+from lab.charts.base.axes import Scale
 from lab.charts.marks.bars import bars
 from lab.course.words import escaped, quoted, share
 from lab.lessons.masked_language_model import likelihood_checks as ask
@@ -117,14 +118,9 @@ def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
     token_id = found.drawn(number)
     start, end = found.span(token_id)
     shown = [int(i) for i in found.kept[:_BARS]]
-    draw(
-        bars(
-            [word_of(tokenizer, i) for i in shown], found.shares[shown], value_title="Share",
-            title=f"Shares of the {len(shown)} most probable tokens that stay",
-            highlight=shown.index(token_id) if token_id in shown else None,
-        ),
-        "shares",
-    )  # fmt: skip
+    title = f"Shares of the {len(shown)} most probable tokens that stay"
+    words, marked = [word_of(tokenizer, i) for i in shown], shown.index(token_id) if token_id in shown else None
+    draw(bars(words, found.shares[shown], Scale("Share"), title=title, highlight=marked), "shares")
     st.markdown(
         f"Seed {seed} gives the random number **{number:.4f}**. Lay the shares end to end, the largest first: "
         f"{quoted(word_of(tokenizer, token_id))} reaches from {start:.4f} to {end:.4f}. The random number lies there, "
@@ -137,8 +133,8 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
     read_so_far = view.place + 1
     room = view.model.config.max_tokens - read_so_far
     if room <= 0:
-        st.info(f"The text fills all {read_so_far} tokens the model can read: nothing fits after it. Shorten it.",
-                icon=":material/content_cut:")  # fmt: skip
+        told = f"The text fills all {read_so_far} tokens the model can read: nothing fits after it. Shorten it."
+        st.info(told, icon=":material/content_cut:")
         return
     count = min(int(MORE.choose("Tokens to add")), room)
     wanted = hash((id(view.model), view.trace.token_ids, view.place, settings, seed, count))

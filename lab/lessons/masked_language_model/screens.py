@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -11,7 +12,8 @@ import streamlit as st
 from lab.analysis.words import predictions as read
 from lab.analysis.words.masking import masked_run, unknown_of
 from lab.analysis.words.predictions import Candidate, Prediction
-from lab.charts.cells.strips import strips
+from lab.charts.base.axes import Scale
+from lab.charts.cells.strips import VALUE, strips
 from lab.charts.marks.bars import bars
 from lab.course.words import in_tex, quoted, share
 from lab.lessons.masked_language_model import checks as ask
@@ -61,7 +63,7 @@ def _show_best(view: PredictionView, prediction: Prediction) -> None:
     draw(
         partial(figures.best_words, view.trace, prediction.place, prediction.truth, top, prediction.temperature),
         "candidates",
-    )  # fmt: skip
+    )
 
 
 def _show_truth(view: PredictionView, prediction: Prediction, lead: str) -> None:
@@ -102,13 +104,9 @@ def _show_steps(view: PredictionView, steps: read.HeadSteps) -> None:
         rows |= {"dense": steps.dense, head.activation.split("_")[0].upper(): steps.activation}
     rows["LayerNorm"] = steps.normed
     limit = steps.limit
-    draw(
-        strips(
-            list(rows.values()), list(rows), value_title="Value", domain=(-limit, limit),
-            title=f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}",
-        ),
-        "head-steps",
-    )  # fmt: skip
+    title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"
+    scale = replace(VALUE, domain=(-limit, limit))
+    draw(strips(list(rows.values()), list(rows), scale, title=title), "head-steps")
     if steps.largest > limit:
         st.markdown(f"Values beyond ±{limit:.1f} have the strongest colour; the largest is {steps.largest:.1f}.")
 
@@ -204,13 +202,12 @@ def show_unmasked(view: PredictionView) -> None:
     visible = read.candidate(in_sight, truth.token_id, tokenizer)
     question = ask.shown_word(truth, visible)
     if question is None or predict(LESSON, question):
-        draw(
-            bars(
-                ["hidden", "in plain sight"], [truth.probability, visible.probability], domain=(0.0, 1.0),
-                title=f"Probability of the true word at token {view.place + 1}", value_title="Probability",
-            ),
-            "in-plain-sight",
-        )  # fmt: skip
+        title, values = (
+            f"Probability of the true word at token {view.place + 1}",
+            [truth.probability, visible.probability],
+        )
+        scale = Scale("Probability", (0.0, 1.0))
+        draw(bars(["hidden", "in plain sight"], values, scale, title=title), "in-plain-sight")
         st.markdown(_why_hide(truth, visible))
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from lab.analysis.heads.comparing import HeadSum, attention_parameters, divisors, owner
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Question, clear_winner, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.trace import Trace
@@ -129,7 +130,7 @@ def missing_share(trace: Trace, added: HeadSum, head: int, token: int) -> Questi
         f"In dimension {dimension + 1}, the attention output of {named(trace, token)} is {output:.3f}. All heads but "
         f"head {head + 1} add {others:.3f} to it, the bias {bias:.3f}. What does head {head + 1} add?"
     )
-    return numeric("missing-share", prompt, (mine, why), wrong, "{:.3f}".format, apart=0.01)
+    return numeric("missing-share", prompt, (mine, why), wrong, Quantity("{:.3f}".format, apart=0.01))
 
 
 def together(trace: Trace, added: HeadSum, token: int) -> Question | None:

@@ -141,10 +141,8 @@ def _show_cuts(view: OneHead) -> None:
             for cut in sorted({1, *near})
         ]
     )
-    st.dataframe(
-        table, hide_index=True, height="content",
-        column_config={name: st.column_config.NumberColumn(format="localized") for name in table.columns[-2:]},
-    )  # fmt: skip
+    numbers = {name: st.column_config.NumberColumn(format="localized") for name in table.columns[-2:]}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
     st.markdown(
         f"The number of attention maps grows with H: H × {n} × {n} weights for this text. H must divide d = {d}, so "
         "that all heads are equally wide."

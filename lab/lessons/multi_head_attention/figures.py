@@ -11,11 +11,13 @@ from lab.analysis.heads.ablation import each_head_off, head_off
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
 from lab.analysis.words.predictions import Prediction, candidates, predictions, word_of
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.bars import bars
+from lab.figures.axes import layers_and_heads
 from lab.figures.mistakes import streams
-from lab.figures.multi_head import COLUMNS, counted
+from lab.figures.multi_head import COLUMNS
 from lab.models.memo import once
 from lab.models.trace import Trace
 
@@ -26,11 +28,9 @@ def moved_by_token(traced: Trace, layer: int, head: int, to_mean: bool = False, 
     """How far each token's vector moves with one head off; of a long text the tokens around ``place``."""
     moved = head_off(traced, layer, head, None, to_mean).moved
     shown = window(place, len(traced), COLUMNS)
-    return heatmap(
-        moved[:, shown], streams(len(moved)), traced.labels[shown], title="How far each token’s vector moves",
-        row_title="After", column_title="Token", value_title="Share of the vector’s length", numbered=False,
-        value_format=".2f",
-    )  # fmt: skip
+    axes = Axis("After", streams(len(moved))), Axis("Token", traced.labels[shown])
+    scale = Scale("Share of the vector’s length", format=".2f")
+    return heatmap(moved[:, shown], axes, scale, title="How far each token’s vector moves")
 
 
 def best_with_head(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Figure:
@@ -58,12 +58,10 @@ def _best(traced: Trace, both: tuple[Prediction, Prediction], word: int, *, off:
     best = candidates(without if off else with_head, TOP, tokenizer)
     ids = [each.token_id for each in best]
     noun, where = ("tokens", "after") if causal else ("words", "at")
-    return bars(
-        [each.word for each in best], [each.probability for each in best], value_title="Probability",
-        domain=(0.0, float(max(with_head.probabilities.max(), without.probabilities.max()))), value_format=".3g",
-        title=f"Head {'off' if off else 'on'}: the {TOP} most probable {noun} {where} token {place + 1}",
-        highlight=ids.index(word) if word in ids else None,
-    )  # fmt: skip
+    title = f"Head {'off' if off else 'on'}: the {TOP} most probable {noun} {where} token {place + 1}"
+    high, marked = max(each.probabilities.max() for each in both), ids.index(word) if word in ids else None
+    words, values = [each.word for each in best], [each.probability for each in best]
+    return bars(words, values, Scale("Probability", (0.0, float(high)), ".3g"), title=title, highlight=marked)
 
 
 def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Heatmap:
@@ -73,11 +71,8 @@ def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, 
     """
     change = log_change(traced, place, word, to_mean)
     title = f"Change of ln P({word_of(traced.model.tokenizer, word)}) with each head off"
-    return heatmap(
-        change, counted(len(change)), counted(change.shape[1]), title=title, row_title="Layer", column_title="Head",
-        value_title="Change of ln P", scale="diverging", select="cell", highlight=(layer, head), value_format="+.2f",
-        numbered=False,
-    )  # fmt: skip
+    scale = Scale("Change of ln P", format="+.2f", signed=True)
+    return heatmap(change, layers_and_heads(change), scale, title=title, highlight=(layer, head))
 
 
 @once
@@ -93,8 +88,5 @@ def log_change(traced: Trace, place: int, word: int, to_mean: bool = False) -> V
 def effect_on_vectors(traced: Trace, layer: int, head: int, to_mean: bool = False) -> Heatmap:
     """How far the last layer's vectors move with each head off, one at a time; one head is outlined."""
     moved = each_head_off(traced, None, None, to_mean).moved
-    return heatmap(
-        moved, counted(len(moved)), counted(moved.shape[1]), row_title="Layer", column_title="Head",
-        title="How far the last vectors move with each head off", value_title="Share of their length", select="cell",
-        highlight=(layer, head), value_format=".2f", numbered=False,
-    )  # fmt: skip
+    title, scale = "How far the last vectors move with each head off", Scale("Share of their length", format=".2f")
+    return heatmap(moved, layers_and_heads(moved), scale, title=title, highlight=(layer, head))

@@ -102,10 +102,9 @@ def _followed(asked: PredictionView) -> Candidate:
     if truth is not None:
         offered.setdefault(truth.token_id, truth)
         start = list(offered).index(truth.token_id) if truth.rank <= _A_CHANCE else 0
-    chosen = st.selectbox(
-        "Follow the probability of", list(offered), index=start, key=f"_followed.{asked.place}.{hash(tuple(offered))}",
-        format_func=lambda i: f"{visible(offered[i].word)} · rank {offered[i].rank:,}",
-    )  # fmt: skip
+    key = f"_followed.{asked.place}.{hash(tuple(offered))}"
+    names = {i: f"{visible(each.word)} · rank {each.rank:,}" for i, each in offered.items()}
+    chosen = st.selectbox("Follow the probability of", list(offered), start, names.__getitem__, key=key)
     return offered[chosen]
 
 
@@ -152,7 +151,7 @@ def _show_prediction(now: Scene, found: HeadOff) -> None:
     shown = (now.trace, now.layer, now.head, view.place, word.token_id, now.to_mean)
     for column, make, name in zip(
         st.columns(2), (figures.best_with_head, figures.best_without_head), ("on", "off"), strict=True
-    ):  # fmt: skip
+    ):
         with column:
             draw(partial(make, *shown), f"best-{name}")
     after = read.candidate(without, word.token_id, view.model.tokenizer)
@@ -223,21 +222,18 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
     order = np.argsort(-np.abs(effects), axis=None, kind="stable")[:TOP]
     places = [divmod(int(place), effects.shape[1]) for place in order]
     tokenizer = now.trace.model.tokenizer
-    best = found.best
+    words = [] if (best := found.best) is None else [read.word_of(tokenizer, int(best[place])) for place in places]
     table = pd.DataFrame(
         {
             "head off": [f"layer {layer + 1}, head {head + 1}" for layer, head in places],
             "probability": [share(float(probabilities[place])) for place in places],
             "change of ln P": [float(effects[place]) for place in places],
-            "most probable then": [read.word_of(tokenizer, int(best[place])) for place in places] if best is not None
-            else [],
+            "most probable then": words,
         }
-    )  # fmt: skip
+    )
     st.markdown(f"**The {len(places)} largest changes**")
-    st.dataframe(
-        table, hide_index=True, height="content",
-        column_config={"change of ln P": st.column_config.NumberColumn(format="%+.3f")},
-    )  # fmt: skip
+    numbers = {"change of ln P": st.column_config.NumberColumn(format="%+.3f")}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
     helps, hurts = int((effects < 0).sum()), int((effects > 0).sum())
     st.markdown(
         f"Switching a head off lowers the probability for {helps} of the {effects.size} heads and raises it for "

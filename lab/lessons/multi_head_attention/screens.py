@@ -118,10 +118,8 @@ def _show_one_number(view: OneHead) -> None:
             f"dimension {dimension + 1}": [*shares.tolist(), bias, float(shares.sum()) + bias, output],
         }
     )
-    st.dataframe(
-        table, hide_index=True, height="content",
-        column_config={table.columns[1]: st.column_config.NumberColumn(format="%.4f")},
-    )  # fmt: skip
+    numbers = {table.columns[1]: st.column_config.NumberColumn(format="%.4f")}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
 
 def show_sum(view: OneHead) -> None:
@@ -134,10 +132,8 @@ def show_sum(view: OneHead) -> None:
     )
     draw(partial(figures.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     left, right = st.columns(2)
-    left.metric(
-        "Largest difference, sum − layer", f"{added.difference:.1e}", border=True,
-        help="Over all tokens and dimensions of this layer. Both are computed in float32, in a different order.",
-    )  # fmt: skip
+    told = "Over all tokens and dimensions of this layer. Both are computed in float32, in a different order."
+    left.metric("Largest difference, sum − layer", f"{added.difference:.1e}", border=True, help=told)
     right.metric("Largest value of the layer’s output", f"{added.largest:.3g}", border=True)
     _show_on_the_way(view)
     code(measure.head_parts, measure.head_sum)

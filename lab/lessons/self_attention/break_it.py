@@ -110,10 +110,9 @@ def _show_output(view: OneHead, runs: Broken) -> None:
     moved = runs.moved
     layers, place = len(moved) - 1, min(view.query, moved.shape[1] - 1)
     with st.container(horizontal=True):
-        st.metric(
-            f"Output of token {place + 1} moves by", _length(moved[-1, place]), border=True, width="content",
-            help="‖broken − right‖ ÷ ‖right‖ of its vector after the last layer: 1 is as far as the vector is long.",
-        )  # fmt: skip
+        label, length = f"Output of token {place + 1} moves by", _length(moved[-1, place])
+        told = "‖broken − right‖ ÷ ‖right‖ of its vector after the last layer: 1 is as far as the vector is long."
+        st.metric(label, length, border=True, width="content", help=told)
         st.metric("All tokens, mean", _length(moved[-1].mean()), border=True, width="content")
     st.markdown(
         f"After layer {layers}, the vector of {named(view.trace, place)} is **{_length(moved[-1, place])}** of its "

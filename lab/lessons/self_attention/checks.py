@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from lab.analysis.heads.attention import AttentionRow, attention_map
-from lab.course.checks import MARGIN, Option, Question, numeric, ranked, shuffled
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import named, quoted
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
@@ -75,7 +76,7 @@ def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | Non
         f"For the query {named(trace, query)} the scaled score of {key_1} is {s_1:.3f} and its weight {w_1:.3f}. "
         f"The scaled score of {key_2} is {s_2:.3f}. What is its weight?"
     )
-    return numeric("second-weight", prompt, (w_2, why), wrong, "{:.3f}".format, apart=0.02, within=(0, 1))
+    return numeric("second-weight", prompt, (w_2, why), wrong, Quantity("{:.3f}".format, apart=0.02, within=(0, 1)))
 
 
 def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Question | None:

@@ -22,9 +22,8 @@ def by_hand(_view: object) -> None:
         "Three tokens, two dimensions, whole numbers. The first row is worked out; fill in the others. "
         "A calculator is fine, and two decimals are enough."
     )
-    columns = st.columns(3)
-    for column, name, tensor in zip(columns, ("Query", "Key", "Value"), (example.query, example.key, example.value),
-                                    strict=True):  # fmt: skip
+    tensors = {"Query": example.query, "Key": example.key, "Value": example.value}
+    for column, (name, tensor) in zip(st.columns(3), tensors.items(), strict=True):
         column.dataframe(pd.DataFrame(tensor.numpy(), index=example.tokens, columns=[f"{name} 1", f"{name} 2"]))
     _shown_row(example)
     right = _blanks(example, 1, ("scores", "weights"))

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
 from lab.course.checks import Question
@@ -80,13 +81,9 @@ def _show_construction(view: OneHead) -> None:
     """Why a hand-written head does what it does: W_Q·W_Kᵀ, one number per pair of meanings."""
     product = query_key_product(view.trace.model, view.head)
     meant = [label for label in product.index if label.startswith(("token", "position"))]
-    draw(
-        heatmap(
-            product.loc[meant, meant].to_numpy(), meant, meant, title=f"What scores with what: W_Q·W_Kᵀ, {view.place}",
-            row_title="In the query’s token", column_title="In the key’s token", value_title="Score", scale="diverging",
-        ),
-        "query-key-product",
-    )  # fmt: skip
+    axes = Axis("In the query’s token", meant, 1), Axis("In the key’s token", meant, 1)
+    title, values = f"What scores with what: W_Q·W_Kᵀ, {view.place}", product.loc[meant, meant].to_numpy()
+    draw(heatmap(values, axes, Scale("Score", signed=True), title=title), "query-key-product")
     st.markdown(
         "Each dimension of this toy means one thing: which letter a token is, or at which position it stands (counted "
         "from 0). A strong colour is a large score: the query’s token has the meaning of the row, and the key’s token "

@@ -104,10 +104,8 @@ def _stepper(name: str, first: int, total: int, noun: str) -> int:
         st.session_state[_MADE] = (name, number)
 
     with st.container(horizontal=True):
-        st.button(
-            f"Next {noun}", key="_next_made", on_click=take, args=(made + 1,), disabled=made >= total,
-            icon=":material/skip_next:",
-        )  # fmt: skip
-        st.button(f"All {count(total, noun)}", key="_all_made", on_click=take, args=(total,), disabled=made >= total)
+        icon, done = ":material/skip_next:", made >= total
+        st.button(f"Next {noun}", key="_next_made", on_click=take, args=(made + 1,), disabled=done, icon=icon)
+        st.button(f"All {count(total, noun)}", key="_all_made", on_click=take, args=(total,), disabled=done)
         st.button("Start over", key="_no_made", on_click=take, args=(1,), disabled=made <= 1, type="tertiary")
     return made

@@ -18,7 +18,7 @@ from lab.lessons.tokenization.reading import Reading, Word, hardest
 from lab.models.trace import Trace
 from lab.text.tokenizers.agreement import compare
 from lab.ui import runs
-from lab.ui.drawing import take_notebook
+from lab.ui.drawing import file, take_notebook
 from lab.ui.page import LessonPage
 from lab.ui.parameters import WORD
 
@@ -86,10 +86,7 @@ def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = N
     """A table that scrolls when it is long, its CSV, and the notebook that makes the ``call`` for it."""
     st.dataframe(frame, height="content" if len(frame) < 20 else _BOX)
     with st.container(horizontal=True):
-        st.download_button(
-            "CSV", partial(to_csv, frame), file_name=f"{name}.csv", mime="text/csv", icon=":material/download:",
-            key=f"{name}.csv", on_click="ignore", type="tertiary",
-        )  # fmt: skip
+        file("CSV", name, "csv", partial(to_csv, frame))
         if call is not None:
             take_notebook(call, name)
 
@@ -107,12 +104,11 @@ def show_agreement(page: LessonPage, view: TokenizationView, *, tell: bool) -> N
     icon = ":material/verified:" if wrong is None else ":material/error:"
     with page.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
+            same = "Tokens, ids and characters are the same."
             st.markdown(
                 "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens "
-                "the model reads. "
-                + ("Tokens, ids and characters are the same." if wrong is None else f"Token {wrong} is the first that "
-                   "differs.")
-            )  # fmt: skip
+                f"the model reads. {same if wrong is None else f'Token {wrong} is the first that differs.'}"
+            )
             if not tell:
                 st.markdown("The table of both stands here when the question on the page is answered.")
                 return

@@ -104,16 +104,11 @@ class Pipeline:
 
 
 def _tagged(text: str, doc: Doc) -> TaggedText:
-    spans = [(token.idx, token.idx + len(token)) for token in doc]
-    tokens = tuple(
-        TaggedToken(
-            text[start:end], start, end,
-            "SPACE" if token.is_space else token.pos_,
-            token.ent_type_, token.head.i, token.dep_,
-        )
-        for token, (start, end) in zip(doc, spans, strict=True)
-    )  # fmt: skip
-    return TaggedText(text, tokens, tuple(Entity(e.start_char, e.end_char, e.label_) for e in doc.ents))
+    tokens = []
+    for token in doc:
+        start, end, kind = token.idx, token.idx + len(token), "SPACE" if token.is_space else token.pos_
+        tokens.append(TaggedToken(text[start:end], start, end, kind, token.ent_type_, token.head.i, token.dep_))
+    return TaggedText(text, tuple(tokens), tuple(Entity(e.start_char, e.end_char, e.label_) for e in doc.ents))
 
 
 def load_pipeline() -> Pipeline:

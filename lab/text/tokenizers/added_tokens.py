@@ -14,6 +14,7 @@ from tokenizers import AddedToken, Tokenizer
 
 from lab.text.tokenizers.characters import is_whitespace, is_word_character
 from lab.text.tokenizers.normalization import AlignedText, Stage
+from lab.text.tokenizers.pieces import Piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,11 @@ class Segment:
 
     aligned: AlignedText
     token_id: int | None
+
+    def added(self) -> Piece | None:
+        """The added token that it is, whole; None for a stretch."""
+        text = self.aligned.text
+        return None if self.token_id is None else Piece(text, self.token_id, self.aligned.span(0, len(text)))
 
 
 def split_added_tokens(

@@ -193,11 +193,9 @@ def _as_it_is(aligned: AlignedText) -> AlignedText:
 
 
 def _segment_words(rules: BpeRules, segment: Segment) -> Iterator[BpeWord]:
-    aligned = segment.aligned
-    if segment.token_id is not None:
-        span = aligned.span(0, len(aligned.text))
-        piece = Piece(aligned.text, segment.token_id, span)
-        yield BpeWord(aligned.text, span, (piece,), added=True)
+    aligned, whole = segment.aligned, segment.added()
+    if whole is not None:
+        yield BpeWord(whole.token, whole.span, (whole,), added=True)
         return
     prefixed = rules.add_prefix_space and not aligned.text.startswith(" ")
     if prefixed:

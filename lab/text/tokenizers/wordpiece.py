@@ -211,11 +211,9 @@ def _normalize(
 
 
 def _segment_words(model: models.WordPiece, segment: Segment) -> Iterator[WordSteps]:
-    aligned = segment.aligned
-    if segment.token_id is not None:
-        span = aligned.span(0, len(aligned.text))
-        piece = Piece(aligned.text, segment.token_id, span)
-        yield WordSteps(aligned.text, span, (piece,), added=True)
+    aligned, whole = segment.aligned, segment.added()
+    if whole is not None:
+        yield WordSteps(whole.token, whole.span, (whole,), added=True)
         return
     for start, end in split_words(aligned.text):
         yield _cut_word(model, aligned.cut(start, end))

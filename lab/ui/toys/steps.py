@@ -76,11 +76,8 @@ def show_toy_data(page: LessonPage) -> None:
         "mean nothing, so all there is to learn is which word stands where. In the tables below a word is its number: "
         "a is 1, b is 2."
     )
-    st.dataframe(
-        pd.DataFrame({"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]},
-                     index=range(1, len(data.sentences) + 1)),
-        height=240,
-    )  # fmt: skip
+    columns = {"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]}
+    st.dataframe(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), height=240)
     st.markdown("**Data validation**")
     st.dataframe(validate(data), hide_index=True)
     st.markdown("**Summary**")

@@ -12,10 +12,12 @@ import streamlit as st
 
 from lab.analysis.heads.of_toys import INDUCTION, SCORED, toy_scores
 from lab.analysis.heads.patterns import PATTERNS
+from lab.charts.base.axes import Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.small_maps import small_maps
 from lab.charts.marks.lines import lines
 from lab.course.toy_checks import expected_pattern
+from lab.figures.axes import WEIGHT
 from lab.toy.data import as_text, letter
 from lab.toy.runs import number_run
 from lab.toy.tasks import IGNORED
@@ -56,10 +58,8 @@ def show_training(page: LessonPage) -> None:
             _train(plan, words)
         st.rerun()  # the header, the badge and the other steps now show the trained toy
     if run is None or not run.latest.finished:
-        st.button(
-            "Train" if run is None else "Train again", key="_train.start", icon=":material/model_training:",
-            on_click=toy_runs.ask_for_training,
-        )  # fmt: skip
+        label, ask = "Train" if run is None else "Train again", toy_runs.ask_for_training
+        st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
     if run is None:
         st.markdown(f"Look for **{plan.what.look_for}**. So far nothing is learned:")
         draw(_maps([("before", runs.untrained_toy(plan))], words), "toy-maps")
@@ -129,30 +129,26 @@ def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> 
     # (stages, heads of all layers, n, n) -> a head's stages follow each other
     maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)
     heads = _head_names(config.layers, config.heads)
+    captions = [(head.capitalize(), stage) for head in heads for stage, _ in stages]
+    title = "Attention of every head: rows attend, columns are attended to"
     return small_maps(
-        maps.reshape(-1, *maps.shape[2:]), traces[0].labels,
-        [(head.capitalize(), stage) for head in heads for stage, _ in stages],
-        title="Attention of every head: rows attend, columns are attended to", value_title="Weight", domain=(0.0, 1.0),
-        causal=config.causal,
-    )  # fmt: skip
+        maps.reshape(-1, *maps.shape[2:]), traces[0].labels, captions, WEIGHT, title=title, causal=config.causal
+    )
 
 
 def _accuracy(run: Run) -> Figure:
     """Right answers against steps, and what always giving the commonest answer would get."""
     steps, _, accuracies = zip(*run.curve, strict=True)
     commonest = chance(run.plan)
-    return lines(
-        {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}, x=steps,
-        title="Right answers on fresh sentences", x_title="Step", y_title="Share right", y_domain=(0.0, 1.0),
-    )  # fmt: skip
+    series = {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}
+    scale = Scale("Share right", (0.0, 1.0))
+    return lines(series, Places("Step", steps), scale, title="Right answers on fresh sentences")
 
 
 def _loss(run: Run) -> Figure:
     steps, losses, _ = zip(*run.curve, strict=True)
-    return lines(
-        {"Loss": losses}, x=steps, title="Loss on fresh sentences", x_title="Step", y_title="Cross-entropy (nats)",
-        y_domain=(0.0, max(losses)),
-    )  # fmt: skip
+    scale = Scale("Cross-entropy (nats)", (0.0, max(losses)))
+    return lines({"Loss": losses}, Places("Step", steps), scale, title="Loss on fresh sentences")
 
 
 def _show_run(run: Run, words: tuple[int, ...]) -> None:
@@ -195,9 +191,8 @@ def _show_scores(run: Run) -> None:
         f"How much of the pattern “{_NAMES[task.pattern]}” does each head have? 0 is none, 1 is all: the mean over "
         f"{SCORED} other sentences."
     )
-    st.dataframe(frame, hide_index=True, column_config={
-        name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns[1:]
-    })  # fmt: skip
+    numbers = {name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns[1:]}
+    st.dataframe(frame, hide_index=True, column_config=numbers)
     best = frame.iloc[int(np.argmax(frame[f"{_NAMES[task.pattern]}, now"].to_numpy()))]
     name = str(best["head"])
     st.markdown(

@@ -12,7 +12,8 @@ import pytest
 import lab
 from lab.analysis.layers.embeddings import Gap, Movement, parts, permutation_gap, position_rows, worked_dimension
 from lab.analysis.layers.positions import sinusoids
-from lab.course.checks import Option, Question, numeric
+from lab.course.checks import Option, Question
+from lab.course.kinds import Quantity, numeric
 from lab.lessons.embeddings import checks as ask
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -140,11 +141,11 @@ def test_the_table_and_its_nearest_position(traces: list[Trace]) -> None:
 
 def test_numeric_leaves_out_what_rounding_could_confuse() -> None:
     wrong = {1.05: "near", 2.0: "twice", -1.0: "negative", 4.0: "four times", 8.0: "eight times"}
-    question = numeric("id", "How much?", (1.0, "right"), wrong, lambda value: f"{value:.2f}")
+    question = numeric("id", "How much?", (1.0, "right"), wrong, Quantity("{:.2f}".format))
     assert question is not None
     assert {option.text for option in question.options} == {"1.00", "2.00", "-1.00", "4.00"}
     assert answer(question).why == "right"
-    assert numeric("id", "How much?", (1.0, "right"), {1.05: "near", 2.0: "twice"}, str) is None
+    assert numeric("id", "How much?", (1.0, "right"), {1.05: "near", 2.0: "twice"}, Quantity(str)) is None
 
 
 def test_tokens_in_questions_are_escaped(traces: list[Trace]) -> None:

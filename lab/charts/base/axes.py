@@ -1,0 +1,63 @@
+"""What a chart says beside its numbers: the names on its sides, and what the numbers are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.charts.base.figure import checked_domain
+
+Domain = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a matrix.
+
+    title    as the reader sees it
+    names    one for each place; they may repeat and may be any text: they are data, not markup
+    first    the position of the first name, which the tooltip shows before it: "3 · cat"; None: names alone
+    counts   whether the names only count 1, 2, 3 …: then a few of them do
+    """
+
+    title: str
+    names: Sequence[str]
+    first: int | None = None
+    counts: bool = False
+
+
+@dataclass(frozen=True)
+class Places:
+    """What lines run over: its title, and the places of their points; without them 1, 2, 3 …"""
+
+    title: str
+    at: Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the numbers of a chart are, and how they are drawn.
+
+    title    with their unit
+    domain   values at the ends of the colours, or of the axis; without it, those of the numbers. Give it where
+             several charts are compared, or where the numbers change often: the drawing is then mended in place
+    format   of the numbers that are written: in the chart where there is room, and in the alternative text
+    signed   colours go both ways from 0, and a domain that is not given is symmetric
+    """
+
+    title: str
+    domain: Domain | None = None
+    format: str = ".3f"
+    signed: bool = False
+
+    def limits(self, values: NDArray[np.float32], *, of: str) -> Domain:
+        """The domain, or that of ``values``. Raises ValueError unless it runs from a lower to a higher number."""
+        return checked_domain(self.domain or span(values, self.signed), of=of)
+
+
+def span(values: NDArray[np.float32], signed: bool) -> Domain:
+    """The domain that shows `values` best: from 0 to the largest, or as far below zero as above."""
+    high = float((np.abs(values) if signed else values).max())
+    high = high if high > 0 else 1.0
+    return (-high, high) if signed else (min(0.0, float(values.min())), high)

@@ -1,0 +1,70 @@
+"""The kinds of question: which outcome holds, which count or number it is, which of many is the largest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+
+
+def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool]) -> Question:
+    """Which of ``outcomes`` is the case? One explanation serves all of them."""
+    return Question(id, prompt, tuple(Option(text, why, correct=right) for text, right in outcomes.items()))
+
+
+def rises_or_falls(change: float) -> dict[str, bool]:
+    """What becomes of a probability: outcomes for :func:`which_holds`."""
+    rises, falls = change > MARGIN, change < -MARGIN
+    same = not (rises or falls)
+    return {"It rises by more than 0.05": rises, "It stays within 0.05": same, "It falls by more than 0.05": falls}
+
+
+def how_many(id: str, prompt: str, answer: tuple[int, str], wrong: Mapping[int, str]) -> Question | None:
+    """Which count is it? ``answer`` and ``wrong`` pair each with its explanation. None with fewer than two wrong."""
+    options = {answer[0]: Option(f"{answer[0]:,}", answer[1], correct=True)}
+    for value, why in wrong.items():
+        options.setdefault(value, Option(f"{value:,}", why))
+    return shuffled(id, prompt, list(options.values())) if len(options) >= 3 else None
+
+
+def ranked(
+    id: str, prompt: str, values: Sequence[float], name: Callable[[int], str], why: Callable[[int, int], str]
+) -> Question | None:
+    """Which of ``values`` is the largest? The wrong options are the next three.
+
+    ``name`` words an index, ``why(index, best)`` its explanation. None without a clear winner.
+    """
+    if clear_winner(values) is None:
+        return None
+    order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
+    return shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a number is that is asked for: how it is written, how far apart two are, and what it may be."""
+
+    show: Callable[[float], str]
+    apart: float = 0.0
+    within: tuple[float, float] = (-math.inf, math.inf)
+
+
+def numeric(
+    id: str, prompt: str, answer: tuple[float, str], wrong: Mapping[float, str], of: Quantity
+) -> Question | None:
+    """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation.
+
+    Wrong numbers within a tenth of one already offered, or nearer than the quantity's are apart, are left out, so
+    that nobody has to round; so are those that could be no answer, and any that are not finite. Three stay at most.
+    None with fewer than two.
+    """
+    show = of.show
+    kept = {answer[0]: Option(show(answer[0]), answer[1], correct=True)}
+    for value, why in wrong.items():
+        possible = math.isfinite(value) and of.within[0] <= value <= of.within[1]
+        far = all(abs(value - other) >= max(of.apart, 0.1 * max(abs(value), abs(other))) for other in kept)
+        if possible and far and show(value) not in [option.text for option in kept.values()]:
+            kept[value] = Option(show(value), why)
+    return shuffled(id, prompt, list(kept.values())[:4]) if len(kept) >= 3 else None

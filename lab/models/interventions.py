@@ -111,7 +111,7 @@ class Interventions:
 
     def embeddings(self, w: EmbeddingWeights) -> EmbeddingWeights:
         """The look-up tables that the run takes: without positions or segments, theirs hold zeros."""
-        if self.no_positions:
+        if self.no_positions and w.position is not None:
             w = replace(w, position=torch.zeros_like(w.position))
         if self.no_segments and w.segment is not None:
             w = replace(w, segment=torch.zeros_like(w.segment))
@@ -143,17 +143,17 @@ def heads_off(zero: Tensor | None, mean: Tensor | None) -> Callable[[Tensor, Ten
     return forward.mix_values if zero is None and mean is None else mix_values
 
 
-_Mask = Callable[[Tensor, bool], Tensor]
+_Mask = Callable[[Tensor, bool, int | None], Tensor]
 
 
-def _hide(mask: _Mask, pairs: Tensor, scaled_scores: Tensor, causal: bool) -> Tensor:
+def _hide(mask: _Mask, pairs: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
     """Query-key pairs (n, n) masked out, too."""
-    return mask(scaled_scores, causal).masked_fill(pairs, -torch.inf)
+    return mask(scaled_scores, causal, window).masked_fill(pairs, -torch.inf)
 
 
-def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool) -> Tensor:
+def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
     """Equal scores in some heads (H,): they attend equally to all they may see."""
-    masked = mask(scaled_scores, causal)
+    masked = mask(scaled_scores, causal, window)
     equal = torch.where(masked.isinf(), masked, torch.zeros(()))
     return torch.where(heads[:, None, None], equal, masked)
 

@@ -16,7 +16,7 @@ def no_scaling(scores: Tensor, d_k: int) -> Tensor:
     return scores
 
 
-def no_mask(scaled_scores: Tensor, causal: bool) -> Tensor:
+def no_mask(scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
     """Let every token see what comes after it."""
     return scaled_scores
 

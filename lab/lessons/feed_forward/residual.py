@@ -68,7 +68,7 @@ def show_residual(view: FeedForwardView) -> None:
         st.caption(
             f"Random weights: the same model before its first training step, seed {view.page.selection.twin_seed}."
         )
-    code(forward.decoder_layer if view.config.pre_norm else forward.encoder_layer)
+    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
 
 def _untrained(view: FeedForwardView) -> Trace | None:

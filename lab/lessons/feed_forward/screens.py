@@ -41,7 +41,7 @@ def show_order(view: FeedForwardView) -> None:
         "GPT-2’s pre-norm puts LayerNorm before each sublayer and never normalizes the stream between layers."
     )
     st.markdown(_on_the_way(view))
-    code(forward.decoder_layer if config.pre_norm else forward.encoder_layer)
+    code(forward.pre_norm_layer if config.pre_norm else forward.post_norm_layer)
 
 
 def _on_the_way(view: FeedForwardView) -> str:

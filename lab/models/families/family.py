@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from lab.models.config import ACTIVATIONS, CheckpointError, ModelConfig
 from lab.models.families.reader import Reader, whole_number
@@ -173,3 +173,7 @@ class Family(ABC):
     @abstractmethod
     def reference_class(self, weights: Weights) -> str:
         """The name of Hugging Face's class with just the heads that the checkpoint has."""
+
+    def turned(self, base: nn.Module, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Hugging Face's queries and keys (H, n, d_k) of a layer as its scores take them: turned, if they are."""
+        return query, key

@@ -1,7 +1,8 @@
 # make run            the lab on http://localhost:8501      (PORT=8600, ARGS="--server.headless true")
 # make dev            the same, and a saved file reruns the page
-# make test           lint, types, floors, then every test; needs Chromium, installs it where it may (WORKERS=2)
-# make lint           the first half of that
+# make check          lint, types, floors, then every test that needs no browser    (WORKERS=2)
+# make test           the same, then the browser tests; needs Chromium, installs it where it may
+# make lint           lint, types and floors alone
 # make bench          the measurements the README quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
 # make audit          ask for known vulnerabilities of what is installed, where there is a network
@@ -41,7 +42,7 @@ run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev test lint bench load audit evaluate outside train screenshots chromium clean
+.PHONY: run dev check test lint bench load audit evaluate outside train screenshots chromium clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -49,20 +50,31 @@ run: $(RUNTIME)
 dev: $(RUNTIME)
 	$(SERVE) --server.fileWatcherType auto --server.runOnSave true --client.showErrorDetails full $(ARGS)
 
+# Each part says how long it took, and all of them again at the end. Two dozen processes import the lab: it is compiled
+# once. Who has done his part takes half of what another worker has left, so the tests of a file mostly stay together.
+TIMES    = .pytest_cache/times
+TIMED    = @sh tests/timed.sh $(TIMES)
+PYTEST   = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+test check: export PYTHONDONTWRITEBYTECODE :=
+
 # The browser tests come last: what a unit test can tell, it tells first.
-test: chromium lint
 ifeq ($(ARGS),)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --ignore tests/browser --ignore tests/load
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/browser tests/load
+test: chromium check
+	$(TIMED) "browser and load tests" $(PYTEST) tests/browser tests/load
+	@sh tests/timed.sh $(TIMES)
 else
+test: chromium lint
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
+check: lint
+	$(TIMED) "unit and page tests" $(PYTEST) --ignore tests/browser --ignore tests/load
+	@sh tests/timed.sh $(TIMES)
+
 lint: $(DEV)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(CODE)
-	$(BIN)/lint-imports --no-logo
+	@rm -f $(TIMES)
+	$(TIMED) "lint, types, floors" sh -c '$(BIN)/ruff check . && $(BIN)/ruff format --check . && \
+		$(BIN)/mypy $(CODE) && $(BIN)/lint-imports --no-logo'
 
 bench: $(RUNTIME)
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -94,11 +106,9 @@ screenshots: chromium
 # tests/browser/chromium.py knows where to look and what to tell those who may not install.
 chromium: $(DEV)
 	@$(BIN)/python -m tests.browser.chromium >/dev/null 2>&1 || \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; \
-	else \
-		$(BIN)/python -m playwright install chromium || true; \
-	fi
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } || \
+	$(BIN)/python -m playwright install chromium || true
 	@$(BIN)/python -m tests.browser.chromium
 
 $(RUNTIME): requirements.txt | $(BIN)/python

@@ -1,4 +1,4 @@
-"""What a page costs beside a bare Streamlit app: the same navigation, the same widgets, one chart.
+"""What a page costs beside a bare Streamlit app: the same navigation and links, the same widgets, one chart.
 
 How many learners a server carries is decided by the processor time of a rerun. A bare app is the least that
 Streamlit takes; the ratio says how much of a page's time is the lab's own.
@@ -23,7 +23,8 @@ from lab.course.lessons import LESSONS, Lesson
 
 ROUNDS = 25
 GOAL = 1.6
-_FILES = ("home", *(Path(page.page).stem for page in (*LESSONS, *BENCHES)))
+_EVERY: tuple[Lesson | Bench, ...] = (*LESSONS, *BENCHES)
+_FILES = ("home", *(Path(page.page).stem for page in _EVERY))
 _NAVIGATION = """
 import json
 from pathlib import Path
@@ -47,8 +48,8 @@ for number, (place, kind, label, options) in enumerate(widgets):
         key = f"w{number}"
         if kind in ("selectbox", "radio", "segmented_control"):
             getattr(st, kind)(label, options, key=key)
-        elif kind == "markdown":
-            st.markdown(label)
+        elif kind == "page_link":
+            st.page_link(str(Path(__file__).with_name("home.py")), label=label)
         else:
             getattr(st, kind)(label, key=key)
 cells = pd.DataFrame({"row": [i // 9 for i in range(81)], "column": [i % 9 for i in range(81)], "value": range(81)})
@@ -59,7 +60,7 @@ st.vega_lite_chart(cells, {"mark": "rect", "encoding": {
 _KINDS = {
     "selectbox": "selectbox", "radio": "radio", "button_group": "segmented_control", "text_area": "text_area",
     "text_input": "text_input", "button": "button", "checkbox": "checkbox", "number_input": "number_input",
-    "slider": "slider",
+    "slider": "slider", "page_link": "page_link",
 }  # fmt: skip
 
 
@@ -83,12 +84,12 @@ class Cost:
 
 def costs() -> Iterator[Cost]:
     """Every page, measured in turn with the bare app made after it."""
-    every: tuple[Lesson | Bench, ...] = (*LESSONS, *BENCHES)
     with tempfile.TemporaryDirectory() as folder:
-        for page in every:
+        for page in _EVERY:
             at = opened(page)
             bare = _bare(Path(folder), at)
-            own_ms, bare_ms = [], []
+            own_ms: list[float] = []
+            bare_ms: list[float] = []
             for _ in range(ROUNDS):
                 for app, times in ((at, own_ms), (bare, bare_ms)):
                     run_once(app)
@@ -99,7 +100,7 @@ def costs() -> Iterator[Cost]:
 def _bare(folder: Path, at: AppTest) -> AppTest:
     """An app with as many pages, and the widgets of the page that ``at`` shows."""
     widgets = [
-        (place, _KINDS[element.type], str(getattr(element, "label", "")) or "-", list(getattr(element, "options", ())))
+        (place, _KINDS[element.type], element.proto.label or "-", list(getattr(element, "options", ())))
         for place, block in (("sidebar", at.sidebar), ("main", at.main))
         for element in block
         if element.type in _KINDS

@@ -23,7 +23,7 @@ import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from benchmarks.results import table
 from lab.course.benches import BENCHES, Bench
 from lab.course.lessons import LESSONS, Lesson
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.parameters import SENTENCE, TOY
 
 HOME = Path(__file__).parents[1] / "Home.py"
@@ -112,7 +112,7 @@ def reruns() -> Iterator[Rerun]:
 
 def text_of(model: str, tokens: int) -> str:
     """The longest text of whole words that the model reads as at most so many tokens, special ones included."""
-    tokenizer = cached.model(model).tokenizer
+    tokenizer = runs.model(model).tokenizer
     texts = (" ".join(islice(cycle(WORDS), n)) for n in count(1))
     *_, longest = takewhile(lambda text: len(tokenizer.encode(text).ids) <= tokens, texts)
     return longest
@@ -157,7 +157,7 @@ def _measure(at: AppTest, page: Lesson | Bench, model: str, step: str, tokens: i
 def _most(page: Lesson | Bench, model: str, tokens: int) -> int:
     if isinstance(page, Lesson) or model not in MODELS:
         return LIMIT_BYTES
-    return max(LIMIT_BYTES, WEIGHT_BYTES * cached.model(model).config.heads * tokens**2)
+    return max(LIMIT_BYTES, WEIGHT_BYTES * runs.model(model).config.heads * tokens**2)
 
 
 def _another_head(at: AppTest, number: int) -> None:

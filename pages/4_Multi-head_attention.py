@@ -5,12 +5,13 @@ from lab.lessons.multi_head_attention import screens as steps
 from lab.lessons.multi_head_attention.head_choice import number_of_heads
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
+from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import chosen_run, play_head
 
 page = open_lesson("4_Multi-head_attention.py")
 trace = chosen_run(page, number_of_heads(page))
-take_click(steps.MAPS, {"head": "map"})
-take_click(heads_off.EFFECTS, {"layer": "q", "head": "k"})
+take_click(steps.MAPS, {HEAD: "map"})
+take_click(heads_off.EFFECTS, {LAYER: "q", HEAD: "k"})
 play_head(
     page,
     trace,

@@ -4,11 +4,12 @@ from lab.lessons.attention_metrics import limits
 from lab.lessons.attention_metrics import screens as steps
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
+from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import chosen_run, play_head
 
 page = open_lesson("5_Attention_metrics.py")
 trace = chosen_run(page)
-take_click(steps.ALL_HEADS, {"layer": "q", "head": "k"})
+take_click(steps.ALL_HEADS, {LAYER: "q", HEAD: "k"})
 play_head(
     page,
     trace,

@@ -4,12 +4,13 @@ from lab.lessons.head_specialization import clusters, patterns, survey
 from lab.lessons.head_specialization import screens as steps
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
+from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import chosen_run, play_head
 
 page = open_lesson("6_Head_specialization.py")
 trace = chosen_run(page)
 for chart in (patterns.NAMED, survey.AVERAGED, clusters.CLUSTERED):
-    take_click(chart, {"layer": "q", "head": "k"})
+    take_click(chart, {LAYER: "q", HEAD: "k"})
 play_head(
     page,
     trace,

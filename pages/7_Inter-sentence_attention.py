@@ -6,6 +6,7 @@ from lab.lessons.inter_sentence_attention.pair import show_pair
 from lab.lessons.inter_sentence_attention.view import MATRIX, look
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
+from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE
 
 STEPS = {
     "Sentences": steps.show_sentences,
@@ -20,7 +21,7 @@ STEPS = {
 page = open_lesson("7_Inter-sentence_attention.py")
 own = page.trace()
 step = page.step(list(STEPS))
-take_click(MATRIX, {"sentence": "q", "other_sentence": "k"})
+take_click(MATRIX, {FROM_SENTENCE: "q", TO_SENTENCE: "k"})
 view = look(page, own)
 if view is not None:
     STEPS[step](view)

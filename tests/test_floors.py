@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 LAB = sorted((ROOT / "lab").rglob("*.py"))
 SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
@@ -47,16 +45,21 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", LAB, ids=name)
-def test_only_the_upper_rooms_know_a_screen(path: Path) -> None:
-    room = path.relative_to(ROOT).parts[1]
-    wrong = {library for library in imported(path.read_text("utf-8")) if room not in SCREEN.get(library, {room})}
-    assert not wrong, f"lab/{room} must not import {', '.join(sorted(wrong))}; return data and draw it upstairs"
+def test_only_the_upper_rooms_know_a_screen() -> None:
+    """The others return data, and it is drawn upstairs."""
+    wrong = {
+        name(path): library
+        for path in LAB
+        for library in imported(path.read_text("utf-8")) & SCREEN.keys()
+        if path.relative_to(ROOT).parts[1] not in SCREEN[library]
+    }
+    assert wrong == {}
 
 
-@pytest.mark.parametrize("path", [path for path in LAB if BLIND.fullmatch(path.name)], ids=name)
-def test_figures_and_checks_know_no_screen(path: Path) -> None:
-    assert not re.search(r"^\s*(import streamlit|from streamlit|from lab\.ui)", path.read_text("utf-8"), re.M)
+def test_figures_and_checks_know_no_screen() -> None:
+    screen = re.compile(r"^\s*(import streamlit|from streamlit|from lab\.ui)", re.M)
+    blind = [path for path in LAB if BLIND.fullmatch(path.name)]
+    assert blind and [name(path) for path in blind if screen.search(path.read_text("utf-8"))] == []
 
 
 def test_no_folder_and_no_file_is_too_large_to_see() -> None:
@@ -66,15 +69,15 @@ def test_no_folder_and_no_file_is_too_large_to_see() -> None:
     assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
 
 
-@pytest.mark.parametrize("path", LAB, ids=name)
-def test_the_lab_stands_without_what_is_built_on_it(path: Path) -> None:
-    assert not imported(path.read_text("utf-8")) & {"Home", "pages", "tests", "training", "benchmarks"}
+def test_the_lab_stands_without_what_is_built_on_it() -> None:
+    above = {"Home", "pages", "tests", "training", "benchmarks"}
+    assert {name(path): found for path in LAB if (found := imported(path.read_text("utf-8")) & above)} == {}
 
 
-@pytest.mark.parametrize("path", [path for path in SCRIPTS if path.exists()], ids=name)
-def test_a_page_imports_streamlit_and_the_lab_only(path: Path) -> None:
-    wrong = imported(path.read_text("utf-8")) - PAGES_MAY_IMPORT
-    assert not wrong, f"move what needs {', '.join(sorted(wrong))} into a room of lab/"
+def test_a_page_imports_streamlit_and_the_lab_only() -> None:
+    """What needs more moves into a room of lab/."""
+    found = {name(path): imported(path.read_text("utf-8")) - PAGES_MAY_IMPORT for path in SCRIPTS if path.exists()}
+    assert {page: wrong for page, wrong in found.items() if wrong} == {}
 
 
 def test_imports_are_found_wherever_they_stand() -> None:

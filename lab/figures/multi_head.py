@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from lab.analysis.heads import comparing as analysis
 from lab.analysis.heads.attention import attention_map, window
 from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.heads.values import Values, is_causal
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
@@ -37,11 +34,7 @@ def all_heads(traced: Trace, layer: int, head: int, query: int) -> SmallMaps:
 
     Of a long text, a cell is the largest weight of a block of tokens.
     """
-    return all_heads_of(traced, layer, head, query, trace_names(traced)[layer].tolist())
-
-
-def all_heads_of(traced: Trace, layer: int, head: int, query: int, found: Sequence[str]) -> SmallMaps:
-    """The same with the id of each head's pattern at hand."""
+    found = trace_names(traced)[layer].tolist()
     maps, block = analysis.small_maps(traced.layer(layer).attention, CELLS)
     names = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {MIXED: MIXED}
     return small_maps(
@@ -116,12 +109,7 @@ def difference(traced: Trace, layer: int, head: int, other: int, query: int = 0,
 
 def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:
     """How far the heads of a layer are apart, in nats. Raises ValueError for a single token, which has no choice."""
-    apart = analysis.head_divergence(traced.layer(layer).attention, causal=is_causal(traced))
-    return divergence_of(apart, layer, head, other)
-
-
-def divergence_of(apart: Values, layer: int, head: int, other: int) -> Heatmap:
-    """The same, measured before: ``apart`` (H, H)."""
+    apart = analysis.layer_divergence(traced, layer)
     labels = counted(len(apart))
     return heatmap(
         apart, labels, labels, title=f"How far the heads of layer {layer + 1} are apart", row_title="Head",

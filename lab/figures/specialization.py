@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lab.analysis.heads.metric_parts import keep_others
 from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
     Dimension,
-    Specialization,
     relative_to_layer,
-    trace_specialization,
+    specialization,
 )
 from lab.analysis.heads.values import Values
 from lab.charts.base.figure import Figure
@@ -23,26 +21,11 @@ from lab.charts.base.plotted import Plotted
 from lab.charts.cells.categories import Category, category_map
 from lab.charts.marks import radar as chart
 from lab.models.trace import Trace
-from lab.text.tags.pipeline import load_pipeline
-from lab.text.tags.tokens import speech_and_entities
 
 _SIGNS = {
     "broad": "B", "next_token": "N", "previous_token": "P", "same_word": "W", "delimiter": "D", "bag_of_words": "S",
 }  # fmt: skip
 _NAMES = (*(Category(each.name, _SIGNS[each.id]) for each in PATTERNS), Category("Mixed", "–", rest=True))
-
-
-def specialization(traced: Trace, left_out: bool = False) -> Specialization:
-    """The seven metrics of every head, (L, H, 7), with the tags of the lab's spaCy pipeline.
-
-    ``left_out``: without the special tokens, or without the first token where a model has none.
-
-    Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
-    """
-    pipeline, encoding = load_pipeline(), traced.encoding
-    tagged = [pipeline.tag(text) for text in (encoding.text, encoding.pair or "")]
-    keep = keep_others(traced) if left_out else None
-    return trace_specialization(traced, *speech_and_entities(encoding, *tagged), keep=keep)
 
 
 def axis_name(traced: Trace, dimension: Dimension) -> str:
@@ -60,16 +43,12 @@ def present(raw: Values) -> NDArray[np.intp]:
 def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out: bool = False) -> Plotted:
     """The specialization of ``head``, or of ``everyone`` in its layer, relative to the layer.
 
-    ``left_out`` as in :func:`specialization`.
+    ``left_out``: without the special tokens, or without the first token where a model has none.
 
     Raises ValueError for a text with fewer than three kinds of token, and
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
-    return drawn_radar(traced, specialization(traced, left_out), layer, head, everyone)
-
-
-def drawn_radar(traced: Trace, found: Specialization, layer: int, head: int, everyone: bool = False) -> Plotted:
-    """The same of values already computed."""
+    found = specialization(traced, only_words=left_out)
     places = present(found.raw[layer])
     axes = [axis_name(traced, SPECIALIZATIONS[place]) for place in places]
     relative, raw, corrected = (
@@ -112,10 +91,10 @@ def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) 
 
 def named_heads(traced: Trace, layer: int, head: int) -> Figure:
     """Which head has which named pattern on this text; ``head`` of ``layer`` is outlined."""
-    return drawn_names(trace_names(traced), layer, head, "Named heads, this text")
+    return names_map(trace_names(traced), layer, head, "Named heads, this text", clickable=True)
 
 
-def drawn_names(names: NDArray[np.str_], layer: int, head: int, title: str, clickable: bool = False) -> Figure:
+def names_map(names: NDArray[np.str_], layer: int, head: int, title: str, clickable: bool = False) -> Figure:
     """A map of names, (L, H) ids of patterns."""
     order = [*(pattern.id for pattern in PATTERNS), MIXED]
     places = np.array([[order.index(str(name)) for name in row] for row in names])

@@ -12,36 +12,50 @@ import sys
 import threading
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
-
-import numpy as np
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from lab.models.cores import one_core
 
-ROOM = 96_000_000  # bytes
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+# Bytes. A changed run of 32 tokens through a model that ships takes up to 1.9 MB, of which a class needs some 40 at
+# once (76 MB); the layer maps, thumbnails and cells of eight texts take 20 MB there, surveys 10 MB. bert-base on 512
+# tokens needs 190 MB for one changed run (20 MB stream, two layers of 85 MB) or 170 MB for its maps of all kinds.
+ROOM = 200_000_000
 Subject = TypeVar("Subject")
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
 _Key = tuple[int, Hashable]
 
 
-def size_of(value: object) -> int:
-    """Bytes that ``value`` keeps in memory: its arrays to the byte, everything else roughly."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    if isinstance(value, Tensor):
-        return value.element_size() * value.nelement()
+def size_of(value: object, held: LoadedModel | None = None) -> int:
+    """Bytes that ``value`` keeps in memory: its arrays to the byte, everything else roughly.
+
+    What knows better says so by ``nbytes``. A run keeps its model, too, unless that is ``held`` anyway.
+    """
+    from lab.models.loading import LoadedModel
+    from lab.models.trace import Trace
+
+    if isinstance(value, Trace):
+        return value.nbytes + (0 if value.model is held else size_of(value.model))
+    if isinstance(value, LoadedModel):
+        return 2 * size_of(value.weights)  # once it is proven, Hugging Face has a copy
+    if hasattr(type(value), "nbytes"):  # arrays, tensors
+        return int(cast("Any", value).nbytes)
+    own = 0 if is_dataclass(value) else sys.getsizeof(value)
+    return own + sum(size_of(part, held) for part in _parts(value))
+
+
+def _parts(value: object) -> Iterable[object]:
     if is_dataclass(value) and not isinstance(value, type):
-        return sum(size_of(getattr(value, f.name)) for f in fields(value))
-    if isinstance(value, tuple | list | frozenset | set):
-        return sys.getsizeof(value) + sum(map(size_of, value))
+        return [getattr(value, f.name) for f in fields(value)]
     if isinstance(value, Mapping):
-        return sys.getsizeof(value) + sum(size_of(key) + size_of(each) for key, each in value.items())
-    return sys.getsizeof(value)
+        return [*value.keys(), *value.values()]
+    return value if isinstance(value, tuple | list | frozenset | set) else ()
 
 
 @dataclass(frozen=True)
@@ -51,15 +65,17 @@ class _Kept:
 
 
 class Memo:
-    """Results by the object they were computed from and what was asked; at most ``room`` bytes of them.
+    """Results by the object they were computed from and what was asked: at most ``room`` bytes of them.
+
+    The last ``at_least`` of them stay however large they are.
 
     Threads that ask for the same result at the same time wait for the first. If that one fails, or its visitor
     leaves, the next one computes: an error reaches whoever caused it, and is not kept. A result must not hold its
     subject, or the subject lives until the result has to make room.
     """
 
-    def __init__(self, room: int) -> None:
-        self._room, self._used = room, 0
+    def __init__(self, room: int, at_least: int = 0) -> None:
+        self._room, self._at_least, self._used = room, at_least, 0
         self._lock = threading.Lock()
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._making: dict[_Key, Future[Any]] = {}
@@ -77,7 +93,7 @@ class Memo:
                 with one_core():
                     found = self._look(key, subject, begin=True)
                     if found is None:
-                        return self._make(key, make)
+                        return self._make(key, make, getattr(subject, "model", None))
             try:
                 value: Result = found.result()
             except CancelledError:
@@ -102,11 +118,11 @@ class Memo:
                     weakref.finalize(subject, self._gone.append, key[0])
             return coming
 
-    def _make(self, key: _Key, make: Callable[[], Result]) -> Result:
+    def _make(self, key: _Key, make: Callable[[], Result], held: LoadedModel | None) -> Result:
         promise, made = self._making[key], False
         try:
             value = make()
-            size, made = size_of(value), True
+            size, made = size_of(value, held), True
         finally:
             if not made:
                 with self._lock:
@@ -114,10 +130,10 @@ class Memo:
                 promise.cancel()
         with self._lock:
             del self._making[key]
-            if size <= self._room:
+            if size <= self._room or self._at_least:
                 self._kept[key] = _Kept(value, size)
                 self._used += size
-                while self._used > self._room:
+                while self._used > self._room and len(self._kept) > self._at_least:
                     _, oldest = self._kept.popitem(last=False)
                     self._used -= oldest.bytes
         promise.set_result(value)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from lab.models.families.family import Place
 from lab.models.families.registry import FAMILIES
 from lab.models.forward import split_heads
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +95,12 @@ class ReferenceRun:
     logits: Tensor | None
     pair_logits: Tensor | None
     steps: dict[Place, Tensor]
+
+
+@once
+def proof_of(trace: Trace) -> Proof:
+    """:func:`prove` of a trace and its own model, once for all who look at it."""
+    return prove(trace.model, trace)
 
 
 def load_reference(model: LoadedModel) -> nn.Module:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from lab.models.memo import once
 from lab.models.tensor_entries import DESCRIBED, EMBEDDINGS, INPUT, Described, TensorEntry
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _EXPRESSIONS = {"token_ids": 'trace["sym_token_ids"]', "logits": "trace.logits(r
 _GPT = "Radford et al. 2018, eq. 2"
 
 
+@once
 def catalogue(trace: Trace) -> tuple[TensorEntry, ...]:
     """List every tensor of ``trace``, the weights among them. What the model does not have is left out."""
     entries = (_entry(trace, described) for described in DESCRIBED)

@@ -102,6 +102,13 @@ class Trace:
         return found
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of the residual stream and of the layers that are kept; its model not counted."""
+        c, n = self.model.config, len(self)
+        one_layer = 4 * n * (4 * c.heads * n + 14 * c.width + 2 * c.ffn_width)
+        return int(self.hidden_states.nbytes) + _LAYERS_KEPT * one_layer
+
+    @property
     def attention(self) -> Tensor:
         """(L, H, n, n), all heads stacked: for notebooks and short texts; it grows with n²."""
         return torch.stack([self.layer(i).attention for i in range(self.model.config.layers)])

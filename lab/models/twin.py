@@ -12,6 +12,15 @@ from torch import Tensor
 from lab.models.catalogue import twin_id
 from lab.models.families.registry import family_of
 from lab.models.loading import Checkpoint, LoadedModel, read_json, read_tensors
+from lab.models.memo import Memo
+
+# Two twins of the models that ship and many of toys, or one of any size.
+_KEPT = Memo(100_000_000, at_least=1)
+
+
+def twin(model: LoadedModel, seed: int) -> LoadedModel:
+    """:func:`random_twin`, drawn once for all who ask for it in turn."""
+    return _KEPT.get(model, seed, lambda: random_twin(model, seed))
 
 
 def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import torch
@@ -150,6 +150,7 @@ def _test(plan: Plan) -> _Test:
     return _Test(tuple(batches))
 
 
+@lru_cache(maxsize=64)
 def chance(plan: Plan) -> float:
     """The accuracy of always giving the most common answer, on the same fresh sentences."""
     answers = _test(plan).answers

@@ -61,9 +61,9 @@ class Asked:
 
 def about(link: Mapping[str, str], of: str = "") -> str:
     """What a check was asked about; a link that names no sentence means the one every visit begins with."""
-    if link.get("mode") == parameters.TOY:
+    if link.get(parameters.MODE.name) == parameters.TOY:
         asked = "Asked about a toy"
     else:
-        texts = [link.get("text", parameters.DEFAULT_TEXT), link.get("pair", "")]
+        texts = [link.get(each.name, each.default) for each in (parameters.TEXT, parameters.PAIR)]
         asked = f"Asked about {' and '.join(quoted(text) for text in texts if text)}"
     return f"{asked}, {of}" if of else asked

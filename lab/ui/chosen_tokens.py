@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lab.ui import parameters
+from lab.ui.parameters import KEY_TOKEN, TOKEN
+from lab.ui.selection import Selection
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 _SEEN = "_tokens_seen"
-_FIELDS = ("token", "key_token")
+_FIELDS = (TOKEN.name, KEY_TOKEN.name)
 
 
-def with_tokens(chosen: parameters.Selection, trace: Trace) -> tuple[int, int]:
+def with_tokens(chosen: Selection, trace: Trace) -> tuple[int, int]:
     """The chosen query and key of ``trace``, from 0.
 
     In another text the same word is looked for, the nearest one if there are several; without it, the place stays
@@ -33,7 +34,7 @@ def with_tokens(chosen: parameters.Selection, trace: Trace) -> tuple[int, int]:
     if before is not None and before[0] != trace.tokens:
         st.session_state.update(places)
     st.session_state[_SEEN] = (trace.tokens, places)
-    return places["token"] - 1, places["key_token"] - 1
+    return places[TOKEN.name] - 1, places[KEY_TOKEN.name] - 1
 
 
 def forget() -> None:

@@ -4,45 +4,69 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from lab.charts.base.figure import Figure
 from lab.charts.base.picture import drawable, png, svg
 from lab.charts.base.plotted import Plotted
 from lab.charts.base.tables import to_csv
-from lab.ui.cached.runs import TURNS
+from lab.charts.cells.heatmap import Heatmap
+from lab.ui.parameter_kinds import Parameter
 from lab.ui.teaching import larger_chart, larger_plotly
 
 _FIT = 4  # columns that are seen without scrolling
 _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
 
 
-def draw(
-    figure: Figure | partial[Any], key: str, *, clickable: bool = False, call: partial[Any] | None = None
-) -> dict[str, Any]:
-    """Show ``figure`` with its table behind a button; return the chart's event (empty unless clickable).
+def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) -> dict[str, Any]:
+    """Show a figure with its table behind a button; return the chart's event (empty unless clickable).
 
-    A figure given as the ``call`` that makes it can be taken home as a notebook.
+    A figure given as the call that makes it can be taken home as a notebook.
     """
-    if isinstance(figure, partial):
-        return draw(figure(), key, clickable=clickable, call=figure)
+    return _draw(figure() if isinstance(figure, partial) else figure, key, clickable, figure)
+
+
+def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
+    """The same for a heatmap whose cells answer a click; return the one clicked last, both numbers from 0."""
+    figure = call()
+    return figure.clicked(_draw(figure, key, True, call))
+
+
+def _draw(figure: Figure, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
+    spec = dict(figure.spec)
+    if "datasets" in spec:
+        spec["datasets"] = {name: _sent(rows) for name, rows in spec["datasets"].items()}
     event = st.vega_lite_chart(
-        figure.data, larger_chart(dict(figure.spec)), width=figure.width, key=key, alt=figure.alt,
+        _arrow(figure.data), larger_chart(spec), width=figure.width, key=key, alt=figure.alt,
         on_select="rerun" if clickable else "ignore",
     )  # fmt: skip
-    show_numbers(figure.table, key, call, figure)
+    show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
 
 
-def draw_plotly(plotted: Plotted | partial[Any], key: str, call: partial[Any] | None = None) -> None:
+def _arrow(frame: pd.DataFrame) -> pa.Table:
+    """The columns of ``frame``. Streamlit would do it by pandas' own way, which takes twenty times as long."""
+    return pa.table({name: frame[name].to_numpy() for name in frame.columns})
+
+
+def _sent(rows: list[dict[str, Any]]) -> Any:
+    """A data set of a specification as Streamlit sends it; an empty one is left to Streamlit."""
+    if not rows:
+        return rows
+    table, sink = pa.Table.from_pylist(rows), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def draw_plotly(call: partial[Plotted], key: str) -> None:
     """The same for a chart of Plotly's."""
-    if isinstance(plotted, partial):
-        draw_plotly(plotted(), key, plotted)
-        return
+    plotted = call()
     st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
     show_numbers(plotted.table, key, call)
 
@@ -85,7 +109,9 @@ def take_notebook(call: partial[Any], key: str) -> None:
 
 
 def _drawn(draw_it: Callable[[Figure], str | bytes], figure: Figure) -> str | bytes:
-    with TURNS:
+    from lab.models.cores import one_core
+
+    with one_core():
         return draw_it(figure)
 
 
@@ -98,11 +124,14 @@ def _notebook(call: partial[Any], title: str) -> str:
 def code(*functions: Callable[..., Any]) -> None:
     """The source of the functions that computed what is on screen."""
     with st.expander("The code that just ran", icon=":material/code:"):
-        st.code("\n\n".join(inspect.getsource(function) for function in functions), language="python")
+        st.code("\n\n".join(map(_source, functions)), language="python")
 
 
-def take_click(chart: str, fields: Mapping[str, str]) -> None:
-    """Set each field of the selection to the place that was clicked last in ``chart``, once a click."""
+_source = cache(inspect.getsource)
+
+
+def take_click(chart: str, fields: Mapping[Parameter[int], str]) -> None:
+    """Set each parameter to the place that was clicked last in ``chart``, once a click."""
     cells = _selected(chart)
     if not cells or cells == st.session_state.get(f"_taken.{chart}"):
         return
@@ -110,7 +139,7 @@ def take_click(chart: str, fields: Mapping[str, str]) -> None:
     for field, place in fields.items():
         number = cells[0].get(place)
         if isinstance(number, int | float):
-            st.session_state[field] = int(number) + 1
+            field.set(int(number) + 1)
 
 
 def _selected(name: str) -> list[dict[str, float]]:

@@ -18,6 +18,7 @@ from lab.course.words import escaped, quoted
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui import selection
+from lab.ui.parameters import MASKED, PLACE
 
 NONE = "none"
 _PILLS_UP_TO = 64  # more buttons than that are slower to search than a list
@@ -37,11 +38,11 @@ def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
     A hidden word stays hidden where it stands in the text now: a sentence that is mended keeps its hidden words,
     one without them starts afresh.
     """
-    asked, before = str(st.session_state.get("masked", "")), st.session_state.get(_SEEN)
+    asked, before = MASKED.chosen(), st.session_state.get(_SEEN)
     st.session_state[_SEEN] = encoding.tokens
-    place = int(st.session_state.get("place", 0))
+    place = PLACE.chosen()
     if place > 0 and (now := _found(before, encoding.tokens, place - 1)) is not None:
-        st.session_state["place"] = now + 1
+        PLACE.set(now + 1)
     if asked == NONE:
         return ()
     numbers = [selection.whole_number(part, 1, 10_000) for part in asked.split(".") if part]
@@ -53,9 +54,9 @@ def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
             f"The link hides tokens {quoted(asked[:40])}; some of them this text does not have, or they are special."
         )
     if kept:
-        st.session_state["masked"] = written(kept)
+        MASKED.set(written(kept))
         return kept
-    st.session_state["masked"] = ""
+    MASKED.set("")
     return place_to_start(encoding, mask_id)
 
 
@@ -80,10 +81,10 @@ def choose_words(trace: Trace, chosen: Sequence[int], mask_id: int) -> None:
 
     def take() -> None:
         pressed = sorted(st.session_state["_masked"])
-        st.session_state["masked"] = written(pressed)
+        MASKED.set(written(pressed))
         new = set(pressed) - set(chosen)
         if new:  # whoever hides a word asks about it
-            st.session_state["place"] = max(new) + 1
+            PLACE.set(max(new) + 1)
 
     st.session_state["_masked"] = list(chosen)
     if len(offered) <= _PILLS_UP_TO:
@@ -100,10 +101,10 @@ def choose_words(trace: Trace, chosen: Sequence[int], mask_id: int) -> None:
 
 def asked_place(places: Sequence[int], default: int) -> int:
     """The place (from 0) asked about, one of ``places``."""
-    asked = selection.current().place - 1
+    asked = PLACE.chosen() - 1
     if asked in places:
         return asked
-    st.session_state["place"] = 0
+    PLACE.set(0)
     return default
 
 
@@ -111,12 +112,7 @@ def choose_place(trace: Trace, places: Sequence[int], asked: int, question: str)
     """A selector of the place asked about; none where there is no choice."""
     if len(places) < 2:
         return
-
-    def take() -> None:
-        st.session_state["place"] = st.session_state["_place"] + 1
-
-    st.session_state["_place"] = asked
-    st.selectbox(question, places, key="_place", on_change=take, format_func=lambda place: label(trace, place))
+    PLACE.choose(question, places, asked, lambda place: label(trace, place), start=1)
 
 
 def reading(trace: Trace, asked: int, until: int | None = None) -> str:

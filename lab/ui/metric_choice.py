@@ -5,49 +5,39 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.metrics import METRICS, Metric, Metrics
-from lab.analysis.heads.values import Values, is_causal
+from lab.analysis.heads.metrics import METRICS, Metric, Metrics, metrics_by_chance, trace_metrics
+from lab.analysis.heads.values import Values
 from lab.models.trace import Trace
-from lab.ui import parameters
-from lab.ui.cached import heads as cached_heads
-from lab.ui.parameters import CORRECTED, RAW
+from lab.ui.parameters import CORRECTED, KEPT, METRIC, SINKS, TAU, VERSION
 
 LESSON = "attention-metrics"
 
 
 def found(trace: Trace) -> Metrics:
     """The metrics of every head at the chosen τ."""
-    return cached_heads.metrics(trace, threshold())
+    return trace_metrics(trace, threshold())
 
 
 def uniform(trace: Trace) -> Metrics:
     """Those of a head without preference on as many tokens."""
-    return cached_heads.uniform_metrics(len(trace), is_causal(trace), threshold())
+    return metrics_by_chance(trace, threshold())
 
 
 def threshold() -> float:
-    """τ, as chosen in the step about it, or asked for in the link before that step was ever drawn."""
-    chosen = st.session_state.get("tau", st.query_params.get("tau"))
-    return float(chosen if chosen in parameters.CHOICES["tau"] else parameters.DEFAULTS.tau)
+    """τ, as chosen in the step about it or in the link."""
+    return float(TAU.chosen())
 
 
 def choose_version() -> bool:
     """Raw or corrected; True for corrected."""
-    chosen = st.segmented_control(
-        "Formula", [RAW, CORRECTED], default=RAW, required=True, key="version", bind="query-params",
-        persist_state="session", help="Raw: as published. Corrected: so that texts of different lengths compare.",
-    )  # fmt: skip
-    return chosen == CORRECTED
+    help_ = "Raw: as published. Corrected: so that texts of different lengths compare."
+    return VERSION.choose("Formula", help=help_) == CORRECTED
 
 
 def choose_metric() -> Metric:
     """The metric of a step; below it what it says."""
-    names = [metric.name for metric in METRICS]
-    name = st.selectbox(
-        "Metric", names, names.index(parameters.DEFAULTS.metric), key="metric", bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
-    metric = METRICS[names.index(str(name))]
+    name = METRIC.choose("Metric")
+    metric = next(metric for metric in METRICS if metric.name == name)
     st.markdown(f"{metric.reading} {metric.note}")
     return metric
 
@@ -61,3 +51,19 @@ def no_choice(values: Values) -> bool:
         icon=":material/edit:",
     )
     return True
+
+
+def sinks_left_out() -> bool:
+    """Whether special tokens, or the first token of a model without them, are left out of what is measured."""
+    return SINKS.chosen() != KEPT
+
+
+def choose_sinks(otherwise: str | None = None) -> None:
+    """The switch. ``otherwise`` says why it does nothing here, where it does nothing."""
+    SINKS.choose(
+        "Special tokens or first token",
+        help="Left out: rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "
+        "removed, and each row is divided by what is left of it.",
+    )
+    if otherwise is not None:
+        st.caption(otherwise)

@@ -16,8 +16,10 @@ from lab.figures import attention as figures
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, HEAD_RULES
-from lab.ui.drawing import draw
+from lab.ui.drawing import draw, draw_cells
 from lab.ui.page import LessonPage
+from lab.ui.parameters import KEY_TOKEN, TOKEN
+from lab.ui.parameters_of_a_run import Place
 
 F = TypeVar("F", bound=Figure)
 
@@ -58,24 +60,17 @@ def choose_tokens(trace: Trace, query: int, key: int, between: Callable[[], bool
     """
     left, right = st.columns(2)
     with left:
-        choose_token(trace, "token", "Query: the token that attends", query)
+        choose_token(trace, "Query: the token that attends", query)
     if not between():
         return False
     with right:
-        choose_token(trace, "key_token", "Key: the token attended to", key)
+        choose_token(trace, "Key: the token attended to", key, KEY_TOKEN)
     return True
 
 
-def choose_token(trace: Trace, name: str, label: str, chosen: int) -> None:
-    """A selector of one token; ``name`` is the field of the selection that it sets."""
-
-    def take() -> None:
-        st.session_state[name] = st.session_state[f"_{name}"] + 1
-
-    st.session_state[f"_{name}"] = chosen
-    st.selectbox(
-        label, range(len(trace)), key=f"_{name}", on_change=take, format_func=lambda i: f"{i + 1} · {trace.labels[i]}"
-    )
+def choose_token(trace: Trace, label: str, chosen: int, place: Place = TOKEN) -> None:
+    """A selector of one token; ``place`` is the parameter that it sets."""
+    place.choose(label, range(len(trace)), chosen, lambda i: f"{i + 1} · {trace.labels[i]}", start=1)
 
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
@@ -84,8 +79,11 @@ def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: b
         figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title, clickable=clickable
     )
     rows, columns = figures.shown(traced, view.query, view.key)
-    figure = call()
-    clicked = figure.clicked(draw(figure, key, clickable=clickable, call=call))
+    clicked = None
+    if clickable:
+        clicked = draw_cells(call, key)
+    else:
+        draw(call, key)
     n = len(traced)
     if rows != slice(0, n):
         st.caption(
@@ -100,7 +98,8 @@ def show_map(view: OneHead) -> None:
     clicked = draw_map(view, view.trace, f"Attention weights, {view.place}", "attention-map", clickable=True)
     if clicked is not None and clicked != st.session_state.get("_clicked"):
         st.session_state["_clicked"] = clicked
-        st.session_state["token"], st.session_state["key_token"] = clicked[0] + 1, clicked[1] + 1
+        TOKEN.set(clicked[0] + 1)
+        KEY_TOKEN.set(clicked[1] + 1)
         st.rerun()
     weight = view.row.weights[view.key]
     if view.trace.model.id == CONSTRUCTED:

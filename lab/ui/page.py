@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import streamlit as st
@@ -18,56 +19,44 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.ui import parameters, progress_view, selection, shell, sidebar, teaching
-from lab.ui.cached import runs as cached
+from lab.ui import parameters, progress_view, runs, selection, shell, sidebar, teaching
+from lab.ui.parameters_of_a_run import Counted
 from lab.ui.proof_badge import show_proof
 from lab.ui.quiz import keep_place, progress, remember
+from lab.ui.selection import Selection
 
 _PLAIN = Interventions()
-# The step that the URL named when this page was drawn last.
-_WRITTEN = "_step_in_url"
 
 
 @dataclass(frozen=True)
 class OpenPage:
     """One run of a page: what is selected, where the proof badge and the notes go."""
 
-    selection: parameters.Selection
+    selection: Selection
     badge: DeltaGenerator
     notes: DeltaGenerator
     weights: bool  # whether its model may be the one before training: the same with random weights
 
     def step(self, names: Sequence[str]) -> str:
-        """The row of steps under the header: one idea a screen. Returns the chosen one's name.
-
-        The choice is in the URL (``step``), so a teacher can link to it, and the browser's Back goes through it.
-        That is why Python writes it: a parameter that the browser writes for a widget makes no entry in its history.
-        """
-        asked = st.query_params.get("step")
-        if asked != st.session_state.get(_WRITTEN) or st.session_state.get("step") not in names:
-            # A link or the browser's Back names it, or it was another page's.
-            st.session_state["step"] = asked if asked in names else names[0]
-        st.segmented_control("Step", list(names), required=True, key="step", label_visibility="collapsed")
-        chosen = st.session_state["step"]
-        chosen = str(chosen) if chosen in names else names[0]
-        _write_step(None if chosen == names[0] else chosen)
+        """The row of steps under the header: one idea a screen. Returns the chosen one's name."""
+        chosen = parameters.STEP.choose(names)
         keep_place()
         return chosen
 
     def next_step(self, names: Sequence[str]) -> None:
         """The buttons at the end of a step that lead to the next one and back; keys press them before a class."""
-        at = list(names).index(str(st.session_state.get("step", names[0])))
+        at = list(names).index(parameters.STEP.chosen() or names[0])
         back, forward = teaching.keys()
         with st.container(horizontal=True):
             if at > 0:
                 st.button(
                     f"Previous: {names[at - 1]}", key="_previous_step", icon=":material/arrow_back:", type="tertiary",
-                    on_click=_set_step, args=(names[at - 1],), shortcut=back,
+                    on_click=parameters.STEP.set, args=(names[at - 1],), shortcut=back,
                 )  # fmt: skip
             if at + 1 < len(names):
                 st.button(
                     f"Next: {names[at + 1]}", key="_next_step", icon=":material/arrow_forward:",
-                    on_click=_set_step, args=(names[at + 1],), shortcut=forward,
+                    on_click=parameters.STEP.set, args=(names[at + 1],), shortcut=forward,
                 )  # fmt: skip
             else:
                 self.next_page(forward)
@@ -82,7 +71,7 @@ class OpenPage:
     def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
         """Any text through any model that is here; ``whose`` ("Text B: ") begins what is said about it."""
         try:
-            traced = cached.run(model_id, text, pair, changes)
+            traced = runs.run(model_id, text, pair, changes)
         except TextError as error:
             st.info(f"{whose}{error}", icon=":material/edit:")
             self.finish()
@@ -112,21 +101,20 @@ class OpenPage:
     def available(self, wanted: str) -> str:
         """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
         try:
-            size = cached.needs_download(wanted)
+            size = runs.needs_download(wanted)
             if size is not None and not st.session_state.get(f"_download.{wanted}"):
                 with st.container(border=True):
                     st.markdown(
                         f"**{escaped(wanted)}** is not on this machine yet: {size} MB from the Hugging Face Hub."
                     )
                     st.button(f"Download {size} MB", key=f"_download.{wanted}", icon=":material/download:")
-                st.caption(f"Until then you see {parameters.DEFAULTS.model}.")
-                return parameters.DEFAULTS.model
-            cached.model(wanted)
+                st.caption(f"Until then you see {parameters.MODEL.default}.")
+                return parameters.MODEL.default
+            runs.model(wanted)
         except (ModelUnavailable, CheckpointError) as error:
-            st.warning(
-                f"{escaped(str(error))} You see {parameters.DEFAULTS.model} instead.", icon=":material/cloud_off:"
-            )
-            return parameters.DEFAULTS.model
+            default = parameters.MODEL.default
+            st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
+            return default
         return wanted
 
     def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
@@ -136,23 +124,23 @@ class OpenPage:
     def head_control(self, model: LoadedModel, first: int = 1) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
         with sidebar.controls():
-            _counted("head", model.config.heads, model.id, first)
-        return int(selection.chosen("head")) - 1
+            return _counted(parameters.HEAD, "Head", model.config.heads, model.id, first)
 
     def layer_control(self, model: LoadedModel) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""
         with sidebar.controls():
             st.divider()
-            _counted("layer", model.config.layers, model.id)
-        return int(selection.chosen("layer")) - 1
+            return _counted(parameters.LAYER, "Layer", model.config.layers, model.id)
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
         """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
 
         With several traces there is a badge for each, and it names its model, or says which of the ``names`` it is.
         """
-        with self.badge, st.spinner("Checking every step against Hugging Face …"):
-            proofs = [cached.proof(trace) for trace in traces]
+        # A spinner is a thread of its own: none where nobody waits.
+        waits = not all(map(runs.is_proven, traces))
+        with self.badge, st.spinner("Checking every step against Hugging Face …") if waits else nullcontext():
+            proofs = [runs.proof(trace) for trace in traces]
         self.badge.empty()
         with self.badge.container(horizontal=True):
             for place, (trace, proof) in enumerate(zip(traces, proofs, strict=True)):
@@ -219,7 +207,7 @@ def open_lesson(page_file: str) -> LessonPage:
 
 def _header(title: str, question: str, lesson: Lesson | None = None) -> DeltaGenerator:
     """Title, question and a row of badges, in one line before a class; returns the place of the proof's badge."""
-    teach = bool(selection.chosen("teach"))
+    teach = bool(parameters.TEACH.chosen())
     with st.container(key="page_header", horizontal=teach, vertical_alignment="center", gap="small"):
         st.title(title, width="content" if teach else "stretch")
         if not teach:
@@ -267,20 +255,7 @@ def _papers(reading: Sequence[str]) -> None:
         st.markdown("\n".join(f"- {paper}" for paper in reading))
 
 
-def _counted(name: str, count: int, model_id: str, first: int = 1) -> None:
-    """A selector of one of a model's layers or heads, from 1."""
-    selection.fit(name, count, model_id)
-    st.selectbox(name.capitalize(), range(1, count + 1), index=first - 1, key=name, bind="query-params")
-
-
-def _set_step(name: str) -> None:
-    st.session_state["step"] = name
-
-
-def _write_step(name: str | None) -> None:
-    """The step's name into the URL, none for the first one."""
-    st.session_state[_WRITTEN] = name
-    if name is None:
-        st.query_params.pop("step", None)
-    elif st.query_params.get("step") != name:
-        st.query_params["step"] = name
+def _counted(parameter: Counted, label: str, count: int, model_id: str, first: int = 1) -> int:
+    """A selector of one of a model's layers or heads, which it shows from 1; returns it from 0."""
+    selection.fit(parameter, count, model_id)
+    return parameter.choose(label, range(1, count + 1), first) - 1

@@ -1,9 +1,12 @@
-"""What there is to select, under the names it has in a link: each parameter's default, its bounds, its choices."""
+"""The parameters of the URL, one object each, and the words that they offer.
+
+Layers, heads and tokens count from 1, as on screen. A number whose default is 0 is not chosen yet.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
@@ -12,10 +15,16 @@ from lab.analysis.heads.variants import REDUCED, VARIANTS
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY, RANK
 from lab.models.catalogue import DEFAULT_MODEL
+from lab.toy.settings import SETTINGS
 from lab.toy.tasks import TASKS
+from lab.ui.parameter_kinds import MAX_CHARACTERS, Buttons, Fraction, Menu, Name, Number, Parameter, Scale, Slider, Text
+from lab.ui.parameters_of_a_run import Counted, Listed, Model, Place, Step
+
+if TYPE_CHECKING:
+    from lab.analysis.layers.embeddings import Order, SegmentChange
+    from lab.analysis.layers.positions import Measure
 
 DEFAULT_TEXT = "The sleepy cat sat on the mat."
-MAX_CHARACTERS = 4000
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"
@@ -48,82 +57,128 @@ COMPARED = (
     "Most probable words", "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads",
     "Specialization", "Embeddings", "Sublayer changes", "Neurons of a token", "Sentence to sentence",
 )  # fmt: skip
-_METRIC = "Spread (entropy)"
+# What stands for the output of a head that is off.
+ZERO, MEAN = "Zero", "Mean"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 
-# name: (default, least, most) of the whole numbers in the URL that any visitor may have typed.
-TOY_NUMBERS: Mapping[str, tuple[int, int, int]] = {
-    "toy_vocabulary": (8, 2, 50),
-    "toy_length": (8, 2, 32),
-    "toy_count": (20, 1, 200),
-    "toy_seed": (0, 0, 9999),
-    "toy_sentence": (1, 1, 200),
-}
-# The seed of a model's random weights is a number like those, for every model.
-NUMBERS: Mapping[str, tuple[int, int, int]] = {
-    **TOY_NUMBERS,
-    "toy_heads": (4, 1, 32),
-    "toy_layers": (1, 1, 2),
-    "twin_seed": (0, 0, 9999),
-    "pe_length": (64, 8, 512),
-    "pe_width": (64, 4, 512),
-    "pe_shift": (3, 1, 64),
-    "follow": (0, 0, 10_000),
-    "state": (0, 0, 1000),
-    "tree_k": (2, 1, 20),
-    "tree_depth": (6, 1, 10),
-    "flow_layer": (0, 0, 1000),
-    "draw_seed": (0, 0, 9999),
-    "dimensions": (3, 0, 256),
-    "seed": (0, 0, 9999),
-    "teach": (0, 0, 1),
-    "toy_other": (2, 1, 200),
-}
-# Of these a widget offers only some; the first is the default.
-CHOICES: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
-    "pe_base": (10_000, 10, 100, 1000, 100_000, 1_000_000),
-    "toy_task": tuple(task.name for task in TASKS),
-    "metric": (_METRIC, *(metric.name for metric in METRICS if metric.name != _METRIC)),
-    "version": (RAW, CORRECTED),
-    "sinks": (LEFT_OUT, KEPT),
-    "measure": (MASS, RELATIVE, MAXIMUM),
-    "clusters": ("3", "2", "4", "5", "6"),
-    "source": (BUNDLED, OWN),
-    "flow_heads": (MEAN_OF_HEADS, ONE_HEAD),
-    "flow_reading": (WEIGHTS, NORMS),
-    "flow_residual": (HEADS_ONLY, WITH_RESIDUAL),
-    "flow_tokens": (EVERY_TOKEN, WORDS_ONLY),
-    "flow_threshold": ("0.1", "0.005", "0.01", "0.02", "0.05", "0.2", "0.3", "0.5"),
-    "flow_links": ("20", "10", "40"),
-    "tree": (LAYERED, REPEATED),
-    "units": (TOKENS, WORDS),
-    "colour": (WEIGHTS, *(metric.name for metric in METRICS), *(pattern.name for pattern in PATTERNS)),
-    "keys": (HEAVIEST, AROUND),
-    "pattern": (OWN_PATTERN, *(each.name for each in DECIDED)),
-    "variant": (REDUCED, *(name for name in VARIANTS if name != REDUCED)),
-    "residual": (CHANGE_LENGTH, CHANGE_COSINE),
-    "score": (LOG_PROBABILITY, PROBABILITY),
-    "lens": (BEST_WORD, RANK, ENTROPY),
-    "lens_tokens": ("8", "4", "16"),
-    "top_k": ("50", EVERY_WORD, "1", "5", "10", "20", "100"),
-    "top_p": ("0.9", "1", "0.99", "0.95", "0.8", "0.5"),
-    "more": ("10", "20", "40"),
-    "compare": (TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION),
-    "change": (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED),
-    "figure": COMPARED,
-    "other_toy": (RANDOM, CONSTRUCTED, TRAINED),
-    "tau": ("0.01", "0.001", "0.003", "0.03", "0.1", "0.3"),
-}
-# These too, but a bad one among them leaves the widget at its default without a note.
-OFFERED: Mapping[str, tuple[int, ...] | tuple[str, ...]] = {
-    **CHOICES,
-    "mode": (SENTENCE, TOY),
-    "weights": (LEARNED, RANDOM),
-    "toy_weights": (RANDOM, CONSTRUCTED, TRAINED),
-}
+_SEEDS = (0, 9999)  # the lab keeps those beyond for itself: sentences that no toy was taught on
+_MOST = 10_000  # of what the model or the text counts: the page knows how many there are
+_METRICS = tuple(metric.name for metric in METRICS)
+
+# What is read: a text, or a toy's sentence of letters.
+MODE = Buttons("mode", SENTENCE, (SENTENCE, TOY))
+TEXT = Text("text", DEFAULT_TEXT)
+PAIR = Text("pair", "")
+MODEL = Model("model", DEFAULT_MODEL)
+TRAINING = Buttons("weights", LEARNED, (LEARNED, RANDOM))
+TWIN_SEED = Number("twin_seed", 0, *_SEEDS)
+TOY_VOCABULARY = Number("toy_vocabulary", 8, SETTINGS["vocabulary"].low, SETTINGS["vocabulary"].high)
+TOY_LENGTH = Number("toy_length", 8, SETTINGS["max_length"].low, SETTINGS["max_length"].high)
+TOY_COUNT = Number("toy_count", 20, SETTINGS["count"].low, SETTINGS["count"].high)
+TOY_SEED = Number("toy_seed", 0, *_SEEDS)
+TOY_SENTENCE = Number("toy_sentence", 1, 1, SETTINGS["count"].high)
+TOY_WEIGHTS = Buttons("toy_weights", CONSTRUCTED, (CONSTRUCTED, RANDOM, TRAINED))
+TOY_HEADS = Number("toy_heads", 4, 1, 32)  # into how many the random toy is cut: at most one for each dimension
+TOY_TASK = Menu("toy_task", TASKS[0].name, tuple(task.name for task in TASKS))
+TOY_LAYERS = Buttons("toy_layers", TASKS[0].layers, tuple(range(SETTINGS["layers"].low, SETTINGS["layers"].high + 1)))
+# Where to look. ``place`` is the token asked about, ``masked`` the hidden ones ("3.7"), ``heads`` those drawn ("2.5").
+STEP = Step("step", "", kept=False)
+LAYER = Counted("layer", 1)
+HEAD = Counted("head", 1)
+OTHER_HEAD = Counted("other_head", 2)
+FROM_SENTENCE = Counted("sentence", 1)
+TO_SENTENCE = Counted("other_sentence", 2)
+TOKEN = Place("token", 5, 1, _MOST)
+KEY_TOKEN = Place("key_token", 4, 1, _MOST)
+PLACE = Place("place", 0, 0, _MOST)
+FIRST_TOKEN = Place("first_token", 0, 0, _MOST)
+DIMENSION = Place("dimension", 0, 0, _MOST)
+FIRST_DIMENSION = Place("first_dimension", 1, 1, _MOST)
+NEURON = Place("neuron", 0, 0, _MOST)
+FIRST_NEURON = Place("first_neuron", 1, 1, _MOST)
+MASKED = Name("masked", "", written=True)
+HEADS = Name("heads", "", written=True)
+WORD = Listed("word", "")
+CARD = Listed("card", "", kept=False)
+# Vectors and their positions.
+PART = Buttons("part", "token", ("token", "position", "segment", "sum", "LayerNorm"))
+SEGMENTS: Buttons[SegmentChange] = Buttons("segments", "all 0", ("all 0", "swapped", "left out"))
+ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "moved on by one"))
+SIMILARITY: Buttons[Measure] = Buttons("similarity", "cosine", ("cosine", "dot product"))
+PE_LENGTH = Slider("pe_length", 64, 8, 512)
+PE_WIDTH = Slider("pe_width", 64, 4, 512)
+PE_BASE = Scale("pe_base", 10_000, (10, 100, 1000, 10_000, 100_000, 1_000_000))
+PE_SHIFT = Slider("pe_shift", 3, 1, 64)
+# Measurements of heads, and what is done to one.
+METRIC = Menu("metric", "Spread (entropy)", _METRICS)
+VERSION = Buttons("version", RAW, (RAW, CORRECTED))
+SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
+TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
+CLUSTERS = Buttons("clusters", "3", ("2", "3", "4", "5", "6"))
+SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
+MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
+OFF = Buttons("off", ZERO, (ZERO, MEAN))
+# The other half of a layer. ``norm`` is where a LayerNorm stands, by the name that its layer has for it.
+NEURONS_DRAWN = Buttons("neurons_drawn", 96, (96, 32, 256))
+RESIDUAL = Buttons("residual", CHANGE_LENGTH, (CHANGE_LENGTH, CHANGE_COSINE))
+NORM = Buttons(
+    "norm", "after attention",
+    ("after attention", "after the feed-forward network", "before attention", "before the feed-forward network"),
+)  # fmt: skip
+# Predictions.
+TOP = Buttons("top", 10, (5, 10, 20))
+TEMPERATURE = Fraction("temperature", 1.0, 0.1, 2.0)
+TOP_K = Menu("top_k", "50", ("1", "5", "10", "20", "50", "100", EVERY_WORD))
+TOP_P = Menu("top_p", "0.9", ("0.5", "0.8", "0.9", "0.95", "0.99", "1"))
+MORE = Buttons("more", "10", ("10", "20", "40"))
+DRAW_SEED = Number("draw_seed", 0, *_SEEDS)
+SCORE = Buttons("score", LOG_PROBABILITY, (LOG_PROBABILITY, PROBABILITY))
+LENS = Buttons("lens", BEST_WORD, (BEST_WORD, RANK, ENTROPY))
+LENS_TOKENS = Buttons("lens_tokens", "8", ("4", "8", "16"))
+# The benches: head view, model view, neurons.
+UNITS = Buttons("units", TOKENS, (TOKENS, WORDS))
+COLOUR = Menu("colour", WEIGHTS, (WEIGHTS, *_METRICS, *(pattern.name for pattern in PATTERNS)))
+KEYS = Buttons("keys", HEAVIEST, (HEAVIEST, AROUND))
+PATTERN = Menu("pattern", OWN_PATTERN, (OWN_PATTERN, *(pattern.name for pattern in DECIDED)))
+DIMENSIONS = Number("dimensions", 3, 0, 256)
+# Flow. ``follow`` is the token whose paths are drawn (0: all), ``flow_layer`` the last layer (0: the model's last).
+FLOW_HEADS = Buttons("flow_heads", MEAN_OF_HEADS, (MEAN_OF_HEADS, ONE_HEAD))
+FLOW_READING = Buttons("flow_reading", WEIGHTS, (WEIGHTS, NORMS))
+FLOW_RESIDUAL = Buttons("flow_residual", HEADS_ONLY, (HEADS_ONLY, WITH_RESIDUAL))
+FLOW_TOKENS = Buttons("flow_tokens", EVERY_TOKEN, (EVERY_TOKEN, WORDS_ONLY))
+FLOW_THRESHOLD = Menu("flow_threshold", "0.1", ("0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5"))
+FLOW_LINKS = Menu("flow_links", "20", ("10", "20", "40"))
+FOLLOW = Place("follow", 0, 0, _MOST)
+FLOW_LAYER = Place("flow_layer", 0, 0, 1000)
+TREE = Buttons("tree", LAYERED, (LAYERED, REPEATED))
+TREE_K = Number("tree_k", 2, 1, 20)
+TREE_DEPTH = Number("tree_depth", 6, 1, 10)
+# Tensors.
+TENSOR = Name("tensor", "layer.attention", written=True)
+STATE = Place("state", 0, 0, 1000)
+TENSOR_ROWS = Text("tensor_rows", "")
+TENSOR_COLUMNS = Text("tensor_columns", "")
+VARIANT = Buttons("variant", REDUCED, tuple(VARIANTS))
+WORD_CUT = Text("word_cut", "", longest=2 * MAX_CHARACTERS)
+# What the bench of comparisons sets beside the rest.
+COMPARE = Buttons("compare", TWO_TEXTS, (TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION))
+OTHER_TEXT = Text("other_text", "")
+OTHER_PAIR = Text("other_pair", "")
+OTHER_MODEL = Model("other_model", "lab-gpt2")
+OTHER_TOY = Buttons("other_toy", RANDOM, (RANDOM, CONSTRUCTED, TRAINED))
+TOY_OTHER = Number("toy_other", 2, 1, SETTINGS["count"].high)
+CHANGE = Menu("change", ZERO_HEAD, (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED))
+FIGURE = Menu("figure", COMPARED[0], COMPARED)
+# A class: its own choice of questions (0: none), and the lab shown to it (1).
+SEED = Place("seed", 0, *_SEEDS, kept=False)
+TEACH = Place("teach", 0, 0, 1, kept=False)
+
+PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().values()) if isinstance(each, Parameter))
+# The toy's sentences, in the order of the sidebar.
+TOY_NUMBERS = (TOY_VOCABULARY, TOY_LENGTH, TOY_COUNT, TOY_SEED, TOY_SENTENCE)
 # Links made when two parameters shared a name: the old name, and the values that mean the new one.
-RENAMED: Mapping[str, tuple[str, tuple[str, ...]]] = {"change": ("residual", (CHANGE_LENGTH, CHANGE_COSINE))}
+RENAMED: Mapping[str, Parameter[str]] = {CHANGE.name: RESIDUAL}
 # What these values were called in links made before: the old name, and the new one.
 _NAMES_BEFORE = {
     "Focus (entropy)": "Spread (entropy)",
@@ -131,130 +186,3 @@ _NAMES_BEFORE = {
     "Bag of words in the sentence": "Bag of words",
 }
 RENAMED_VALUES: Mapping[str, Mapping[str, str]] = dict.fromkeys(("metric", "colour", "pattern"), _NAMES_BEFORE)
-# What learners type, and what the server decides which there are of.
-TYPED = ("text", "pair", "other_text", "other_pair")
-MODELS = ("model", "other_model")
-# What belongs to the visit, not to what is looked at.
-VISIT = ("seed", "teach", "card")
-# Parameters that no widget owns; they are written to the URL by hand. Tokens count from 1, as on screen.
-UNBOUND = (
-    "seed",
-    "teach",
-    "token",
-    "key_token",
-    "heads",
-    "follow",
-    "flow_layer",
-    "tensor",
-    "state",
-    "place",
-    "masked",
-    "first_token",
-    "dimension",
-    "first_dimension",
-    "neuron",
-    "first_neuron",
-)
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The state of the lab. Field names are the names of the URL's parameters.
-
-    ``layer``, ``head``, ``token`` and ``key_token`` count from 1, as on screen. So do ``place``, the
-    token asked about, and ``masked``, the hidden ones ("3.7"): see :mod:`lab.ui.masking`; and the
-    dimensions of a vector and the neurons of a feed-forward network (0: not chosen). The numbers that
-    begin with ``pe_`` shape the sinusoids of the embeddings lesson; those with ``flow_`` and ``tree_``
-    belong to the bench of flow, as does ``follow``, the token whose paths are drawn (0: all); its ``flow_layer``
-    is the layer after which it looks (0: the last). ``seed``
-    (0: none) gives a class its own choice of questions, ``teach`` (1: on) is for showing the lab to one.
-    ``compare`` and the fields that begin with ``other_`` say what the bench of comparisons sets beside the rest.
-    ``heads`` are those drawn in the head view ("2.5"; empty: all), ``first_token`` the first one on the lens
-    (0: around the place asked about).
-    """
-
-    mode: str = SENTENCE
-    text: str = DEFAULT_TEXT
-    pair: str = ""
-    model: str = DEFAULT_MODEL
-    layer: int = 1
-    head: int = 1
-    token: int = 5
-    key_token: int = 4
-    place: int = 0
-    masked: str = ""
-    first_token: int = 0
-    dimension: int = 0
-    first_dimension: int = 1
-    neuron: int = 0
-    first_neuron: int = 1
-    toy_vocabulary: int = 8
-    toy_length: int = 8
-    toy_count: int = 20
-    toy_seed: int = 0
-    toy_sentence: int = 1
-    toy_weights: str = CONSTRUCTED
-    toy_heads: int = 4
-    toy_task: str = TASKS[0].name
-    toy_layers: int = TASKS[0].layers
-    other_head: int = 2
-    card: str = ""
-    weights: str = LEARNED
-    twin_seed: int = 0
-    pe_length: int = 64
-    pe_width: int = 64
-    pe_base: int = 10_000
-    pe_shift: int = 3
-    metric: str = _METRIC
-    version: str = RAW
-    sinks: str = LEFT_OUT
-    tau: str = "0.01"
-    clusters: str = "3"
-    source: str = BUNDLED
-    measure: str = MASS
-    units: str = TOKENS
-    colour: str = WEIGHTS
-    heads: str = ""
-    keys: str = HEAVIEST
-    pattern: str = OWN_PATTERN
-    dimensions: int = 3
-    flow_heads: str = MEAN_OF_HEADS
-    flow_reading: str = WEIGHTS
-    flow_residual: str = HEADS_ONLY
-    flow_tokens: str = EVERY_TOKEN
-    flow_threshold: str = "0.1"
-    flow_links: str = "20"
-    follow: int = 0
-    flow_layer: int = 0
-    tree: str = LAYERED
-    tree_k: int = 2
-    tree_depth: int = 6
-    tensor: str = "layer.attention"
-    state: int = 0
-    tensor_rows: str = ""
-    tensor_columns: str = ""
-    variant: str = REDUCED
-    word_cut: str = ""
-    residual: str = CHANGE_LENGTH
-    score: str = LOG_PROBABILITY
-    lens: str = BEST_WORD
-    lens_tokens: str = "8"
-    top_k: str = "50"
-    top_p: str = "0.9"
-    more: str = "10"
-    draw_seed: int = 0
-    sentence: int = 1
-    other_sentence: int = 2
-    compare: str = TWO_TEXTS
-    other_text: str = ""
-    other_pair: str = ""
-    other_model: str = "lab-gpt2"
-    change: str = ZERO_HEAD
-    figure: str = COMPARED[0]
-    other_toy: str = RANDOM
-    toy_other: int = 2
-    seed: int = 0
-    teach: int = 0
-
-
-DEFAULTS = Selection()

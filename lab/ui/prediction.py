@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lab.analysis.words import predictions as read
-from lab.analysis.words.masking import asked_next, mask_of, typed_masks
+from lab.analysis.words.masking import asked_next, mask_of, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
 from lab.course.words import quoted
 from lab.models.families.registry import FAMILIES
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import masking
-from lab.ui.cached import runs as cached
 from lab.ui.page import OpenPage
 
 
@@ -95,7 +94,7 @@ def look(page: OpenPage, plain: Trace, *, first: bool) -> PredictionView | None:
         return None
     place = masking.asked_place(hidden, hidden[0])
     masking.choose_place(plain, hidden, place, "Ask about")
-    trace = cached.masked_run(plain.model.id, plain.text, plain.pair or "", chosen) if chosen else plain
+    trace = masked_run(plain, chosen) if chosen else plain
     st.markdown(f"The model reads: {masking.reading(trace, place)}")
     return PredictionView(
         page, plain, trace, hidden, chosen, place, read.masked_prediction(trace, plain.encoding, place)

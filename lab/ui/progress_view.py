@@ -10,9 +10,8 @@ from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, number, script
 from lab.course.progress import MAX_BYTES, Answer
 from lab.course.progress_file import ProgressFileError, read
 from lab.course.words import escaped
-from lab.ui import chosen_tokens, selection
+from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.asked import about
-from lab.ui.cached import runs as cached
 from lab.ui.quiz import ask_about, progress, remember
 
 _FILE = "_progress_file"
@@ -22,7 +21,7 @@ _LOADED = "_progress_loaded"
 def checks_badge(lesson: Lesson) -> None:
     """How many checks are answered and right at first try, of those asked; none before a class."""
     count = progress().count(lesson.id)
-    if count.asked and not selection.chosen("teach"):
+    if count.asked and not parameters.TEACH.chosen():
         st.badge(
             f"{count.answered} of {count.asked} checks answered, {count.right} right at first try",
             icon=":material/check:", color="gray",
@@ -39,7 +38,7 @@ def steps_badge(lesson: Lesson) -> None:
 def review() -> None:
     """The checks that were missed at first try, each with its answer and the way back to its sentence."""
     lessons = {lesson.id: lesson for lesson in LESSONS}
-    missed = [] if selection.chosen("teach") else progress().missed()
+    missed = [] if parameters.TEACH.chosen() else progress().missed()
     # There even when empty: if what stands below moved, an open expander would close.
     with st.container():
         if missed:
@@ -64,12 +63,12 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
             f"Back to it in lesson {number(lesson)}", key=f"_missed.{index}", icon=":material/arrow_forward:",
             type="tertiary", on_click=_take, args=(lesson, answer.link),
         ):  # fmt: skip
-            st.switch_page(script(lesson.page), query_params=selection.elsewhere() | {"step": CHECK_STEP})
+            st.switch_page(script(lesson.page), query_params=selection.elsewhere() | {parameters.STEP.name: CHECK_STEP})
 
 
 def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
     """Select what the check was about, and let it be asked about that."""
-    selection.take(link, cached.model_ids())
+    selection.take(link, runs.model_ids())
     chosen_tokens.forget()
     ask_about(lesson.id, link)
 

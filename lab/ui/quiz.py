@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.checks import Question, lettered, reordered
 from lab.course.progress import Progress, answer_to
-from lab.ui import selection
+from lab.ui import parameters, selection
 from lab.ui.asked import Asked, Figures, about, fingerprint, hashed
 from lab.ui.drawing import draw
 
@@ -162,14 +162,14 @@ def checks(
     ``text`` is what the lesson showed where it was not the learner's own.
     While a class is taught, nothing is kept or counted, and the answers stay hidden until a button reveals them.
     """
-    seed, pool = selection.chosen("seed"), [question for question in questions if question is not None]
+    seed, pool = parameters.SEED.chosen(), [question for question in questions if question is not None]
 
     def drawn(before: Asked | None = None) -> Asked:
         new = Asked.now(pool, most, seed, of, figures or {}, before)
         return replace(new, link={**new.link, "text": text}) if text else new
 
     st.header("Check yourself")
-    if selection.chosen("teach"):
+    if parameters.TEACH.chosen():
         kept = drawn()
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):

@@ -2,147 +2,223 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
-from lab.ui.parameters import (
-    CHOICES,
-    DEFAULTS,
-    MAX_CHARACTERS,
-    MODELS,
-    NUMBERS,
-    OFFERED,
-    RANDOM,
-    RENAMED,
-    RENAMED_VALUES,
-    TOY,
-    TOY_NUMBERS,
-    TRAINED,
-    TYPED,
-    UNBOUND,
-    VISIT,
-    Selection,
-)
+from lab.ui import parameters as p
+from lab.ui.parameter_kinds import Parameter, Text, drawn, whole_number
+from lab.ui.parameters_of_a_run import Counted, Model
 
-_NOTES = "selection.notes"
+_NOTES, _ASKED = "selection.notes", "asked."
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The state of the lab: a field for each of the parameters, under its name in the URL."""
+
+    mode: str = p.MODE.default
+    text: str = p.TEXT.default
+    pair: str = p.PAIR.default
+    model: str = p.MODEL.default
+    weights: str = p.TRAINING.default
+    twin_seed: int = p.TWIN_SEED.default
+    toy_vocabulary: int = p.TOY_VOCABULARY.default
+    toy_length: int = p.TOY_LENGTH.default
+    toy_count: int = p.TOY_COUNT.default
+    toy_seed: int = p.TOY_SEED.default
+    toy_sentence: int = p.TOY_SENTENCE.default
+    toy_weights: str = p.TOY_WEIGHTS.default
+    toy_heads: int = p.TOY_HEADS.default
+    toy_task: str = p.TOY_TASK.default
+    toy_layers: int = p.TOY_LAYERS.default
+    step: str = p.STEP.default
+    layer: int = p.LAYER.default
+    head: int = p.HEAD.default
+    other_head: int = p.OTHER_HEAD.default
+    sentence: int = p.FROM_SENTENCE.default
+    other_sentence: int = p.TO_SENTENCE.default
+    token: int = p.TOKEN.default
+    key_token: int = p.KEY_TOKEN.default
+    place: int = p.PLACE.default
+    first_token: int = p.FIRST_TOKEN.default
+    dimension: int = p.DIMENSION.default
+    first_dimension: int = p.FIRST_DIMENSION.default
+    neuron: int = p.NEURON.default
+    first_neuron: int = p.FIRST_NEURON.default
+    masked: str = p.MASKED.default
+    heads: str = p.HEADS.default
+    word: str = p.WORD.default
+    card: str = p.CARD.default
+    part: str = p.PART.default
+    segments: str = p.SEGMENTS.default
+    order: str = p.ORDER.default
+    similarity: str = p.SIMILARITY.default
+    pe_length: int = p.PE_LENGTH.default
+    pe_width: int = p.PE_WIDTH.default
+    pe_base: int = p.PE_BASE.default
+    pe_shift: int = p.PE_SHIFT.default
+    metric: str = p.METRIC.default
+    version: str = p.VERSION.default
+    sinks: str = p.SINKS.default
+    tau: str = p.TAU.default
+    clusters: str = p.CLUSTERS.default
+    source: str = p.SOURCE.default
+    measure: str = p.MEASURE.default
+    off: str = p.OFF.default
+    neurons_drawn: int = p.NEURONS_DRAWN.default
+    residual: str = p.RESIDUAL.default
+    norm: str = p.NORM.default
+    top: int = p.TOP.default
+    temperature: float = p.TEMPERATURE.default
+    top_k: str = p.TOP_K.default
+    top_p: str = p.TOP_P.default
+    more: str = p.MORE.default
+    draw_seed: int = p.DRAW_SEED.default
+    score: str = p.SCORE.default
+    lens: str = p.LENS.default
+    lens_tokens: str = p.LENS_TOKENS.default
+    units: str = p.UNITS.default
+    colour: str = p.COLOUR.default
+    keys: str = p.KEYS.default
+    pattern: str = p.PATTERN.default
+    dimensions: int = p.DIMENSIONS.default
+    flow_heads: str = p.FLOW_HEADS.default
+    flow_reading: str = p.FLOW_READING.default
+    flow_residual: str = p.FLOW_RESIDUAL.default
+    flow_tokens: str = p.FLOW_TOKENS.default
+    flow_threshold: str = p.FLOW_THRESHOLD.default
+    flow_links: str = p.FLOW_LINKS.default
+    follow: int = p.FOLLOW.default
+    flow_layer: int = p.FLOW_LAYER.default
+    tree: str = p.TREE.default
+    tree_k: int = p.TREE_K.default
+    tree_depth: int = p.TREE_DEPTH.default
+    tensor: str = p.TENSOR.default
+    state: int = p.STATE.default
+    tensor_rows: str = p.TENSOR_ROWS.default
+    tensor_columns: str = p.TENSOR_COLUMNS.default
+    variant: str = p.VARIANT.default
+    word_cut: str = p.WORD_CUT.default
+    compare: str = p.COMPARE.default
+    other_text: str = p.OTHER_TEXT.default
+    other_pair: str = p.OTHER_PAIR.default
+    other_model: str = p.OTHER_MODEL.default
+    other_toy: str = p.OTHER_TOY.default
+    toy_other: int = p.TOY_OTHER.default
+    change: str = p.CHANGE.default
+    figure: str = p.FIGURE.default
+    seed: int = p.SEED.default
+    teach: int = p.TEACH.default
+
+
+_BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in p.PARAMETERS}
 
 
 def current() -> Selection:
     """Read the selection out of the session; whatever is missing or of a wrong type is its default."""
-    # One look at the whole session: to ask it seventy times costs a rerun a sixth of its time.
-    state = st.session_state.to_dict()
+    # One look at the whole session: to ask it a hundred times costs a rerun a sixth of its time.
     values: dict[str, Any] = {}
-    for name, default in vars(DEFAULTS).items():
-        value = state.get(name, default)
-        values[name] = value if isinstance(value, type(default)) else default
-    for name in TYPED:
-        values[name] = clean(values[name])
+    for name, value in st.session_state.to_dict().items():
+        parameter = _BY_NAME.get(str(name))
+        if parameter is not None and isinstance(value, type(parameter.default)):
+            values[parameter.name] = clean(value) if isinstance(parameter, Text) else value
     return Selection(**values)
-
-
-def chosen(name: str) -> Any:
-    """One field of :func:`current`: a rerun asks for single ones often, and each look at all of them costs."""
-    default = getattr(DEFAULTS, name)
-    value = st.session_state.get(name, default)
-    value = value if isinstance(value, type(default)) else default
-    return clean(value) if name in TYPED else value
 
 
 def what_runs() -> tuple[object, ...]:
     """What decides the run on screen: the sentence and the model, without what is looked at in it."""
     now = current()
-    if now.mode == TOY:
-        task = (now.toy_task, now.toy_layers) if now.toy_weights == TRAINED else ()
-        return (now.mode, now.toy_weights, *task, *(getattr(now, name) for name in TOY_NUMBERS), now.toy_heads)
-    twin = (now.weights, now.twin_seed) if now.weights == RANDOM else ()
+    if now.mode == p.TOY:
+        task = (now.toy_task, now.toy_layers) if now.toy_weights == p.TRAINED else ()
+        return (now.mode, now.toy_weights, *task, *(getattr(now, each.name) for each in p.TOY_NUMBERS), now.toy_heads)
+    twin = (now.weights, now.twin_seed) if now.weights == p.RANDOM else ()
     return (now.mode, now.text, now.pair, now.masked, now.model, *twin)
-
-
-def whole_number(raw: object, least: int, most: int) -> int | None:
-    """``raw`` as an integer between ``least`` and ``most``, or None."""
-    text = str(raw).strip()
-    if not re.fullmatch(r"-?[0-9]{1,9}", text):
-        return None
-    return value if least <= (value := int(text)) <= most else None
 
 
 def start(models: tuple[str, ...]) -> None:
     """On a session's first run, take over what the URL says and note what it cannot mean.
 
-    Widgets bound to the URL ignore bad values silently; here the learner is told.
+    Widgets bound to the URL ignore bad values silently; here the learner is told. The URL is mended and the run begins
+    again, so that a widget that reads more generously ("3.0") finds nothing there.
     """
     if "_started" in st.session_state:
         return
     st.session_state["_started"] = True
-    _rename()
-    raw = {name: st.query_params.get(name) for name in vars(DEFAULTS)}
-    raw |= _renamed(raw)
-    notes = _without_models(raw, models)
-    for name, (default, least, most) in NUMBERS.items():
-        if raw[name] is not None and whole_number(raw[name], least, most) is None:
-            notes.append(f"{name} must be a number from {least} to {most}; it is {default} now.")
-    for name, offered in CHOICES.items():
-        if raw[name] is not None and raw[name] not in [str(each) for each in offered]:
-            known = ", ".join(sorted(map(str, offered), key=len))
-            notes.append(f"{name} must be one of {known}; it is {offered[0]} now.")
-    for name in TYPED:
-        value = raw[name]
-        if value is not None and len(value) > MAX_CHARACTERS:
-            st.session_state[name] = value[:MAX_CHARACTERS]
-            notes.append(f"The text was longer than {MAX_CHARACTERS} characters; the rest was left out.")
-    for name in UNBOUND:
-        if raw[name] is not None:
-            default = getattr(DEFAULTS, name)
-            _, least, most = NUMBERS.get(name, (0, 1, 10_000))
-            number = whole_number(raw[name], least, most)
-            st.session_state[name] = (number or default) if isinstance(default, int) else raw[name]
-    for name in ("layer", "head", "other_head", "sentence", "other_sentence", "card"):
-        # What there is depends on the model, which is not loaded yet: see fit(), and the page of the cards.
-        if raw[name] is not None:
-            st.session_state[f"asked.{name}"] = raw[name]
-    st.session_state[_NOTES] = notes
+    mended = _rename()
+    for name, raw in st.query_params.to_dict().items():
+        parameter = _BY_NAME.get(name)
+        if parameter is None:
+            continue
+        if isinstance(parameter, Counted):  # how many there are is not known yet: see fit()
+            st.session_state[_ASKED + name] = raw
+        value = _meant(parameter, raw, models)
+        if value is not None:
+            parameter.set(value)
+        elif not isinstance(parameter, Counted):
+            note(parameter.refusal(raw))
+            del st.query_params[name]
+            mended = True
+        if isinstance(parameter, Text) and len(raw) > parameter.longest:
+            note(f"The text was longer than {parameter.longest} characters; the rest was left out.")
+    if mended:
+        st.rerun()
 
 
-def _rename() -> None:
-    """Links made before a parameter had its name go on working."""
-    for old, (new, values) in RENAMED.items():
-        value = st.query_params.get(old)
-        if value in values:
-            del st.query_params[old]
-            st.query_params[new] = value
+def asked(parameter: Counted) -> str | None:
+    """What the link that began the visit says of ``parameter``, once: it was not known yet what there is."""
+    return st.session_state.pop(_ASKED + parameter.name, None)
 
 
-def _renamed(raw: Mapping[str, str | None]) -> dict[str, str]:
-    """What has another name since an old link was made; its widget, which reads the URL itself, is told, too."""
-    found = {name: names[old] for name, names in RENAMED_VALUES.items() if (old := raw[name] or "") in names}
-    for name, value in found.items():
-        st.session_state[name] = st.query_params[name] = value
-    return found
+def asks(parameter: Counted, number: int) -> bool:
+    """Whether that link asks for this ``number``, and nobody has looked yet."""
+    return bool(st.session_state.get(_ASKED + parameter.name) == str(number))
 
 
-def _without_models(raw: Mapping[str, str | None], models: tuple[str, ...]) -> list[str]:
-    """What to say of models that a link names and this server lacks."""
-    return [
-        f"This server has no model called {quoted(asked[:40])}, so you see {getattr(DEFAULTS, name)}."
-        for name in MODELS
-        if (asked := raw[name]) is not None and asked not in models
-    ]
+def _rename() -> bool:
+    """Links made before a parameter or one of its values had its name go on working; True if this is one."""
+    link = st.query_params.to_dict()
+    for old, new in p.RENAMED.items():
+        if old in link and new.meant(link[old]) is not None:
+            link[new.name] = link.pop(old)
+    link |= {name: names[old] for name, names in p.RENAMED_VALUES.items() if (old := link.get(name, "")) in names}
+    renamed = link != st.query_params.to_dict()
+    if renamed:
+        st.query_params.from_dict(link)
+    return renamed
+
+
+def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
+    """What a link means, on a server that has these ``models``; None if it cannot mean anything."""
+    if isinstance(parameter, Model) and raw not in models:
+        return None
+    return parameter.meant(p.RENAMED_VALUES.get(parameter.name, {}).get(raw, raw))
 
 
 def link() -> dict[str, str]:
     """The parameters that name what is looked at now, defaults left out."""
-    chosen = vars(current()).items()
-    return {name: str(value) for name, value in chosen if value != getattr(DEFAULTS, name) and name not in VISIT}
+    now = current()
+    return {
+        each.name: str(value)
+        for each in p.PARAMETERS
+        if each.kept
+        and (
+            (value := getattr(now, each.name)) != each.default
+            or (isinstance(each, Counted) and each.name in st.session_state)
+        )
+    }
 
 
 def elsewhere() -> dict[str, str]:
-    """:func:`link` for the way to another page, without what the sidebar's widgets there write themselves."""
-    return {name: value for name, value in link().items() if name not in ("text", "pair", "model")}
+    """The part of :func:`link` that the way to another page has to name: what has no widget on this one.
+
+    The rest goes along in the session, and Streamlit raises where it is named.
+    """
+    return {name: value for name, value in link().items() if name not in drawn()}
 
 
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
@@ -150,25 +226,13 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 
     To be called before the sidebar is drawn, that is from a callback.
     """
-    for name, default in vars(DEFAULTS).items():
-        if name not in VISIT:
-            wanted = _meant(name, params.get(name), default, models)
-            if wanted != st.session_state.get(name, default):
-                st.session_state[name] = wanted
-
-
-def _meant(name: str, raw: str | None, default: str | int, models: tuple[str, ...]) -> str | int:
-    if raw is None:
-        return default
-    raw = RENAMED_VALUES.get(name, {}).get(raw, raw)
-    offered = models if name in MODELS else OFFERED.get(name)
-    if offered is not None:
-        return next((each for each in offered if str(each) == raw), default)
-    if isinstance(default, int):
-        _, least, most = NUMBERS.get(name, (0, 0, 10_000))
-        number = whole_number(raw, least, most)
-        return default if number is None else number
-    return raw[:MAX_CHARACTERS]
+    for parameter in p.PARAMETERS:
+        if parameter.kept:
+            raw = params.get(parameter.name)
+            wanted = None if raw is None else _meant(parameter, raw, models)
+            wanted = parameter.default if wanted is None else wanted
+            if raw is not None or wanted != st.session_state.get(parameter.name, parameter.default):
+                parameter.set(wanted)
 
 
 def note(message: str) -> None:
@@ -181,25 +245,24 @@ def take_notes() -> list[str]:
     return list(dict.fromkeys(st.session_state.pop(_NOTES, [])))
 
 
-def fit(name: str, most: int, what: str) -> None:
-    """Bring a layer or head into 1 … ``most`` before its widget is drawn, and say so if it was not."""
-    called, asked = name.replace("_", " "), st.session_state.pop(f"asked.{name}", None)
-    if asked is not None and whole_number(asked, 1, most) is None:
-        note(f"There is no {called} {quoted(asked[:20])} in {escaped(what)}: {called}s run from 1 to {most}.")
-        nearest = whole_number(asked, most + 1, 10**9)
-        st.session_state[name] = most if nearest else 1
-    value = st.session_state.get(name)
-    if isinstance(value, int) and not 1 <= value <= most:
+def fit(parameter: Counted, most: int, what: str) -> None:
+    """Bring a layer, head or sentence into 1 … ``most`` before its widget is drawn, and say so if it was not."""
+    called, link_says = parameter.name.replace("_", " "), asked(parameter)
+    if link_says is not None and whole_number(link_says, 1, most) is None:
+        note(f"There is no {called} {quoted(link_says[:20])} in {escaped(what)}: {called}s run from 1 to {most}.")
+        parameter.set(most if parameter.meant(link_says) else 1)
+    elif not 1 <= (value := parameter.chosen()) <= most and parameter.name in st.session_state:
         note(f"{escaped(what)} has {most} {called}s, so {called} {value} became {called} {most}.")
-        st.session_state[name] = most
+        parameter.set(most)
 
 
 def keep_in_url() -> None:
     """Write the parameters no widget owns into the URL, defaults left out."""
-    for name in UNBOUND:
-        value = st.session_state.get(name, getattr(DEFAULTS, name))
-        if value == getattr(DEFAULTS, name):
-            if name in st.query_params:
-                del st.query_params[name]
-        elif st.query_params.get(name) != str(value):
-            st.query_params[name] = str(value)
+    for each in p.PARAMETERS:
+        if each.written:
+            value = each.chosen()
+            if value == each.default:
+                if each.name in st.query_params:
+                    del st.query_params[each.name]
+            elif st.query_params.get(each.name) != str(value):
+                st.query_params[each.name] = str(value)

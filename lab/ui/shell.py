@@ -11,8 +11,8 @@ from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import COURSE_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
-from lab.ui import selection, sidebar, teaching
-from lab.ui.cached import runs as cached
+from lab.ui import parameters, runs, selection, sidebar, teaching
+from lab.ui.parameter_kinds import drawn
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
@@ -60,15 +60,16 @@ def run() -> None:
 
 
 def _run() -> None:
+    drawn().clear()
     every = pages()
     page = _navigation(every)
     st.set_page_config(page_title=f"{page.title} — Inside BERT")
     st.html(_STYLE)
-    selection.start(cached.model_ids())
+    selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
     sidebar.show(_opened(page.title), every)
-    _turning()(data={"teaching": bool(selection.chosen("teach"))}, key="turning")
+    _turning()(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     try:
         page.run()
@@ -95,7 +96,7 @@ def _arrive(page: StreamlitPage) -> None:
     """Begin another page with its first step, also where two pages name one alike; a link may ask for a later one."""
     if st.session_state.get(_AT) != page.title:
         st.session_state[_AT] = page.title
-        st.session_state.pop("step", None)
+        parameters.STEP.set(parameters.STEP.default)
 
 
 def route() -> None:

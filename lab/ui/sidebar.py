@@ -10,9 +10,8 @@ from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import Bench
 from lab.course.lessons import Lesson
-from lab.toy.tasks import TASKS, task_named
-from lab.ui import parameters, selection, teaching
-from lab.ui.cached import runs as cached
+from lab.toy.tasks import task_named
+from lab.ui import parameters, runs, teaching
 from lab.ui.toys.runs import ask_for_training
 
 _EXAMPLES = {
@@ -56,15 +55,13 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         toy_weights(trains=isinstance(opened, Lesson))
         toy_input()
         return
-    st.text_area(
-        "Your sentence", value=parameters.DEFAULT_TEXT, key="text", bind="query-params",
-        max_chars=parameters.MAX_CHARACTERS, height=96,
+    parameters.TEXT.area(
+        "Your sentence", 96,
         help="Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link.",
     )  # fmt: skip
-    st.text_input(
-        "Second sentence (optional)", key="pair", bind="query-params", max_chars=parameters.MAX_CHARACTERS,
-        help="BERT reads two texts as a pair: segment A, then segment B.",
-    )  # fmt: skip
+    parameters.PAIR.line(
+        "Second sentence (optional)", help="BERT reads two texts as a pair: segment A, then segment B."
+    )
     st.selectbox(
         "Examples",
         list(_EXAMPLES),
@@ -73,72 +70,57 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         placeholder="Pick one",
         on_change=_take_example,
     )
-    st.selectbox("Model", cached.model_ids(), key="model", bind="query-params", format_func=str)
+    parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
     if opened is not None and opened.weights:
-        st.segmented_control(
-            "Weights", [parameters.LEARNED, parameters.RANDOM], default=parameters.LEARNED, required=True,
-            key="weights", bind="query-params",
+        weights = parameters.TRAINING.choose(
+            "Weights",
             help="Random: the same architecture before its first training step. What you still see was not learned.",
-        )  # fmt: skip
-        if selection.chosen("weights") == parameters.RANDOM:
-            default, least, most = parameters.NUMBERS["twin_seed"]
-            st.number_input("Seed", least, most, default, key="twin_seed", bind="query-params")
+        )
+        if weights == parameters.RANDOM:
+            parameters.TWIN_SEED.choose("Seed")
 
 
 def _take_example() -> None:
     chosen = st.session_state.get("_example")
     if chosen in _EXAMPLES:
-        st.session_state["text"], st.session_state["pair"] = _EXAMPLES[chosen]
+        use_texts(*_EXAMPLES[chosen])
         st.session_state["_example"] = None
 
 
 def _mode() -> str:
-    chosen = st.segmented_control(
-        "Input", [parameters.SENTENCE, parameters.TOY], default=parameters.SENTENCE, required=True, key="mode",
-        bind="query-params",
+    return parameters.MODE.choose(
+        "Input",
         help="Toy: made-up sentences of letters through a model of one or two layers, small enough to see whole.",
-    )  # fmt: skip
-    return str(chosen)
+    )
 
 
 def toy_weights(*, trains: bool) -> None:
     """Sidebar: which toy, always named for what it is. A bench looks at toys; a lesson ``trains`` them too."""
-    st.segmented_control(
-        "Weights", [parameters.CONSTRUCTED, parameters.RANDOM, parameters.TRAINED], default=parameters.CONSTRUCTED,
-        required=True, key="toy_weights", bind="query-params",
-    )  # fmt: skip
-    if selection.chosen("toy_weights") == parameters.TRAINED:
+    if parameters.TOY_WEIGHTS.choose("Weights") == parameters.TRAINED:
         _training(trains)
 
 
 def _training(trains: bool) -> None:
     """What is taught to how many layers, and in a lesson the button that leads to the step where it happens."""
-    st.selectbox(
-        "Task", [task.name for task in TASKS], key="toy_task", bind="query-params", on_change=_take_task,
-    )  # fmt: skip
-    st.segmented_control("Layers", [1, 2], default=1, required=True, key="toy_layers", bind="query-params")
+    parameters.TOY_TASK.choose("Task", on_change=_take_task)
+    parameters.TOY_LAYERS.choose("Layers")
     if trains:
         st.button("Train", icon=":material/model_training:", on_click=ask_for_training)
 
 
 def _take_task() -> None:
     """A new task begins with as many layers as its solution has."""
-    st.session_state["toy_layers"] = task_named(selection.current().toy_task).layers
+    parameters.TOY_LAYERS.set(task_named(parameters.TOY_TASK.chosen()).layers)
 
 
 def toy_input() -> None:
     """Sidebar: size, seed and weights of the toy, and which of its sentences to look at."""
-    labels = {
-        "toy_vocabulary": "Vocabulary size",
-        "toy_length": "Maximum length",
-        "toy_count": "Number of sentences",
-        "toy_seed": "Seed",
-        "toy_sentence": "Sentence to look at",
-    }
-    for name, (default, least, most) in parameters.TOY_NUMBERS.items():
-        st.number_input(labels[name], least, most, default, key=name, bind="query-params")
+    labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
+    for number, label in zip(parameters.TOY_NUMBERS, labels, strict=True):
+        number.choose(label)
 
 
 def use_texts(text: str, pair: str) -> None:
     """Put these texts into the fields of the sidebar. For a button's callback."""
-    st.session_state["text"], st.session_state["pair"] = text, pair
+    parameters.TEXT.set(text)
+    parameters.PAIR.set(pair)

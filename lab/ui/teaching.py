@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from lab.ui import selection
+from lab.ui.parameters import TEACH
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
@@ -43,18 +43,18 @@ _BACK, _FORWARD = "PageUp", "PageDown"
 
 def keys() -> tuple[str | None, str | None]:
     """The keys of the step before and the next one; none while a learner reads, who scrolls with them."""
-    return (_BACK, _FORWARD) if selection.chosen("teach") else (None, None)
+    return (_BACK, _FORWARD) if TEACH.chosen() else (None, None)
 
 
 def larger() -> None:
     """The style sheet of a lecture; nothing while a learner reads."""
-    if selection.chosen("teach"):
+    if TEACH.chosen():
         st.html(_STYLE)
 
 
 def larger_chart(spec: Any) -> Any:
     """A Vega-Lite specification with the sizes of its words as before a class; as it is while a learner reads."""
-    return _scaled(spec) if selection.chosen("teach") else spec
+    return _scaled(spec) if TEACH.chosen() else spec
 
 
 def _scaled(part: Any) -> Any:
@@ -70,7 +70,7 @@ def _scaled(part: Any) -> Any:
 
 def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
     """The same for a figure of Plotly's, whose words have 12 pixels where it states no size."""
-    if not selection.chosen("teach"):
+    if not TEACH.chosen():
         return figure
     larger = type(figure)(figure)
     larger.update_layout(font_size=(figure.layout.font.size or 12) * LARGER)
@@ -83,7 +83,7 @@ def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
 
 def show() -> None:
     """Sidebar: that a class is taught, and the way out. Nothing otherwise."""
-    if not selection.chosen("teach"):
+    if not TEACH.chosen():
         return
     with st.container(border=True):
         st.markdown(
@@ -94,4 +94,4 @@ def show() -> None:
 
 def turn(on: int) -> None:
     """Begin (1) or end (0) to teach; the link of every page follows."""
-    st.session_state["teach"] = on
+    TEACH.set(on)

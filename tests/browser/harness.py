@@ -21,9 +21,40 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_pla
 
 from tests.browser.chromium import LAUNCH_ARGUMENTS, MISSING, chromium_path
 
-# A widget tells the server of a change after a debounce; only then does the page say "running".
-SETTLE_MS = 200
-IDLE_MS = 60_000
+# A server that does other work, too, takes its time.
+IDLE_MS = 120_000
+
+# A widget tells the server of a change when a timer ends, and only the server's answer makes the page say "running":
+# so the page's short timers are counted, and whether the last message to the server was answered. What never ends or
+# is never answered (a wheel that turns, a word to nobody) is waited for at most so long.
+_WATCH = """(() => {
+    const short = 500, set = window.setTimeout, clear = window.clearTimeout, send = WebSocket.prototype.send;
+    const timers = new Map(), heard = new WeakSet();
+    let asked = null;
+    window.setTimeout = (act, delay = 0, ...given) => {
+        const id = set((...values) => { timers.delete(id); return act(...values); }, delay, ...given);
+        if (delay > 0 && delay <= short) timers.set(id, performance.now());
+        return id;
+    };
+    window.clearTimeout = id => { timers.delete(id); clear(id); };
+    WebSocket.prototype.send = function (message) {
+        if (!heard.has(this)) {
+            heard.add(this);
+            for (const event of ['message', 'close']) this.addEventListener(event, () => { asked = null; });
+        }
+        asked = performance.now();
+        return send.call(this, message);
+    };
+    // A chart takes a moment to turn a click into a timer: some frames, and those may be slow.
+    let frames = 0, last = 0;
+    window.labWaits = since => {
+        const now = performance.now();
+        frames = since === last ? frames + 1 : 1;
+        last = since;
+        return frames < 6 || now - since < 100 || (timers.size > 0 && now - since < 2 * short)
+            || (asked !== null && now - asked < 20 * short);
+    };
+})()"""
 
 # On a deep link Streamlit looks for its server below the page's address before it looks at the root;
 # Chromium reports those two answers of 404 as errors.
@@ -31,13 +62,17 @@ _PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 
 # Finished means: connected, the script has ended, nothing on the page is left over from the run
 # before, and every element's own code has arrived (a skeleton holds its place until then).
-_IDLE = """() => {
+# On a busy machine there are pauses between one of these and the next, so it has to stay so for a while.
+_IDLE = """since => {
     const app = document.querySelector('[data-testid="stApp"]');
-    return app !== null
+    const idle = !window.labWaits?.(since)
+        && app !== null
         && app.getAttribute('data-test-connection-state') === 'CONNECTED'
         && app.getAttribute('data-test-script-state') === 'notRunning'
         && !document.querySelector('[data-stale="true"]')
         && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]');
+    if (!idle || !(window.labIdleSince >= since)) window.labIdleSince = idle ? performance.now() : undefined;
+    return idle && performance.now() - window.labIdleSince > 150;
 }"""
 
 
@@ -54,6 +89,8 @@ class View:
 
 
 VIEWS = tuple(View(scheme, width) for scheme in ("light", "dark") for width in (1280, 390))
+# Both schemes and both widths; no style of the lab depends on a scheme and a width at once.
+EXTREMES = (View("light", 1280), View("dark", 390))
 
 
 @contextmanager
@@ -89,6 +126,7 @@ def visit(browser: Browser, view: View) -> Iterator[Visitor]:
     context = browser.new_context(
         viewport={"width": view.width, "height": view.height}, color_scheme=view.scheme, locale="en-GB"
     )
+    context.add_init_script(_WATCH)
     visitor = Visitor(context.new_page())
     _listen(visitor.page, visitor.complaints)
     try:
@@ -115,8 +153,7 @@ def _listen(page: Page, complaints: list[str]) -> None:
 
 def wait_idle(page: Page, timeout_ms: int = IDLE_MS) -> None:
     """Wait until Streamlit has finished what the last action started, and has drawn it."""
-    page.wait_for_timeout(SETTLE_MS)
-    page.wait_for_function(_IDLE, timeout=timeout_ms)
+    page.wait_for_function(_IDLE, arg=page.evaluate("performance.now()"), timeout=timeout_ms)
 
 
 def pick(page: Page, box: str, option: str) -> None:
@@ -124,7 +161,7 @@ def pick(page: Page, box: str, option: str) -> None:
     wait_idle(page)
     found = page.get_by_role("combobox", name=box)
     found.scroll_into_view_if_needed()
-    page.wait_for_timeout(SETTLE_MS)  # scrolling closes a list that is open
+    wait_idle(page)  # scrolling closes a list that is open
     found.click()
     page.get_by_role("option", name=option, exact=True).click()
     wait_idle(page)

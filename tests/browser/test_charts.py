@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
 from benchmarks.server import Lab, running_lab
-from tests.browser.harness import VIEWS, View, visit, wait_idle
+from tests.browser.harness import EXTREMES, View, visit, wait_idle
 from tests.charts.samples import every_figure, words
 
 # The middle of the strong outline stands where the arguments say, as shares of the cells' width and height
@@ -49,7 +49,7 @@ def _click(page: Page, size: int, q: int, k: int) -> None:
     wait_idle(page)
 
 
-@pytest.mark.parametrize("page", [View("light", 1280), View("dark", 390)], indirect=True, ids=str)
+@pytest.mark.parametrize("page", EXTREMES, indirect=True, ids=str)
 @pytest.mark.parametrize("size", [3, 12, 40])
 def test_a_click_finds_its_cell(gallery: Lab, page: Page, size: int) -> None:
     _open(page, gallery, f"n={size}")
@@ -88,7 +88,7 @@ def test_hovering_names_both_tokens_and_the_number(gallery: Lab, page: Page) -> 
     expect(tooltip).to_contain_text(re.compile(r"0\.\d{4,6}"))
 
 
-@pytest.mark.parametrize("page", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("page", EXTREMES, indirect=True, ids=str)
 @pytest.mark.parametrize("query", ["n=3", "n=40", "n=14&hostile=1"])
 def test_every_chart_fits_the_page(gallery: Lab, page: Page, query: str) -> None:
     _open(page, gallery, f"only=all&{query}")

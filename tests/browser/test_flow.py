@@ -12,7 +12,7 @@ import lab as library
 from benchmarks.server import Lab
 from lab.analysis.flow.influence import Tree, influence_tree
 from lab.analysis.flow.maps import layer_maps
-from tests.browser.harness import VIEWS, View, wait_idle
+from tests.browser.harness import EXTREMES, View, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."
 TREE = "/Flow?step=Influence+tree&flow_layer=3&tree_k=3&token=5"
@@ -31,7 +31,7 @@ def items(page: Page) -> Locator:
     return page.get_by_role("tree").get_by_role("treeitem")
 
 
-@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Page, view: View) -> None:
     open_bench(lab, page, TREE)
     expect(items(page)).to_have_count(1 + 3 + 9 + 27)
@@ -64,7 +64,7 @@ def places(tree: Tree, node: int) -> list[int]:
     return [int((tree.parent[:each] == tree.parent[each]).sum()) for each in tree.path(node)]
 
 
-@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: Page, view: View) -> None:
     open_bench(lab, page, "/Flow?step=Influence+tree")
     levels = page.locator(".levels span")
@@ -76,7 +76,7 @@ def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: P
     expect(page.get_by_text("Every level reads the same matrix: layer 4")).to_be_visible()
 
 
-@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_no_band_strikes_through_a_label(lab: Lab, page: Page, view: View) -> None:
     """Each label has a rim in the page's colour below its letters, in each theme."""
     open_bench(lab, page, "/Flow")

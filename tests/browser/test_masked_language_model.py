@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import VIEWS, wait_idle
+from tests.browser.harness import EXTREMES, wait_idle
 
 TEXT = "The+cat+sat+on+the+mat+because+it+was+tired."
 MASKED = (
@@ -91,7 +91,7 @@ def test_a_link_shows_what_its_sender_saw(lab: Lab, page: Page) -> None:
     assert "because [MASK] was tired" in reads(page)
 
 
-@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_the_lesson_walks_from_step_to_step_and_fits_the_screen(lab: Lab, page: Page) -> None:
     open_page(lab, page, f"text={TEXT}&masked=3")
     for step in MASKED:

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import VIEWS, View, wait_idle
+from tests.browser.harness import EXTREMES, View, wait_idle
 
 
-@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_a_card_with_its_picture_fits_the_page(lab: Lab, page: Page, view: View) -> None:
     page.goto(lab.url + "/Models?card=lab-bert")
     wait_idle(page)
@@ -21,7 +21,7 @@ def test_a_card_with_its_picture_fits_the_page(lab: Lab, page: Page, view: View)
     assert page.evaluate(wide) <= 0, "the page can be pushed sideways"
 
 
-@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_which_map_was_trained(lab: Lab, page: Page, view: View) -> None:
     page.goto(lab.url + "/Models?step=Two+maps&layer=2&head=3&text=The+cat+sat+on+the+mat.")
     wait_idle(page)

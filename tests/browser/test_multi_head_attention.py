@@ -6,9 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import View, wait_idle
-
-VIEWS = (View(), View("dark", 390))
+from tests.browser.harness import EXTREMES, View, wait_idle
 
 
 def open_step(page: Page, url: str) -> None:
@@ -23,7 +21,7 @@ def open_step(page: Page, url: str) -> None:
         wait_idle(page)
 
 
-@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_a_click_on_a_small_map_enlarges_its_head(lab: Lab, page: Page, view: View) -> None:
     open_step(page, lab.url + "/Multi-head_attention?layer=2&head=3&text=The+cat+sat.")
     expect(page.get_by_role("heading", name="Head 3, enlarged")).to_be_visible()

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import lab as library
 from benchmarks.server import Lab
-from tests.browser.harness import View, wait_idle
+from tests.browser.harness import EXTREMES, View, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."
 ADDRESS = "/Neuron_view?layer=4&head=5&token=5"
@@ -45,7 +45,7 @@ def expect_numbers(page: Page, key: int, dimension: int) -> None:
         expect(tip).to_contain_text(six(number))
 
 
-@pytest.mark.parametrize("view", [View(), View("dark", 390)], indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_hovering_a_cell_tells_the_traces_numbers(lab: Lab, page: Page, view: View) -> None:
     open_bench(lab, page)
     strip = page.locator("tr.key").nth(2).locator("[data-strip=products]")

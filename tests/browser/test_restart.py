@@ -72,7 +72,10 @@ def test_open_pages_come_back_after_a_restart(browser: Browser, tmp_path: Path) 
             assert "Traceback" not in lab.log
 
 
-@pytest.mark.parametrize("page_file", list(TITLES), ids=address)
+# One page of each kind: the router knows none of them yet. Where it does, test_accessibility.py visits every page.
+@pytest.mark.parametrize(
+    "page_file", ["pages/3_Self-attention.py", "pages/13_Flow.py", "pages/20_Models.py"], ids=address
+)
 def test_the_first_visit_to_a_server_may_be_to_any_page(
     page_file: str, fresh_server: Callable[[], Lab], page: Page
 ) -> None:
@@ -83,3 +86,16 @@ def test_the_first_visit_to_a_server_may_be_to_any_page(
     expect(page.get_by_role("heading", level=1)).to_have_text(TITLES[page_file])
     expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(TEXT)
     assert page.locator("[role=dialog]").count() == 0
+
+
+def test_the_entry_for_community_cloud_opens_every_kind_of_page(fresh_server: Callable[..., Lab], page: Page) -> None:
+    """It starts Home.py from another folder: pages, models and links are found all the same."""
+    server = fresh_server(HOME.parent / "cloud" / "app.py")
+    page.goto(server.url)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Inside BERT", timeout=PATIENCE_MS)
+    wait_idle(page)
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Self-attention").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
+    expect(page.get_by_text("steps match Hugging Face").first).to_be_visible(timeout=PATIENCE_MS)
+    page.goto(f"{server.url}/Self-attention?{STATE}")
+    has_its_state(page)

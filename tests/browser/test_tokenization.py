@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import VIEWS, View, wait_idle
+from tests.browser.harness import EXTREMES, View, wait_idle
 
 STEPS = ("Tokens", "Normalize", "Pre-tokens", "Pieces", "Special tokens", "Check")
 LONG_WORD = "The unhappily overworked photographers rebuilt everything."
@@ -29,7 +29,7 @@ def press(page: Page, name: str) -> None:
     wait_idle(page)
 
 
-@pytest.mark.parametrize("view", VIEWS, indirect=True, ids=str)
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_from_a_prediction_to_the_chips(lab: Lab, page: Page, view: View) -> None:
     open_page(page, lab, text=LONG_WORD)
     assert page.locator(".tokens").count() == 0
@@ -58,15 +58,17 @@ def test_one_lookup_after_the_other_and_the_link_keeps_the_word(lab: Lab, page: 
     expect(page.get_by_text("Which is the first piece of “\u2068photographers\u2069”?").first).to_be_visible()
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_hostile_text_stays_text(lab: Lab, page: Page, step: str) -> None:
-    open_page(page, lab, text=HOSTILE, pair=HOSTILE, step=step)
-    if page.get_by_role("button", name="Skip").count():
-        press(page, "Skip")
-    assert page.evaluate(_MADE_BY_TEXT) == 0
-    assert page.evaluate("window.hacked") is None
-    if step in {"Tokens", "Pre-tokens", "Special tokens"}:
-        expect(page.locator(".tokens").first).to_contain_text("script")
+def test_hostile_text_stays_text(lab: Lab, page: Page) -> None:
+    open_page(page, lab, text=HOSTILE, pair=HOSTILE)
+    for step in STEPS:
+        page.locator(".st-key-step").get_by_role("radio", name=step, exact=True).click()
+        wait_idle(page)
+        if page.get_by_role("button", name="Skip").count():
+            press(page, "Skip")
+        assert page.evaluate(_MADE_BY_TEXT) == 0, step
+        assert page.evaluate("window.hacked") is None, step
+        if step in {"Tokens", "Pre-tokens", "Special tokens"}:
+            expect(page.locator(".tokens").first).to_contain_text("script")
 
 
 def test_the_badge_opens_the_comparison(lab: Lab, page: Page) -> None:

@@ -62,7 +62,7 @@ def test_a_long_text_is_some_rows_and_few_bytes(traced: Trace) -> None:
 
 
 def test_the_table_is_the_row(traced: Trace) -> None:
-    table, row = neurons(traced, 1, 2, 300, True), neuron_row(traced, 1, 2, 300)
+    table, row = neurons(traced, 1, 2, 300, True).table(), neuron_row(traced, 1, 2, 300)
     keys = drawn_keys(row, 300, around=True)
     assert table["weight α"].iloc[1:-1].tolist() == row.weights[keys].tolist()
     assert np.allclose(table.filter(regex="^q∘k ").iloc[1:-1].sum(axis=1), table["score q·k"].iloc[1:-1], atol=1e-4)

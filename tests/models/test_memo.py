@@ -14,6 +14,8 @@ import torch
 
 from lab.models.cores import one_core
 from lab.models.memo import Memo, once, size_of
+from lab.models.trace import trace
+from lab.toy.models import random_toy
 
 
 class Subject:
@@ -62,12 +64,20 @@ def test_what_is_larger_than_the_room_is_not_kept() -> None:
     assert len(calls) == 2
 
 
+def test_the_newest_may_be_larger_than_the_room() -> None:
+    memo, subject = Memo(5, at_least=1), Subject()
+    calls, make = counting(6)
+    for asked in ("a", "a", "b", "b", "a"):
+        memo.get(subject, asked, make)
+    assert len(calls) == 3
+
+
 def test_results_go_with_what_they_were_computed_from() -> None:
     memo = Memo(10)
     calls, make = counting(10)
     for _ in range(20):  # addresses are given to the next object
         memo.get(Subject(), "a", make)
-        gc.collect()
+        gc.collect(0)
     assert len(calls) == 20
     stays = Subject()
     memo.get(stays, "a", make)
@@ -182,6 +192,14 @@ def test_sizes() -> None:
     assert size_of(pair) == 48 + 40
     assert size_of((pair, pair)) >= 2 * 88
     assert size_of({"a": pair}) >= 88
+
+
+def test_a_run_counts_its_model_unless_that_lives_anyway() -> None:
+    model = random_toy(8, 8, seed=0)
+    run = trace(model, "a b c")
+    assert size_of(run, held=model) == run.nbytes > run.hidden_states.nbytes
+    assert size_of(run) == run.nbytes + size_of(model) > run.nbytes + model.weights.embeddings.token.nbytes
+    assert size_of((run, run), held=model) >= 2 * run.nbytes
 
 
 def test_a_core_is_held_once_by_a_thread() -> None:

@@ -24,7 +24,8 @@ from transformers import (
 
 import lab
 from lab.models.loading import Checkpoint, LoadedModel, load_model
-from lab.models.twin import random_twin
+from lab.models.twin import random_twin, twin
+from lab.toy.models import random_toy
 from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.conftest import LabModel
@@ -163,3 +164,10 @@ def test_a_twin_of_a_twin_is_a_twin(lab_model: LabModel) -> None:
     model = lab_model("bert")
     once, twice = tensors_of(random_twin(model, 4)), tensors_of(random_twin(random_twin(model, 1), 4))
     assert all(torch.equal(once[name], twice[name]) for name in once)
+
+
+def test_a_twin_is_drawn_once_and_goes_with_its_model() -> None:
+    model = random_toy(8, 8, seed=0)
+    kept = twin(model, 1)
+    assert twin(model, 1) is kept is not twin(model, 2)
+    assert (kept.weights.layers[0].w_q == random_twin(model, 1).weights.layers[0].w_q).all()

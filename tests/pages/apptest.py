@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
@@ -13,6 +15,8 @@ from tests.checkpoints import Family
 
 ROOT = Path(__file__).parents[2]
 Offer = Callable[[Family], str]
+# AppTest reads the metadata of every installed package at every first visit, half a second of it; once is enough.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def visit(page: str | None = None, **params: str) -> AppTest:

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from lab.ui.cached import runs as cached
-from tests.checkpoints import Family, write_checkpoint
+from lab.ui import runs
+from tests.checkpoints import Family
+from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer
 
 
-@pytest.fixture
-def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offer:
-    """``offer(family)``: put a tiny random checkpoint on the list of models; returns its name there."""
+@pytest.fixture(scope="session")
+def tiny_folders(tiny_checkpoint: TinyCheckpoint, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Family], Path]:
+    """``tiny_folders(family)``: the shared folder of a tiny checkpoint, under the name that visitors see."""
+    root = tmp_path_factory.mktemp("offered")
 
-    def write(family: Family) -> str:
-        folder = write_checkpoint(tmp_path / f"tiny-{family}", family)
+    def folder(family: Family) -> Path:
+        named = root / f"tiny-{family}"
+        if not named.exists():
+            shutil.copytree(tiny_checkpoint(family), named)
+        return named
+
+    return folder
+
+
+@pytest.fixture
+def offer(tiny_folders: Callable[[Family], Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Offer]:
+    """``offer(family)``: put a tiny random checkpoint on the list of models; returns its name there.
+
+    The folder is shared by all tests: copy it before changing a file in it.
+    """
+
+    def put(family: Family) -> str:
+        folder = tiny_folders(family)
         monkeypatch.setenv("LAB_MODELS", str(folder))
-        cached.model_ids.clear()
+        runs.model_ids.clear()
         return folder.name
 
-    return write
+    yield put
+    runs.model_ids.clear()

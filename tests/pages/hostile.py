@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from lab.course.lessons import LESSONS
 from lab.course.progress import LAB, VERSION
-from lab.ui.parameters import CHOICES, CONSTRUCTED, DEFAULTS, LEARNED, NUMBERS, RANDOM, SENTENCE, TOY, TRAINED
+from lab.ui.parameter_kinds import Choice, Fraction, Whole
+from lab.ui.parameters import PARAMETERS
 
 # Each has broken some program once: what combines, joins, reverses, ends a string, ends a tag, means markup.
 STRANGE = (
@@ -38,31 +39,34 @@ _numbers = st.one_of(
     st.floats(),
     st.sampled_from(["", "٣", "０", "1_0", " 1", "1e3"]),
 )
-_named = st.sampled_from(sorted({str(each) for offered in CHOICES.values() for each in offered}))
+_choices = [each for each in PARAMETERS if isinstance(each, Choice)]
+_named = st.sampled_from(sorted({str(option) for each in _choices for option in each.options}))
 _lists = st.lists(st.integers(-1, 600), max_size=5).map(lambda places: ".".join(map(str, places)))
 _spans = st.builds(lambda start, end: f"{start}:{end}", _numbers, _numbers)
 _tensors = st.sampled_from(["layer.attention", "layer.ffn_pre", "embeddings", "logits", "layer", "../x"])
 
 
-# Of these a bad value leaves the control as it is.
-_CONTROLS = {"mode": (SENTENCE, TOY), "weights": (LEARNED, RANDOM), "toy_weights": (CONSTRUCTED, RANDOM, TRAINED)}
+_BY_NAME = {each.name: each for each in PARAMETERS}
 
 
 def _value(name: str) -> st.SearchStrategy[str]:
     """Something for a parameter: what it may be, what another may be, or anything at all."""
+    parameter = _BY_NAME[name]
     own: st.SearchStrategy[Any]
-    if offered := CHOICES.get(name) or _CONTROLS.get(name):
-        own = st.sampled_from(offered)
-    elif name in NUMBERS:
-        own = st.integers(NUMBERS[name][1], NUMBERS[name][2])
-    elif isinstance(getattr(DEFAULTS, name, None), int):
+    if isinstance(parameter, Choice):
+        own = st.sampled_from(parameter.options)
+    elif isinstance(parameter, Whole) and parameter.most < 10_000:
+        own = st.integers(parameter.least, parameter.most)
+    elif isinstance(parameter, Fraction):
+        own = st.floats(parameter.least, parameter.most)
+    elif isinstance(parameter.default, int):
         own = st.integers(1, 16)
     else:
-        own = st.one_of(st.just(str(getattr(DEFAULTS, name, "x"))), texts)
+        own = st.one_of(st.just(parameter.default), texts)
     return st.one_of(own, own, _numbers, _named, _lists, _spans, _tensors, texts).map(str)
 
 
-_KNOWN = tuple(name for name in vars(DEFAULTS) if name != "model")
+_KNOWN = tuple(name for name in _BY_NAME if name not in ("model", "step"))
 # A parameter no widget has, one of Streamlit's own, one with markup for a name.
 _UNKNOWN = ("utm_source", "embed", "<b>", "_started", "", "a.b")
 

@@ -13,7 +13,7 @@ from lab.benches.compare.choice import EXAMPLE
 from lab.course.words import escaped, quoted
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
-from lab.ui.parameters import CHOICES, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
+from lab.ui.parameters import CHANGE, COMPARE, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
 from tests.pages.apptest import visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 
@@ -48,8 +48,8 @@ def drawn(at: AppTest) -> int:
 def test_every_way_and_every_figure(params: dict[str, str]) -> None:
     at = visit(PAGE, layer="2" if "mode" not in params else "1", other_model="lab-bert", **params)
     for figure in COMPARED[1:] if params.get("mode") == "Toy" else COMPARED:
-        for compare in CHOICES["compare"]:
-            show(at, str(compare), figure)
+        for compare in COMPARE.options:
+            show(at, compare, figure)
             assert drawn(at) >= 2 or at.info or figure == "Specialization"
 
 
@@ -116,15 +116,14 @@ def test_until_there_is_a_text_b_it_is_the_same_words() -> None:
     assert "the two texts of A, swapped" in said and quoted(f"{B} / {A}") in said
 
 
-@pytest.mark.parametrize("kind", TEXTS)
-def test_any_text_alone_has_something_to_be_compared_with(kind: str) -> None:
-    text, pair = TEXTS[kind]
+def test_any_text_alone_has_something_to_be_compared_with() -> None:
     at = visit(PAGE)
-    at.text_area(key="text").set_value(text)
-    at.text_input(key="pair").set_value(pair).run()
-    assert not at.exception and not at.error
-    assert "Until you type text B" in words(at) and "**An example**" not in words(at)
-    assert drawn(at) >= 2 or "is no word that could be predicted" in words(at)
+    for kind, (text, pair) in TEXTS.items():
+        at.text_area(key="text").set_value(text)
+        at.text_input(key="pair").set_value(pair).run()
+        assert not at.exception and not at.error, kind
+        assert "Until you type text B" in words(at) and "**An example**" not in words(at), kind
+        assert drawn(at) >= 2 or "is no word that could be predicted" in words(at), kind
 
 
 def test_a_toy_predicts_no_words_and_opens_on_its_attention() -> None:
@@ -165,7 +164,7 @@ def test_an_intervention_is_the_one_chosen() -> None:
         "No segments": Interventions(no_segments=True),
         "One token pair blocked": Interventions(blocked=frozenset({(2, 3)})),
     }
-    assert tuple(changes) == CHOICES["change"]
+    assert tuple(changes) == CHANGE.options
     for name, change in changes.items():
         at.selectbox(key="change").set_value(name).run()
         assert not at.exception

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from lab.models import hub
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
-from lab.ui.cached import runs as cached
 from tests.checkpoints import write_checkpoint
+from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, visit, walk, words
 
 PAGE = "3_Self-attention.py"
@@ -78,12 +78,19 @@ def _other_shapes(folder: Path) -> None:
         (_other_shapes, "asks for"),
     ],
 )
-def test_a_damaged_checkpoint(damage: Callable[[Path], None], said: str, offer: Offer) -> None:
-    name = offer("bert")
-    damage(cached.local_models()[name])
-    at = visit(PAGE, model=name)
+def test_a_damaged_checkpoint(
+    damage: Callable[[Path], None],
+    said: str,
+    tiny_checkpoint: TinyCheckpoint,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = shutil.copytree(tiny_checkpoint("bert"), tmp_path / "tiny-bert")
+    damage(folder)
+    monkeypatch.setenv("LAB_MODELS", str(folder))
+    at = visit(PAGE, model=folder.name)
     assert said in at.warning[0].value.replace("\\", "")
-    works(at, name)
+    works(at, folder.name)
 
 
 def test_a_model_without_a_head_predicts_no_words_and_does_all_else(offer: Offer) -> None:
@@ -136,6 +143,15 @@ def test_the_hub_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     works(at, "gpt2")
 
 
+@pytest.fixture
+def forgotten_tagger() -> Iterator[None]:
+    """A process keeps its tagger, or that it has none."""
+    pipeline._once.cache_clear()
+    yield
+    pipeline._once.cache_clear()
+
+
+@pytest.mark.usefixtures("forgotten_tagger")
 def test_without_the_tagger_one_lesson_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "EMBEDDED", tmp_path)
     at = visit("6_Head_specialization.py")

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
@@ -82,7 +82,7 @@ def test_a_link_to_what_is_not_there_is_mended_and_said() -> None:
 
 def test_the_shown_neuron_is_the_trace_s() -> None:
     at = open_step("One neuron", text="She opened the door.", layer="2", token="4", neuron="77")
-    layer = lab.trace(cached.model("lab-bert"), "She opened the door.").layer(1)
+    layer = lab.trace(runs.model("lab-bert"), "She opened the door.").layer(1)
     shown = " ".join(formula.value for formula in at.latex)
     assert f"= {layer.ffn_hidden[3, 76].item():.3f}" in shown
     assert f"= {layer.ffn_activation[3, 76].item():.3f}" in shown
@@ -92,7 +92,7 @@ def test_the_shown_neuron_is_the_trace_s() -> None:
 
 def test_nobody_chose_a_neuron_so_it_is_the_most_active_one() -> None:
     at = open_step("One neuron", layer="2", token="4")
-    layer = lab.trace(cached.model("lab-bert"), DEFAULT_TEXT).layer(1)
+    layer = lab.trace(runs.model("lab-bert"), DEFAULT_TEXT).layer(1)
     assert at.number_input(key="_neuron").value == layer.ffn_activation[3].argmax().item() + 1
 
 
@@ -115,7 +115,7 @@ def test_excited_tokens_are_marked_in_their_texts() -> None:
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> None:
     at = open_step("Excited by", model=model)
-    most_active = int(lab.trace(cached.model(model), DEFAULT_TEXT).layer(0).ffn_activation[4].argmax()) + 1
+    most_active = int(lab.trace(runs.model(model), DEFAULT_TEXT).layer(0).ffn_activation[4].argmax()) + 1
     first = at.number_input(key="_neuron").value
     table = next(frame.value for frame in at.dataframe if "in its text" in frame.value)
     assert first != most_active and table["token"].value_counts().iloc[0] >= 6
@@ -130,7 +130,7 @@ def test_residual_shows_the_same_with_random_weights_beside() -> None:
     at = open_step("Residual")
     table = next(frame.value for frame in at.dataframe if "feed-forward, trained" in frame.value)
     for column, of in (("trained", "lab-bert"), ("random weights", "lab-bert, random weights (seed 0)")):
-        run = lab.trace(cached.model(of), DEFAULT_TEXT)
+        run = lab.trace(runs.model(of), DEFAULT_TEXT)
         for index in range(4):
             layer = run.layer(index)
             assert layer.attention_norm is not None
@@ -167,7 +167,7 @@ def test_no_number_is_minus_zero() -> None:
 
 def test_layer_norm_is_written_out_with_the_trace_s_numbers() -> None:
     at = open_step("LayerNorm", text="She opened the door.", layer="3", token="2", dimension="11")
-    layer = lab.trace(cached.model("lab-bert"), "She opened the door.").layer(2)
+    layer = lab.trace(runs.model("lab-bert"), "She opened the door.").layer(2)
     assert layer.attention_norm is not None
     assert any(f"= {layer.attention_norm[1, 10].item():.4f}" in formula.value for formula in at.latex)
     table = next(frame.value for frame in at.dataframe if "stage" in frame.value)

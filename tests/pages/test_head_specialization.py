@@ -10,15 +10,16 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.heads.clustering import FEATURES, Sample, accumulate
-from lab.analysis.heads.named import trace_names
+from lab.analysis.heads.named import trace_names, untrained_twin
 from lab.analysis.heads.patterns import trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
+from lab.analysis.heads.survey import head_survey
 from lab.lessons.head_specialization.checks import pattern_name
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
 from lab.text.tags import pipeline
-from lab.text.tags.tokens import TaggedSpan, encoding_tags
-from lab.ui.cached import tags as cached_tags
+from lab.text.tags.tokens import TaggedSpan, encoding_tags, tagged
+from lab.ui import runs
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "6_Head_specialization.py"
@@ -42,7 +43,7 @@ def read(at: AppTest) -> AppTest:
 def sample(text: str, model: str = "lab-bert") -> Sample:
     """A trace and its tags, without the page's caches."""
     trace = lab.trace(lab.load_model(model), text)
-    found = cached_tags.pipeline().tag(text)
+    found = pipeline.pipeline().tag(text)
     speech: list[TaggedSpan[str | None]] = [TaggedSpan(token.start, token.end, token.pos) for token in found.tokens]
     names: list[TaggedSpan[str | None]] = [
         TaggedSpan(entity.start, entity.end, entity.label) for entity in found.entities
@@ -169,7 +170,7 @@ def test_clusters_leave_the_special_tokens_out_and_say_what_each_sends_there() -
 
 def test_tags_of_the_sentence_are_listed() -> None:
     at = open_step("Tagged sentence")
-    assert cached_tags.pipeline().description in words(at)
+    assert pipeline.pipeline().description in words(at)
     table = next(frame.value for frame in at.dataframe if "part of speech" in frame.value)
     one = sample(TEXT)
     assert table["part of speech"].tolist() == [tag or "" for tag in one.upos]
@@ -194,8 +195,7 @@ def test_names_and_best_heads() -> None:
     assert table.loc["Bag of words", "clearly"] == "no"
     own = next(frame.value for frame in at.dataframe if "this head" in frame.value).set_index("pattern")
     assert own.loc["Previous token", "this head"] == pytest.approx(patterns.previous_token[0, 0])
-    keep = ~np.array(trace.encoding.special)
-    without = trace_patterns(trace, keep).previous_token[0, 0]
+    without = trace_patterns(trace, only_words=True).previous_token[0, 0]
     assert own.loc["Previous token", "without [CLS] and [SEP]"] == f"{without:.3f}"
     at.session_state["named-heads"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
@@ -242,8 +242,8 @@ def test_a_survey_can_be_cancelled_and_goes_on() -> None:
     at = open_step("Many sentences", source="Your own")
     lines = "First here.\nSecond there.\nThird one."
     at.text_area(key="_lines").set_value(lines).run()
-    survey = cached_tags.head_survey(cached_model(), tuple(lines.split("\n")), True)
-    cached_tags.advance(survey, cached_model(), True)
+    survey = head_survey(cached_model(), tuple(lines.split("\n")), True)
+    survey.step(cached_model(), tagged, untrained_twin(cached_model()))
     at.run()
     assert "1 of 3 sentences are read" in words(at)
     assert at.button(key="_read_heads").label == "Go on: 1 of 3 are read"
@@ -252,9 +252,7 @@ def test_a_survey_can_be_cancelled_and_goes_on() -> None:
 
 
 def cached_model() -> lab.LoadedModel:
-    from lab.ui.cached import runs as cached
-
-    return cached.model("lab-bert")
+    return runs.model("lab-bert")
 
 
 def test_clusters_are_shown_with_how_far_to_trust_them() -> None:
@@ -272,8 +270,9 @@ def no_pipeline(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         raise pipeline.PipelineUnavailable("The spaCy pipeline en_lab cannot be loaded: gone. Restore the folder.")
 
     def clear() -> None:
-        for cache in (cached_tags._pipeline, cached_tags._tagged, cached_tags._tags):
-            cache.clear()
+        pipeline._once.cache_clear()
+        runs._load_tagger.clear()
+        runs._small_run.clear()  # with it goes what was read off the runs
 
     monkeypatch.setattr(pipeline, "load_pipeline", fail)
     clear()

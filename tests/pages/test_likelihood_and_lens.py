@@ -14,13 +14,13 @@ from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
 import lab
+from lab.analysis.words import likelihood
 from lab.analysis.words.predictions import word_of
 from lab.course.words import quoted
 from lab.lessons.masked_language_model.next_sentence import FOLLOWING
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
-from lab.ui.cached import predictions as cached_predictions
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from tests.pages.apptest import Offer, reveal, visit, words
 
 PAGE = "9_Masked_language_model.py"
@@ -95,9 +95,9 @@ def test_a_long_text_is_scored_only_when_asked() -> None:
     assert not at.metric
     count = len(lab.trace(lab.load_model("lab-bert"), LONG)) - 2
     assert at.button(key="_score_tokens").label == f"Score {count} tokens"
-    traced = cached.run("lab-bert", LONG, "", Interventions())
-    scoring = cached_predictions.scoring(traced)
-    cached_predictions.advance(scoring, traced)
+    traced = runs.run("lab-bert", LONG, "", Interventions())
+    scoring = likelihood.scoring(traced)
+    scoring.step(traced)
     assert scoring.latest is not None
     done = len(scoring.latest.scores)
     assert 0 < done < count

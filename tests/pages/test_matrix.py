@@ -11,18 +11,21 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.lessons import LESSONS, Lesson
+from lab.course.lessons import CHECK_STEP, LESSONS, Lesson
 from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS
 from tests.pages.apptest import ROOT, visit, walk, words
-from tests.pages.texts import EMPTY, LONG, TEXTS
+from tests.pages.texts import EMPTY, LONG, ONE, TEXTS
 
 MODELS = ("lab-bert", "lab-gpt2")
 # The sidebar's own settings, the smallest sentences that can be made, and the largest.
 SIZES: Mapping[str, dict[str, str]] = {
     "default": {},
-    "smallest": {name: str(least) for name, (_, least, _) in TOY_NUMBERS.items()},
-    "largest": {name: str(most) for name, (_, _, most) in TOY_NUMBERS.items()},
+    "smallest": {each.name: str(each.least) for each in TOY_NUMBERS},
+    "largest": {each.name: str(each.most) for each in TOY_NUMBERS},
 }
+# What a step asks or shows; before the first of them stands a sentence.
+SHOWN = ("radio", "vega_lite_chart", "plotly_chart", "arrow_data_frame", "dataframe", "latex", "metric")
+FRAME = ("After lesson", "Hugging Face", ":gray-badge", "This shows that the lab")
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 every_toy = pytest.mark.parametrize(
     "lesson", [lesson for lesson in LESSONS if lesson.toy], ids=lambda lesson: lesson.id
@@ -33,10 +36,26 @@ def file(lesson: Lesson) -> str:
     return lesson.page.removeprefix("pages/")
 
 
+def said_first(at: AppTest) -> list[str]:
+    """The sentences between the row of steps and the first thing asked or shown."""
+    texts: list[str] = []
+    elements = list(at.main)
+    row = next(place for place, element in enumerate(elements) if getattr(element, "key", None) == "step")
+    for element in elements[row + 1 :]:
+        if element.type in SHOWN:
+            break
+        said = str(getattr(element, "value", ""))
+        if element.type in ("markdown", "info") and not any(each in said for each in FRAME):
+            texts.append(said)
+    return [text for text in texts if len(text.split()) >= 8]
+
+
 def look(at: AppTest, where: str) -> int:
     """Walk all steps; each must come up without an exception or an error. Returns how many there are."""
     seen = []
     for step in walk(at):
+        if where == ONE:
+            assert step == CHECK_STEP or said_first(at), f"{step} shows something before it says what it is about"
         for formula in at.latex:
             assert not re.search(r"\de[+-]\d", formula.value), "LaTeX reads 2e+05 as 2 times e, plus 5"
         assert "<script" not in re.sub(r"\\.", "", words(at)), f"{where}, {step}"
@@ -50,17 +69,19 @@ def test_a_registered_lesson_has_a_page(lesson: Lesson) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-@every_lesson
-def test_every_step_bears_every_text(lesson: Lesson, model: str) -> None:
-    at = visit(file(lesson), model=model, layer="2", head="3")
-    for kind, (text, pair) in TEXTS.items():
+@pytest.mark.parametrize("kind", TEXTS)
+def test_every_step_bears_every_text(kind: str, model: str) -> None:
+    """Text by text: what is computed of one serves all lessons."""
+    text, pair = TEXTS[kind]
+    for lesson in LESSONS:
+        at = visit(file(lesson), model=model, layer="2", head="3")
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()
-        assert not at.exception, kind
-        assert ("were cut" in words(at)) == (kind == LONG), kind
-        assert look(at, kind) >= 3
+        assert not at.exception, lesson.id
+        assert ("were cut" in words(at)) == (kind == LONG), lesson.id
+        assert look(at, kind) >= 3, lesson.id
         assert (at.text_area(key="text").value, at.text_input(key="pair").value) == (text, pair)
-    assert at.selectbox(key="model").value == model
+        assert at.selectbox(key="model").value == model
 
 
 @every_lesson

@@ -23,20 +23,15 @@ from lab.models import loading as catalogue
 from lab.models.catalogue import card
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
-from tests.pages.apptest import Offer, reveal, visit, words
+from tests.pages.apptest import Offer, visit, walk, words
+from tests.pages.texts import TEXTS
 
 PAGE = "20_Models.py"
 STEPS = ("Two maps", "All heads", "Predictions")
 TEXT = "The cat sat on the mat because it was tired."
-TEXTS = {
-    "script": "<script>alert(1)</script> $x$ :red[a] `b`",
-    "emoji": "👩‍👩‍👧 🏳️‍🌈 ok",
-    "arabic": "\u202eالقط جلس على السجادة",
-    "600 words": "word " * 600,
-}
 
 
 def tables(at: AppTest) -> str:
@@ -80,7 +75,7 @@ def test_the_picker_starts_at_the_sidebar_s_model_and_follows_it(offer: Offer) -
 def test_a_hub_model_that_is_not_here(allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "cached", lambda entry: None)
     monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1" if allowed else "0")
-    cached.model_ids.clear()
+    runs.model_ids.clear()
     at = visit(PAGE, model="bert-base-uncased")
     entry = card("bert-base-uncased")
     assert entry is not None
@@ -93,16 +88,16 @@ def test_a_hub_model_that_is_not_here(allowed: bool, monkeypatch: pytest.MonkeyP
         assert "no model called" in words(at)
         assert tables(at).count("not on this server") == 5
         assert "LAB_ALLOW_DOWNLOADS" in words(at)
-    cached.model_ids.clear()
+    runs.model_ids.clear()
 
 
 def test_a_hub_model_that_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "cached", lambda entry: tmp_path if entry.id == "gpt2" else None)
-    cached.model_ids.clear()
+    runs.model_ids.clear()
     at = visit(PAGE, model="gpt2")
     assert "It is on this machine." in words(at)
     assert tables(at).count("on this machine") == 1
-    cached.model_ids.clear()
+    runs.model_ids.clear()
 
 
 @pytest.mark.parametrize("held", [("lab-bert",), ("lab-bert", "lab-gpt2")])
@@ -113,13 +108,13 @@ def test_the_sidebar_offers_the_models_this_copy_holds(
         (tmp_path / name).symlink_to(tiny_checkpoint("gpt2" if name == "lab-gpt2" else "bert"))
     for room in (cards, catalogue):
         monkeypatch.setattr(room, "EMBEDDED", tmp_path)
-    cached.model_ids.clear()
+    runs.model_ids.clear()
     at = visit("3_Self-attention.py", model="lab-gpt2")
     assert at.selectbox(key="model").options == list(held)
     assert ("no model called" in words(at)) == (len(held) == 1)
     assert at.selectbox(key="model").value == held[-1]
-    cached.model_ids.clear()
-    cached.trained.clear()
+    runs.model_ids.clear()
+    runs.trained.clear()
     st.cache_resource.clear()
 
 
@@ -144,32 +139,32 @@ def test_bad_values_in_the_link() -> None:
     assert at.number_input(key="twin_seed").value == 0
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("text", TEXTS)
-def test_any_text(step: str, text: str) -> None:
-    at = reveal(visit(PAGE, step=step, text=TEXTS[text]))
-    assert headings(at) == ["What did training change?"]
-    assert "**random weights**" in words(at)
-    assert "<script>" not in words(at)
+@pytest.mark.parametrize("kind", ["more than 512 tokens", "emoji and arabic", "harm"])
+def test_any_text(kind: str) -> None:
+    at = visit(PAGE, text=TEXTS[kind][0])
+    for step in walk(at, STEPS):
+        assert headings(at) == ["What did training change?"], step
+        assert "**random weights**" in words(at), step
+        assert "<script>" not in words(at), step
 
 
 def test_no_text_is_no_matter_for_the_cards() -> None:
     at = visit(PAGE, text="")
     assert headings(at)[0] == r"lab\-bert"
-    for step in STEPS:
-        assert "There is no text yet" in words(visit(PAGE, step=step, text=""))
+    for step in walk(at, STEPS):
+        assert "There is no text yet" in words(at), step
 
 
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "bert-headless"])
-def test_every_family(step: str, family: Family, offer: Offer) -> None:
+def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
-    at = reveal(visit(PAGE, step=step, model=name, text=TEXT))
-    assert at.selectbox(key="model").value == name
-    cannot = step == "Predictions" and family in ("electra", "bert-headless")
-    assert bool(at.info) == cannot
-    assert len(proofs(at)) == 2
-    assert not any("Differs" in label for label in proofs(at))
+    at = visit(PAGE, model=name, text=TEXT)
+    for step in walk(at, STEPS):
+        assert at.selectbox(key="model").value == name
+        cannot = step == "Predictions" and family in ("electra", "bert-headless")
+        assert bool(at.info) == cannot, step
+        assert len(proofs(at)) == 2, step
+        assert not any("Differs" in label for label in proofs(at)), step
 
 
 def proofs(at: AppTest) -> list[str]:
@@ -216,13 +211,13 @@ def test_the_heads_shown_are_those_of_both() -> None:
 def test_the_predictions_shown_are_those_of_both(family: Family | None, offer: Offer) -> None:
     name = "lab-bert" if family is None else offer(family)
     at = visit(PAGE, step="Predictions", text="The cat sat on the mat.", model=name, place="7", masked="7")
-    place, model = 6, cached.model(name)
+    place, model = 6, runs.model(name)
     text = "The cat sat on the [MASK]." if family is None else "The cat sat on the mat."
     for i, each in enumerate((model, random_twin(model))):
         trace = lab.trace(each, text)
         probabilities = trace.logits(place)[0].double().softmax(0)
         assert drawn(at, i).tolist() == pytest.approx(probabilities.topk(5).values.tolist(), rel=1e-3)
-    truth = cached.run(name, "The cat sat on the mat.", "", Interventions()).token_ids[place + (family is not None)]
+    truth = runs.run(name, "The cat sat on the mat.", "", Interventions()).token_ids[place + (family is not None)]
     ranks = at.table[0].value.iloc[:, 2].tolist()
     for rank, each in zip(ranks, (model, random_twin(model)), strict=True):
         logits = lab.trace(each, text).logits(place)[0]

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.heads.variants import VARIANTS
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, visit, words
 from tests.pages.texts import TEXTS
@@ -78,13 +78,13 @@ def test_no_text_is_answered_with_a_sentence() -> None:
 
 def test_the_numbers_are_the_trace_s() -> None:
     at = visit(PAGE, layer="2", head="3", tensor="layer.query", tensor_rows="2-5", tensor_columns="7-")
-    query = lab.trace(cached.model("lab-bert"), DEFAULT_TEXT).layer(1).query[2, 1:5, 6:].numpy()
+    query = lab.trace(runs.model("lab-bert"), DEFAULT_TEXT).layer(1).query[2, 1:5, 6:].numpy()
     table = next(frame.value for frame in at.dataframe if "selection" in frame.value).set_index("selection")["value"]
     assert float(table["maximum"]) == pytest.approx(query.max(), rel=1e-5)
     assert float(table["mean"]) == pytest.approx(query.mean(), rel=1e-4)
     assert float(table["norm"]) == pytest.approx(np.linalg.norm(query), rel=1e-5)
     assert python(at).endswith("array = trace.layer(1).query[2, 1:5, 6:32].numpy()")
-    proof = lab.prove(cached.model("lab-bert"), lab.trace(cached.model("lab-bert"), DEFAULT_TEXT))
+    proof = lab.prove(runs.model("lab-bert"), lab.trace(runs.model("lab-bert"), DEFAULT_TEXT))
     difference = next(row.difference for row in proof.rows if (row.step, row.layer) == ("query", 1))
     assert f"**{difference:.1e}**" in words(at)
 

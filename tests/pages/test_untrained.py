@@ -6,7 +6,7 @@ import pytest
 
 from lab.course.lessons import LESSONS, Lesson
 from lab.models.catalogue import twin_id, twin_of
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from tests.pages.apptest import visit, words
 
 
@@ -26,6 +26,6 @@ def test_a_lesson_without_weights_offers_none() -> None:
 def test_a_twin_has_the_name_it_is_found_by() -> None:
     assert twin_of(twin_id("lab-bert", 7)) == ("lab-bert", 7)
     assert twin_of("lab-bert") is None
-    model = cached.model(twin_id("lab-bert", 7))
+    model = runs.model(twin_id("lab-bert", 7))
     assert model.id == twin_id("lab-bert", 7)
-    assert model is cached.model(twin_id("lab-bert", 7))
+    assert model is runs.model(twin_id("lab-bert", 7))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+ONE = "one sentence"
 TEXTS: Mapping[str, tuple[str, str]] = {
-    "one sentence": ("The cat sat on the mat because it was tired.", ""),
+    ONE: ("The cat sat on the mat because it was tired.", ""),
     "a pair": ("The children went to the park.", "They played until it was dark."),
     "one token": ("a", ""),
     "more than 512 tokens": ("The word is here again. " * 160, ""),
-    "emoji": ("👩‍👩‍👧 🏳️‍🌈 ok. 🙂", ""),
-    "arabic": ("\u202eالقط جلس على السجادة. هو متعب.", ""),
+    "emoji and arabic": ("👩‍👩‍👧 🏳️‍🌈 ok. 🙂 \u202eالقط جلس على السجادة. هو متعب.", ""),
     "harm": ("<script>alert(1)</script> $x$ :red[a] `b` [MASK] a\x00b", ""),
 }
 LONG = "more than 512 tokens"

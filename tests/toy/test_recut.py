@@ -11,7 +11,7 @@ from lab.models.proof import prove
 from lab.models.trace import trace
 from lab.toy.models import RANDOM, random_toy
 from lab.toy.recut import recut
-from lab.ui.parameters import NUMBERS
+from lab.ui.parameters import TOY_HEADS
 from tests.conftest import TinyCheckpoint
 
 SENTENCE = "c e b e a"
@@ -50,4 +50,4 @@ def test_a_checkpoint_in_a_folder_is_left_alone(tiny_checkpoint: TinyCheckpoint)
 def test_the_control_knows_the_toy() -> None:
     """Its default is the toy's own number of heads, its largest one head for each dimension."""
     config = random_toy(8, 8).config
-    assert NUMBERS["toy_heads"] == (config.heads, 1, config.width)
+    assert (TOY_HEADS.default, TOY_HEADS.least, TOY_HEADS.most) == (config.heads, 1, config.width)

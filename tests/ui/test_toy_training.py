@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from lab.analysis.heads.of_toys import toy_scores
 from lab.toy.tasks import TASKS
-from lab.toy.training import Plan, Run
-from lab.ui.toys import cached as cached_toys
+from lab.toy.training import Plan, Run, untrained
+from lab.ui.toys import live
 
 PLAN = Plan("previous", 1, 4, 4, 0)
 
@@ -19,53 +20,53 @@ PLAN = Plan("previous", 1, 4, 4, 0)
 def short_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trainings of twenty steps, one place, nothing remembered."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
-    monkeypatch.setattr(cached_toys, "_LESSONS", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(cached_toys, "_POLL", 0.01)
-    cached_toys._finished.clear()
+    monkeypatch.setattr(live, "_LESSONS", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(live, "_POLL", 0.01)
+    live._finished.clear()
 
 
 def all_of(plan: Plan) -> list[Run]:
-    with closing(cached_toys.train_toy(plan)) as stages:
+    with closing(live.train_toy(plan)) as stages:
         return [run for run in stages if run is not None]
 
 
 def test_a_whole_training_is_kept_and_not_repeated() -> None:
     runs = all_of(PLAN)
     assert [run.latest.step for run in runs] == list(range(21))
-    assert cached_toys.finished_run(PLAN) is runs[-1]
+    assert live.finished_run(PLAN) is runs[-1]
     assert all_of(PLAN) == [runs[-1]]
 
 
 def test_a_stopped_training_gives_its_place_back_and_is_not_kept() -> None:
-    with closing(cached_toys.train_toy(PLAN)) as stages:
+    with closing(live.train_toy(PLAN)) as stages:
         for run in stages:
             if run is not None and run.latest.step == 5:
                 break
-    assert cached_toys.finished_run(PLAN) is None
-    assert cached_toys._LESSONS.acquire(blocking=False)
-    cached_toys._LESSONS.release()
+    assert live.finished_run(PLAN) is None
+    assert live._LESSONS.acquire(blocking=False)
+    live._LESSONS.release()
 
 
 def test_an_error_on_the_page_gives_the_place_back() -> None:
-    with pytest.raises(RuntimeError, match="the page"), closing(cached_toys.train_toy(PLAN)) as stages:
+    with pytest.raises(RuntimeError, match="the page"), closing(live.train_toy(PLAN)) as stages:
         next(stages)
         raise RuntimeError("the page is gone")
     assert len(all_of(PLAN)) == 21
 
 
 def test_who_comes_later_waits_and_may_leave() -> None:
-    with closing(cached_toys.train_toy(PLAN)) as first:
+    with closing(live.train_toy(PLAN)) as first:
         next(first)
-        with closing(cached_toys.train_toy(replace(PLAN, seed=1))) as second:
+        with closing(live.train_toy(replace(PLAN, seed=1))) as second:
             assert [next(second) for _ in range(3)] == [None, None, None]
         assert next(first) is not None
     assert len(all_of(replace(PLAN, seed=1))) == 21
 
 
 def test_who_waited_for_the_same_toy_gets_it_without_training() -> None:
-    first = cached_toys.train_toy(PLAN)
+    first = live.train_toy(PLAN)
     next(first)
-    second = cached_toys.train_toy(PLAN)
+    second = live.train_toy(PLAN)
     assert next(second) is None
     done = list(first)[-1]
     assert [run for run in second if run is not None] == [done]
@@ -73,16 +74,16 @@ def test_who_waited_for_the_same_toy_gets_it_without_training() -> None:
 
 def test_what_the_server_keeps_is_bounded() -> None:
     run = all_of(PLAN)[-1]
-    for seed in range(cached_toys._FINISHED_KEPT + 5):
+    for seed in range(live._FINISHED_KEPT + 5):
         latest = replace(run.latest, plan=replace(PLAN, seed=seed))
-        cached_toys._keep(replace(run, latest=latest))
-    assert len(cached_toys._finished) == cached_toys._FINISHED_KEPT
-    assert cached_toys.finished_run(PLAN) is None
+        live._keep(replace(run, latest=latest))
+    assert len(live._finished) == live._FINISHED_KEPT
+    assert live.finished_run(PLAN) is None
 
 
 @pytest.mark.parametrize("task", [task.id for task in TASKS])
 def test_scores_have_a_number_for_each_head(task: str) -> None:
     plan = Plan(task, 2, 6, 6, 0)
-    scores = cached_toys.toy_scores(plan, cached_toys.untrained_toy(plan), plan.what.pattern)
+    scores = toy_scores(untrained(plan), plan, plan.what.pattern)
     assert scores.shape == (2, 2)
     assert ((scores >= 0) & (scores <= 1)).all()

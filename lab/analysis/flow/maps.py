@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lab.analysis.heads.values import Mask, Weights, kept_mask, renormalised, row_sums
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,7 @@ def layer_map(layer: LayerTrace, head: int | None, *, norms: bool = False) -> We
     return renormalised(lengths, row_sums(lengths))
 
 
+@once
 def layer_maps(trace: Trace, head: int | None, *, norms: bool = False) -> Weights:
     """:func:`layer_map` of every layer, (L, n, n); only the layer at hand is held whole."""
     return np.stack([layer_map(trace.layer(i), head, norms=norms) for i in range(trace.model.config.layers)])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from lab.analysis.flow.maps import layer_maps
 from lab.analysis.heads.values import Weights, renormalised, row_sums
+from lab.models.memo import once
+from lab.models.trace import Trace
 
 
 def with_residual(maps: Weights) -> Weights:
@@ -28,3 +31,9 @@ def rollout(maps: Weights, *, residual: bool = True) -> Weights:
     for one in maps:
         whole = (with_residual(one) if residual else one) @ whole
     return whole
+
+
+@once
+def rollout_after(trace: Trace, layer: int, *, norms: bool = False) -> Weights:
+    """:func:`rollout` after ``layer`` (from 0), (n, n), all heads together; ``norms`` as in ``layer_map``."""
+    return rollout(layer_maps(trace, None, norms=norms)[: layer + 1])

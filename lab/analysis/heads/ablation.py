@@ -16,9 +16,11 @@ from torch import Tensor
 
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
+from lab.models.changed import changed
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
-from lab.models.trace import Trace, trace_encoding
+from lab.models.memo import once
+from lab.models.trace import Trace
 
 Array = NDArray[np.float64]
 
@@ -49,21 +51,27 @@ class EachHeadOff:
     best: NDArray[np.int64] | None
 
 
-def moved(plain: Tensor, changed: Tensor) -> Array:
-    """‖changed − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
-    return ((changed - plain).norm(dim=-1) / plain.norm(dim=-1)).numpy().astype(np.float64)
+def moved(plain: Tensor, after: Tensor) -> Array:
+    """‖after − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
+    return ((after - plain).norm(dim=-1) / plain.norm(dim=-1)).numpy().astype(np.float64)
 
 
+def without_head(trace: Trace, layer: int, head: int, to_mean: bool = False) -> Trace:
+    """Run ``trace`` again with one head off. Layers and heads count from 0."""
+    off = frozenset({(layer, head)})
+    return changed(trace, Interventions(mean_heads=off) if to_mean else Interventions(zero_heads=off))
+
+
+@once
 @torch.inference_mode()
 def head_off(trace: Trace, layer: int, head: int, place: int | None, to_mean: bool = False) -> HeadOff:
-    """Run ``trace`` again with one head off. Layers, heads and the ``place`` asked about count from 0."""
-    off = frozenset({(layer, head)})
-    changes = Interventions(mean_heads=off) if to_mean else Interventions(zero_heads=off)
-    changed = trace_encoding(trace.model, trace.encoding, changes)
-    logits = None if place is None else changed.logits(place)[0].numpy().astype(np.float64)
-    return HeadOff(moved(trace.hidden_states, changed.hidden_states), logits)
+    """What :func:`without_head` changes. The ``place`` asked about counts from 0."""
+    run = without_head(trace, layer, head, to_mean)
+    logits = None if place is None else run.logits(place)[0].numpy().astype(np.float64)
+    return HeadOff(moved(trace.hidden_states, run.hidden_states), logits)
 
 
+@once
 @torch.inference_mode()
 def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> EachHeadOff:
     """Every head of the model off, one at a time, in one batched pass.

@@ -16,9 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.heads.values import Values, Weights, as_heads, row_entropy, row_lengths
+from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, row_entropy, row_lengths
 from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
+from lab.models.memo import once
+from lab.models.trace import Trace
 
 Array = NDArray[np.float32]
 
@@ -98,6 +100,12 @@ def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values
     for head in range(heads - 1):
         found[head, head + 1 :] = row_divergence(rows[head], rows[head + 1 :]).mean(axis=-1)
     return found + found.T
+
+
+@once
+def layer_divergence(trace: Trace, layer: int) -> Values:
+    """:func:`head_divergence` of layer ``layer`` (from 0) of a trace, (H, H)."""
+    return head_divergence(trace.layer(layer).attention, causal=is_causal(trace))
 
 
 def block_size(n: int, most: int) -> int:

@@ -9,18 +9,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.metrics import ROUNDING, Metrics, uniform_metrics
-from lab.analysis.heads.values import Mask, Values, Weights, row_entropy, row_lengths, stack
+from lab.analysis.heads.values import (
+    Values,
+    Weights,
+    as_heads,
+    is_causal,
+    row_entropy,
+    row_lengths,
+    stack,
+    uniform_attention,
+)
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
-# Lengths of text, in tokens, at which a uniform head is measured: even steps of the logarithm.
+# Weights up to which cells are counted, and lengths of text, in tokens, at which a uniform head is measured: even
+# steps of the logarithm.
+THRESHOLDS = tuple(np.geomspace(1e-4, 1, 161).tolist())
 LENGTHS = tuple(sorted({round(4 * 2 ** (step / 5)) for step in range(36)}))
 
 
@@ -148,6 +161,19 @@ def shares_below(weights: Weights, thresholds: Sequence[float], *, causal: bool)
     return np.searchsorted(cells, limits, side="left") / len(cells)
 
 
+@once
+def sparsity_by_threshold(trace: Trace, layer: int, head: int, threshold: float) -> tuple[Values, Values]:
+    """The shares of cells below each of :data:`THRESHOLDS`, and last below ``threshold``, (t + 1,).
+
+    Of a head, both numbers from 0, and of a uniform one.
+    """
+    causal = is_causal(trace)
+    both = as_heads(trace.layer(layer).attention)[head], uniform_attention(len(trace), causal)[0]
+    own, even = (shares_below(each, [*THRESHOLDS, threshold], causal=causal) for each in both)
+    return own, even
+
+
+@lru_cache(maxsize=16)
 def uniform_by_length(causal: bool, threshold: float) -> Metrics:
     """The metrics of a head without preference at each of :data:`LENGTHS`, arrays (len(LENGTHS), 1)."""
     return stack([uniform_metrics(n, causal, threshold=threshold) for n in LENGTHS])
@@ -159,20 +185,3 @@ def contrast(values: Values, head: int) -> int | None:
     if not others or not np.isfinite(values).all():
         return None
     return max(others, key=lambda other: abs(float(values[other] - values[head])))
-
-
-def places_left_out(trace: Trace) -> tuple[Mask, bool]:
-    """Which tokens take what a head has no use for, (n,), and whether they are special tokens.
-
-    The model's special tokens; where it has none, its first token, to which heads of GPT-2 send what is left.
-    """
-    special = np.array(trace.encoding.special, dtype=np.bool_)
-    if special.any():
-        return special, True
-    return np.arange(len(trace)) == 0, False
-
-
-def keep_others(trace: Trace) -> Mask | None:
-    """True for the tokens that stay when those are left out, (n,); None if nothing would stay."""
-    out, _ = places_left_out(trace)
-    return None if out.all() else ~out

@@ -24,6 +24,7 @@ from lab.analysis.heads.values import (
     chunks,
     even_spread,
     is_causal,
+    keep_others,
     kept_mask,
     layers,
     row_entropy,
@@ -33,6 +34,7 @@ from lab.analysis.heads.values import (
     uniform_attention,
     without,
 )
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -268,9 +270,13 @@ def attention_metrics(
     return Metrics(raw, corrected, removed)
 
 
-def trace_metrics(trace: Trace, *, threshold: float = 0.01, keep: Sequence[bool] | Mask | None = None) -> Metrics:
-    """The same for every layer of a trace: arrays (L, H)."""
-    causal = is_causal(trace)
+@once
+def trace_metrics(trace: Trace, threshold: float = 0.01, *, only_words: bool = False) -> Metrics:
+    """The same for every layer of a trace: arrays (L, H).
+
+    ``only_words`` leaves out special tokens, or the first token where a model has none.
+    """
+    causal, keep = is_causal(trace), keep_others(trace) if only_words else None
     return stack([attention_metrics(a, causal=causal, threshold=threshold, keep=keep) for a in layers(trace)])
 
 
@@ -279,3 +285,9 @@ def uniform_metrics(
 ) -> Metrics:
     """What a head without any preference scores on n tokens: the line to compare with. Arrays (1,)."""
     return attention_metrics(uniform_attention(n, causal), causal=causal, threshold=threshold, keep=keep)
+
+
+@once
+def metrics_by_chance(trace: Trace, threshold: float = 0.01) -> Metrics:
+    """The same on as many tokens as a trace has."""
+    return uniform_metrics(len(trace), is_causal(trace), threshold=threshold)

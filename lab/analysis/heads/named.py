@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.patterns import PATTERNS, Patterns, head_patterns, trace_patterns, trace_roles
-from lab.analysis.heads.values import Mask, Values, is_causal, running_means, uniform_attention
+from lab.analysis.heads.values import Mask, Values, is_causal, keep_others, running_means, uniform_attention
 from lab.models.catalogue import twin_of
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -60,9 +61,9 @@ def scores_of(patterns: Patterns) -> Values:
     return np.stack([getattr(patterns, pattern.id) for pattern in PATTERNS])
 
 
-def uniform_scores(trace: Trace, keep: Mask | None = None) -> Values:
-    """What a uniform head scores on the tokens of ``trace``, (P,); ``keep`` as in :func:`trace_patterns`."""
-    causal = is_causal(trace)
+def uniform_scores(trace: Trace, *, only_words: bool = False) -> Values:
+    """What a uniform head scores on the tokens of ``trace``, (P,); ``only_words`` as in :func:`trace_patterns`."""
+    causal, keep = is_causal(trace), keep_others(trace) if only_words else None
     even = uniform_attention(len(trace), causal)
     return scores_of(head_patterns(even, trace_roles(trace), causal=causal, keep=keep))[:, 0]
 
@@ -75,14 +76,9 @@ def untrained_seed(model_id: str) -> tuple[str, int]:
 
 def untrained_twin(model: LoadedModel) -> LoadedModel:
     """The twin that the heads of ``model`` are compared with; see :func:`untrained_seed`."""
-    from lab.models.twin import random_twin
+    from lab.models.twin import twin
 
-    return random_twin(model, untrained_seed(model.id)[1])
-
-
-def chance_of(trace: Trace, untrained: Trace, keep: Mask | None = None) -> Chance:
-    """Chance on a text, from the twin's run of the same tokens."""
-    return Chance(uniform_scores(trace, keep), best_scores(scores_of(trace_patterns(untrained, keep))))
+    return twin(model, untrained_seed(model.id)[1])
 
 
 def best_scores(scores: Values) -> Values:
@@ -91,11 +87,13 @@ def best_scores(scores: Values) -> Values:
     return np.where(np.isnan(flat).all(axis=1), np.nan, np.nan_to_num(flat, nan=-1.0).max(axis=1))
 
 
-def trace_chance(trace: Trace) -> Chance:
-    """The same, drawing and running the twin: for a notebook. A page keeps both; see ``lab.ui.cached.tags``."""
+@once
+def trace_chance(trace: Trace, *, only_words: bool = False) -> Chance:
+    """Chance on the tokens of a trace, for which the twin reads them; ``only_words`` as in :func:`trace_patterns`."""
     from lab.models.trace import trace_encoding
 
-    return chance_of(trace, trace_encoding(untrained_twin(trace.model), trace.encoding))
+    untrained = trace_patterns(trace_encoding(untrained_twin(trace.model), trace.encoding), only_words=only_words)
+    return Chance(uniform_scores(trace, only_words=only_words), best_scores(scores_of(untrained)))
 
 
 def above_chance(scores: Values, uniform: Values) -> Values:
@@ -132,6 +130,7 @@ def name_heads(patterns: Patterns, chance: Chance) -> NDArray[np.str_]:
     return name_scores(scores_of(patterns), chance)
 
 
+@once
 def trace_names(trace: Trace) -> NDArray[np.str_]:
     """The name of every head of a trace, (L, H), with chance computed for it."""
     return name_heads(trace_patterns(trace), trace_chance(trace))

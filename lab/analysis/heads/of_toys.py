@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.patterns import average_patterns
 from lab.analysis.heads.values import Values, as_heads, layers
+from lab.models.memo import once
+from lab.models.trace import Trace, trace
+from lab.toy.data import as_text, generate
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lab.models.trace import Trace
+    from lab.models.loading import LoadedModel
+    from lab.toy.training import Plan
 
 INDUCTION = "induction"
+# Sentences over which the score of a toy's head is a mean; their seed is none a learner can set.
+SCORED, _SCORED_SEED = 40, 10_000
 
 
 def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) -> Values:
@@ -38,6 +44,13 @@ def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) ->
     queries, keys = np.array(found).T
     mean: Values = weights[:, queries, keys].mean(axis=-1, dtype=np.float64)
     return mean
+
+
+@once
+def toy_scores(toy: LoadedModel, plan: Plan, pattern: str) -> Values:
+    """:func:`pattern_scores` over sentences like those that a toy was taught on by ``plan``, (L, H)."""
+    others = generate(plan.vocabulary, plan.max_length, SCORED, _SCORED_SEED).sentences
+    return pattern_scores([trace(toy, as_text(each)) for each in others], pattern)
 
 
 def pattern_scores(traces: Sequence[Trace], pattern: str) -> Values:

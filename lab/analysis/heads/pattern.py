@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lab.analysis.heads.neurons import DECIDED, decide
-from lab.analysis.heads.patterns import Pattern, Patterns, head_patterns, trace_roles
+from lab.analysis.heads.patterns import Pattern, head_patterns, trace_patterns, trace_roles
 from lab.analysis.heads.values import is_causal, uniform_attention
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
@@ -23,13 +24,14 @@ class OwnPattern:
     uniform: float
 
 
-def own_pattern(traced: Trace, patterns: Patterns, layer: int, head: int) -> OwnPattern | None:
+@once
+def own_pattern(traced: Trace, layer: int, head: int) -> OwnPattern | None:
     """The pattern whose score lies farthest above a uniform head's, among those that dimensions of q·k carry.
 
-    ``patterns`` are (L, H), of the same trace; ``layer`` and ``head`` count from 0. None for a head that shows
-    none of :data:`lab.analysis.heads.neurons.DECIDED` more than a uniform head does.
+    ``layer`` and ``head`` count from 0. None for a head that shows none of
+    :data:`lab.analysis.heads.neurons.DECIDED` more than a uniform head does.
     """
-    causal = is_causal(traced)
+    causal, patterns = is_causal(traced), trace_patterns(traced)
     even = head_patterns(uniform_attention(len(traced), causal), trace_roles(traced), causal=causal)
     scored = [
         OwnPattern(pattern, float(getattr(patterns, pattern.id)[layer, head]), float(getattr(even, pattern.id)[0]))

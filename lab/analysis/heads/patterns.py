@@ -23,6 +23,7 @@ from lab.analysis.heads.values import (
     even_spread,
     is_causal,
     join,
+    keep_others,
     kept_mask,
     layer_groups,
     row_entropy,
@@ -31,6 +32,7 @@ from lab.analysis.heads.values import (
     running_means,
     without,
 )
+from lab.models.memo import once
 from lab.text.alignment import word_pieces
 
 if TYPE_CHECKING:
@@ -197,9 +199,13 @@ def head_patterns(
     )
 
 
-def trace_patterns(trace: Trace, keep: Sequence[bool] | Mask | None = None) -> Patterns:
-    """The same for every layer of a trace: arrays (L, H)."""
-    roles, causal = trace_roles(trace), is_causal(trace)
+@once
+def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
+    """The same for every layer of a trace: arrays (L, H).
+
+    ``only_words`` leaves out special tokens, or the first token where a model has none.
+    """
+    roles, causal, keep = trace_roles(trace), is_causal(trace), keep_others(trace) if only_words else None
     found = [head_patterns(attention, roles, causal=causal, keep=keep) for attention in layer_groups(trace)]
     return join(found, trace.model.config.heads)
 

@@ -19,12 +19,15 @@ from lab.analysis.heads.values import (
     Weights,
     as_heads,
     is_causal,
+    keep_others,
     kept_mask,
     layers,
     stack,
     uniform_attention,
     without,
 )
+from lab.models.memo import once
+from lab.text.tags.tokens import trace_tags
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -156,6 +159,15 @@ def trace_specialization(
 ) -> Specialization:
     """The same for every layer of a trace."""
     return specialization_of(layers(trace), upos, entities, causal=is_causal(trace), keep=keep)
+
+
+@once
+def specialization(trace: Trace, *, only_words: bool = False) -> Specialization:
+    """The same with the tags of the lab's spaCy pipeline. Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+
+    ``only_words`` leaves out special tokens, or the first token where a model has none.
+    """
+    return trace_specialization(trace, *trace_tags(trace), keep=keep_others(trace) if only_words else None)
 
 
 def relative_to_layer(values: Values) -> Values:

@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.clustering import FEATURES, Labels, Sample, features_of
-from lab.analysis.heads.metric_parts import keep_others
+from lab.analysis.heads.clustering import (
+    FEATURES,
+    Clustering,
+    Labels,
+    Sample,
+    cluster,
+    features_of,
+    stability,
+    standardised,
+)
 from lab.analysis.heads.named import Chance, mean_chance, scores_of, uniform_scores
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
-from lab.analysis.heads.values import Values, layer_groups, running_means
+from lab.analysis.heads.values import Values, keep_others, layer_groups, running_means
+from lab.models.cores import one_core
 from lab.models.encoding import Encoding, TextError
+from lab.models.memo import once
 from lab.models.trace import trace, trace_encoding
 from lab.text.tags.tokens import Tags
 
@@ -53,8 +63,8 @@ class HeadSurvey:
     Whoever calls it next goes on where it stopped, from any thread. A survey does not hold its model.
     """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = tuple(texts)
+    def __init__(self, texts: Sequence[str], heads: int = 0) -> None:
+        self.texts, self._heads = tuple(texts), heads
         self._taken: list[Reading] = []
         self._lock = threading.Lock()
         self.done = 0
@@ -68,12 +78,17 @@ class HeadSurvey:
     def finished(self) -> bool:
         return self.done >= self.total
 
+    @property
+    def nbytes(self) -> int:
+        """What it is going to keep, of a model of so many ``heads``."""
+        return 8 * self.total * self._heads * (2 * len(FEATURES) + len(PATTERNS))
+
     def step(self, model: LoadedModel, tagger: Tagger, untrained: LoadedModel) -> None:
         """Let ``model``, the one it was made for, read the next text, if there is one; of some its twin, too.
 
         A text with nothing to read in it is passed over.
         """
-        with self._lock:
+        with one_core(), self._lock:
             if not self.finished:
                 with suppress(TextError):
                     traced = trace(model, self.texts[self.done])
@@ -85,6 +100,32 @@ class HeadSurvey:
     def readings(self) -> tuple[Reading, ...]:
         """What is kept of each text read so far."""
         return tuple(self._taken)
+
+
+@once
+def head_survey(model: LoadedModel, texts: tuple[str, ...], tagged: bool) -> HeadSurvey:
+    """The survey of these texts, as far as it has come: all who look at the model go on with the same one.
+
+    ``tagged`` says whether its steps are taken with tags.
+    """
+    return HeadSurvey(texts, model.config.layers * model.config.heads)
+
+
+def no_tags(encoding: Encoding) -> Tags:
+    """For texts that have no parts of speech."""
+    nothing = (None,) * len(encoding)
+    return nothing, nothing
+
+
+@once
+def clusters(survey: HeadSurvey, done: int, only_words: bool, k: int) -> tuple[Clustering, Values]:
+    """The heads in k clusters over the first ``done`` readings, and their (rounds,) stability.
+
+    ``only_words``: without special tokens or first token. Raises ValueError where the heads or the sentences are too
+    few or too alike.
+    """
+    sentences = [each.others if only_words else each.features for each in survey.readings()[:done]]
+    return cluster(standardised(mean_features(sentences)), k), stability(sentences, k)
 
 
 def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> Reading:

@@ -9,6 +9,7 @@ import numpy as np
 
 from lab.analysis.heads.comparing import small_maps
 from lab.analysis.heads.values import Weights, layers
+from lab.models.memo import once
 from lab.models.trace import Trace
 
 MOST_CELLS = 64  # a side; a thumbnail has no more pixels
@@ -34,6 +35,7 @@ def cells_a_side(heads: int) -> int:
     return min(MOST_CELLS, math.isqrt(_CELLS_IN_ALL // heads))
 
 
+@once
 def thumbnails(trace: Trace) -> Thumbnails:
     """The small maps of all heads of a run. Memory holds one layer's attention at a time."""
     config = trace.model.config

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.analysis.heads.values import Values, as_heads, even_spread, is_causal, row_entropy, row_lengths
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
@@ -23,6 +24,7 @@ def layer_spread(trace: Trace, layer: int) -> Values:
     return even_spread(entropy, row_lengths(len(trace), is_causal(trace)))
 
 
+@once
 def head_spread(trace: Trace) -> Values:
     """The same for every layer, (L, H)."""
     return np.stack([layer_spread(trace, layer) for layer in range(trace.model.config.layers)])

@@ -75,6 +75,23 @@ def uniform_attention(n: int, causal: bool) -> Weights:
     return (whole / row_lengths(n, causal).astype(np.float32)[:, None])[None]
 
 
+def places_left_out(trace: Trace) -> tuple[Mask, bool]:
+    """Which tokens take what a head has no use for, (n,), and whether they are special tokens.
+
+    The model's special tokens; where it has none, its first token, to which heads of GPT-2 send what is left.
+    """
+    special = np.array(trace.encoding.special, dtype=np.bool_)
+    if special.any():
+        return special, True
+    return np.arange(len(trace)) == 0, False
+
+
+def keep_others(trace: Trace) -> Mask | None:
+    """True for the tokens that stay when those are left out, (n,); None if nothing would stay."""
+    out, _ = places_left_out(trace)
+    return None if out.all() else ~out
+
+
 def kept_mask(keep: Sequence[bool] | Mask | None, n: int) -> Mask:
     """``keep`` as (n,) bool; None keeps every token. Raises ValueError for a wrong length or nothing kept."""
     mask = np.ones(n, dtype=np.bool_) if keep is None else np.asarray(keep, dtype=np.bool_)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lab.models.encoding import Encoding
 from lab.models.interventions import Interventions
+from lab.models.memo import once
 from lab.models.trace import Trace, trace_encoding
 
 Array = NDArray[np.float32]
@@ -117,6 +118,7 @@ class Movement:
     follows: tuple[float, float] | None
 
 
+@once
 def segment_movement(trace: Trace, change: SegmentChange) -> Movement:
     """Run the same tokens with other segment ids (or without segment vectors) and measure what moved.
 
@@ -189,6 +191,7 @@ class Gap:
         return float(self.layers.max()) <= 1e-4 * max(1.0, self.largest)
 
 
+@once
 def permutation_gap(trace: Trace, order: Order, changes: Interventions) -> Gap:
     """Run the tokens of ``trace`` as they stand and in another order, both with ``changes``, and compare.
 

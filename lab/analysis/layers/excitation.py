@@ -11,7 +11,9 @@ import torch
 from torch import Tensor
 
 from lab.models import forward
+from lab.models.cores import one_core
 from lab.models.encoding import Encoding, encode
+from lab.models.memo import once
 from lab.models.trace import inputs
 
 if TYPE_CHECKING:
@@ -79,9 +81,14 @@ class NeuronSurvey:
     def finished(self) -> bool:
         return self.done >= self.total
 
+    @property
+    def nbytes(self) -> int:
+        """What it keeps of the neurons, and of each token read about 200 bytes."""
+        return int(self._values.nbytes + self._where.nbytes + self._positive.nbytes) + 200 * len(self._places)
+
     def step(self, model: LoadedModel) -> None:
         """Let ``model``, the one it was made for, read the next few texts; nothing happens when all are read."""
-        with self._lock:
+        with one_core(), self._lock:
             if not self.finished:
                 self._read(model, self._batches[self.done])
                 self.done += 1
@@ -149,6 +156,12 @@ class NeuronSurvey:
     def share_positive(self, layer: int, neuron: int) -> float:
         """At which share of the tokens read so far the activation is above 0; 0 before any is read."""
         return float(self._positive[layer, neuron]) / max(self.tokens, 1)
+
+
+@once
+def neuron_survey(model: LoadedModel, texts: tuple[str, ...]) -> NeuronSurvey:
+    """The survey of these texts, as far as it has come: all who look at the model go on with the same one."""
+    return NeuronSurvey(model, texts)
 
 
 def _spelt(encoding: Encoding, token: int) -> bool:

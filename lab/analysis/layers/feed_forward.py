@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lab.analysis.words.predictions import word_of
 from lab.models import forward
 from lab.models.layer_trace import LayerTrace
+from lab.models.memo import once
 from lab.models.trace import Trace
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def share_below_zero(layer: LayerTrace, token: int) -> float:
     return float((layer.ffn_hidden[token] < 0).float().mean())
 
 
+@once
 def active_on_words(trace: Trace) -> Array:
     """(layers,), the share of each layer's activations that is above 0, over all tokens but the special ones.
 
@@ -165,6 +167,13 @@ def favoured_words(model: LoadedModel, direction: torch.Tensor, k: int) -> tuple
     )
 
 
+@once
+def words_written(model: LoadedModel, layer: int, neuron: int, k: int) -> tuple[FavouredWord, ...]:
+    """:func:`favoured_words` of what a neuron writes; layer and neuron count from 0."""
+    return favoured_words(model, model.weights.layers[layer].w_2[neuron], k)
+
+
+@once
 @torch.inference_mode()
 def chance_deviation(model: LoadedModel, seed: int = 0) -> tuple[float, float]:
     """How far out the best word stands for directions drawn at random: the middle 90 % of 64, in deviations.

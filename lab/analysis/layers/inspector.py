@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.models.memo import once
 from lab.models.proof import Proof
 from lab.models.tensor_entries import TensorEntry
 from lab.models.tensors import expression, tensor_of
@@ -156,6 +157,12 @@ def statistics(array: Array) -> Statistics | None:
         norm=float(np.sqrt(np.square(kept).sum())), zeros=float((kept == 0).mean()),
         lowest=divmod(int(low), width), highest=divmod(int(high), width), masked=int((~finite).sum()),
     )  # fmt: skip
+
+
+@once
+def statistics_of(trace: Trace, cut: Cut) -> Statistics | None:
+    """:func:`statistics` of a part of a tensor."""
+    return statistics(values(trace, cut))
 
 
 def proven_difference(proof: Proof, cut: Cut) -> float | None:

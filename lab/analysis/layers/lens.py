@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lab.analysis.words.predictions import Array, Prediction, predictions
+from lab.models.memo import once
 from lab.models.trace import Trace
 
 # Rows of a vocabulary in memory at once: 64 of GPT-2's 50257 words are 26 MB in float64.
@@ -66,7 +67,8 @@ def lens_rows(trace: Trace, places: Sequence[int], truths: Sequence[int | None])
     return (_row(trace, layer, places, truths) for layer in range(len(trace.hidden_states)))
 
 
-def lens(trace: Trace, places: Sequence[int], truths: Sequence[int | None]) -> Lens:
+@once
+def lens(trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...]) -> Lens:
     """Every row of :func:`lens_rows` at once; raises what it raises."""
     return stack(places, truths, list(lens_rows(trace, places, truths)))
 
@@ -92,6 +94,12 @@ def output_difference(trace: Trace, found: Lens) -> float:
     """How far the last row is from the model's own output at the same places: max |Δ| of the best probabilities."""
     _, own, _, _ = _read(trace.logits(found.places), found.truths)
     return float(np.abs(found.probability[-1] - own).max())
+
+
+@once
+def lens_difference(trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...]) -> float:
+    """:func:`output_difference` of the lens at ``places``."""
+    return output_difference(trace, lens(trace, places, truths))
 
 
 def _stopped(trace: Trace, layer: int) -> Trace:

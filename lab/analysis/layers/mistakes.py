@@ -10,8 +10,10 @@ import torch
 from lab.analysis.heads.ablation import Array, moved
 from lab.analysis.words.masking import hide, mask_of, maskable, whole_words
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, predictions
+from lab.models.changed import changed
 from lab.models.encoding import padded
 from lab.models.interventions import Interventions
+from lab.models.memo import once
 from lab.models.trace import Trace, trace_encoding
 
 # So many [PAD] show the mask of an encoder at work.
@@ -32,16 +34,20 @@ class Broken:
         return moved(self.right.hidden_states[:, :n], self.broken.hidden_states[:, :n])
 
 
-@torch.inference_mode()
 def break_run(trace: Trace, mistakes: Interventions) -> Broken:
     """Run ``trace`` with ``mistakes``. Where the mask of padding is one of them, both runs are of the padded text."""
-    model, encoding = trace.model, trace.encoding
     if not mistakes.no_padding_mask:
-        return Broken(trace, trace_encoding(model, encoding, mistakes))
-    filled = padded(model.tokenizer, model.config, encoding, PADDING)
+        return Broken(trace, changed(trace, mistakes))
+    filled = _padded_run(trace)
+    return Broken(filled, changed(filled, mistakes))
+
+
+@once
+def _padded_run(trace: Trace) -> Trace:
+    filled = padded(trace.model.tokenizer, trace.model.config, trace.encoding, PADDING)
     if filled is None:
-        raise ValueError(f"{model.id} cannot be given {PADDING} padding tokens here.")
-    return Broken(trace_encoding(model, filled), trace_encoding(model, filled, mistakes))
+        raise ValueError(f"{trace.model.id} cannot be given {PADDING} padding tokens here.")
+    return trace_encoding(trace.model, filled)
 
 
 def can_be_padded(trace: Trace) -> bool:

@@ -8,12 +8,20 @@ fast, high ones slowly.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lab.analysis.layers.embeddings import position_rows
+from lab.models.memo import once
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
+
 Values = NDArray[np.float64]
+Spread = tuple[Values, Values, Values]
 Measure = Literal["cosine", "dot product"]
 
 BASE = 10_000.0
@@ -75,7 +83,7 @@ def similarity(rows: ArrayLike, measure: Measure = "cosine") -> Values:
     return product
 
 
-def by_distance(pairs: ArrayLike) -> tuple[Values, Values, Values]:
+def by_distance(pairs: ArrayLike) -> Spread:
     """Least, mean and largest value of ``pairs`` (P, P) at each distance |p - q| from 0 to P - 1, each (P,).
 
     All three agree where similarity depends on the distance alone.
@@ -87,6 +95,20 @@ def by_distance(pairs: ArrayLike) -> tuple[Values, Values, Values]:
     ]
     least, mean, largest = (np.array([reduce(each) for each in diagonals]) for reduce in (np.min, np.mean, np.max))
     return least, mean, largest
+
+
+@once
+def learned_similarity(trace: Trace, length: int, measure: Measure) -> tuple[Values, Spread]:
+    """:func:`similarity` of the learned vectors of the first ``length`` positions, and that :func:`by_distance`."""
+    alike = similarity(position_rows(trace, length), measure)
+    return alike, by_distance(alike)
+
+
+@lru_cache(maxsize=4)
+def sinusoid_similarity(length: int, width: int, base: float, measure: Measure) -> tuple[Values, Spread]:
+    """The same of the sinusoids of as many positions."""
+    alike = similarity(sinusoids(np.arange(length), width, base), measure)
+    return alike, by_distance(alike)
 
 
 def spaced(count: int, most: int) -> NDArray[np.int64]:

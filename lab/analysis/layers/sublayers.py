@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from lab.models.layer_trace import LayerTrace
+from lab.models.memo import once
 from lab.models.trace import Trace
 from lab.models.weights import Norm
 
@@ -32,6 +33,7 @@ class SublayerChanges:
     cosine: Array
 
 
+@once
 def sublayer_changes(trace: Trace) -> SublayerChanges:
     """Measure both sublayers of every layer (the residual connections of He et al. 2016)."""
     relative, cosine = [], []

@@ -19,6 +19,7 @@ from lab.analysis.heads.values import (
     renormalised,
     uniform_attention,
 )
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
@@ -105,7 +106,8 @@ def sentence_members(sentence_of: Sequence[int | None]) -> tuple[Places, ...]:
     return members
 
 
-def inter_sentence(trace: Trace, sentence_of: Sequence[int | None], *, renormalise: bool = False) -> InterSentence:
+@once
+def inter_sentence(trace: Trace, sentence_of: tuple[int | None, ...], *, renormalise: bool = False) -> InterSentence:
     """Inter-sentence attention of a trace, one layer at a time.
 
     Args:
@@ -176,6 +178,14 @@ def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCe
         total += _Layer.of(weights, blocks.order, found.renormalised).sum[blocks.parts[a], blocks.parts[b]]
     mean = (total / (config.layers * config.heads)).astype(np.float32)
     return SentenceCells(found.members[a], found.members[b], mean)
+
+
+@once
+def mean_between(
+    trace: Trace, sentence_of: tuple[int | None, ...], a: int, b: int, *, renormalise: bool = False
+) -> SentenceCells:
+    """:func:`mean_cells` of what :func:`inter_sentence` finds."""
+    return mean_cells(trace, inter_sentence(trace, sentence_of, renormalise=renormalise), a, b)
 
 
 def _check(found: InterSentence, a: int, b: int) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.metric_parts import places_left_out
-from lab.analysis.heads.values import Values
+from lab.analysis.heads.values import Values, places_left_out
 from lab.analysis.sentences.attention import InterSentence
+from lab.models.memo import once
+from lab.models.trace import trace as read
 from lab.text.sentences.split import sentence_of_tokens, sentence_spans
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Sentences:
         return tuple(place for place, number in enumerate(self.of_token) if number == sentence)
 
 
+@once
 def split(trace: Trace, most: int = MOST) -> Sentences:
     """Find the sentences of a trace's text, and of its second text if it has one."""
     spans = tuple(sentence_spans(text) for text in _texts(trace.encoding))
@@ -94,6 +96,14 @@ def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
     shift = len(encoding.text) + 1
     first, second = sentence_spans(encoding.text), sentence_spans(encoding.pair)
     return f"{encoding.text} {encoding.pair}", (*first, *((start + shift, end + shift) for start, end in second))
+
+
+@once
+def as_one(trace: Trace) -> tuple[Trace, Sentences]:
+    """The two texts of a pair read as one, and its sentences. Raises ValueError for a trace without a second text."""
+    text, spans = joined(trace.encoding)
+    run = read(trace.model, text)
+    return run, number(run.encoding, (spans,))
 
 
 def aside(trace: Trace, sentences: Sentences) -> tuple[int | None, ...] | None:

@@ -10,6 +10,7 @@ distribution, hence "pseudo": compare texts under one model, never the two kinds
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,9 +21,11 @@ import torch
 from lab.analysis.words.masking import hide, mask_of, maskable
 from lab.analysis.words.predictions import Array, Prediction
 from lab.models import forward
+from lab.models.cores import one_core
 from lab.models.encoding import Encoding
 from lab.models.loading import LoadedModel
-from lab.models.trace import inputs, trace_encoding
+from lab.models.memo import once
+from lab.models.trace import Trace, inputs, trace_encoding
 
 # Rows of a vocabulary in memory at once: 64 of GPT-2's 50257 words are 26 MB in float64.
 _ROWS_AT_ONCE = 64
@@ -108,6 +111,49 @@ def likelihood(model: LoadedModel, encoding: Encoding, scored: Sequence[TokenSco
     run = _left_to_right if model.config.causal else _each_hidden
     batches = run(model, encoding, places[len(scored) :])
     return _gathered(batches, encoding, Likelihood(not model.config.causal, len(places), tuple(scored)))
+
+
+class Scoring:
+    """The likelihood of a text as far as it has come; all who look at the text go on with the same one."""
+
+    def __init__(self) -> None:
+        self.latest: Likelihood | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def finished(self) -> bool:
+        return self.latest is not None and self.latest.finished
+
+    @property
+    def nbytes(self) -> int:
+        """What the scores of a long text take."""
+        return 100_000
+
+    def step(self, trace: Trace) -> None:
+        """Score the next batch of hidden tokens, or do the one pass that a causal model needs.
+
+        ``trace`` is the run it was made for. Raises ValueError for a text without a token to score.
+        """
+        with one_core(), self._lock:
+            if not self.finished:
+                batches = likelihood(trace.model, trace.encoding, self.latest.scores if self.latest else ())
+                for self.latest in batches:
+                    if not trace.model.config.causal:
+                        break
+
+
+@once
+def scoring(trace: Trace) -> Scoring:
+    """The scores of this text's tokens, as far as anybody asked for them."""
+    return Scoring()
+
+
+def scored(trace: Trace, count: int | None = None) -> Likelihood:
+    """The first ``count`` scores of a text, or all. Errors: those of :func:`likelihood`."""
+    found = scoring(trace)
+    while found.latest is None or not (found.finished or len(found.latest.scores) >= (count or math.inf)):
+        found.step(trace)
+    return replace(found.latest, scores=found.latest.scores[:count])
 
 
 def _gathered(

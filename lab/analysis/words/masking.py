@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lab.models.encoding import Encoding
+from lab.models.memo import once
+from lab.models.trace import Trace, trace_encoding
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -90,6 +92,15 @@ def hide(encoding: Encoding, places: Iterable[int], mask: tuple[str, int]) -> En
             raise IndexError(f"place {place}: the text has tokens 0 to {len(tokens) - 1}.")
         tokens[place], token_ids[place] = mask
     return replace(encoding, tokens=tuple(tokens), token_ids=tuple(token_ids))
+
+
+@once
+def masked_run(trace: Trace, places: tuple[int, ...]) -> Trace:
+    """The text of ``trace`` with the tokens at ``places`` hidden. Raises ValueError without a mask token."""
+    mask = mask_of(trace.model.tokenizer)
+    if mask is None:
+        raise ValueError(f"{trace.model.id} has no token that hides another.")
+    return trace_encoding(trace.model, hide(trace.encoding, places, mask), trace.interventions)
 
 
 def spread(places: Sequence[int], count: int) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lab.analysis.words.predictions import follows
+from lab.models.memo import once
 from lab.models.trace import Trace, trace
 
 
@@ -30,6 +31,7 @@ def why_not(run: Trace) -> str | None:
     return None
 
 
+@once
 def next_sentence(run: Trace) -> NextSentence | None:
     """Both orders of a pair, read from the pooled [CLS]; None where :func:`why_not` says why.
 

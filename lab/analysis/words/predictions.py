@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lab.analysis.words.masking import mask_of
+from lab.analysis.words.masking import mask_of, masked_run
 from lab.models import forward
 from lab.models.encoding import Encoding, word_of
+from lab.models.memo import once
 from lab.models.trace import Trace
 
 if TYPE_CHECKING:
@@ -82,14 +83,22 @@ class Prediction:
         """(vocabulary,), they sum to 1."""
         return self.exponentials / self.exponentials.sum()
 
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """(vocabulary,), ids by probability, the best first; of equal ones the lower id."""
+        return np.argsort(-self.logits, kind="stable")
+
     def best(self, k: int) -> tuple[int, ...]:
-        """Ids of the ``k`` most probable words, the best first; of equal ones the lower id."""
-        # A stable sort of the whole vocabulary takes 2 ms; a partial one would leave ties to chance.
-        return tuple(int(i) for i in np.argsort(-self.logits, kind="stable")[:k])
+        """The first ``k`` of them."""
+        return tuple(self.order[:k].tolist())
 
     def rank(self, token_id: int) -> int:
         """1 plus the number of words with a larger logit."""
-        return 1 + int((self.logits > self.logits[token_id]).sum())
+        return 1 + int(np.searchsorted(self._rising, -self.logits[token_id]))
+
+    @cached_property
+    def _rising(self) -> Array:
+        return -self.logits[self.order]
 
     def at(self, temperature: float) -> Prediction:
         """The same logits under another temperature; 1 is the model's own distribution.
@@ -98,7 +107,7 @@ class Prediction:
         """
         if not temperature > 0:
             raise ValueError(f"the temperature must be positive, not {temperature}.")
-        return Prediction(self.place, self.truth, self.logits, temperature)
+        return self if temperature == self.temperature else Prediction(self.place, self.truth, self.logits, temperature)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,16 +167,22 @@ def predictions(trace: Trace, places: Sequence[int], truths: Sequence[int | None
     return tuple(Prediction(place, truth, row) for place, truth, row in zip(places, truths, logits, strict=True))
 
 
+@once
+def prediction_at(trace: Trace, place: int, truth: int | None) -> Prediction:
+    """The same at one place."""
+    return predictions(trace, [place], [truth])[0]
+
+
 def masked_prediction(trace: Trace, plain: Encoding, place: int) -> Prediction:
     """The prediction at ``place`` of a trace with hidden tokens; ``plain`` is the text before hiding."""
     mask, there = mask_of(trace.model.tokenizer), plain.token_ids[place]
-    return predictions(trace, [place], [None if mask is not None and there == mask[1] else there])[0]
+    return prediction_at(trace, place, None if mask is not None and there == mask[1] else there)
 
 
 def next_prediction(trace: Trace, place: int) -> Prediction:
     """What a language model predicts after the token at ``place``."""
     following = trace.token_ids[place + 1] if place + 1 < len(trace) else None
-    return predictions(trace, [place], [following])[0]
+    return prediction_at(trace, place, following)
 
 
 def candidate(prediction: Prediction, token_id: int, tokenizer: Tokenizer) -> Candidate:
@@ -208,6 +223,14 @@ def restored(prediction: Prediction, tokenizer: Tokenizer) -> Restored:
 
 
 @torch.inference_mode()
+@once
+def restored_words(trace: Trace, places: tuple[int, ...]) -> tuple[Restored, ...]:
+    """How probable each of these words is when it alone is hidden: one run a word."""
+    runs = {place: masked_run(trace, (place,)) for place in places}
+    found = [masked_prediction(run, trace.encoding, place) for place, run in runs.items()]
+    return tuple(restored(each, trace.model.tokenizer) for each in found)
+
+
 def head_steps(trace: Trace, place: int) -> HeadSteps:
     """The vectors between the hidden state at ``place`` and its logits.
 

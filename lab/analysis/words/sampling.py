@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.words.predictions import Array, Prediction, next_prediction
+from lab.models.cores import one_core
 from lab.models.encoding import Encoding
 from lab.models.loading import LoadedModel
 from lab.models.trace import trace_encoding
@@ -157,8 +158,9 @@ def _continued(
 ) -> Iterator[Continuation]:
     start, end = len(encoding), model.tokenizer.token_to_id(_END_OF_TEXT)
     for _ in range(min(steps, model.config.max_tokens - start)):
-        run = trace_encoding(model, encoding)
-        sampling = sample(next_prediction(run, len(run) - 1), settings)
+        with one_core():  # others get their turn between two tokens
+            run = trace_encoding(model, encoding)
+            sampling = sample(next_prediction(run, len(run) - 1), settings)
         number = float(random.random())
         token_id = sampling.drawn(number)
         encoding = _longer(encoding, model.tokenizer.id_to_token(token_id) or "", token_id)

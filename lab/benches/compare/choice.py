@@ -7,20 +7,19 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from lab.analysis.layers.compared import turned_round
-from lab.benches.compare import cached as cached_compared
 from lab.course.words import escaped, named, quoted
 from lab.models.catalogue import twin_id
+from lab.models.changed import changed
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.toy.data import as_text
-from lab.ui import parameters, selection
-from lab.ui.cached import runs as cached
+from lab.toy.runs import number_run
+from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.one_head import choose_tokens
 from lab.ui.page import BenchPage, OpenPage
 from lab.ui.parameters import (
     BLOCKED,
-    CHOICES,
     INTERVENTION,
     MEAN_HEAD,
     NO_POSITIONS,
@@ -33,7 +32,6 @@ from lab.ui.parameters import (
     UNIFORM_HEAD,
     ZERO_HEAD,
 )
-from lab.ui.toys import cached as cached_toys
 from lab.ui.toys import runs as toy_runs
 
 # Token 5 is the verb in both: hidden, it has to agree with what stands before it. In GPT-2 what follows it changes.
@@ -54,9 +52,8 @@ class Pair:
 def with_example(page: BenchPage) -> BenchPage:
     """The page, A being ours as long as the learner has typed no text: neither in the sidebar nor as B."""
     chosen = page.selection
-    # A link's text B is in the session only when its field has been drawn.
-    b = (chosen.other_text, chosen.other_pair, st.query_params.get("other_text", ""))
-    typed = chosen.text != parameters.DEFAULTS.text or any(text.strip() for text in (chosen.pair, *b))
+    others = (chosen.pair, chosen.other_text, chosen.other_pair)
+    typed = chosen.text != parameters.TEXT.default or any(text.strip() for text in others)
     if typed or chosen.mode == TOY:
         return page
     st.info(
@@ -69,12 +66,7 @@ def with_example(page: BenchPage) -> BenchPage:
 
 def choose_comparison() -> str:
     """What differs between A and B."""
-    offered = list(CHOICES["compare"])
-    chosen = st.segmented_control(
-        "Compare", offered, default=TWO_TEXTS, required=True, key="compare", bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
-    return str(chosen)
+    return parameters.COMPARE.choose("Compare")
 
 
 def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> Pair:
@@ -101,15 +93,9 @@ def _text(traced: Trace) -> str:
 def _other_text(page: OpenPage, a: Trace) -> Trace:
     left, right = st.columns(2)
     with left:
-        st.text_input(
-            "Text B", key="other_text", bind="query-params", persist_state="session",
-            max_chars=parameters.MAX_CHARACTERS, placeholder="Type a text to compare with A",
-        )  # fmt: skip
+        parameters.OTHER_TEXT.line("Text B", placeholder="Type a text to compare with A")
     with right:
-        st.text_input(
-            "Second sentence of B (optional)", key="other_pair", bind="query-params", persist_state="session",
-            max_chars=parameters.MAX_CHARACTERS,
-        )  # fmt: skip
+        parameters.OTHER_PAIR.line("Second sentence of B (optional)")
     chosen = selection.current()
     if chosen.other_text.strip():
         return page.run(a.model.id, chosen.other_text, chosen.other_pair, whose="Text B: ")
@@ -122,51 +108,30 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
 
 
 def _other_model(page: OpenPage, a: Trace) -> Trace:
-    st.selectbox(
-        "Model B", cached.model_ids(), index=_place_of_other(), key="other_model", bind="query-params",
-        persist_state="session", format_func=str, width=320,
-    )  # fmt: skip
-    other = page.available(selection.current().other_model)
+    ids, default = runs.model_ids(), parameters.OTHER_MODEL.default
+    chosen = parameters.OTHER_MODEL.menu("Model B", ids, default if default in ids else ids[-1], width=320)
+    other = page.available(chosen)
     return page.run(other, page.selection.text, page.selection.pair, whose="Model B: ")
-
-
-def _place_of_other() -> int:
-    """Where the default of model B stands in the list; the last, where this server lacks it."""
-    ids = cached.model_ids()
-    default = parameters.DEFAULTS.other_model
-    return ids.index(default) if default in ids else len(ids) - 1
-
-
-def _seed() -> int:
-    default, least, most = parameters.NUMBERS["twin_seed"]
-    st.number_input(
-        "Seed of the random weights", least, most, default, key="twin_seed", bind="query-params", width=240
-    )  # fmt: skip
-    return selection.current().twin_seed
 
 
 def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
     """A beside the same with nothing learned."""
-    seed, chosen = _seed(), page.selection
+    seed, chosen = parameters.TWIN_SEED.choose("Seed of the random weights", width=240), page.selection
     b_is = f"**random weights**, seed {seed}: nothing is learned"
     if not toy:
         b = page.run(twin_id(a.model.id, seed), chosen.text, chosen.pair, whose="")
         return Pair(a, b, f"{quoted(a.model.id)} as trained", b_is)
-    b = cached_toys.toy_run(parameters.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed, a.text)
+    b = number_run(runs.toy(parameters.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed), a.text)
     return Pair(a, b, _toy_is(page, page.selection.toy_weights), b_is)
 
 
 def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
     """Another of the toy's sentences."""
-    default, least, most = parameters.NUMBERS["toy_other"]
-    st.number_input(
-        "Sentence B", least, most, default, key="toy_other", bind="query-params", persist_state="session", width=160
-    )  # fmt: skip
+    wanted = parameters.TOY_OTHER.choose("Sentence B", width=160)
     every = toy_runs.sentences(page.selection).sentences
-    wanted = selection.chosen("toy_other")
     if wanted > len(every):
         selection.note(f"There are {len(every)} sentences, so B is the last.")
-    return cached_toys.number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
+    return number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
 
 
 def _toy_is(page: OpenPage, kind: str) -> str:
@@ -184,29 +149,24 @@ def _toy_is(page: OpenPage, kind: str) -> str:
 
 def _other_toy(page: OpenPage, a: Trace) -> Pair:
     """The same sentence through another toy."""
-    kind = str(st.segmented_control(
-        "Toy B", list(CHOICES["other_toy"]), default=parameters.RANDOM, required=True, key="other_toy",
-        bind="query-params", persist_state="session",
-    ))  # fmt: skip
-    chosen = page.selection
+    kind, chosen = parameters.OTHER_TOY.choose("Toy B"), page.selection
     if kind == TRAINED:
-        b = cached_toys.number_run(toy_runs.toy(toy_runs.plan(chosen)), a.text)
+        toy = toy_runs.toy(toy_runs.plan(chosen))
     else:
-        b = cached_toys.toy_run(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, a.text)
+        toy = runs.toy(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+    b = number_run(toy, a.text)
     return Pair(a, b, _toy_is(page, chosen.toy_weights), _toy_is(page, kind))
 
 
 def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
     """The same run with one thing changed."""
-    change = str(st.selectbox(
-        "Change in B", list(CHOICES["change"]), key="change", bind="query-params", persist_state="session", width=320
-    ))  # fmt: skip
+    change = parameters.CHANGE.choose("Change in B", width=320)
     query, key = with_tokens(page.selection, a)
     if change == BLOCKED:
         choose_tokens(a, query, key)
     changes, what = _change(a, change, (layer, head), (query, key))
     try:
-        b = cached_compared.changed(a, changes)
+        b = changed(a, changes)
     except ValueError:
         st.info(
             f"{named(a, query)} attends to {named(a, key)} only. If that is blocked, it would have nothing left. "

@@ -12,24 +12,25 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lab.analysis.heads.attention import attention_map, window
 from lab.analysis.heads.comparing import small_maps
 from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.analysis.heads.named import trace_names
-from lab.analysis.heads.specialization import SPECIALIZATIONS, Specialization
+from lab.analysis.heads.specialization import SPECIALIZATIONS
+from lab.analysis.heads.specialization import specialization as measured
 from lab.analysis.heads.values import is_causal
 from lab.analysis.layers.embeddings import parts
 from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.words import predictions as read
-from lab.analysis.words.masking import hide, mask_of
+from lab.analysis.words.masking import mask_of, masked_run
 from lab.benches.compare.shown import Cells, Folded, Labels, Maps, Names, Shown, Words
 from lab.charts.cells.small_maps import block_names
 from lab.figures import embeddings, metrics, sentences, specialization
 from lab.figures.attention import place
-from lab.models.trace import Trace, trace_encoding
+from lab.models.memo import once
+from lab.models.trace import Trace
 
 # Two figures share the width of the page.
 TOKENS = 48
@@ -78,7 +79,7 @@ def hidden(traced: Trace, token: int) -> Trace:
         return traced
     if traced.encoding.special[there]:
         raise NothingToShow(f"Token {there + 1}, {traced.labels[there]}, is no word that could be predicted.")
-    return trace_encoding(traced.model, hide(traced.encoding, [there], mask), traced.interventions)
+    return masked_run(traced, (there,))
 
 
 def _tokens(traced: Trace, shown: slice, title: str = "Token") -> Labels:
@@ -98,8 +99,8 @@ def _embeddings(traced: Trace, at: At) -> Shown:
     names = tuple(embeddings.dimension_names(traced, shown))
     return Cells(
         f"Embeddings {'after LayerNorm' if what == 'LayerNorm' else 'summed'}, dimensions 1 to {shown.stop}",
-        _tokens(traced, rows), Labels("Dimension", names, "dimensions", values.shape[1]), values[rows, shown], "Value",
-        signed=True, strips=True,
+        _tokens(traced, rows), Labels("Dimension", names, "dimensions", values.shape[1]), values[rows, shown].copy(),
+        "Value", signed=True, strips=True,
     )  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def _attention(traced: Trace, at: At) -> Shown:
     shown = window(at.token, len(traced), TOKENS)
     return Cells(
         f"Attention weights, {place(at.layer, at.head)}", _tokens(traced, shown, "Query"),
-        _tokens(traced, shown, "Key"), attention_map(traced.layer(at.layer), at.head)[shown, shown], "Weight",
+        _tokens(traced, shown, "Key"), attention_map(traced.layer(at.layer), at.head)[shown, shown].copy(), "Weight",
         causal=is_causal(traced),
     )  # fmt: skip
 
@@ -138,11 +139,7 @@ def _metrics(traced: Trace, at: At) -> Shown:
 
 def _head_names(traced: Trace, at: At) -> Shown:
     """The named pattern of every head."""
-    return head_names_of(trace_names(traced), at)
-
-
-def head_names_of(names: NDArray[np.str_], at: At) -> Shown:
-    """The same, named before: ``names`` (L, H)."""
+    names = trace_names(traced)
     return Names(
         "Named heads", _counted("Layer", len(names), "layers"), _counted("Head", names.shape[1], "heads"), names,
         (at.layer, at.head),
@@ -154,12 +151,7 @@ def _specialization(traced: Trace, at: At) -> Shown:
 
     Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
-    return specialization_of(traced, specialization.specialization(traced), at)
-
-
-def specialization_of(traced: Trace, found: Specialization, at: At) -> Shown:
-    """The same, measured before."""
-    at = at.inside(traced)
+    found = measured(traced)
     values = (found.corrected if at.corrected else found.raw)[at.layer]
     there = specialization.present(values)
     names = tuple(specialization.axis_name(traced, SPECIALIZATIONS[each]) for each in there)
@@ -249,6 +241,7 @@ PER_HEAD = (METRIC, HEAD_NAMES)
 OF_A_TOKEN = (NEURONS, PREDICTIONS)
 
 
+@once
 def shown(traced: Trace, figure: str, at: At) -> Shown:
     """What a figure of :data:`COMPARABLE` shows of a run.
 

@@ -18,7 +18,7 @@ from lab.charts.cells.heatmap import heatmap
 from lab.charts.cells.small_maps import small_maps
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
-from lab.figures.specialization import drawn_names
+from lab.figures.specialization import names_map
 
 TOP = 5
 Array = NDArray[Any]
@@ -80,9 +80,15 @@ class Shown(ABC):
     def drawn(self, name: str, other: Self) -> Figure:
         """The figure on the scale of both; ``name`` ("A") begins its title."""
 
-    @abstractmethod
     def difference(self, other: Self) -> Array:
         """This, B, minus ``other``, A; 0 where one of the two has nothing. Raises ValueError as :meth:`less` does."""
+        reason = other.why_not(self)
+        if reason is not None:
+            raise ValueError(f"there is no difference: {reason}.")
+        return self._apart(other)
+
+    @abstractmethod
+    def _apart(self, other: Self) -> Array: ...
 
     @abstractmethod
     def less(self, other: Self) -> Figure:
@@ -100,9 +106,9 @@ def _counts_differ(own: tuple[Labels, ...], other: tuple[Labels, ...]) -> str | 
     return None
 
 
-def _check(reason: str | None) -> None:
-    if reason is not None:
-        raise ValueError(f"there is no difference: {reason}.")
+def _apart(a: Cells | Maps, b: Cells | Maps) -> Array:
+    found = a.values.astype(np.float64) - b.values
+    return np.tril(found) if a.causal or b.causal else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +134,8 @@ class Cells(Shown):
         """``values``, 0 where a causal model has none."""
         return np.tril(self.values) if self.causal else self.values
 
-    def difference(self, other: Self) -> Array:
-        _check(other.why_not(self))
-        found = self.values.astype(np.float64) - other.values
-        return np.tril(found) if self.causal or other.causal else found
+    def _apart(self, other: Self) -> Array:
+        return _apart(self, other)
 
     def less(self, other: Self) -> Figure:
         values = self.difference(other)
@@ -146,9 +150,8 @@ class Cells(Shown):
         row, column = np.unravel_index(int(sizes.argmax()), sizes.shape)
         rows, columns = other.rows.beside(self.rows), other.columns.beside(self.columns)
         exists = np.tri(len(sizes)) > 0 if self.causal or other.causal else np.ones(sizes.shape, dtype=bool)
-        return Largest(
-            float(sizes.max()), self.where(rows, columns, int(row), int(column)), float(sizes[exists].mean())
-        )
+        where = self.where(rows, columns, int(row), int(column))
+        return Largest(float(sizes.max()), where, float(sizes[exists].mean()))
 
     def where(self, rows: Labels, columns: Labels, row: int, column: int) -> str:
         """A cell in words."""
@@ -186,29 +189,27 @@ class Maps(Shown):
     value_title: str
     causal: bool
 
+    def _captions(self, values: Array) -> list[tuple[str, str]]:
+        largest = np.abs(values).max(axis=(1, 2))
+        return [(f"Head {head}", f"at most {most:.2f}") for head, most in zip(self.heads.names, largest, strict=True)]
+
     def why_not(self, other: Self) -> str | None:
         return _counts_differ((self.heads, self.cells), (other.heads, other.cells))
 
     def drawn(self, name: str, other: Self) -> Figure:
         high = float(max(self.values.max(), other.values.max()))
-        captions = [(f"Head {head}", f"at most {each.max():.2f}") for head, each in
-                    zip(self.heads.names, self.values, strict=True)]  # fmt: skip
         return small_maps(
-            self.values, self.cells.drawn(), captions, title=f"{name}: {self.title}", value_title=self.value_title,
-            domain=(0.0, high), causal=self.causal,
+            self.values, self.cells.drawn(), self._captions(self.values), title=f"{name}: {self.title}",
+            value_title=self.value_title, domain=(0.0, high), causal=self.causal,
         )  # fmt: skip
 
-    def difference(self, other: Self) -> Array:
-        _check(other.why_not(self))
-        found = self.values.astype(np.float64) - other.values
-        return np.tril(found) if self.causal or other.causal else found
+    def _apart(self, other: Self) -> Array:
+        return _apart(self, other)
 
     def less(self, other: Self) -> Figure:
         values = self.difference(other)
-        captions = [(f"Head {head}", f"at most {np.abs(each).max():.2f}") for head, each in
-                    zip(self.heads.names, values, strict=True)]  # fmt: skip
         return small_maps(
-            values, other.cells.beside(self.cells).drawn(), captions, title="Difference, B − A",
+            values, other.cells.beside(self.cells).drawn(), self._captions(values), title="Difference, B − A",
             value_title="Difference", domain=span(values.astype(np.float32), "diverging"), scale="diverging",
             causal=self.causal or other.causal,
         )  # fmt: skip
@@ -238,11 +239,10 @@ class Names(Shown):
         return _counts_differ((self.layers, self.heads), (other.layers, other.heads))
 
     def drawn(self, name: str, other: Self) -> Figure:
-        return drawn_names(self.values, *self.chosen, f"{name}: {self.title}")
+        return names_map(self.values, *self.chosen, f"{name}: {self.title}")
 
-    def difference(self, other: Self) -> Array:
+    def _apart(self, other: Self) -> Array:
         """(layers, heads), 1 where the two have another name."""
-        _check(other.why_not(self))
         return (self.values != other.values).astype(np.float64)
 
     def less(self, other: Self) -> Figure:
@@ -279,14 +279,12 @@ class Words(Shown):
 
     def drawn(self, name: str, other: Self) -> Figure:
         ids = self.best(other) if self.vocabulary == other.vocabulary else self.best()
-        high = float(max(self.values.max(), other.values.max()))
         return bars(
             [self.word(i) for i in ids], self.values[ids], title=f"{name}: {self.title}", value_title="Probability",
-            domain=(0.0, high), value_format=".3g",
+            domain=(0.0, float(max(self.values.max(), other.values.max()))), value_format=".3g",
         )  # fmt: skip
 
-    def difference(self, other: Self) -> Array:
-        _check(other.why_not(self))
+    def _apart(self, other: Self) -> Array:
         return np.asarray(self.values - other.values)
 
     def less(self, other: Self) -> Figure:

@@ -9,8 +9,6 @@ import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.layers.compared import apart, same_tokens
-from lab.analysis.sentences.attention import MASS
-from lab.benches.compare import cached as cached_compared
 from lab.benches.compare import comparable
 from lab.benches.compare import differences as compared
 from lab.benches.compare.choice import Pair
@@ -23,52 +21,39 @@ from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import BLOCKED, CHOICES, CORRECTED, INTERVENTION, RAW, TOY
+from lab.ui.parameters import BLOCKED, CORRECTED, FIGURE, INTERVENTION, MEASURE, METRIC, MODE, TOY, VERSION
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
     """Which figure, and of which part of the runs."""
     with st.container(horizontal=True):
-        figure = str(st.selectbox(
-            "Figure", _offered(), key="figure", bind="query-params", persist_state="session", width=260
-        ))  # fmt: skip
+        figure = FIGURE.choose("Figure", _offered(), width=260)
         at = _details(figure, At(layer, head))
         chosen = selection.current()
         token, _ = with_tokens(chosen, pair.a)
         blocking = chosen.compare == INTERVENTION and chosen.change == BLOCKED  # there the token is chosen already
         if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
-            choose_token(pair.a, "token", "Token", token)
+            choose_token(pair.a, "Token", token)
     return figure, replace(at, token=token)
 
 
-def _offered() -> list[str]:
+def _offered() -> tuple[str, ...]:
     """The figures there are: a toy has no vocabulary, so it predicts no words."""
-    offered = [str(each) for each in CHOICES["figure"]]
-    if selection.chosen("mode") == TOY:
-        offered.remove(comparable.PREDICTIONS)
-        if st.session_state.get("figure") == comparable.PREDICTIONS:
-            st.session_state["figure"] = comparable.ATTENTION
-    return offered
+    toy = MODE.chosen() == TOY
+    return tuple(name for name in FIGURE.options if not (toy and name == comparable.PREDICTIONS))
 
 
 def _details(figure: str, at: At) -> At:
     """The controls that a figure has of its own."""
     if figure == comparable.METRIC:
-        name = st.selectbox(
-            "Metric", list(CHOICES["metric"]), key="metric", bind="query-params", persist_state="session", width=260
-        )  # fmt: skip
+        name = METRIC.choose("Metric", width=260)
         at = replace(at, metric=next(each.id for each in METRICS if each.name == name))
     if figure == comparable.SENTENCES:
-        measure = st.segmented_control(
-            "Measure", list(CHOICES["measure"]), default=MASS, required=True, key="measure", bind="query-params",
-            persist_state="session",
-        )  # fmt: skip
-        at = replace(at, measure=str(measure))
+        at = replace(at, measure=MEASURE.choose("Measure"))
     if figure in (comparable.METRIC, comparable.SPECIALIZATION):
-        version = st.segmented_control(
-            "Version", [RAW, CORRECTED], default=RAW, required=True, key="version", bind="query-params",
-            persist_state="session", help="Corrected for the length of the text, or for what an even spread gives.",
-        )  # fmt: skip
+        version = VERSION.choose(
+            "Version", help="Corrected for the length of the text, or for what an even spread gives."
+        )
         at = replace(at, corrected=version == CORRECTED)
     return at
 
@@ -78,7 +63,7 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
     if figure != comparable.PREDICTIONS:
         return pair
     try:
-        a, b = (cached_compared.hidden(each, at.token) for each in (pair.a, pair.b))
+        a, b = (comparable.hidden(each, at.token) for each in (pair.a, pair.b))
     except NothingToShow:
         return pair  # the figure says why
     return replace(pair, a=a, b=b)
@@ -87,7 +72,7 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
 def show(pair: Pair, figure: str, at: At) -> None:
     """Everything about two runs."""
     try:
-        a, b = (cached_compared.shown(each, figure, at) for each in (pair.a, pair.b))
+        a, b = (comparable.shown(each, figure, at) for each in (pair.a, pair.b))
     except (NothingToShow, PipelineUnavailable) as error:
         st.info(escaped(str(error)), icon=":material/info:")
         _show_streams(pair)
@@ -95,17 +80,14 @@ def show(pair: Pair, figure: str, at: At) -> None:
     reason = a.why_not(b)
     _summary(pair, a, b, reason)
     calls = (compared.figure_a, compared.figure_b)
-    sides = zip(st.columns(2), "AB", (pair.a_is, pair.b_is), (a, b), (b, a), calls, strict=True)
-    for column, name, what, own, other, call in sides:
+    for column, name, what, call in zip(st.columns(2), "AB", (pair.a_is, pair.b_is), calls, strict=True):
         with column:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
-            made = partial(call, pair.a, pair.b, figure, at)
-            draw(own.drawn(name, other), f"compare-{name.lower()}", call=made)
+            draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
     left, right = st.columns(2)
     with left:
         if reason is None:
-            made = partial(compared.difference, pair.a, pair.b, figure, at)
-            draw(b.less(a), "compare-difference", call=made)
+            draw(partial(compared.difference, pair.a, pair.b, figure, at), "compare-difference")
         else:
             _no_difference(figure)
     with right:
@@ -156,11 +138,9 @@ def _no_difference(figure: str) -> None:
         "No difference map. Metrics and named heads have one value for each head, so texts of any length compare.",
         icon=":material/difference:",
     )
-    st.button("Compare a metric of every head", on_click=_take, args=(comparable.METRIC,), icon=":material/grid_on:")
-
-
-def _take(figure: str) -> None:
-    st.session_state["figure"] = figure
+    st.button(
+        "Compare a metric of every head", on_click=FIGURE.set, args=(comparable.METRIC,), icon=":material/grid_on:"
+    )
 
 
 def _show_streams(pair: Pair) -> None:

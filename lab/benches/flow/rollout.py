@@ -8,29 +8,26 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.flow import rollout
+from lab.analysis.flow.maps import layer_maps
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Weights
 from lab.benches.flow import figures
 from lab.benches.flow.view import FlowView
-from lab.ui.cached import flow as cached_flow
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import choose_token
 
 
 def show_rollout(view: FlowView) -> None:
     """The raw mean of the chosen layer, beside the rollout after it."""
-    choose_token(view.trace, "token", "Token: whose row is framed", view.token)
+    choose_token(view.trace, "Token: whose row is framed", view.token)
     trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
-    raw = cached_flow.layer_maps(trace, None, norms)[layer]
-    rolled = cached_flow.rollout(trace, layer + 1, norms)
+    raw, rolled = layer_maps(trace, None, norms=norms)[layer], rollout.rollout_after(trace, layer, norms=norms)
     top = float(max(raw.max(), rolled.max()))
     left, right = st.columns(2)
     with left:
-        drawn = figures.layer_alone_of(trace, raw, layer, token, top, norms)
-        draw(drawn, "flow-raw", call=partial(figures.layer_alone, trace, layer, token, top, norms))
+        draw(partial(figures.layer_alone, trace, layer, token, top, norms), "flow-raw")
     with right:
-        drawn = figures.rolled_out_of(trace, rolled, layer, token, top)
-        draw(drawn, "flow-rollout", call=partial(figures.rolled_out, trace, layer, token, top, norms))
+        draw(partial(figures.rolled_out, trace, layer, token, top, norms), "flow-rollout")
     n = len(trace)
     shown = window(token, n, figures.TOKENS)
     if n > figures.TOKENS:

@@ -8,24 +8,24 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.flow import influence, rollout
-from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, influence_tree, most_nodes, repeated_tree
+from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, most_nodes
 from lab.analysis.flow.maps import layer_map
+from lab.analysis.flow.reading import Reading, tree_down, tree_within
 from lab.analysis.heads.values import Weights
 from lab.benches.flow import figures
 from lab.benches.flow.view import FlowView, choose_residual, choose_words
 from lab.charts.components.influence_tree import TreeChart
 from lab.ui import parameters
-from lab.ui.cached import flow as cached_flow
 from lab.ui.components import mount
 from lab.ui.drawing import code, show_numbers
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import LAYERED, REPEATED
+from lab.ui.parameters import LAYERED
 
 
 def show_tree(view: FlowView) -> None:
     """From the chosen token, along the strongest weights."""
     layered = _choose_levels()
-    choose_token(view.trace, "token", "Root", view.token)
+    choose_token(view.trace, "Root", view.token)
     if layered:
         _show_layers(view)
     else:
@@ -39,19 +39,12 @@ def _show_layers(view: FlowView) -> None:
         residual = choose_residual()
         words_only = choose_words()
     depth = _bounded(view, k, min(asked, view.layer + 1), again=True)
-    maps = cached_flow.layer_maps(view.trace, view.head, view.norms)[view.layer + 1 - depth : view.layer + 1]
-    if residual:
-        maps = rollout.with_residual(maps)
-    tree = influence_tree(maps, view.token, k, keep=figures.kept(view.trace, words_only))
+    asked_for = (view.trace, Reading(view.head, view.norms, residual, words_only), view.layer, view.token, k, depth)
+    tree = tree_down(*asked_for)
     if len(tree) == 1:
         _say_alone(view, "has no target")
         return
-    where = (view.trace, view.layer, view.head)
-    again = partial(
-        figures.influence, *where, token=view.token, k=k, depth=depth, norms=view.norms, residual=residual,
-        words_only=words_only,
-    )  # fmt: skip
-    _draw(figures.influence_of(view.trace, tree, view.layer, view.head, view.norms, residual), again)
+    _draw(partial(figures.influence, *asked_for))
     _say_layers(view, tree, depth)
     code(influence.influence_tree, rollout.rollout)
 
@@ -62,45 +55,32 @@ def _show_repeated(view: FlowView) -> None:
         k, asked = _sizes()
         words_only = choose_words()
     depth = _bounded(view, k, asked, again=False)
-    weights = layer_map(view.trace.layer(view.layer), view.head, norms=view.norms)
-    tree = repeated_tree(weights, view.token, k, depth, keep=figures.kept(view.trace, words_only))
+    read = Reading(view.head, view.norms, words_only=words_only)
+    asked_for = (view.trace, read, view.layer, view.token, k, depth)
+    tree = tree_within(*asked_for)
     if len(tree) == 1:
         _say_alone(view, "has no other token to attend to")
         return
-    where = (view.trace, view.layer, view.head)
-    again = partial(
-        figures.influence_within, *where, token=view.token, k=k, depth=depth, norms=view.norms, words_only=words_only
-    )
-    _draw(figures.influence_within_of(view.trace, tree, view.layer, view.head, view.norms), again)
-    _say_repeated(view, tree, weights)
+    _draw(partial(figures.influence_within, *asked_for))
+    _say_repeated(view, tree, layer_map(view.trace.layer(view.layer), view.head, norms=view.norms))
     code(influence.repeated_tree)
 
 
 def _choose_levels() -> bool:
     """Which matrices the levels read; True for those of one layer after the other."""
-    chosen = st.segmented_control(
-        "Levels", [LAYERED, REPEATED], default=LAYERED, required=True, key="tree", bind="query-params",
-        persist_state="session",
+    chosen = parameters.TREE.choose(
+        "Levels",
         help="Layer by layer: each level reads the layer below. One layer repeated: every level reads the same "
         "matrix, so no path runs through the model.",
-    )  # fmt: skip
+    )
     return chosen == LAYERED
 
 
 def _sizes() -> tuple[int, int]:
     """Targets per token, depth."""
-    values = []
-    for name, label, tip in (
-        ("tree_k", "Targets per token (k)", "The k largest weights of each token’s row."),
-        ("tree_depth", "Depth", "How many edges from the root to the last token."),
-    ):
-        default, least, most = parameters.NUMBERS[name]
-        values.append(
-            st.number_input(
-                label, least, most, default, key=name, bind="query-params", persist_state="session", width=170, help=tip
-            )
-        )
-    return values[0], values[1]
+    k = parameters.TREE_K.choose("Targets per token (k)", width=170, help="The k largest weights of each token’s row.")
+    depth = parameters.TREE_DEPTH.choose("Depth", width=170, help="How many edges from the root to the last token.")
+    return k, depth
 
 
 def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
@@ -116,9 +96,10 @@ def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
     return depth
 
 
-def _draw(chart: TreeChart, again: partial[object]) -> None:
+def _draw(call: partial[TreeChart]) -> None:
+    chart = call()
     mount("influence_tree", chart.payload, "influence-tree")
-    show_numbers(chart.table, "influence-tree", again)
+    show_numbers(chart.table, "influence-tree", call)
 
 
 def _say_alone(view: FlowView, what: str) -> None:

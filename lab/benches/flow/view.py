@@ -10,25 +10,13 @@ import streamlit as st
 
 from lab.analysis.flow import maps as flow
 from lab.analysis.flow.maps import Links
-from lab.analysis.flow.rollout import with_residual
-from lab.analysis.heads.values import Mask, Weights
+from lab.analysis.flow.reading import Reading, links
 from lab.benches.flow import figures
 from lab.course.words import escaped, named
 from lab.models.trace import Trace
-from lab.ui import selection, sidebar
-from lab.ui.cached import flow as cached_flow
+from lab.ui import parameters, selection, sidebar
 from lab.ui.drawing import code, draw_plotly
-from lab.ui.parameters import (
-    CHOICES,
-    EVERY_TOKEN,
-    HEADS_ONLY,
-    MEAN_OF_HEADS,
-    NORMS,
-    ONE_HEAD,
-    WEIGHTS,
-    WITH_RESIDUAL,
-    WORDS_ONLY,
-)
+from lab.ui.parameters import NORMS, ONE_HEAD, WITH_RESIDUAL, WORDS_ONLY
 
 
 @dataclass(frozen=True)
@@ -59,11 +47,7 @@ class FlowView:
 def choose_heads() -> bool:
     """Sidebar: the mean over heads, or the head chosen above; True for one head."""
     with sidebar.controls():
-        chosen = st.segmented_control(
-            "Heads", [MEAN_OF_HEADS, ONE_HEAD], default=MEAN_OF_HEADS, required=True, key="flow_heads",
-            bind="query-params", persist_state="session",
-        )  # fmt: skip
-    return chosen == ONE_HEAD
+        return parameters.FLOW_HEADS.choose("Heads") == ONE_HEAD
 
 
 def choose_layer(trace: Trace) -> int:
@@ -73,7 +57,7 @@ def choose_layer(trace: Trace) -> int:
 
     def take() -> None:
         chosen = st.session_state["_flow_layer"]
-        st.session_state["flow_layer"] = 0 if chosen == count else chosen
+        parameters.FLOW_LAYER.set(0 if chosen == count else chosen)
 
     with sidebar.controls():
         chosen = st.selectbox(
@@ -88,48 +72,44 @@ def _layer_of_link(trace: Trace, count: int) -> int:
 
     Links once named it ``layer``, which other pages still do: such a link is understood.
     """
-    before = st.session_state.pop("asked.layer", None)
+    before = selection.asked(parameters.LAYER)
     if before is not None:
-        st.query_params.pop("layer", None)
-        st.session_state["flow_layer"] = selection.whole_number(before, 1, 1000) or 0
-    asked = int(selection.chosen("flow_layer"))
+        st.query_params.pop(parameters.LAYER.name, None)
+        st.session_state.pop(parameters.LAYER.name, None)
+        parameters.FLOW_LAYER.set(parameters.FLOW_LAYER.meant(before) or 0)
+    asked = parameters.FLOW_LAYER.chosen()
     if asked > count or (before is not None and asked == 0):
         what = escaped(str(before if before is not None else asked)[:20])
         selection.note(f"There is no layer {what} in {escaped(trace.model.id)}: layers run from 1 to {count}.")
-        st.session_state["flow_layer"] = asked = 0
+        asked = 0
+        parameters.FLOW_LAYER.set(asked)
     return asked
 
 
 def choose_reading() -> bool:
     """Sidebar: weights, or the lengths of what is really added; True for the lengths."""
     with sidebar.controls():
-        chosen = st.segmented_control(
-            "Measured by", [WEIGHTS, NORMS], default=WEIGHTS, required=True, key="flow_reading", bind="query-params",
-            persist_state="session",
+        chosen = parameters.FLOW_READING.choose(
+            "Measured by",
             help="Norms of the contributions: ‖α·f(x)‖, how long the vector is that a token adds to another through "
             "the values and W_O, as a share of its row (Kobayashi et al. 2020).",
-        )  # fmt: skip
+        )
     return chosen == NORMS
 
 
 def choose_residual() -> bool:
     """Whether the residual connection is a path, too."""
-    chosen = st.segmented_control(
-        "Paths", [HEADS_ONLY, WITH_RESIDUAL], default=HEADS_ONLY, required=True, key="flow_residual",
-        bind="query-params", persist_state="session",
-        help="With residual: ½A + ½I. Half of each token goes past the heads unchanged, as in rollout.",
-    )  # fmt: skip
-    return chosen == WITH_RESIDUAL
+    help_ = "With residual: ½A + ½I. Half of each token goes past the heads unchanged, as in rollout."
+    return parameters.FLOW_RESIDUAL.choose("Paths", help=help_) == WITH_RESIDUAL
 
 
 def choose_words() -> bool:
     """Whether special tokens are left out of the figure; the weights stay what they are."""
-    chosen = st.segmented_control(
-        "Tokens", [EVERY_TOKEN, WORDS_ONLY], default=EVERY_TOKEN, required=True, key="flow_tokens",
-        bind="query-params", persist_state="session",
+    chosen = parameters.FLOW_TOKENS.choose(
+        "Tokens",
         help="Words only: without [CLS] and [SEP], or without the first token where a model has none. The weights "
         "stay what they are.",
-    )  # fmt: skip
+    )
     return chosen == WORDS_ONLY
 
 
@@ -137,22 +117,14 @@ def show_sankey(view: FlowView) -> None:
     """The strongest links of all layers."""
     threshold, most, residual, words_only = _controls()
     source = _choose_source(view)
-    maps = cached_flow.layer_maps(view.trace, view.head, view.norms)
-    if residual:
-        maps = with_residual(maps)
-    keep = figures.kept(view.trace, words_only)
-    links = flow.strongest_links(maps, threshold, most, keep=keep, source=source)
-    if len(links) == 0:
-        _say_none(view, maps, threshold, keep, source)
+    read = Reading(view.head, view.norms, residual, words_only)
+    found = links(view.trace, read, threshold, most, source)
+    if len(found) == 0:
+        _say_none(view, read, threshold, source)
         return
-    drawn = figures.attention_flow_of(view.trace, links, view.head, view.norms, residual, source)
-    again = partial(
-        figures.attention_flow, view.trace, threshold, most, head=view.head, norms=view.norms, residual=residual,
-        words_only=words_only, source=source,
-    )  # fmt: skip
     _clear_labels()
-    draw_plotly(drawn, "flow-sankey", again)
-    _say_links(view, links, threshold, source)
+    draw_plotly(partial(figures.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
+    _say_links(view, found, threshold, source)
     code(flow.strongest_links)
 
 
@@ -174,14 +146,10 @@ def _clear_labels() -> None:
 def _controls() -> tuple[float, int, bool, bool]:
     """Threshold, number of links, with the residual path?, words only?"""
     with st.container(horizontal=True):
-        threshold = st.selectbox(
-            "Threshold", sorted(map(str, CHOICES["flow_threshold"]), key=float), index=4, key="flow_threshold",
-            bind="query-params", persist_state="session", width=130, help="The least weight that a link may have.",
-        )  # fmt: skip
-        most = st.selectbox(
-            "Links per layer (max.)", sorted(map(str, CHOICES["flow_links"]), key=int), index=1, key="flow_links",
-            bind="query-params", persist_state="session", width=170,
-        )  # fmt: skip
+        threshold = parameters.FLOW_THRESHOLD.choose(
+            "Threshold", width=130, help="The least weight that a link may have."
+        )
+        most = parameters.FLOW_LINKS.choose("Links per layer (max.)", width=170)
         residual = choose_residual()
         words_only = choose_words()
     return float(threshold), int(most), residual, words_only
@@ -189,25 +157,21 @@ def _controls() -> tuple[float, int, bool, bool]:
 
 def _choose_source(view: FlowView) -> int | None:
     """The token whose paths are followed, from 0; None for all of them."""
-    n, asked = len(view.trace), selection.current().follow
+    n, asked = len(view.trace), parameters.FOLLOW.chosen()
     if asked > n:
         selection.note(f"There is no token {asked} to follow: this text has {n}.")
-    st.session_state["_follow"] = asked if asked <= n else 0
-
-    def take() -> None:
-        st.session_state["follow"] = st.session_state["_follow"]
-
     tokens = view.trace.labels
-    chosen = st.selectbox(
-        "Follow", range(n + 1), key="_follow", on_change=take,
-        format_func=lambda i: f"{i} · {tokens[i - 1]}" if i else "All tokens",
+    chosen = parameters.FOLLOW.choose(
+        "Follow", range(n + 1), asked if asked <= n else 0,
+        lambda i: f"{i} · {tokens[i - 1]}" if i else "All tokens",
         help="Only links on paths that start at this token before layer 1.",
     )  # fmt: skip
     return chosen - 1 if chosen else None
 
 
-def _say_none(view: FlowView, maps: Weights, threshold: float, keep: Mask | None, source: int | None) -> None:
+def _say_none(view: FlowView, read: Reading, threshold: float, source: int | None) -> None:
     """There is no link: what is the strongest, so that a threshold can be found."""
+    maps, keep = read.maps(view.trace), read.keep(view.trace)
     rows = np.ones(len(view.trace), dtype=np.bool_) if keep is None else keep
     if source is not None and not rows[source]:
         st.info(f"{view.name(source)} is left out: choose another token, or all tokens.", icon=":material/filter_alt:")

@@ -16,17 +16,16 @@ from lab.models.trace import Trace
 from lab.ui import selection, sidebar
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
-from lab.ui.parameters import TOKENS, WORDS
+from lab.ui.parameters import HEADS, TOKENS, UNITS, WORDS
 
 
 def choose_units() -> str:
     """Sidebar: lines between tokens, or between words."""
     with sidebar.controls():
-        chosen = st.segmented_control(
-            "Lines between", [TOKENS, WORDS], default=TOKENS, required=True, key="units", bind="query-params",
+        return UNITS.choose(
+            "Lines between",
             help="Words: to a word the sum over its tokens, from a word the mean, so each row still sums to 1.",
-        )  # fmt: skip
-    return str(chosen)
+        )
 
 
 def show(trace: Trace, layer: int, units: str) -> None:
@@ -41,7 +40,7 @@ def show(trace: Trace, layer: int, units: str) -> None:
     if isinstance(reported, str) and reported != st.session_state.get("_head_view.reported"):
         st.session_state["_head_view.reported"] = reported
         if parsed_heads(reported, trace.model.config.heads) is not None or not reported:
-            st.session_state["heads"] = reported
+            HEADS.set(reported)
     again = partial(strongest_edges, trace, layer, heads, units == WORDS)
     show_numbers(again, "strongest-edges", again)
 
@@ -68,7 +67,7 @@ def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int
 
 def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
     """The heads that the link asks for, from 0; none for all. Says so if there are no such heads."""
-    asked = selection.current().heads
+    asked = HEADS.chosen()
     if not asked:
         return ()
     heads = parsed_heads(asked, count)
@@ -76,7 +75,7 @@ def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
         selection.note(
             f"{escaped(model_id)} has heads 1 to {count}; {quoted(asked[:20])} names others, so all are drawn."
         )
-        st.session_state["heads"] = ""
+        HEADS.set("")
         return ()
     return heads
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
+from lab.analysis.heads.named import trace_chance, trace_names
 from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.heads.thumbnails import strongest_in
+from lab.analysis.heads.thumbnails import strongest_in, thumbnails
 from lab.analysis.heads.values import as_heads, is_causal
 from lab.benches.model_view import figures
 from lab.charts.components.model_view import Frames, ModelView, model_view
 from lab.figures import attention as maps
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar
-from lab.ui.cached import heads as cached_heads
-from lab.ui.cached import tags as cached_tags
 from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
 from lab.ui.metric_choice import choose_version, threshold
-from lab.ui.parameters import CHOICES, CORRECTED, WEIGHTS
+from lab.ui.parameters import COLOUR, CORRECTED, HEAD, KEY_TOKEN, LAYER, TOKEN, VERSION, WEIGHTS
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
@@ -40,14 +38,14 @@ def take_opened(trace: Trace) -> None:
     if reported is None or reported == st.session_state.get(_TAKEN):
         return
     st.session_state[_TAKEN] = reported
-    block = cached_heads.thumbnails(trace).block
+    block = thumbnails(trace).block
     place = opened_place(reported, trace.model.config.layers, trace.model.config.heads, len(trace))
     if place is None:
         return
     layer, head, query, key = place
     query, key = strongest_in(as_heads(trace.layer(layer).attention)[head], query, key, block)
-    for name, value in (("layer", layer), ("head", head), ("token", query), ("key_token", key)):
-        st.session_state[name] = value + 1
+    for parameter, value in ((LAYER, layer), (HEAD, head), (TOKEN, query), (KEY_TOKEN, key)):
+        parameter.set(value + 1)
     told, sent, _ = st.session_state[_MARK]
     st.session_state[_MARK] = (told, sent, (layer, head))
 
@@ -64,20 +62,18 @@ def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, i
 
 def choose_colour() -> str:
     """Sidebar: what colours the heads, the weights alone or a frame by what; of a metric, which formula."""
-    offered = [str(each) for each in CHOICES["colour"]]
     with sidebar.controls():
-        chosen = st.selectbox(
-            "Colour by", offered, key="colour", bind="query-params", persist_state="session",
-            help="A frame around each head shows its metric, or its score for a pattern.",
-        )  # fmt: skip
+        chosen = COLOUR.choose(
+            "Colour by", help="A frame around each head shows its metric, or its score for a pattern."
+        )
         if chosen in _METRICS:
             choose_version()
-    return str(chosen)
+    return chosen
 
 
 def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str) -> None:
     """The figure, and beside it the head that is open (all from 0)."""
-    corrected, tau = selection.chosen("version") == CORRECTED, threshold()
+    corrected, tau = VERSION.chosen() == CORRECTED, threshold()
     config = trace.model.config
     left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
     with left:
@@ -92,7 +88,7 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
             st.caption(_beside_chance(trace, colour))
         mount("model_view", view.payload(), _KEY, states=("opened",))
         call = partial(figures.head_numbers, trace, corrected, tau)
-        show_numbers(partial(_table, trace, corrected, tau), "heads", call)
+        show_numbers(call, "heads", call)
     with right:
         _show_opened(trace, layer, head, query, key)
 
@@ -102,15 +98,15 @@ def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames 
     if colour == WEIGHTS:
         return None
     if colour in _METRICS:
-        return figures.metric_frames(cached_heads.metrics(trace, tau), colour, corrected, tau)
-    return figures.pattern_frames(cached_tags.patterns(trace), colour)
+        return figures.metric_frames(trace, colour, corrected, tau)
+    return figures.pattern_frames(trace, colour)
 
 
 def view_of(
     trace: Trace, opened: tuple[int, int] = (0, 0), frames: Frames | None = None, told: int = 0
 ) -> ModelView:  # fmt: skip
     """What is sent to the browser, with the layer and head ``opened`` (from 0) marked."""
-    found = cached_heads.thumbnails(trace)
+    found = thumbnails(trace)
     return model_view(
         found.maps, trace.labels, model=trace.model.id, block=found.block, causal=is_causal(trace), frames=frames,
         opened=opened, told=told,
@@ -119,21 +115,16 @@ def view_of(
 
 def _beside_chance(trace: Trace, colour: str) -> str:
     """What the scores of a pattern are to be compared with, and which heads are named after it."""
-    place, chance = _PATTERNS.index(colour), cached_tags.chance(trace)
+    place, chance = _PATTERNS.index(colour), trace_chance(trace)
     uniform, untrained = float(chance.uniform[place]), float(chance.untrained[place])
     if np.isnan(uniform):
         return "This text has no case of the pattern, or a causal model cannot show it."
-    named = int(np.count_nonzero(cached_tags.names(trace) == PATTERNS[place].id))
+    named = int(np.count_nonzero(trace_names(trace) == PATTERNS[place].id))
     return (
         f"On this text a uniform head scores {uniform:.3f}, and the best head of the same architecture with random "
         f"weights {untrained:.3f}. {named} of {trace.model.config.layers * trace.model.config.heads} heads are clearly "
         f"above both and named {colour.lower()}."
     )
-
-
-def _table(trace: Trace, corrected: bool, tau: float) -> pd.DataFrame:
-    found = cached_tags.patterns(trace), cached_tags.chance(trace)
-    return figures.head_numbers_of(cached_heads.metrics(trace, tau), *found, corrected, tau)
 
 
 def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> None:

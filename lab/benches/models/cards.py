@@ -13,8 +13,7 @@ from lab.course.words import escaped, quoted
 from lab.models.catalogue import CATALOGUE, ModelCard, card
 from lab.models.config import CheckpointError
 from lab.models.model_cards import CARD, Code, ModelCardText, Picture, Table, read_model_card
-from lab.ui import selection
-from lab.ui.cached import runs as cached
+from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
 
 
@@ -35,19 +34,13 @@ def show_cards(page: OpenPage) -> None:
 
 def _choose(offered: Sequence[str], model: str) -> str:
     """The picker. It starts at the sidebar's model and follows it when that changes."""
-    asked = st.session_state.pop("asked.card", None)
-    if asked is not None and asked not in offered:
-        selection.note(f"There is no card of {quoted(asked[:40])}, so you see that of {escaped(model)}.")
-    before = st.session_state.get("_card.model")
+    asked, before = parameters.CARD.chosen(), st.session_state.get("_card.model")
     st.session_state["_card.model"] = model
     if before not in (None, model):
-        st.session_state["card"] = model
-    elif st.session_state.get("card") not in offered:
-        st.session_state.pop("card", None)
-    chosen = st.segmented_control(
-        "Card of", offered, default=model, required=True, key="card", bind="query-params", format_func=str
-    )
-    return chosen if chosen in offered else model
+        parameters.CARD.set(model)
+    elif asked and asked not in offered:
+        selection.note(f"There is no card of {quoted(asked[:40])}, so you see that of {escaped(model)}.")
+    return parameters.CARD.buttons("Card of", offered, model)
 
 
 def _show_part(folder: Path) -> None:
@@ -90,14 +83,14 @@ _HERE = {
 
 
 def _state(entry: ModelCard) -> str:
-    if cached.needs_download(entry.id) is None:
+    if runs.needs_download(entry.id) is None:
         return "on this machine"
-    return "can be downloaded" if cached.downloads_allowed() else "not on this server"
+    return "can be downloaded" if runs.downloads_allowed() else "not on this server"
 
 
 def _show_local(name: str) -> None:
     """A folder the operator offers, with its card if it has one."""
-    folder = cached.local_models()[name]
+    folder = runs.local_models()[name]
     if (folder / CARD).is_file():
         _show_part(folder)
         return
@@ -122,7 +115,7 @@ def _show_catalogue() -> None:
         }
     )
     st.table(table, border="horizontal", hide_index=True)
-    if cached.downloads_allowed():
+    if runs.downloads_allowed():
         st.markdown("Choose one in the sidebar; a lesson then offers the download.")
     else:
         st.markdown("Whoever runs this server can allow downloads with `LAB_ALLOW_DOWNLOADS=1`.")

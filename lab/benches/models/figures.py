@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from lab.analysis.heads import twins as analysis
 from lab.analysis.heads.attention import attention_map
-from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions as read
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -33,11 +32,7 @@ def head_spread(traced: Trace, name: str) -> Heatmap:
 
     Raises ValueError for a single token, which has nothing to spread.
     """
-    return drawn_spread(analysis.head_spread(traced), name)
-
-
-def drawn_spread(values: Values, name: str) -> Heatmap:
-    """The same of ``values``, (L, H)."""
+    values = analysis.head_spread(traced)
     layers, heads = values.shape
     return heatmap(
         values, [str(i + 1) for i in range(layers)], [str(i + 1) for i in range(heads)],

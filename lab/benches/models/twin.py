@@ -12,17 +12,19 @@ import streamlit as st
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.twins import attention_moved, head_spread, layer_spread
 from lab.analysis.words import predictions as read
+from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Prediction
 from lab.benches.models import figures
 from lab.course.checks import MARGIN, Option, Question
 from lab.course.words import escaped, quoted, share
+from lab.models.catalogue import twin_id
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
-from lab.ui import parameters, selection
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.page import OpenPage
+from lab.ui.parameters import TWIN_SEED
 from lab.ui.prediction import PredictionView, cannot_predict, look
 from lab.ui.quiz import predict
 
@@ -33,9 +35,7 @@ Pair = tuple[Trace, Trace]
 
 
 def _seed() -> int:
-    default, least, most = parameters.NUMBERS["twin_seed"]
-    st.number_input("Seed of the random weights", least, most, default, key="twin_seed", bind="query-params", width=240)
-    return selection.current().twin_seed
+    return TWIN_SEED.choose("Seed of the random weights", width=240)
 
 
 def _pair(trace: Trace) -> tuple[Pair, str]:
@@ -46,7 +46,12 @@ def _pair(trace: Trace) -> tuple[Pair, str]:
         "they are before training. The twin has learned nothing."
     )
     seed = _seed()
-    return (trace, cached.twin_run(trace, seed)), f"random weights (seed {seed})"
+    return (trace, _untrained(trace, seed)), f"random weights (seed {seed})"
+
+
+def _untrained(trace: Trace, seed: int) -> Trace:
+    """The same text through the twin."""
+    return runs.run(twin_id(trace.model.id, seed), trace.text, trace.pair or "", trace.interventions)
 
 
 def show_maps(page: OpenPage, trace: Trace) -> Pair:
@@ -71,7 +76,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
             title = f"Map {letter}: {names[which]}" if known else f"Map {letter}"
             call = partial(figures.head_map, pair[which], layer, head, title, high)
             # The lines of the notebook would tell whose map it is.
-            draw(call(), f"map-{letter}", call=call if known else None)
+            draw(call if known else call(), f"map-{letter}")
             if len(trace) > figures.MAP_TOKENS:
                 st.caption(f"The first {figures.MAP_TOKENS} of {len(trace)} tokens are drawn.")
     st.markdown(
@@ -115,9 +120,9 @@ def show_heads(page: OpenPage, trace: Trace) -> Pair:
         "mean over rows: 0 if each token attends to one, 1 if each attends to all alike."
     )
     names, keys = (trace.model.id, twin), ("spread-trained", "spread-random")
-    for column, traced, name, values, key in zip(st.columns(2), pair, names, spreads, keys, strict=True):
+    for column, traced, name, key in zip(st.columns(2), pair, names, keys, strict=True):
         with column:
-            draw(figures.drawn_spread(values, name), key, call=partial(figures.head_spread, traced, name))
+            draw(partial(figures.head_spread, traced, name), key)
     trained, untrained = spreads
     st.markdown(
         f"Mean over the {trained.size} heads: **{trained.mean():.2f}** in {escaped(trace.model.id)}, "
@@ -138,7 +143,8 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
     view = look(page, trace, first=True)
     if view is None:
         return pair
-    seen = cached.twin_run(view.trace, selection.current().twin_seed)
+    seen = _untrained(trace, TWIN_SEED.chosen())
+    seen = masked_run(seen, view.chosen) if view.chosen else seen
     untrained = (
         read.next_prediction(seen, view.place)
         if view.causal

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.heads.named import CLEARLY
-from lab.analysis.heads.neurons import Decision, Kept, NeuronRow, decide, kept_scores, neuron_row
+from lab.analysis.heads.neurons import Decision, NeuronRow, decide, kept_of, neuron_row
 from lab.analysis.heads.patterns import PATTERNS, Pattern
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
@@ -21,6 +19,7 @@ from lab.models.trace import Trace
 KEYS = 40
 # Dimensions with a bar of their own.
 NAMED = 10
+_NO_CASE = "No query of this text sees keys of the pattern {!r} and others besides."
 ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Needed for the name"
 
 
@@ -33,15 +32,10 @@ def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
     return list(range(near.start, near.stop)) if around else heaviest(row.weights, query, KEYS)
 
 
-def neurons_drawn(traced: Trace, row: NeuronRow, at: tuple[int, int], query: int, around: bool) -> NeuronChart:
-    """The neuron view of a row already computed; ``at`` is (layer, head)."""
-    title = f"Neurons of {place(*at)}"
-    return neuron_chart(row, traced.labels, query, drawn_keys(row, query, around), title=title)
-
-
-def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = False) -> pd.DataFrame:
+def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = False) -> NeuronChart:
     """Query, keys, products, scores, weights, values and what comes of them: one line a key that is drawn."""
-    return neurons_drawn(traced, neuron_row(traced, layer, head, query), (layer, head), query, around).table()
+    row, title = neuron_row(traced, layer, head, query), f"Neurons of {place(layer, head)}"
+    return neuron_chart(row, traced.labels, query, drawn_keys(row, query, around), title=title)
 
 
 def pattern_of(id: str) -> Pattern:
@@ -52,20 +46,16 @@ def pattern_of(id: str) -> Pattern:
 def _decision(traced: Trace, layer: int, head: int, pattern: str) -> Decision:
     found = decide(traced, layer, head, pattern)
     if found is None:
-        raise ValueError(f"No query of this text sees keys of the pattern {pattern!r} and others besides.")
+        raise ValueError(_NO_CASE.format(pattern))
     return found
 
 
 def deciding(traced: Trace, layer: int, head: int, pattern: str) -> Figure:
-    """What each dimension adds to the pattern's keys over the others, the strongest first.
+    """What each dimension adds to the pattern's keys over the others, the strongest first; the last bar is the rest.
 
     Raises ValueError where no query of the text sees both kinds of key.
     """
-    return deciding_drawn(_decision(traced, layer, head, pattern), (layer, head), pattern)
-
-
-def deciding_drawn(found: Decision, at: tuple[int, int], pattern: str) -> Figure:
-    """The same of a decision already computed. The last bar is the rest, so that the bars add up."""
+    found = _decision(traced, layer, head, pattern)
     values, rest = found.difference[found.order], max(0, len(found.order) - NAMED)
     labels = [f"dimension {dimension + 1}" for dimension in found.order[:NAMED]]
     shown = values[:NAMED].tolist()
@@ -73,7 +63,7 @@ def deciding_drawn(found: Decision, at: tuple[int, int], pattern: str) -> Figure
         labels.append(f"the other {rest}")
         shown.append(float(values[NAMED:].sum()))
     return bars(
-        labels, shown, title=f"{pattern_of(pattern).name}: what each dimension adds, {place(*at)}",
+        labels, shown, title=f"{pattern_of(pattern).name}: what each dimension adds, {place(layer, head)}",
         value_title="Score of the pattern’s keys − the others’",
     )  # fmt: skip
 
@@ -83,14 +73,10 @@ def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
 
     Raises ValueError where no query of the text sees both kinds of key.
     """
-    return dimensions_drawn(_decision(traced, layer, head, pattern), (layer, head), pattern)
-
-
-def dimensions_drawn(found: Decision, at: tuple[int, int], pattern: str) -> Heatmap:
-    """The same of a decision already computed."""
+    found = _decision(traced, layer, head, pattern)
     return strips(
         [found.pattern, found.others, found.difference], ["its keys", "other keys", "difference"],
-        title=f"{pattern_of(pattern).name}: mean of q_d · k_d, {place(*at)}", value_title="Product",
+        title=f"{pattern_of(pattern).name}: mean of q_d · k_d, {place(layer, head)}", value_title="Product",
     )  # fmt: skip
 
 
@@ -99,16 +85,13 @@ def kept(traced: Trace, layer: int, head: int, pattern: str, count: int) -> Figu
 
     Raises ValueError where no query of the text sees both kinds of key.
     """
-    order = _decision(traced, layer, head, pattern).order.tolist()
-    return kept_drawn(kept_scores(traced, (layer, head), pattern, order, count), (layer, head), pattern)
-
-
-def kept_drawn(found: Kept, at: tuple[int, int], pattern: str) -> Figure:
-    """The same of scores already computed. No dimension at all leaves a uniform head: the line starts half way up."""
-    uniform = found.at(0)[0]
+    found = kept_of(traced, (layer, head), pattern, count)
+    if found is None:
+        raise ValueError(_NO_CASE.format(pattern))
+    uniform = found.at(0)[0]  # no dimension at all leaves a uniform head
     needed = uniform + CLEARLY * (1 - uniform)
     return lines(
         {ONLY: found.only, WITHOUT: found.without, NEEDED: [needed] * len(found.counts)},
-        title=f"{pattern_of(pattern).name}: score of {place(*at)}", x=found.counts.tolist(),
+        title=f"{pattern_of(pattern).name}: score of {place(layer, head)}", x=found.counts.tolist(),
         x_title="Strongest dimensions", y_title="Score", y_domain=(0.0, 1.0),
     )  # fmt: skip

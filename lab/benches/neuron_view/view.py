@@ -9,17 +9,18 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads import neurons as measure
-from lab.analysis.heads.neurons import DECIDED, Decision, Kept, NeuronRow, Walk, neuron_row
+from lab.analysis.heads.neurons import DECIDED, Decision, Kept, NeuronRow, neuron_row
+from lab.analysis.heads.pattern import own_pattern
 from lab.analysis.heads.patterns import Pattern
+from lab.analysis.heads.walk import Walk, best_head, walk
 from lab.benches.neuron_view import figures
 from lab.course.words import escaped, named, signed
 from lab.models.trace import Trace
 from lab.ui import parameters, selection
-from lab.ui.cached import neurons as cached_neurons
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import AROUND, HEAVIEST
+from lab.ui.parameters import AROUND
 
 NEURONS, DECIDING, WALKS = "Neurons", "Which neurons decide", "Three patterns"
 
@@ -50,13 +51,13 @@ class NeuronView:
 def show_neurons(view: NeuronView) -> None:
     """From the query's and the keys' vectors to what the head adds."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        choose_token(view.trace, "token", "Query: the token that attends", view.query)
+        choose_token(view.trace, "Query: the token that attends", view.query)
         around = len(view.trace) > figures.KEYS and _choose_keys()
     row = neuron_row(view.trace, view.layer, view.head, view.query)
     _say_row(view, row, around)
-    chart = figures.neurons_drawn(view.trace, row, view.at, view.query, around)
-    mount("neuron_view", chart.payload, "neuron-view")
     call = partial(figures.neurons, view.trace, view.layer, view.head, view.query, around)
+    chart = call()
+    mount("neuron_view", chart.payload, "neuron-view")
     show_numbers(chart.table, "neuron-view", call)
     st.caption(
         "Hover a cell, or use the arrow keys on a key, for its dimension in every strip. Click a key, or press "
@@ -67,11 +68,7 @@ def show_neurons(view: NeuronView) -> None:
 
 def _choose_keys() -> bool:
     """Which keys of a long text have a row; True for those around the query."""
-    chosen = st.segmented_control(
-        "Keys", [HEAVIEST, AROUND], default=HEAVIEST, required=True, key="keys", bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
-    return chosen == AROUND
+    return parameters.KEYS.choose("Keys") == AROUND
 
 
 def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
@@ -94,23 +91,17 @@ def show_deciding(view: NeuronView) -> None:
     """The score difference between a pattern's keys and the others, by dimension."""
     pattern, count = _choose_pattern(view)
     _say_best(view, pattern)
-    found = cached_neurons.decision(view.trace, view.at, pattern.id)
-    if found is None:
+    found = measure.decide(view.trace, *view.at, pattern.id)
+    kept = measure.kept_of(view.trace, view.at, pattern.id, count)
+    if found is None or kept is None:
         _say_no_case(view, pattern)
         return
     _say_decision(found, pattern)
     left, right = st.columns(2)
     with left:
-        draw(
-            figures.deciding_drawn(found, view.at, pattern.id), "neurons-deciding",
-            call=partial(figures.deciding, view.trace, *view.at, pattern.id),
-        )  # fmt: skip
-    kept = cached_neurons.kept(view.trace, view.at, pattern.id, found, count)
+        draw(partial(figures.deciding, view.trace, *view.at, pattern.id), "neurons-deciding")
     with right:
-        draw(
-            figures.kept_drawn(kept, view.at, pattern.id), "neurons-kept",
-            call=partial(figures.kept, view.trace, *view.at, pattern.id, count),
-        )  # fmt: skip
+        draw(partial(figures.kept, view.trace, *view.at, pattern.id, count), "neurons-kept")
     _say_kept(found, kept, count)
     st.latex(
         r"\Delta_d = \operatorname{mean}_i\ \Bigl(\operatorname{mean}_{j \in P(i)} q_{id}\,k_{jd} - "
@@ -121,16 +112,11 @@ def show_deciding(view: NeuronView) -> None:
 
 def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:
     """The pattern, and how many dimensions are kept or left out."""
-    offered = parameters.CHOICES["pattern"]
-    default, least, most = parameters.NUMBERS["dimensions"]
     with st.container(horizontal=True):
-        name = st.selectbox(
-            "Pattern", offered, key="pattern", bind="query-params", persist_state="session", width=280,
-        )  # fmt: skip
-        asked = st.number_input(
-            "Strongest dimensions", least, most, default, key="dimensions", bind="query-params",
-            persist_state="session", width=180, help="How many are kept alone, and how many are left out.",
-        )  # fmt: skip
+        name = parameters.PATTERN.choose("Pattern", width=280)
+        asked = parameters.DIMENSIONS.choose(
+            "Strongest dimensions", width=180, help="How many are kept alone, and how many are left out."
+        )
     if asked > view.width:
         selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
     pattern = next((pattern for pattern in DECIDED if pattern.name == name), None)
@@ -139,7 +125,7 @@ def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:
 
 def _own_pattern(view: NeuronView) -> Pattern:
     """What the head on screen shows most clearly, said with its numbers."""
-    own = cached_neurons.own_pattern(view.trace, view.at)
+    own = own_pattern(view.trace, *view.at)
     if own is None:
         st.markdown("This head shows none of the patterns more than a uniform head does. Choose one, or another head.")
         return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
@@ -152,13 +138,13 @@ def _own_pattern(view: NeuronView) -> Pattern:
 
 def _say_best(view: NeuronView, pattern: Pattern) -> None:
     """The way to the head that shows the pattern best, from any other."""
-    walk = cached_neurons.walk(view.trace, pattern)
-    if walk is None or (walk.best.layer, walk.best.head) == view.at:
+    found = walk(view.trace, pattern)
+    if found is None or (found.best.layer, found.best.head) == view.at:
         return
-    best = walk.best
+    best = found.best
     st.button(
         f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows it best: {best.score:.3f}",
-        key="_best_head", icon=":material/arrow_forward:", on_click=_take, args=(walk, DECIDING),
+        key="_best_head", icon=":material/arrow_forward:", on_click=_take, args=(found, DECIDING),
     )  # fmt: skip
 
 
@@ -230,12 +216,12 @@ def show_walks(view: NeuronView) -> None:
                     f"{escaped(view.trace.model.id)} is causal: no query sees the next token. Its mirror image is "
                     "the previous token."
                 )
-            walk = cached_neurons.walk(view.trace, by_id[id])
-            if walk is None:
+            found = walk(view.trace, by_id[id])
+            if found is None:
                 st.markdown("This text has no case of the pattern.")
             else:
-                _show_walk(view, walk)
-    code(measure.best_head, measure.decide)
+                _show_walk(view, found)
+    code(best_head, measure.decide)
 
 
 def _show_walk(view: NeuronView, walk: Walk) -> None:
@@ -243,10 +229,7 @@ def _show_walk(view: NeuronView, walk: Walk) -> None:
     _say_walk(view, walk)
     at, id = (walk.best.layer, walk.best.head), walk.best.pattern.id
     if walk.decision is not None:
-        draw(
-            figures.dimensions_drawn(walk.decision, at, id), f"neurons-{id.replace('_', '-')}",
-            call=partial(figures.dimensions, view.trace, *at, id),
-        )  # fmt: skip
+        draw(partial(figures.dimensions, view.trace, *at, id), f"neurons-{id.replace('_', '-')}")
     _ways(walk)
 
 
@@ -292,6 +275,8 @@ def _ways(walk: Walk) -> None:
 
 
 def _take(walk: Walk, step: str) -> None:
-    st.session_state["layer"], st.session_state["head"] = walk.best.layer + 1, walk.best.head + 1
-    st.session_state["token"], st.session_state["pattern"] = walk.query + 1, walk.best.pattern.name
-    st.session_state["step"] = step
+    parameters.LAYER.set(walk.best.layer + 1)
+    parameters.HEAD.set(walk.best.head + 1)
+    parameters.TOKEN.set(walk.query + 1)
+    parameters.PATTERN.set(walk.best.pattern.name)
+    parameters.STEP.set(step)

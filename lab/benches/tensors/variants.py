@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.heads.variants import LINSCALE, NOSEP, RAW, REDUCED, SOFTMAX_SCALE, VARIANTS, Variant, variant
+from lab.analysis.heads.variants import LINSCALE, NOSEP, RAW, REDUCED, SOFTMAX_SCALE, Variant, variant
 from lab.analysis.words.cuts import CutError, cut_words, default_cut, separator
 from lab.benches.tensors import variant_figures as figures
 from lab.course.words import escaped, quoted
@@ -52,25 +52,24 @@ def show_variants(trace: Trace, layer: int, head: int) -> None:
 def _controls() -> tuple[str, bool]:
     """Which variant; whether raw stands beside it."""
     with st.container(horizontal=True):
-        chosen = st.segmented_control(
-            "Variant", list(VARIANTS), default=REDUCED, required=True, key="variant", bind="query-params",
-            persist_state="session",
+        chosen = parameters.VARIANT.choose(
+            "Variant",
             help="The short names are those of bertplus, which belongs to TransEasy, a set of Python tools for BERT.",
-        )  # fmt: skip
+        )
         alone = st.segmented_control("Maps", [_BOTH, _ALONE], default=_BOTH, required=True, key="_variant_maps")
-    return str(chosen), alone == _ALONE
+    return chosen, alone == _ALONE
 
 
 def _choose_words(trace: Trace) -> str | None:
     """A cut of the text by hand that fits it; None for the tokenizer's own words."""
     sign, own = separator(trace.encoding), default_cut(trace.encoding)
     with st.expander("Cut the words yourself", icon=":material/content_cut:"):
-        typed = st.text_area(
-            f"The text with {sign} between words; nothing means the tokenizer’s own words", key="word_cut",
-            bind="query-params", persist_state="session", max_chars=2 * parameters.MAX_CHARACTERS,
-            placeholder=own[:200], height=80,
-        )  # fmt: skip
-        st.button("Start from the tokenizer’s words", on_click=_take_own, args=(own,), icon=":material/edit:")
+        typed = parameters.WORD_CUT.area(
+            f"The text with {sign} between words; nothing means the tokenizer’s own words", 80, placeholder=own[:200]
+        )
+        st.button(
+            "Start from the tokenizer’s words", on_click=parameters.WORD_CUT.set, args=(own,), icon=":material/edit:"
+        )
         if not typed.strip():
             return None
         try:
@@ -79,10 +78,6 @@ def _choose_words(trace: Trace) -> str | None:
             st.warning(f"{escaped(str(error))} You see the tokenizer’s own words.", icon=":material/content_cut:")
             return None
     return typed
-
-
-def _take_own(own: str) -> None:
-    st.session_state["word_cut"] = own
 
 
 def _warn(raw: Variant, found: Variant) -> None:

@@ -21,17 +21,17 @@ from lab.analysis.layers.inspector import (
     proven_difference,
     refusal,
     rows_of,
+    statistics_of,
     values,
 )
 from lab.benches.tensors import figures
 from lab.course.words import escaped, quoted
 from lab.models.tensor_entries import GROUPS, TensorEntry
 from lab.models.trace import Trace
-from lab.ui import selection
-from lab.ui.cached import runs as cached
-from lab.ui.cached import tensors as cached_tensors
+from lab.ui import runs, selection
 from lab.ui.drawing import draw
-from lab.ui.parameters import DEFAULTS
+from lab.ui.parameter_kinds import Text
+from lab.ui.parameters import STATE, TENSOR, TENSOR_COLUMNS, TENSOR_ROWS
 
 _ALL = "All groups"
 _BERTSCOPE = "bertscope belongs to TransEasy, a set of Python tools for BERT; it names a run’s tensors, too."
@@ -47,7 +47,7 @@ class Shown:
 
 def show_tensor(trace: Trace, layer: int, head: int) -> Shown:
     """One tensor of the catalogue; the proof's part is filled in when the proof is made."""
-    entry = _choose(cached_tensors.catalogue(trace))
+    entry = _choose(trace.catalogue())
     cut = _choose_part(trace, entry, layer, head)
     _describe(trace, entry)
     left, right = st.columns([2, 1])
@@ -69,10 +69,11 @@ def _part(trace: Trace, cut: Cut) -> partial[figures.Figure]:
 def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
     """Search, group and tensor; what was chosen stays as long as it is among those found."""
     by_name = {entry.name: entry for entry in entries}
-    asked = selection.current().tensor
+    asked = TENSOR.chosen()
     if asked not in by_name:
-        selection.note(f"This model has no tensor {quoted(asked[:40])}, so you see {escaped(DEFAULTS.tensor)}.")
-        asked = st.session_state["tensor"] = DEFAULTS.tensor
+        selection.note(f"This model has no tensor {quoted(asked[:40])}, so you see {escaped(TENSOR.default)}.")
+        asked = TENSOR.default
+        TENSOR.set(asked)
     search, groups, names = st.columns([2, 1, 2])
     with search:
         query = st.text_input("Search", key="_search", placeholder="softmax, selfattn_qkt, intermediate.dense …")
@@ -102,9 +103,9 @@ def _take() -> None:
 
 def _keep(name: str) -> None:
     """Another tensor has other rows and columns."""
-    st.session_state["tensor"] = name
-    for field in ("tensor_rows", "tensor_columns"):
-        st.session_state[field] = ""
+    TENSOR.set(name)
+    for field in (TENSOR_ROWS, TENSOR_COLUMNS):
+        field.set("")
 
 
 def _index(entries: Sequence[TensorEntry]) -> pd.DataFrame:
@@ -123,8 +124,8 @@ def _choose_part(trace: Trace, entry: TensorEntry, layer: int, head: int) -> Cut
             lead = _choose_state(trace.model.config.layers)
     places = []
     for field, axis, size, place in (
-        ("tensor_rows", entry.axes[-2] if len(entry.shape) > 1 else None, rows_of(entry), fields[0]),
-        ("tensor_columns", entry.axes[-1], entry.shape[-1], fields[1]),
+        (TENSOR_ROWS, entry.axes[-2] if len(entry.shape) > 1 else None, rows_of(entry), fields[0]),
+        (TENSOR_COLUMNS, entry.axes[-1], entry.shape[-1], fields[1]),
     ):
         with place:
             places.append(range(size) if axis is None else _choose_range(field, axis, size))
@@ -132,23 +133,19 @@ def _choose_part(trace: Trace, entry: TensorEntry, layer: int, head: int) -> Cut
 
 
 def _choose_state(layers: int) -> int:
-    asked = selection.current().state
+    asked = STATE.chosen()
     if asked > layers:
         selection.note(f"The states run from 0, the embeddings, to {layers}; state {asked} became {layers}.")
-    st.session_state["_state"] = min(asked, layers)
-
-    def take() -> None:
-        st.session_state["state"] = st.session_state["_state"]
-
-    return st.selectbox("State (0: embeddings)", range(layers + 1), key="_state", on_change=take)
+    return STATE.choose("State (0: embeddings)", range(layers + 1), min(asked, layers))
 
 
-def _choose_range(field: str, axis: str, size: int) -> range:
-    what = "Rows" if field == "tensor_rows" else "Columns"
-    typed = st.text_input(
-        f"{what}: {axis}, 1 to {size:,}", key=field, bind="query-params", placeholder="all", persist_state="session",
+def _choose_range(field: Text, axis: str, size: int) -> range:
+    what = "Rows" if field == TENSOR_ROWS else "Columns"
+    typed = field.line(
+        f"{what}: {axis}, 1 to {size:,}",
+        placeholder="all",
         help="A range such as 1-64, 65- or 7. Nothing typed means all.",
-    )  # fmt: skip
+    )
     try:
         return parse_range(typed, size, f"{what.lower()}")
     except RangeError as error:
@@ -192,7 +189,7 @@ def _span(places: range) -> str:
 
 def _show_statistics(trace: Trace, cut: Cut) -> DeltaGenerator:
     """The selection summed up, beside the place for the proof."""
-    summed = cached_tensors.statistics(trace, cut)
+    summed = statistics_of(trace, cut)
     if summed is None:
         st.markdown("Every score of the selection is masked (−∞).")
     else:
@@ -244,7 +241,7 @@ def _take_home(trace: Trace, cut: Cut) -> None:
 def show_difference(trace: Trace, shown: Shown) -> None:
     """How far this very tensor is from Hugging Face's, out of the proof's table."""
     cut, entry = shown.cut, shown.cut.entry
-    difference = proven_difference(cached.proof(trace), cut)
+    difference = proven_difference(runs.proof(trace), cut)
     if difference is not None:
         whole = f" of layer {cut.layer + 1}" if entry.of_layer else f" at state {cut.lead}" if leading(entry) else ""
         said = f"**Hugging Face**: max |difference| over the whole tensor{whole}: **{difference:.1e}**."

@@ -3,12 +3,14 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 _JOINERS = {"\u200c", "\u200d"}  # they shape Persian words and emoji families; hiding them breaks both
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _RIGHT_TO_LEFT = {"R", "AL"}
 
 
+@lru_cache(maxsize=4096)
 def visible(text: str, limit: int | None = 24) -> str:
     """`text` with everything invisible or order-changing shown as a sign, at most `limit` characters.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import pandas as pd
@@ -19,8 +19,12 @@ from lab.charts.components.packing import pack
 class TreeChart:
     """A tree ready for :func:`lab.ui.components.mount`: its bytes, and what makes its table."""
 
-    payload: bytes
+    payload: bytes = field(repr=False)
     table: Callable[[], pd.DataFrame]
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: its table."""
+        return str(self.table().to_html())
 
 
 def tree_chart(

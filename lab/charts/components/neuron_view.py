@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -20,8 +20,12 @@ from lab.charts.components.packing import pack
 class NeuronChart:
     """A row ready for :func:`lab.ui.components.mount`: its bytes, and what makes its table."""
 
-    payload: bytes
+    payload: bytes = field(repr=False)
     table: Callable[[], pd.DataFrame]
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: its table."""
+        return str(self.table().to_html())
 
 
 def neuron_chart(

@@ -9,14 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads import metric_parts as take
-from lab.analysis.heads.metrics import METRICS
-from lab.analysis.heads.values import Values, is_causal
+from lab.analysis.heads.metrics import METRICS, trace_metrics
+from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.course.words import quoted
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.lessons.attention_metrics import checks as ask
-from lab.ui import parameters
-from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.metric_choice import (
     LESSON,
@@ -28,20 +26,21 @@ from lab.ui.metric_choice import (
     uniform,
 )
 from lab.ui.one_head import OneHead
+from lab.ui.parameters import TAU
 from lab.ui.quiz import predict
 
 
 def show_specials(view: OneHead) -> None:
     """Leave out [CLS] and [SEP]; where there are none, the first token."""
     trace = view.trace
-    out, special = take.places_left_out(trace)
+    out, special = places_left_out(trace)
     if out.all():
         st.info("Nothing else is left of this text. Write a longer one.", icon=":material/edit:")
         return
     names = " and ".join(dict.fromkeys(quoted(trace.labels[i]) for i in np.flatnonzero(out)))
     kept = int((~out).sum())
     what = "the special tokens" if special else "the first token"
-    before, after = found(view.trace), cached_heads.metrics(trace, threshold(), only_words=True)
+    before, after = found(view.trace), trace_metrics(trace, threshold(), only_words=True)
     at = (view.layer.index, view.head)
     question = ask.without_specials(at, before.corrected["spread"][at], after.corrected["spread"][at], what)
     if question is not None and not predict(LESSON, question):
@@ -63,7 +62,7 @@ def _stands_in(causal: bool) -> str:
 def _show_removed(view: OneHead, removed: Values) -> None:
     """How much of their attention went there, head by head."""
     at = (view.layer.index, view.head)
-    draw(figures.removed_of(view.trace, removed, *at), "removed", call=partial(figures.removed, view.trace, *at))
+    draw(partial(figures.removed, view.trace, *at), "removed")
     st.markdown(
         f"In {view.place}, the tokens that stay had spent **{removed[at]:.1%}** of their attention there on average. "
         f"In {int(np.count_nonzero(removed > 0.5))} of {removed.size} heads it was more than half."
@@ -81,7 +80,7 @@ def _table_of_both(view: OneHead, corrected: bool) -> None:
     table = pd.DataFrame({"metric": [metric.name for metric in METRICS]})
     for name, every in (
         ("all tokens", found(view.trace)),
-        ("without", cached_heads.metrics(view.trace, threshold(), True)),
+        ("without", trace_metrics(view.trace, threshold(), only_words=True)),
     ):
         table[name] = [float(every.values(metric.id, corrected)[at]) for metric in METRICS]
     table["unit"] = [unit(metric, corrected) for metric in METRICS]
@@ -92,20 +91,13 @@ def _table_of_both(view: OneHead, corrected: bool) -> None:
 def show_threshold(view: OneHead) -> None:
     """Sparsity counts the cells below τ, and τ is a choice."""
     n, causal, trace = len(view.trace), is_causal(view.trace), view.trace
-    st.segmented_control(
-        "Threshold τ", sorted(map(str, parameters.CHOICES["tau"]), key=float), default="0.01", required=True, key="tau",
-        bind="query-params", persist_state="session",
-    )  # fmt: skip
-    tau = threshold()
+    tau = float(TAU.choose("Threshold τ"))
     question = ask.uniform_below(n, causal, tau)
     if question is not None and not predict(LESSON, question):
         return
     shown = (view.layer.index, view.head, tau)
-    below = figures.sparsities(trace, *shown)
-    draw(
-        figures.by_threshold_of(below, *shown), "by-threshold", call=partial(figures.by_threshold, trace, *shown)
-    )  # fmt: skip
-    own, flat = (shares[-1] for shares in below.values())
+    draw(partial(figures.by_threshold, trace, *shown), "by-threshold")
+    own, flat = (shares[-1] for shares in take.sparsity_by_threshold(trace, *shown))
     cells = n * (n + 1) // 2 if causal else n * n
     st.markdown(
         f"**{own:.1%}** of the {cells:,} cells of this head are below τ = {tau:g}; of a uniform head’s cells it is "
@@ -117,7 +109,7 @@ def show_threshold(view: OneHead) -> None:
         )
         + " The corrected metric compares each row with its own $1/\\ell_i$ instead of with one τ."
     )
-    of_head = cached_heads.metrics(trace, tau).corrected["sparsity"][view.layer.index, view.head]
+    of_head = trace_metrics(trace, tau).corrected["sparsity"][view.layer.index, view.head]
     st.markdown(f"Corrected, this head’s sparsity is **{of_head:.1%}**, whatever τ; a uniform head’s is 0 %.")
     code(take.shares_below)
 
@@ -129,17 +121,13 @@ def show_length(view: OneHead) -> None:
     if question is not None and not predict(LESSON, question):
         return
     metric = choose_metric()
-    by_length = cached_heads.uniform_by_length(causal, threshold())
+    by_length = take.uniform_by_length(causal, threshold())
     at = (view.layer.index, view.head)
     if no_choice(found(view.trace).values(metric.id, True)):
         return
     for corrected in (False, True):
-        own = float(found(view.trace).values(metric.id, corrected)[at])
-        draw(
-            figures.by_length_of(by_length, metric.id, n, own, corrected, threshold()),
-            f"by-length-{'corrected' if corrected else 'raw'}",
-            call=partial(figures.by_length, view.trace, metric.id, *at, corrected, threshold()),
-        )
+        shown = (metric.id, *at, corrected, threshold())
+        draw(partial(figures.by_length, view.trace, *shown), f"by-length-{'corrected' if corrected else 'raw'}")
     raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
     even = uniform(view.trace)
     st.markdown(

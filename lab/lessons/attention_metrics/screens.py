@@ -128,7 +128,7 @@ def _card(
 
 def show_by_hand(view: OneHead) -> None:
     """The entropy of one row, term by term."""
-    choose_token(view.trace, "token", "Query: whose row", view.query)
+    choose_token(view.trace, "Query: whose row", view.query)
     weights = attention_map(view.layer, view.head)
     row = take.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
     count = len(row.weights)
@@ -211,10 +211,7 @@ def show_all(view: OneHead) -> None:
         return
     layers, heads = values.shape
     shown = (metric.id, view.layer.index, view.head, corrected, threshold())
-    draw(
-        figures.all_heads_of(every, *shown), ALL_HEADS, clickable=True,
-        call=partial(figures.all_heads, view.trace, *shown),
-    )  # fmt: skip
+    draw(partial(figures.all_heads, view.trace, *shown), ALL_HEADS, clickable=True)
     high, low = (np.unravel_index(int(at), values.shape) for at in (values.argmax(), values.argmin()))
     st.markdown(
         f"Highest: layer {high[0] + 1}, head {high[1] + 1} (**{values[high]:.3f}**). Lowest: layer {low[0] + 1}, head "
@@ -238,10 +235,7 @@ def show_layer(view: OneHead) -> None:
     if no_choice(values):
         return
     shown = (metric.id, layer, view.head, corrected, threshold())
-    draw(
-        figures.one_layer_of(found(view.trace), uniform(view.trace), *shown), "one-layer",
-        call=partial(figures.one_layer, view.trace, *shown),
-    )  # fmt: skip
+    draw(partial(figures.one_layer, view.trace, *shown), "one-layer")
     own, mean = float(values[view.head]), float(values.mean())
     st.markdown(
         f"The dashed line is a uniform head on {len(view.trace)} tokens, **{even:.3f}**. Head {view.head + 1} has "

@@ -1,17 +1,11 @@
-"""Runs with the input changed: other segments, tokens in another order, and how far the vectors move.
-
-What ends in ``_of`` draws a measurement that is at hand; the function of the same name without it measures first.
-"""
+"""Runs with the input changed: other segments, tokens in another order, and how far the vectors move."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 
 from lab.analysis.heads.attention import heaviest
 from lab.analysis.layers.embeddings import (
-    Gap,
     Movement,
     Order,
     SegmentChange,
@@ -39,11 +33,7 @@ def segment_means(traced: Trace, movement: Movement) -> dict[str, Values]:
 
 def segment_movement_by_layer(traced: Trace, change: SegmentChange) -> Figure:
     """How far vectors move, layer by layer, when the segments are changed. Errors: those of ``segment_movement``."""
-    return segment_movement_by_layer_of(traced, segment_movement(traced, change))
-
-
-def segment_movement_by_layer_of(traced: Trace, movement: Movement) -> Figure:
-    """The same, measured before."""
+    movement = segment_movement(traced, change)
     return settled(lines(
         segment_means(traced, movement), x=range(len(movement.distance)), x_title=STATES,
         y_title="Distance ÷ length", title="How far vectors move, on average",
@@ -52,12 +42,7 @@ def segment_movement_by_layer_of(traced: Trace, movement: Movement) -> Figure:
 
 def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int = 0) -> Figure:
     """How far each token's last vector moves; of a long text ``token`` and those that move farthest."""
-    return segment_movement_by_token_of(traced, segment_movement(traced, change), token)
-
-
-def segment_movement_by_token_of(traced: Trace, movement: Movement, token: int = 0) -> Figure:
-    """The same, measured before."""
-    moved, n = movement.distance[-1], len(traced)
+    moved, n = segment_movement(traced, change).distance[-1], len(traced)
     shown = heaviest(moved.astype(np.float32), token, min(n, BARS))
     part = "" if n <= BARS else f", the {len(shown)} of {n} that move farthest"
     return bars(
@@ -76,11 +61,7 @@ def ways_to_run(traced: Trace) -> dict[str, Interventions]:
 
 def reordering(traced: Trace, order: Order) -> Figure:
     """How far the outputs are from having moved with their tokens, hidden state by hidden state."""
-    return reordering_of({name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()})
-
-
-def reordering_of(gaps: Mapping[str, Gap]) -> Figure:
-    """The same, measured before; by the names of :func:`ways_to_run`."""
+    gaps = {name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()}
     return settled(lines(
         {name: gap.layers for name, gap in gaps.items()}, x=range(len(gaps[WITHOUT].layers)), x_title=STATES,
         y_title="max |difference|", title="Difference in each hidden state", value_format=".2g",

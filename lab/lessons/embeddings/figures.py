@@ -1,8 +1,7 @@
 """Positions as vectors: the learned table beside sinusoids, how alike positions are, wavelengths and shifts.
 
 Positions count from 0, as in Vaswani et al. 2017, §3.5. ``length`` is how many are looked at, ``width`` and
-``base`` are those of the sinusoids; of more than a drawing holds, every k-th is drawn. What ends in ``_of`` draws
-a measurement that is at hand; the function of the same name without it measures first.
+``base`` are those of the sinusoids; of more than a drawing holds, every k-th is drawn.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.layers import positions as analysis
 from lab.analysis.layers.embeddings import Array, position_rows
-from lab.analysis.layers.positions import BASE, Measure, Values, by_distance, similarity, sinusoids, spaced, wavelengths
+from lab.analysis.layers.positions import BASE, Measure, Values, sinusoids, spaced, wavelengths
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.strips import strips
@@ -20,7 +19,6 @@ from lab.charts.marks.lines import lines, settled
 from lab.figures.embeddings import DIMENSIONS, dimension_names, stretch
 from lab.models.trace import Trace
 
-Spread = tuple[Values, Values, Values]
 ROWS = 64
 MAP = 96
 _WAVES = 4  # pairs of dimensions drawn as curves, at even steps
@@ -70,22 +68,12 @@ def row_lengths(traced: Trace, length: int, width: int, base: float = BASE) -> F
 
 def learned_similarity(traced: Trace, length: int, measure: Measure = "cosine") -> Heatmap:
     """How alike the learned vectors of two positions are, each with each."""
-    return learned_similarity_of(similarity(position_rows(traced, length), measure), measure)
-
-
-def learned_similarity_of(alike: Values, measure: Measure) -> Heatmap:
-    """The same, measured before: ``alike`` (length, length)."""
-    return _map(alike, measure, "learned positions")
+    return _map(analysis.learned_similarity(traced, length, measure)[0], measure, "learned positions")
 
 
 def sinusoid_similarity(length: int, width: int, base: float = BASE, measure: Measure = "cosine") -> Heatmap:
     """How alike the sinusoids of two positions are, each with each."""
-    return sinusoid_similarity_of(similarity(sinusoids(np.arange(length), width, base), measure), width, measure)
-
-
-def sinusoid_similarity_of(alike: Values, width: int, measure: Measure) -> Heatmap:
-    """The same, measured before: ``alike`` (length, length)."""
-    return _map(alike, measure, f"sinusoids, d = {width}")
+    return _map(analysis.sinusoid_similarity(length, width, base, measure)[0], measure, f"sinusoids, d = {width}")
 
 
 def _map(values: Values, measure: Measure, of: str) -> Heatmap:
@@ -101,17 +89,11 @@ def similarity_by_distance(
     traced: Trace, length: int, width: int, base: float = BASE, measure: Measure = "cosine"
 ) -> Figure:  # fmt: skip
     """Least, mean and largest similarity of learned vectors at each distance, and that of sinusoids."""
-    learned = by_distance(similarity(position_rows(traced, length), measure))
-    computed = by_distance(similarity(sinusoids(np.arange(length), width, base), measure))
-    return similarity_by_distance_of(learned, computed, measure)
-
-
-def similarity_by_distance_of(learned: Spread, computed: Spread, measure: Measure) -> Figure:
-    """The same, measured before: least, mean and largest at each distance."""
-    least, mean, most = learned
+    _, (least, mean, most) = analysis.learned_similarity(traced, length, measure)
+    _, (_, computed, _) = analysis.sinusoid_similarity(length, width, base, measure)
     return settled(lines(
-        {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed[1]},
-        x=range(len(computed[1])), x_title="Distance |p − q|", y_title=measure.capitalize(),
+        {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed},
+        x=range(len(computed)), x_title="Distance |p − q|", y_title=measure.capitalize(),
         title=f"{measure.capitalize()} by distance",
     ))  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import get_args
 
 import streamlit as st
 
@@ -14,8 +13,8 @@ from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings.change_figures import WITH, WITHOUT
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models.encoding import word_of
-from lab.ui.cached import layers as cached_layers
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import ORDER
 from lab.ui.quiz import predict
 
 _SHOWN = 12  # tokens of a text that a sentence may list
@@ -27,11 +26,7 @@ def show_position_lab(view: EmbeddingView) -> None:
     if len(trace) < 2:
         st.info("A single token has no other order. Write a longer sentence in the sidebar.", icon=":material/edit:")
         return
-    orders = get_args(Order)
-    chosen = st.segmented_control(
-        "The tokens are", orders, default=orders[0], required=True, key="order", bind="query-params"
-    )
-    order: Order = chosen if chosen in orders else orders[0]
+    order = ORDER.choose("The tokens are")
     moved = reordered(trace.encoding, new_order(order, len(trace)))
     st.markdown(
         f"As typed: {_row(trace.labels)}  \n{order.capitalize()}: "
@@ -41,9 +36,9 @@ def show_position_lab(view: EmbeddingView) -> None:
         st.info("In this order the row of tokens is the same as before. Choose another.", icon=":material/edit:")
         return
     ways = figures.ways_to_run(trace)
-    if not predict(LESSON, ask.after_reordering(order, cached_layers.permutation_gap(trace, order, ways[WITHOUT]))):
+    if not predict(LESSON, ask.after_reordering(order, permutation_gap(trace, order, ways[WITHOUT]))):
         return
-    gaps = {name: cached_layers.permutation_gap(trace, order, way) for name, way in ways.items()}
+    gaps = {name: permutation_gap(trace, order, way) for name, way in ways.items()}
     _draw(view, gaps, order)
     st.markdown(_explained(view, gaps))
     code(permutation_gap)
@@ -58,7 +53,7 @@ def _draw(view: EmbeddingView, gaps: dict[str, Gap], order: Order) -> None:
     with st.container(horizontal=True):
         for name, gap in gaps.items():
             st.metric(f"max |difference|, {name}", f"{gap.layers.max():.2g}", border=True, width="content")
-    draw(figures.reordering_of(gaps), "position-lab", call=partial(figures.reordering, view.trace, order))
+    draw(partial(figures.reordering, view.trace, order), "position-lab")
     segment = "; its segment goes with it" if view.trace.model.config.segments > 1 else ""
     st.markdown(
         f"Each token is compared with itself, at its old and at its new place{segment}. The largest number in these "

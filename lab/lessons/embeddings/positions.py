@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import get_args
 
 import numpy as np
 import streamlit as st
 
 from lab.analysis.layers.embeddings import position_rows
-from lab.analysis.layers.positions import Measure, by_distance, frequencies, similarity, sinusoids
+from lab.analysis.layers.positions import (
+    Measure,
+    Spread,
+    by_distance,
+    frequencies,
+    learned_similarity,
+    similarity,
+    sinusoid_similarity,
+    sinusoids,
+)
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import figures
-from lab.lessons.embeddings.figures import Spread
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView, choose_dimensions
-from lab.ui import parameters, selection
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH, SIMILARITY
 from lab.ui.quiz import predict
 
 
@@ -24,25 +31,12 @@ def settings() -> tuple[int, int, float]:
     """The sinusoids' length, width and base, from three sliders."""
     left, middle, right = st.columns(3)
     with left:
-        slider("pe_length", "Positions", 8)
+        length = PE_LENGTH.choose("Positions", 8)
     with middle:
-        slider("pe_width", "Dimensions d of the sinusoids", 4)
+        width = PE_WIDTH.choose("Dimensions d of the sinusoids", 4)
     with right:
-        st.select_slider(
-            "Base of the sinusoids", sorted(parameters.CHOICES["pe_base"]), parameters.CHOICES["pe_base"][0],
-            key="pe_base", bind="query-params",
-        )  # fmt: skip
-    chosen = selection.current()
-    _, least, most = parameters.NUMBERS["pe_width"]
-    width = min(max(chosen.pe_width, least), most)
-    length = min(max(chosen.pe_length, parameters.NUMBERS["pe_length"][1]), parameters.NUMBERS["pe_length"][2])
-    base = chosen.pe_base if chosen.pe_base in parameters.CHOICES["pe_base"] else parameters.CHOICES["pe_base"][0]
+        base = PE_BASE.choose("Base of the sinusoids")
     return length, width - width % 2, float(base)
-
-
-def slider(name: str, label: str, step: int) -> None:
-    default, least, most = parameters.NUMBERS[name]
-    st.slider(label, least, most, default, step, key=name, bind="query-params")
 
 
 def show_tables(view: EmbeddingView) -> None:
@@ -102,11 +96,7 @@ def _draw_lengths(view: EmbeddingView, length: int, width: int, base: float) -> 
 def show_similarity(view: EmbeddingView) -> None:
     """Which positions are alike? The same map for both tables."""
     length, width, base = settings()
-    measures = get_args(Measure)
-    chosen = st.segmented_control(
-        "Similarity", measures, default=measures[0], required=True, key="similarity", bind="query-params"
-    )
-    measure: Measure = chosen if chosen in measures else measures[0]
+    measure = SIMILARITY.choose("Similarity")
     st.markdown(
         "The **dot product** of two vectors multiplies them dimension by dimension and adds up. For the sinusoids of "
         "positions p and q, each pair of dimensions adds"
@@ -118,26 +108,16 @@ def show_similarity(view: EmbeddingView) -> None:
     question = ask.same_distance(width, base)
     if question is not None and not predict(LESSON, question):
         return
-    learned = similarity(position_rows(view.trace, length), measure)
-    pe = similarity(sinusoids(np.arange(length), width, base), measure)
     left, right = st.columns(2)
     with left:
-        draw(
-            figures.learned_similarity_of(learned, measure), "similarity-learned",
-            call=partial(figures.learned_similarity, view.trace, length, measure),
-        )  # fmt: skip
+        draw(partial(figures.learned_similarity, view.trace, length, measure), "similarity-learned")
     with right:
-        draw(
-            figures.sinusoid_similarity_of(pe, width, measure), "similarity-sinusoids",
-            call=partial(figures.sinusoid_similarity, length, width, base, measure),
-        )  # fmt: skip
+        draw(partial(figures.sinusoid_similarity, length, width, base, measure), "similarity-sinusoids")
     if length > figures.MAP:
         st.caption(f"One position in {math.ceil(length / figures.MAP)} is drawn.")
-    spread, pe_spread = by_distance(learned), by_distance(pe)
-    draw(
-        figures.similarity_by_distance_of(spread, pe_spread, measure), "similarity-by-distance",
-        call=partial(figures.similarity_by_distance, view.trace, length, width, base, measure),
-    )  # fmt: skip
+    draw(partial(figures.similarity_by_distance, view.trace, length, width, base, measure), "similarity-by-distance")
+    _, spread = learned_similarity(view.trace, length, measure)
+    _, pe_spread = sinusoid_similarity(length, width, base, measure)
     _tell_by_distance(spread, pe_spread, measure)
     code(similarity, by_distance)
 

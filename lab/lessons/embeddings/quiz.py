@@ -7,7 +7,7 @@ import numpy as np
 from lab.analysis.layers.embeddings import position_rows, worked_dimension
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView
-from lab.ui.parameters import DEFAULTS
+from lab.ui.parameters import PE_BASE, PE_WIDTH
 from lab.ui.quiz import checks
 
 _POSITIONS = 16  # as many as a learner can look up on the similarity map
@@ -27,6 +27,6 @@ def show_checks(view: EmbeddingView) -> None:
         ask.nearest_position(rows, min(token, len(rows) - 1)),
         ask.learned_numbers(trace.model.config, len(table), view.width, len(trace)),
         ask.longest_sum(trace, view.parts),
-        ask.slowest_wave(DEFAULTS.pe_width, float(DEFAULTS.pe_base)),
+        ask.slowest_wave(PE_WIDTH.default, float(PE_BASE.default)),
     )
     checks(LESSON, candidates, most=4)

@@ -19,9 +19,10 @@ from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.drawing import code, draw
+from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
+from lab.ui.parameters import DIMENSION, FIRST_DIMENSION, PART
 from lab.ui.quiz import predict
 
 LESSON = "embeddings"
@@ -58,19 +59,12 @@ def choose_dimensions(width: int) -> int:
     """The first of the 64 dimensions that are drawn, from 0; all of a narrow model are."""
     if width <= DIMENSIONS:
         return 0
-    last, asked = width - DIMENSIONS + 1, selection.current().first_dimension
+    last, asked = width - DIMENSIONS + 1, FIRST_DIMENSION.chosen()
     if not 1 <= asked <= last:
         selection.note(f"{DIMENSIONS} of {width} dimensions can start at 1 to {last}, so {asked} became {last}.")
-        st.session_state["first_dimension"] = asked = last
-
-    def take() -> None:
-        st.session_state["first_dimension"] = st.session_state["_first_dimension"]
-
-    st.session_state["_first_dimension"] = asked
-    st.number_input(
-        f"First of the {DIMENSIONS} dimensions drawn, of {width}", 1, last, step=DIMENSIONS, key="_first_dimension",
-        on_change=take,
-    )  # fmt: skip
+        asked = last
+        FIRST_DIMENSION.set(asked)
+    FIRST_DIMENSION.type_in(f"First of the {DIMENSIONS} dimensions drawn, of {width}", asked, last, DIMENSIONS)
     return asked - 1
 
 
@@ -81,7 +75,7 @@ def look(page: LessonPage, trace: Trace) -> EmbeddingView:
 
 
 def _choose(view: EmbeddingView) -> None:
-    choose_token(view.trace, "token", "Token", view.token)
+    choose_token(view.trace, "Token", view.token)
 
 
 def show_vectors(view: EmbeddingView) -> None:
@@ -100,19 +94,11 @@ def show_vectors(view: EmbeddingView) -> None:
         return
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
-        part = _choose_part(view)
+        part = PART.choose("Vectors", list(view.parts))
     with right:
         first = choose_dimensions(view.width)
     _draw_rows(view, part, first)
     code(forward.embed)
-
-
-def _choose_part(view: EmbeddingView) -> str:
-    names = list(view.parts)
-    if st.session_state.get("part") not in names:
-        st.session_state.pop("part", None)  # of another model
-    part = st.segmented_control("Vectors", names, default="token", required=True, key="part", bind="query-params")
-    return str(part) if part in names else "token"
 
 
 def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
@@ -135,11 +121,10 @@ def show_sum(view: EmbeddingView) -> None:
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
     call = partial(figures.summands, view.trace, view.token, first, dimension)
-    figure = call()
-    clicked = figure.clicked(draw(figure, "summands", clickable=True, call=call))
+    clicked = draw_cells(call, "summands")
     if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
         st.session_state["_clicked_dimension"] = clicked
-        st.session_state["dimension"] = first + clicked[1] + 1
+        DIMENSION.set(first + clicked[1] + 1)
         st.rerun()
     worked = worked_dimension(view.trace, view.token, dimension)
     _write_sum(view, worked, dimension)
@@ -149,7 +134,7 @@ def show_sum(view: EmbeddingView) -> None:
 
 def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
     """The dimension worked out, from 0: the one clicked, else the largest sum of those drawn."""
-    asked = selection.current().dimension - 1
+    asked = DIMENSION.chosen() - 1
     if shown.start <= asked < shown.stop:
         return asked
     return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import get_args
 
 import streamlit as st
 
@@ -15,9 +14,10 @@ from lab.lessons.embeddings import change_figures as figures
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models.encoding import Encoding
-from lab.ui.cached import layers as cached_layers
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import SEGMENTS
 from lab.ui.quiz import predict
+from lab.ui.sidebar import use_texts
 
 _PAIR = ("The children went to the park.", "They played until it was dark.")
 _NAMES = "AB"
@@ -46,7 +46,7 @@ def show_segments(view: EmbeddingView) -> None:
         if view.page.selection.mode != "Toy":
             st.button("Show a pair of sentences", icon=":material/dynamic_feed:", on_click=_take_pair)
     change = _choose_change(segments, pair=len(set(trace.segment_ids)) > 1)
-    movement = cached_layers.segment_movement(trace, change)
+    movement = segment_movement(trace, change)
     question = ask.first_text_too(movement, trace.encoding) if change == "all 0" else None
     if question is not None and not predict(LESSON, question):
         return
@@ -55,7 +55,7 @@ def show_segments(view: EmbeddingView) -> None:
 
 
 def _take_pair() -> None:
-    st.session_state["text"], st.session_state["pair"] = _PAIR
+    use_texts(*_PAIR)
 
 
 def _draw_segments(encoding: Encoding) -> None:
@@ -76,15 +76,8 @@ def _listed(ids: Sequence[int]) -> str:
 def _choose_change(segments: int, *, pair: bool) -> SegmentChange:
     offered: tuple[SegmentChange, ...] = ("left out",)
     if segments > 1:
-        offered = get_args(SegmentChange) if pair else ("swapped", "left out")
-    if st.session_state.get("segments") not in offered:
-        st.session_state.pop("segments", None)  # of another model
-    chosen = st.segmented_control(
-        "Run it again with the segments", offered, default=offered[0], required=True, key="segments",
-        bind="query-params",
-    )  # fmt: skip
-    found: SegmentChange = chosen if chosen in offered else offered[0]
-    return found
+        offered = SEGMENTS.options if pair else ("swapped", "left out")
+    return SEGMENTS.choose("Run it again with the segments", offered)
 
 
 def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChange) -> None:
@@ -92,14 +85,8 @@ def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChang
         st.markdown(f"Nothing moves: with {_CHANGES[change]}, every number stays as it was.")
         return
     trace = view.trace
-    draw(
-        figures.segment_movement_by_layer_of(trace, movement), "segment-layers",
-        call=partial(figures.segment_movement_by_layer, trace, change),
-    )  # fmt: skip
-    draw(
-        figures.segment_movement_by_token_of(trace, movement, view.token), "segment-tokens",
-        call=partial(figures.segment_movement_by_token, trace, change, view.token),
-    )  # fmt: skip
+    draw(partial(figures.segment_movement_by_layer, trace, change), "segment-layers")
+    draw(partial(figures.segment_movement_by_token, trace, change, view.token), "segment-tokens")
     told = [f"{float(line[-1]):.3f} in {name}" for name, line in figures.segment_means(trace, movement).items()]
     st.markdown(
         f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance "

@@ -10,11 +10,11 @@ import streamlit as st
 from lab.analysis.layers.positions import frequencies, shift_matrix, sinusoids, wavelengths
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import figures
-from lab.lessons.embeddings.positions import settings, slider
+from lab.lessons.embeddings.positions import settings
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView, signed
-from lab.ui import selection
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import choose_token
+from lab.ui.parameters import PE_SHIFT
 from lab.ui.quiz import predict
 
 
@@ -45,9 +45,8 @@ def show_wavelengths(_view: EmbeddingView) -> None:
 def show_shift(view: EmbeddingView) -> None:
     """A step of k positions is the same rotation wherever it starts."""
     length, width, base = settings()
-    choose_token(view.trace, "token", "Token", view.token)
-    slider("pe_shift", "Shift k", 1)
-    k, place = min(max(selection.current().pe_shift, 1), 64), view.token
+    choose_token(view.trace, "Token", view.token)
+    k, place = PE_SHIFT.choose("Shift k"), view.token
     st.markdown(
         "Go k positions further: each pair of dimensions turns by the angle k·ω, wherever it was. So PE(p + k) is a "
         f"**matrix M** times PE(p), and M depends on k, not on p. Here p = {place}, the position of {view.word} (token "

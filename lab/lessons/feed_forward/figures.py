@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.layers import feed_forward as analysis
-from lab.analysis.layers.feed_forward import FavouredWord
 from lab.analysis.layers.sublayers import stages
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import activations
@@ -110,12 +107,7 @@ def favoured_words(traced: Trace, layer: int, neuron: int) -> Figure:
 
     Raises ValueError for a model without a vocabulary head.
     """
-    found = analysis.favoured_words(traced.model, traced.layer(layer).weights.w_2[neuron], WORDS)
-    return drawn_words(found, layer, neuron)
-
-
-def drawn_words(found: Sequence[FavouredWord], layer: int, neuron: int) -> Figure:
-    """The same of words already found."""
+    found = analysis.words_written(traced.model, layer, neuron, WORDS)
     return bars(
         [word.word for word in found], [word.deviation for word in found], value_title="Standard deviations",
         title=f"Words in the direction that neuron {neuron + 1:,} writes, layer {layer + 1}", value_format=".2f",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.excitation import Excited, NeuronSurvey
-from lab.analysis.layers.feed_forward import favoured_words, most_active
+from lab.analysis.layers.excitation import Excited, NeuronSurvey, neuron_survey
+from lab.analysis.layers.feed_forward import chance_deviation, most_active, words_written
 from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import figures, reading
@@ -19,10 +19,10 @@ from lab.models import forward
 from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
 from lab.toy.data import as_text
-from lab.ui.cached import layers as cached_layers
 from lab.ui.drawing import code, draw
-from lab.ui.parameters import TOY, Selection
+from lab.ui.parameters import NEURON, TOY
 from lab.ui.quiz import predict
+from lab.ui.selection import Selection
 from lab.ui.toys import runs as toy_runs
 
 if TYPE_CHECKING:
@@ -92,11 +92,7 @@ def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
         label, neuron = f"Show neuron {best + 1:,}, the most selective one of {view.place}", best
     else:
         return
-    st.button(label, key="_other_neuron", on_click=_take_neuron, args=(neuron,))
-
-
-def _take_neuron(neuron: int) -> None:
-    st.session_state["neuron"] = neuron + 1
+    st.button(label, key="_other_neuron", on_click=NEURON.set, args=(neuron + 1,))
 
 
 def _texts(chosen: Selection) -> tuple[str, ...]:
@@ -109,13 +105,13 @@ def _texts(chosen: Selection) -> tuple[str, ...]:
 def _survey(view: FeedForwardView) -> NeuronSurvey:
     """The finished survey; what is missing of it is computed now, with a progress bar."""
     model, texts = view.trace.model, _texts(view.page.selection)
-    survey = cached_layers.neuron_survey(model, texts)
+    survey = neuron_survey(model, texts)
     if not survey.finished:
         words = f"Reading {len(texts)} texts …"
         bar = st.progress(0.0, words)
         for _ in range(survey.done, survey.total):
             bar.progress(survey.done / survey.total, words)
-            cached_layers.advance(survey, model)
+            survey.step(model)
         bar.empty()
     return survey
 
@@ -169,18 +165,15 @@ def _show_words(view: FeedForwardView) -> None:
             icon=":material/info:",
         )
         return
-    words = favoured_words(model, view.layer.weights.w_2[view.neuron], figures.WORDS)
+    words = words_written(model, view.layer.index, view.neuron, figures.WORDS)
     if not words:
         return
-    low, high = cached_layers.chance_deviation(model)
+    low, high = chance_deviation(model)
     best = words[0].deviation
     question = ask.further_than_chance(view.neuron, best, high)
     if question is not None and not predict(LESSON, question):
         return
-    draw(
-        figures.drawn_words(words, view.layer.index, view.neuron), "favoured-words",
-        call=partial(figures.favoured_words, view.trace, view.layer.index, view.neuron),
-    )  # fmt: skip
+    draw(partial(figures.favoured_words, view.trace, view.layer.index, view.neuron), "favoured-words")
     skipped = "layers above and all LayerNorms" + ("" if view.config.causal else ", and the head’s own layer")
     st.caption(
         f"The dot product of the row with each word’s output embedding, in standard deviations from the mean over the "

@@ -8,27 +8,28 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
-from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
+from lab.analysis.layers.feed_forward import active_on_words
+from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, sublayer_changes
+from lab.figures.choices import CHANGE_COSINE
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import reading
 from lab.lessons.feed_forward import residual_figures as figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, choose_number
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose
 from lab.models import forward
 from lab.models.catalogue import twin_id
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui.cached import layers as cached_layers
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import DIMENSION, NORM, RESIDUAL
 from lab.ui.quiz import predict
 
 
 def show_residual(view: FeedForwardView) -> None:
     """How much attention and the feed-forward network change each token, beside the same with random weights."""
-    changes, twin = cached_layers.sublayer_changes(view.trace), _untrained(view)
-    before = None if twin is None else cached_layers.sublayer_changes(twin)
+    changes, twin = sublayer_changes(view.trace), _untrained(view)
+    before = None if twin is None else sublayer_changes(twin)
     name = view.name
     after_network = changes.relative[:, 1, view.token]
     before_network = None if before is None else before.relative[:, 1, view.token]
@@ -39,10 +40,7 @@ def show_residual(view: FeedForwardView) -> None:
     with left:
         choose(view, neuron=False)
     with right:
-        measure = str(st.segmented_control(
-            "Measure", [CHANGE_LENGTH, CHANGE_COSINE], default=CHANGE_LENGTH, required=True, key="residual",
-            bind="query-params",
-        ))  # fmt: skip
+        measure = RESIDUAL.choose("Measure")
     st.markdown(
         "x is the token’s vector in the stream. Δ is what a sublayer adds to it. "
         + (
@@ -51,16 +49,13 @@ def show_residual(view: FeedForwardView) -> None:
             else "At 1, Δ is as long as x. At 0.1 it is a tenth as long."
         )
     )
-    _draw_changes(view, changes, measure)
+    _draw_changes(view, measure)
     if view.config.layers > 1:  # one layer is no line
-        draw(
-            figures.drawn_changes_of_token(view.trace, changes, measure, view.token, before), "changes-of-token",
-            call=partial(figures.changes_of_token, view.trace, measure, view.token, twin),
-        )  # fmt: skip
+        draw(partial(figures.changes_of_token, view.trace, measure, view.token, twin), "changes-of-token")
     said = (
         reading.beside_untrained(name, after_network, before_network),
         reading.much_added(after_network, before_network),
-        reading.silent_for_words(cached_layers.active_on_words(view.trace)),
+        reading.silent_for_words(active_on_words(view.trace)),
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
     if before is not None:
@@ -74,17 +69,14 @@ def show_residual(view: FeedForwardView) -> None:
 def _untrained(view: FeedForwardView) -> Trace | None:
     """The same text through the same model with random weights; None for a toy, or where that is on screen."""
     model, chosen = view.trace.model.id, view.page.selection
-    if model not in cached.model_ids():
+    if model not in runs.model_ids():
         return None
-    return cached.run(twin_id(model, chosen.twin_seed), chosen.text, chosen.pair, Interventions())
+    return runs.run(twin_id(model, chosen.twin_seed), chosen.text, chosen.pair, Interventions())
 
 
-def _draw_changes(view: FeedForwardView, changes: SublayerChanges, measure: str) -> None:
+def _draw_changes(view: FeedForwardView, measure: str) -> None:
     """Layers and sublayers down, tokens across."""
-    draw(
-        figures.drawn_changes(view.trace, changes, measure, view.token), "changes",
-        call=partial(figures.changes, view.trace, measure, view.token),
-    )  # fmt: skip
+    draw(partial(figures.changes, view.trace, measure, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
     if n > TOKENS:
         st.caption(f"Drawn are tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
@@ -105,10 +97,7 @@ def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
 def show_norm(view: FeedForwardView) -> None:
     """One LayerNorm at one token: mean 0, variance 1, then γ and β."""
     norms = view.norms
-    where = st.segmented_control(
-        "Which LayerNorm", list(norms), default=next(iter(norms)), required=True, key="norm", bind="query-params"
-    )
-    where = where if where in norms else next(iter(norms))
+    where = NORM.choose("Which LayerNorm", list(norms))
     steps = norms[where]
     question = ask.scaled_input(steps)
     if question is not None and not predict(LESSON, question):
@@ -125,9 +114,9 @@ def show_norm(view: FeedForwardView) -> None:
 
 def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:
     """The dimension to follow, from 0: the one in the link, else the one furthest from the mean."""
-    asked = view.page.selection.dimension
+    asked = DIMENSION.chosen()
     chosen = min(asked, len(steps.x)) or int(np.abs(steps.centred).argmax()) + 1
-    choose_number("dimension", f"Dimension, 1 to {len(steps.x):,}", chosen, len(steps.x))
+    DIMENSION.type_in(f"Dimension, 1 to {len(steps.x):,}", chosen, len(steps.x))
     return chosen - 1
 
 

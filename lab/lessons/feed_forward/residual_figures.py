@@ -5,7 +5,6 @@ from __future__ import annotations
 from lab.analysis.layers.sublayers import (
     SUBLAYERS,
     NormSteps,
-    SublayerChanges,
     layer_norms,
     norm_steps,
     sublayer_changes,
@@ -22,11 +21,7 @@ from lab.models.trace import Trace
 
 def changes(traced: Trace, measure: str, token: int) -> Heatmap:
     """How much each sublayer changes each token, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined."""
-    return drawn_changes(traced, sublayer_changes(traced), measure, token)
-
-
-def drawn_changes(traced: Trace, found: SublayerChanges, measure: str, token: int) -> Heatmap:
-    """The same of changes already measured."""
+    found = sublayer_changes(traced)
     values = found.cosine if measure == CHANGE_COSINE else found.relative
     layers, _, n = values.shape
     tokens = shown(traced, token)
@@ -44,15 +39,8 @@ def changes_of_token(traced: Trace, measure: str, token: int, untrained: Trace |
 
     ``untrained`` is meant for :func:`lab.models.twin.random_twin`, the same model with random weights.
     """
-    before = None if untrained is None else sublayer_changes(untrained)
-    return drawn_changes_of_token(traced, sublayer_changes(traced), measure, token, before)
-
-
-def drawn_changes_of_token(
-    traced: Trace, found: SublayerChanges, measure: str, token: int, untrained: SublayerChanges | None = None
-) -> Figure:
-    """The same of changes already measured."""
-    every = {"": found} | ({} if untrained is None else {", random": untrained})
+    runs = {"": traced} | ({} if untrained is None else {", random": untrained})
+    every = {whose: sublayer_changes(run) for whose, run in runs.items()}
     values = {
         f"{name}{whose}": (of.cosine if measure == CHANGE_COSINE else of.relative)[:, at, token]
         for whose, of in every.items()

@@ -8,19 +8,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.feed_forward import NeuronSteps, nearly_silent, share_below_zero, silent
+from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, nearly_silent, share_below_zero, silent
+from lab.analysis.layers.sublayers import sublayer_changes
 from lab.course.words import named
 from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import figures, reading
 from lab.lessons.feed_forward import residual_figures as residual
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, choose_number, first_neuron
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first_neuron
 from lab.models import forward
-from lab.ui.cached import layers as cached_layers
-from lab.ui.drawing import code, draw
+from lab.ui import parameters as p
+from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.quiz import checks, predict
 
-_WIDTHS = (96, 32, 256)
 _LARGEST = 6
 _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
 
@@ -57,7 +57,7 @@ def _on_the_way(view: FeedForwardView) -> str:
 
 def _say_silence(view: FeedForwardView) -> None:
     """A layer that answers to nothing, or hardly to words, is named as such."""
-    shares = cached_layers.active_on_words(view.trace)
+    shares = active_on_words(view.trace)
     said = reading.silent_for_words(shares)
     if said is not None and view.layer.index in nearly_silent(shares):
         st.info(said, icon=":material/info:")
@@ -77,13 +77,11 @@ def show_neurons(view: FeedForwardView) -> None:
         return
     left, right = st.columns(2)
     with left:
-        choose_number("first_neuron", "First neuron drawn", first_neuron(view) + 1, config.ffn_width, step=_WIDTHS[0])
+        p.FIRST_NEURON.type_in("First neuron drawn", first_neuron(view) + 1, config.ffn_width, p.NEURONS_DRAWN.default)
     with right:
-        drawn = st.segmented_control(
-            "Neurons drawn", _WIDTHS, default=_WIDTHS[0], required=True, key="neurons_drawn", bind="query-params"
-        )
+        drawn = p.NEURONS_DRAWN.choose("Neurons drawn")
     first = first_neuron(view)
-    columns = slice(first, min(first + (drawn if drawn in _WIDTHS else _WIDTHS[0]), config.ffn_width))
+    columns = slice(first, min(first + drawn, config.ffn_width))
     _draw_neurons(view, columns)
     _say_silence(view)
     values = view.layer.ffn_activation
@@ -97,17 +95,16 @@ def show_neurons(view: FeedForwardView) -> None:
 
 def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
     n, rows = len(view.trace), figures.shown(view.trace, view.token)
-    call = partial(figures.neurons, view.trace, view.layer.index, columns.start, columns.stop, view.token, view.neuron)
-    figure = call(clickable=True)
-    clicked = figure.clicked(draw(figure, "neurons", clickable=True, call=call))
+    place = (view.layer.index, columns.start, columns.stop, view.token, view.neuron)
+    clicked = draw_cells(partial(figures.neurons, view.trace, *place, clickable=True), "neurons")
     if n > figures.TOKENS:
         st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     if clicked is not None and (here := (clicked, columns.start, rows.start)) != st.session_state.get(
         "_clicked_neuron"
     ):
         st.session_state["_clicked_neuron"] = here
-        st.session_state["token"] = clicked[0] + rows.start + 1
-        st.session_state["neuron"] = clicked[1] + columns.start + 1
+        p.TOKEN.set(clicked[0] + rows.start + 1)
+        p.NEURON.set(clicked[1] + columns.start + 1)
         st.rerun()
 
 
@@ -204,7 +201,7 @@ def _arithmetic(steps: NeuronSteps) -> str:
 
 def show_checks(view: FeedForwardView) -> None:
     """Questions graded on this text, this layer, this token."""
-    changes = cached_layers.sublayer_changes(view.trace)
+    changes = sublayer_changes(view.trace)
     steps = list(view.norms.values())[-1]
     largest = np.argsort(-np.abs(steps.x), kind="stable")
     hidden = view.layer.ffn_hidden[view.token].numpy()

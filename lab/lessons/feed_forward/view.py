@@ -21,6 +21,8 @@ from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
+from lab.ui.parameters import FIRST_NEURON, NEURON
+from lab.ui.parameters_of_a_run import Place
 
 LESSON = "feed-forward"
 F = TypeVar("F", bound=Figure)
@@ -70,42 +72,32 @@ def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
     """
     token, _ = with_tokens(page.selection, trace)
     traced = trace.layer(layer)
-    chosen = _within(page.selection.neuron, trace, "neuron")
+    chosen = _within(NEURON, trace)
     return FeedForwardView(page, trace, traced, token, chosen - 1 if chosen else most_active(traced, token, 1)[0])
 
 
 def first_neuron(view: FeedForwardView) -> int:
     """The first of the neurons to draw, from 0, out of the link."""
-    return _within(view.page.selection.first_neuron, view.trace, "first_neuron") - 1
+    return _within(FIRST_NEURON, view.trace) - 1
 
 
-def _within(chosen: int, trace: Trace, field: str) -> int:
-    most = trace.model.config.ffn_width
+def _within(place: Place, trace: Trace) -> int:
+    chosen, most = place.chosen(), trace.model.config.ffn_width
     if chosen > most:
         selection.note(
             f"A layer of {escaped(trace.model.id)} has {most:,} neurons, so neuron {chosen:,} became {most:,}."
         )
-        st.session_state[field] = most
+        place.set(most)
     return min(chosen, most)
 
 
 def choose(view: FeedForwardView, *, neuron: bool = True) -> None:
     """Selectors of the token and, where it matters, the neuron."""
     if not neuron:
-        choose_token(view.trace, "token", "Token", view.token)
+        choose_token(view.trace, "Token", view.token)
         return
     left, right = st.columns(2)
     with left:
-        choose_token(view.trace, "token", "Token", view.token)
+        choose_token(view.trace, "Token", view.token)
     with right:
-        choose_number("neuron", f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
-
-
-def choose_number(name: str, label: str, chosen: int, most: int, step: int = 1) -> None:
-    """A number field from 1; ``name`` is the field of the selection that it sets."""
-
-    def take() -> None:
-        st.session_state[name] = st.session_state[f"_{name}"]
-
-    st.session_state[f"_{name}"] = chosen
-    st.number_input(label, 1, most, step=step, key=f"_{name}", on_change=take)
+        NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)

@@ -10,16 +10,16 @@ from lab.analysis.heads.clustering import FEATURES, Clustering, Labels, standard
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
-from lab.analysis.heads.survey import feature, traits
+from lab.analysis.heads.survey import clusters, feature, traits
 from lab.analysis.heads.values import Values
 from lab.charts.cells.categories import Category, category_map
 from lab.course.words import escaped
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization.survey import survey_of
 from lab.lessons.head_specialization.view import LESSON, aside, choose_part, left_out, name_of
-from lab.ui.cached import tags as cached_tags
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
+from lab.ui.parameters import CLUSTERS
 from lab.ui.quiz import predict
 
 CLUSTERED = "clusters-of-heads"
@@ -35,13 +35,10 @@ def show_clusters(view: OneHead) -> None:
     if found is None:
         return
     choose_part(view)
-    asked = st.segmented_control(
-        "Clusters", ["2", "3", "4", "5", "6"], default="3", required=True, key="clusters", bind="query-params"
-    )
-    k = int(str(asked))
+    k = int(CLUSTERS.choose("Clusters"))
     mean = found.mean(left_out(view))
     try:
-        made, rounds = cached_tags.clusters(found.features(left_out(view)), (found.id, left_out(view)), k)
+        made, rounds = clusters(found.survey, len(found.readings), left_out(view), k)
     except ValueError as error:
         st.info(f"No {k} clusters here: {error}", icon=":material/info:")
         return

@@ -11,11 +11,21 @@ import streamlit as st
 from lab.analysis.heads import named as naming
 from lab.analysis.heads import patterns as measure
 from lab.analysis.heads.attention import attention_map
-from lab.analysis.heads.metric_parts import places_left_out
-from lab.analysis.heads.named import CLEARLY, MIXED, Chance, above_chance, clearly_above, name_scores, scores_of
-from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.heads.named import (
+    CLEARLY,
+    MIXED,
+    Chance,
+    above_chance,
+    clearly_above,
+    name_scores,
+    scores_of,
+    trace_chance,
+    trace_names,
+)
+from lab.analysis.heads.patterns import PATTERNS, trace_patterns
+from lab.analysis.heads.specialization import specialization
 from lab.analysis.heads.specialization_parts import specialization_parts
-from lab.analysis.heads.values import Values, is_causal
+from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.course.checks import Question
 from lab.course.words import beside, escaped
 from lab.figures import specialization as figures
@@ -25,14 +35,13 @@ from lab.lessons.head_specialization.view import (
     LESSON,
     aside,
     dimension,
-    draw_names,
+    kept_others,
     kept_tokens,
     left_out,
     tags_or_reason,
 )
 from lab.text.tags.tokens import Tags
-from lab.ui.cached import tags as cached_tags
-from lab.ui.drawing import code
+from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
 from lab.ui.quiz import checks, predict
@@ -50,9 +59,8 @@ _SCORE = st.column_config.NumberColumn(format="%.3f")
 
 def show_patterns(view: OneHead) -> None:
     """Which heads do something that has a name, on this text."""
-    found, chance = cached_tags.patterns(view.trace), cached_tags.chance(view.trace)
-    scores = scores_of(found)
-    names = name_scores(scores, chance)
+    scores, chance = scores_of(trace_patterns(view.trace)), trace_chance(view.trace)
+    names = trace_names(view.trace)
     st.markdown(
         "Some heads do one thing that has a name: they look at the token before, or at the delimiters. A **score** "
         "from 0 to 1 says how much of it a head does:"
@@ -64,7 +72,7 @@ def show_patterns(view: OneHead) -> None:
         return
     layer, head = view.layer.index, view.head
     show_best_heads(scores, chance)
-    draw_names(names, view, "Named heads, this text", NAMED, partial(figures.named_heads, view.trace, layer, head))
+    draw(partial(figures.named_heads, view.trace, layer, head), NAMED, clickable=True)
     _say_head(view, scores[:, layer, head], chance, str(names[layer, head]))
     with st.expander("What the scores are", icon=":material/function:"):
         for pattern in PATTERNS:
@@ -181,10 +189,9 @@ def _scores_table(view: OneHead, scores: Values, chance: Chance) -> pd.DataFrame
             "above chance": [_above(float(value)) for value in above_chance(scores, chance.uniform)],
         }
     )
-    others = cached_tags.other_patterns(view.trace)
-    if others is not None and places_left_out(view.trace)[0].any():
-        rest = scores_of(others)[:, view.layer.index, view.head]
-        above = above_chance(rest, cached_tags.chance(view.trace, others=True).uniform)
+    if kept_others(view) is not None and places_left_out(view.trace)[0].any():
+        rest = scores_of(trace_patterns(view.trace, only_words=True))[:, view.layer.index, view.head]
+        above = above_chance(rest, trace_chance(view.trace, only_words=True).uniform)
         what = aside(view.trace)
         table[f"without {what}"] = ["" if np.isnan(value) else f"{value:.3f}" for value in rest]
         table["above chance there"] = [_above(float(value)) for value in above]
@@ -193,7 +200,7 @@ def _scores_table(view: OneHead, scores: Values, chance: Chance) -> pd.DataFrame
 
 def show_checks(view: OneHead) -> None:
     """Questions on this text and this head."""
-    scores, chance = scores_of(cached_tags.patterns(view.trace)), cached_tags.chance(view.trace)
+    scores, chance = scores_of(trace_patterns(view.trace)), trace_chance(view.trace)
     name = ask.name_of(view.place, scores[:, view.layer.index, view.head], chance)
     passing = clearly_above(scores, chance)
     order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
@@ -206,7 +213,7 @@ def show_checks(view: OneHead) -> None:
 
 
 def _about_tags(view: OneHead, tags: Tags) -> list[Question | None]:
-    every, layer = cached_tags.specialization(view.trace, left_out(view)), view.layer.index
+    every, layer = specialization(view.trace, only_words=left_out(view)), view.layer.index
     keep, causal = kept_tokens(view), is_causal(view.trace)
     n = len(view.trace) if keep is None else int(keep.sum())
     parts = specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)

@@ -12,7 +12,13 @@ import streamlit as st
 
 from lab.analysis.heads import specialization_parts as take
 from lab.analysis.heads.attention import attention_map
-from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension, relative_to_layer, trace_specialization
+from lab.analysis.heads.specialization import (
+    SPECIALIZATIONS,
+    Dimension,
+    relative_to_layer,
+    specialization,
+    trace_specialization,
+)
 from lab.analysis.heads.specialization_parts import Part
 from lab.analysis.heads.values import Values, is_causal
 from lab.charts.base.labels import visible
@@ -35,8 +41,8 @@ from lab.lessons.head_specialization.view import (
     tags_of,
 )
 from lab.text.tags import tokens as carrying
+from lab.text.tags.pipeline import pipeline
 from lab.text.tags.tokens import Tags
-from lab.ui.cached import tags as cached_tags
 from lab.ui.drawing import code, draw_plotly
 from lab.ui.metric_choice import choose_version
 from lab.ui.one_head import OneHead
@@ -60,7 +66,7 @@ def show_tags(view: OneHead) -> None:
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(
-        f"{cached_tags.pipeline().description} Under each token stands its part of speech and, if it has one, its "
+        f"{pipeline().description} Under each token stands its part of speech and, if it has one, its "
         "entity. Each kind of token has its own colour."
     )
     labels = [_label(tags, i) for i in range(len(encoding))]
@@ -129,7 +135,7 @@ def show_seven(view: OneHead) -> None:
     if tags is None:
         return
     layer, keep = view.layer.index, kept_tokens(view)
-    every = cached_tags.specialization(view.trace, left_out(view))
+    every = specialization(view.trace, only_words=left_out(view))
     if not _predicted(view, every.raw[layer], ("content_words", "function_words", "cls")):
         return
     with st.container(horizontal=True):
@@ -170,7 +176,7 @@ def _say_sinks(view: OneHead, removed: Values) -> None:
             "the values would say how much a head leaves over, not what it prefers."
         )
     elif kept_others(view) is not None:
-        values = cached_tags.specialization(view.trace, left_out=True)
+        values = specialization(view.trace, only_words=True)
         st.markdown(
             f"**{values.removed[at]:.0%}** of this head’s attention goes to {tokens} (mean of all heads: "
             f"{values.removed.mean():.0%}). The more goes there, the less is left for any kind of word: a corrected "
@@ -199,7 +205,7 @@ def _otherwise(view: OneHead, shown: Dimension, corrected: bool) -> str:
     """The same value with the other setting of what is left out."""
     if kept_others(view) is None:
         return ""
-    other = cached_tags.specialization(view.trace, left_out=not left_out(view))
+    other = specialization(view.trace, only_words=not left_out(view))
     value = float(other.values(shown.id, corrected)[view.layer.index, view.head])
     if np.isnan(value):
         return ""
@@ -243,7 +249,7 @@ def show_radar(view: OneHead) -> None:
     if tags is None:
         return
     layer = view.layer.index
-    every = cached_tags.specialization(view.trace, left_out(view))
+    every = specialization(view.trace, only_words=left_out(view))
     raw, corrected = every.raw[layer], every.corrected[layer]
     if not _predicted(view, raw, ("self", "long_range", "entities", "punctuation")):
         return
@@ -256,10 +262,7 @@ def show_radar(view: OneHead) -> None:
     everyone = st.segmented_control(
         "Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar", help="The chosen head is filled.",
     ) == _ALL  # fmt: skip
-    draw_plotly(
-        figures.drawn_radar(view.trace, every, layer, view.head, everyone), "radar",
-        partial(figures.radar, view.trace, layer, view.head, everyone, left_out(view)),
-    )  # fmt: skip
+    draw_plotly(partial(figures.radar, view.trace, layer, view.head, everyone, left_out(view)), "radar")
     missing = [
         figures.axis_name(view.trace, each)
         for i, each in enumerate(SPECIALIZATIONS)

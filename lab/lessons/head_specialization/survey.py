@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,23 +9,24 @@ import streamlit as st
 
 from lab.analysis.heads import survey as measure
 from lab.analysis.heads.clustering import FEATURES
-from lab.analysis.heads.named import name_scores
+from lab.analysis.heads.named import name_scores, trace_names, untrained_twin
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.survey import HeadSurvey, Reading
 from lab.analysis.heads.values import Values
 from lab.charts.cells.heatmap import heatmap
 from lab.course.words import escaped
-from lab.figures.specialization import axis_name
+from lab.figures.specialization import axis_name, names_map
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization.patterns import show_best_heads
-from lab.lessons.head_specialization.view import LESSON, aside, choose_part, draw_names, left_out
+from lab.lessons.head_specialization.view import LESSON, aside, choose_part, left_out
 from lab.text.bundled import bundled_sentences
-from lab.text.tags.pipeline import PipelineUnavailable
+from lab.text.tags.pipeline import PipelineUnavailable, pipeline
+from lab.text.tags.tokens import tagged as tagged_tokens
 from lab.toy.data import as_text
-from lab.ui.cached import tags as cached_tags
+from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, OWN, TOY
+from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, SOURCE, TOY
 from lab.ui.quiz import predict
 from lab.ui.toys import runs as toy_runs
 
@@ -38,10 +38,10 @@ _NAMES = "Names"
 
 @dataclass(frozen=True)
 class Surveyed:
-    """What has been read so far: each sentence's features, and what tells this state from any other."""
+    """What a survey has read so far."""
 
+    survey: HeadSurvey
     readings: tuple[Reading, ...]
-    id: Hashable
 
     def features(self, left_out: bool) -> tuple[Values, ...]:
         """Of each sentence, (L, H, F): over all tokens, or without special tokens or first token."""
@@ -70,14 +70,15 @@ def show_many(view: OneHead) -> None:
 def _show_names(view: OneHead, found: Surveyed) -> None:
     scores, chance = measure.pattern_scores(found.mean()), measure.chance_over(found.readings)
     names = name_scores(scores, chance)
-    here = cached_tags.names(view.trace)
+    here = trace_names(view.trace)
     question = ask.same_names(int(np.count_nonzero(names == here)), names.size)
     if question is not None and not predict(LESSON, question):
         return
     show_best_heads(scores, chance)
     st.caption(f"The untrained heads read one sentence in {measure.TWIN_READS}, the others all.")
-    draw_names(names, view, f"Named heads, mean of {len(found.readings)} sentences", AVERAGED)
     layer, head = view.layer.index, view.head
+    drawn = names_map(names, layer, head, f"Named heads, mean of {len(found.readings)} sentences", clickable=True)
+    draw(drawn, AVERAGED, clickable=True)
     changed = int(np.count_nonzero(names != here))
     st.markdown(
         f"**{changed} of {names.size}** heads have another name here than on your text alone. "
@@ -139,7 +140,7 @@ def survey_of(view: OneHead) -> Surveyed | None:
         return None
     tagged = _tagger_there(view)
     model = view.trace.model
-    survey = cached_tags.head_survey(model, texts, tagged)
+    survey = measure.head_survey(model, texts, tagged)
     wanted = hash((survey.texts, tagged, model.id))
     if not survey.finished:
         if st.session_state.get(_READING) == wanted:
@@ -157,7 +158,7 @@ def survey_of(view: OneHead) -> Surveyed | None:
         return None
     if len(readings) < survey.total:
         st.caption(f"{len(readings)} of {survey.total} sentences are read.")
-    return Surveyed(readings, cached_tags.survey_id(survey, model, len(readings), tagged))
+    return Surveyed(survey, readings)
 
 
 def _want(survey: int | None) -> None:
@@ -166,13 +167,13 @@ def _want(survey: int | None) -> None:
 
 def _read(survey: HeadSurvey, view: OneHead, tagged: bool) -> None:
     """Read what is missing. A click on Cancel ends this run of the page between two sentences."""
-    place = st.empty()
+    place, model = st.empty(), view.trace.model
     with place.container():
         words = f"Reading {survey.total} sentences …"
         bar = st.progress(survey.done / survey.total, words)
         st.button("Cancel", icon=":material/stop:", key="_cancel_heads", on_click=_want, args=(None,))
         while not survey.finished:
-            cached_tags.advance(survey, view.trace.model, tagged)
+            survey.step(model, tagged_tokens if tagged else measure.no_tags, untrained_twin(model))
             bar.progress(survey.done / survey.total, words)
     place.empty()
 
@@ -182,7 +183,8 @@ def _tagger_there(view: OneHead) -> bool:
     if view.page.selection.mode == TOY:
         return False
     try:
-        st.caption(cached_tags.pipeline().description)
+        runs.load_tagger()
+        st.caption(pipeline().description)
     except PipelineUnavailable:
         st.caption("The tagger is not available, so what follows leaves out parts of speech and entities.")
         return False
@@ -194,10 +196,7 @@ def _texts(view: OneHead) -> tuple[str, ...]:
     chosen = view.page.selection
     if chosen.mode == TOY:
         return tuple(as_text(each) for each in toy_runs.sentences(chosen).sentences)
-    source = st.segmented_control(
-        "Sentences", [BUNDLED, OWN], default=BUNDLED, required=True, key="source", bind="query-params",
-        help="Bundled: 200 short English sentences that come with the lab.",
-    )  # fmt: skip
+    source = SOURCE.choose("Sentences", help="Bundled: 200 short English sentences that come with the lab.")
     if source == BUNDLED:
         return bundled_sentences()
     # Kept beside the widget, which forgets what is in it when another step is drawn.

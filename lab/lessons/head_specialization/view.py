@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from lab.analysis.heads.metric_parts import keep_others, places_left_out
 from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension
-from lab.analysis.heads.values import Mask
-from lab.charts.base.figure import Figure
+from lab.analysis.heads.values import Mask, keep_others, places_left_out
 from lab.course.words import escaped
-from lab.figures.specialization import axis_name, drawn_names
+from lab.figures.specialization import axis_name
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
-from lab.text.tags.tokens import Tags
-from lab.ui.cached import tags as cached_tags
-from lab.ui.drawing import draw
+from lab.text.tags.tokens import Tags, trace_tags
+from lab.ui import runs
+from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
-from lab.ui.sinks import choose_sinks, sinks_left_out
 
 LESSON = "head-specialization"
 
@@ -42,8 +35,8 @@ def tags_of(view: OneHead) -> Tags | None:
 def tags_or_reason(trace: Trace) -> Tags | None:
     """The same for any text."""
     try:
-        cached_tags.pipeline()  # by itself, so that its spinner is seen
-        return cached_tags.tags(trace)
+        runs.load_tagger()
+        return trace_tags(trace)
     except PipelineUnavailable as error:
         st.warning(
             f"{escaped(str(error))} Without it there are no parts of speech. “Named patterns” works without.",
@@ -89,11 +82,3 @@ def name_of(dimension: Dimension, trace: Trace) -> str:
 def dimension(id: str) -> Dimension:
     """A dimension by its id."""
     return next(known for known in SPECIALIZATIONS if known.id == id)
-
-
-def draw_names(
-    names: NDArray[np.str_], view: OneHead, title: str, key: str, call: partial[Figure] | None = None
-) -> dict[str, Any]:  # fmt: skip
-    """The map of names, (L, H) ids of patterns; a click chooses a head."""
-    figure = drawn_names(names, view.layer.index, view.head, title, clickable=True)
-    return draw(figure, key, clickable=True, call=call)

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.values import Values
-from lab.analysis.sentences.attention import RELATIVE, mean_cells
+from lab.analysis.sentences.attention import RELATIVE, mean_between, mean_cells
 from lab.analysis.sentences.split import expected
 from lab.charts.base.labels import visible
 from lab.course.metric_cards import tex
@@ -16,7 +16,6 @@ from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_measure, choose_part
 from lab.ui.blanks import blanks
-from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.quiz import predict
 
@@ -28,7 +27,7 @@ def show_by_hand(view: SentencesView) -> None:
     """Mean mass and its correction for length, for one pair of sentences."""
     choose_part(view)
     a, b, found = view.a, view.b, view.found
-    sent = cached_heads.mean_cells(view.trace, found, a, b).weights.sum(axis=1, dtype=np.float64)
+    sent = view.cells(a, b).weights.sum(axis=1, dtype=np.float64)
     config = view.trace.model.config
     st.markdown(
         f"What each token of sentence {a + 1} sends to sentence {b + 1}: its weights on those {len(found.members[b])} "
@@ -114,10 +113,7 @@ def show_specials(view: SentencesView) -> None:
     question = ask.left_out(view.kept, view.without, view.a, view.outside)
     if question is not None and not predict(LESSON, question):
         return
-    draw(
-        figures.drawn_everywhere(view.between(view.apart), view.a), "with-specials",
-        call=partial(figures.everywhere, view.trace, view.a),
-    )  # fmt: skip
+    draw(partial(figures.everywhere, view.trace, view.a), "with-specials")
     _say_taken(view)
     st.markdown(f"Now leave {view.outside} out, and let every row of every head sum to 1 again:")
     measure = choose_measure(view)
@@ -157,7 +153,7 @@ def _say_first(view: SentencesView) -> None:
     """What the first token takes where there is no special one: it stands in a sentence."""
     a, queries = view.a, view.kept.members[view.a]
     others = queries > 0  # the first token has nothing else to attend to
-    taken = float(cached_heads.mean_cells(view.trace, view.kept, a, 0).weights[others, 0].mean())
+    taken = float(mean_between(view.trace, view.sentences.of_token, a, 0).weights[others, 0].mean())
     even = float(np.mean([1 / (query + 1) if view.causal else 1 / len(view.trace) for query in queries[others]]))
     whole = f"The other tokens of sentence 1 send {taken:.3f} to"
     if a:
@@ -178,14 +174,11 @@ def _say_first(view: SentencesView) -> None:
 
 def _draw_both(view: SentencesView, measure: str) -> tuple[float, float]:
     """The matrix as it is and with those tokens left out, on one scale; the chosen cell of both."""
-    reads = (view.between(view.kept), view.between(view.without))
-    top = float(np.nanmax([read.values(measure) for read in reads]))
-    for column, read, name in zip(st.columns(2), reads, ("all tokens", "left out"), strict=True):
+    both, cell = [view.values(measure, left_out) for left_out in (False, True)], (view.a, view.b)
+    top = float(np.nanmax(both))
+    for column, left_out, name in zip(st.columns(2), (False, True), ("all tokens", "left out"), strict=True):
         with column:
-            title, out = f"{measure}, {name}", read.found.renormalised
-            draw(
-                figures.drawn_matrix(read, measure, (view.a, view.b), title, top), f"matrix-{name[:3]}",
-                call=partial(figures.matrix, view.trace, measure, view.a, view.b, title, top, out),
-            )  # fmt: skip
-    before, after = (float(read.values(measure)[view.a, view.b]) for read in reads)
+            title = f"{measure}, {name}"
+            draw(partial(figures.matrix, view.trace, measure, cell, title, top, left_out), f"matrix-{name[:3]}")
+    before, after = (float(values[cell]) for values in both)
     return before, after

@@ -6,14 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.sentences.split import Sentences, aside, crossing, joined, number
+from lab.analysis.sentences.split import Sentences, as_one, crossing, joined
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_part
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
-from lab.ui.cached import heads as cached_heads
-from lab.ui.cached import runs as cached
 from lab.ui.drawing import draw
 from lab.ui.quiz import predict
 from lab.ui.sidebar import use_texts
@@ -24,10 +22,8 @@ def show_pair(view: SentencesView) -> None:
     if view.trace.pair is None:
         _offer(view)
         return
-    text, spans = joined(view.trace.encoding)
-    one = cached.other_run(view.trace.model, text)
-    first = [span for span in spans if span[1] <= len(view.trace.encoding.text)]
-    sentences = number(one.encoding, (spans,))
+    one, sentences = as_one(view.trace)
+    first = [span for span in joined(view.trace.encoding)[1] if span[1] <= len(view.trace.encoding.text)]
     if len(sentences) != len(view.sentences):
         st.info(
             "At the model’s limit the two runs keep different sentences. Shorten the texts.", icon=":material/edit:"
@@ -56,22 +52,16 @@ def _offer(view: SentencesView) -> None:
 def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
     in_pair = view.sentences.in_pair
     apart = crossing(view.found, in_pair)
-    others = aside(one, sentences) if view.left_out else None
-    alone = cached_heads.inter_sentence(one, others or sentences.of_token, renormalise=others is not None)
-    together = crossing(alone, in_pair)
+    together = crossing(figures.read(one, sentences, view.left_out), in_pair)
     question = ask.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS) if not view.causal else None
     choose_part(view)
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(f"The model ran twice on the same words. {_border(view.trace.encoding, one.encoding, view.trace)}")
     top = float(max(apart.max(), together.max()))
-    for column, values, name in zip(st.columns(2), (together, apart), ("one segment", "a pair"), strict=True):
+    for column, in_one, name in zip(st.columns(2), (True, False), ("one segment", "a pair"), strict=True):
         with column:
-            as_one = name == "one segment"
-            draw(
-                figures.drawn_between_texts(values, as_one, top, view.causal), f"mass-{name[-4:]}",
-                call=partial(figures.between_texts, view.trace, as_one, top, view.left_out),
-            )  # fmt: skip
+            draw(partial(figures.between_texts, view.trace, in_one, top, view.left_out), f"mass-{name[-4:]}")
     there = f"A to B: {together[0, 1]:.3f} in one segment, **{apart[0, 1]:.3f}** as a pair. " if not view.causal else ""
     st.markdown(f"{there}B to A: {together[1, 0]:.3f} in one segment, **{apart[1, 0]:.3f}** as a pair.")
     if view.can_leave_out:

@@ -24,7 +24,6 @@ from lab.lessons.inter_sentence_attention.view import (
     say_no_toy,
     say_sinks,
 )
-from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.quiz import checks, predict
 
@@ -82,14 +81,9 @@ def show_matrix(view: SentencesView) -> None:
         return
     choose_part(view)
     measure = choose_measure(view)
-    values = view.between(view.found).values(measure)
-    draw(
-        figures.drawn_matrix(
-            view.between(view.found), measure, (view.a, view.b), f"{measure}, sentence to sentence", clickable=True
-        ),
-        MATRIX, clickable=True,
-        call=partial(figures.matrix, view.trace, measure, view.a, view.b, left_out=view.left_out),
-    )  # fmt: skip
+    values, cell = view.values(measure, view.left_out), (view.a, view.b)
+    call = partial(figures.matrix, view.trace, measure, cell, left_out=view.left_out, clickable=True)
+    draw(call, MATRIX, clickable=True)
     st.markdown(
         f"From sentence {view.a + 1} to sentence {view.b + 1}: **{values[view.a, view.b]:.3f}**. Rows are the "
         "sentences that attend (queries), columns those attended to (keys). Click a cell to choose another pair."
@@ -105,12 +99,9 @@ def show_matrix(view: SentencesView) -> None:
 def _show_mean(view: SentencesView) -> None:
     """The tokens of one cell, mean over all heads."""
     a, b = view.a, view.b
-    cells = cached_heads.mean_cells(view.trace, view.found, a, b)
+    cells = view.cells(a, b)
     st.header(f"The tokens behind it: sentence {a + 1} to sentence {b + 1}")
-    draw(
-        figures.drawn_mean(view.between(view.found), cells, a, b), "block",
-        call=partial(figures.block, view.trace, a, b, left_out=view.left_out),
-    )  # fmt: skip
+    draw(partial(figures.block, view.trace, a, b, left_out=view.left_out), "block")
     _say_part(view)
     query, key = np.unravel_index(int(cells.weights.argmax()), cells.weights.shape)
     st.markdown(
@@ -126,10 +117,7 @@ def _show_largest(view: SentencesView) -> None:
     found, a, b = view.found, view.a, view.b
     layer, head, query, key = (int(number) for number in found.where[a, b])
     st.header(f"Where the maximum is: layer {layer + 1}, head {head + 1}")
-    draw(
-        figures.drawn_largest(view.between(found), a, b), "block",
-        call=partial(figures.block, view.trace, a, b, MAXIMUM, view.left_out),
-    )  # fmt: skip
+    draw(partial(figures.block, view.trace, a, b, MAXIMUM, view.left_out), "block")
     _say_part(view)
     python = f" In Python: `trace.layer({layer}).attention[{head}, {query}, {key}]`." if not view.left_out else ""
     st.markdown(
@@ -180,21 +168,15 @@ def show_direction(view: SentencesView) -> None:
             "This model reads from left to right, so a token attends to its own sentence and to earlier ones, never to "
             "later ones. Cells above the diagonal do not exist: there is no second direction to compare with."
         )
-        draw(
-            figures.drawn_matrix(view.between(view.found), MASS, (a, b), f"{MASS}, sentence to sentence"),
-            "one-direction", call=partial(figures.matrix, view.trace, MASS, a, b, left_out=view.left_out),
-        )  # fmt: skip
+        draw(partial(figures.matrix, view.trace, MASS, (a, b), left_out=view.left_out), "one-direction")
         return
     question = ask.other_direction(view.found, a, b)
     if question is not None and not predict(LESSON, question):
         return
     choose_part(view)
     measure = choose_measure(view)
-    values = view.between(view.found).values(measure)
-    draw(
-        figures.drawn_difference(view.between(view.found), measure, a, b), "there-minus-back",
-        call=partial(figures.difference, view.trace, measure, a, b, view.left_out),
-    )  # fmt: skip
+    values = view.values(measure, view.left_out)
+    draw(partial(figures.difference, view.trace, measure, a, b, view.left_out), "there-minus-back")
     if a == b:
         st.markdown("Choose two different sentences in the sidebar to compare the two directions.")
         return

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.metric_parts import places_left_out
-from lab.analysis.heads.values import is_causal
-from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence
+from lab.analysis.heads.values import Values, is_causal, places_left_out
+from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence, SentenceCells, mean_between
 from lab.analysis.sentences.split import MOST, Sentences, aside, split
 from lab.course.words import escaped, named, quoted
-from lab.figures.sentences import Between
+from lab.figures.sentences import apart, between, read, read_as
 from lab.models.trace import Trace
 from lab.text.sentences.split import SentencesUnavailable
-from lab.ui import parameters, selection, sidebar
-from lab.ui.cached import heads as cached_heads
+from lab.ui import selection, sidebar
+from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.page import LessonPage
+from lab.ui.parameters import FROM_SENTENCE, MEASURE, TO_SENTENCE
+from lab.ui.parameters_of_a_run import Counted
 from lab.ui.sidebar import use_texts
-from lab.ui.sinks import choose_sinks, sinks_left_out
 
 LESSON = "inter-sentence-attention"
 MATRIX = "sentences"
@@ -49,25 +49,26 @@ class SentencesView:
     @property
     def kept(self) -> InterSentence:
         """Attention as the model has it."""
-        return cached_heads.inter_sentence(self.trace, self.sentences.of_token)
+        return read(self.trace, self.sentences, left_out=False)
 
     @property
     def without(self) -> InterSentence:
         """The same with special tokens, or the first token, left out and every row summing to 1 again."""
-        return cached_heads.inter_sentence(self.trace, self._others, renormalise=True)
+        return read(self.trace, self.sentences, left_out=True)
 
     @property
     def apart(self) -> InterSentence:
         """As the model has it, what goes to those tokens counted apart from the sentences."""
-        return cached_heads.inter_sentence(self.trace, self._others)
+        return apart(self.trace, self.sentences)
 
-    @property
-    def _others(self) -> tuple[int | None, ...]:
-        return aside(self.trace, self.sentences) or self.sentences.of_token
+    def cells(self, a: int, b: int) -> SentenceCells:
+        """The tokens behind a cell of what is shown: their mean weights over all heads."""
+        sentence_of, renormalise = read_as(self.trace, self.sentences, self.left_out)
+        return mean_between(self.trace, sentence_of, a, b, renormalise=renormalise)
 
-    def between(self, found: InterSentence) -> Between:
-        """One of these with its sentences, for figures."""
-        return Between(self.trace, self.sentences, found)
+    def values(self, measure: str, left_out: bool) -> Values:
+        """The matrix of a measure, (S, S)."""
+        return between(self.trace, left_out).values(measure)
 
     @property
     def causal(self) -> bool:
@@ -114,10 +115,8 @@ def look(page: LessonPage, own: Trace) -> SentencesView | None:
     causal = is_causal(trace)
     with sidebar.controls():
         st.divider()
-        a = _choose("sentence", "From sentence", len(sentences), 2 if causal else parameters.DEFAULTS.sentence)
-        b = _choose(
-            "other_sentence", "To sentence", len(sentences), 1 if causal else parameters.DEFAULTS.other_sentence
-        )
+        a = _choose(FROM_SENTENCE, "From sentence", len(sentences), 2 if causal else FROM_SENTENCE.default)
+        b = _choose(TO_SENTENCE, "To sentence", len(sentences), 1 if causal else TO_SENTENCE.default)
     if causal and a < b:
         st.caption(
             f"This model reads from left to right: no token of sentence {a + 1} can attend to sentence {b + 1}. You "
@@ -169,9 +168,9 @@ def say_no_toy() -> None:
     st.caption("This lesson has no toy mode: a toy text is a single sentence of letters.")
 
 
-def _choose(name: str, title: str, count: int, default: int) -> int:
-    selection.fit(name, count, "This text")
-    return int(st.selectbox(title, range(1, count + 1), min(default, count) - 1, key=name, bind="query-params")) - 1
+def _choose(parameter: Counted, title: str, count: int, default: int) -> int:
+    selection.fit(parameter, count, "This text")
+    return parameter.choose(title, range(1, count + 1), min(default, count)) - 1
 
 
 def choose_measure(view: SentencesView) -> str:
@@ -183,11 +182,7 @@ def choose_measure(view: SentencesView) -> str:
         f"spreads its attention evenly over {view.spread}",
         MAXIMUM: "The largest single weight of any head from a token of the row to one of the column",
     }
-    chosen = st.segmented_control(
-        "Measure", list(readings), default=MASS, required=True, key="measure", bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
-    measure = str(chosen) if chosen in readings else MASS
+    measure = MEASURE.choose("Measure")
     st.markdown(f"{readings[measure]}.")
     return measure
 

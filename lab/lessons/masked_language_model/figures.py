@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from lab.analysis.layers import lens as measure
-from lab.analysis.layers.lens import Lens
-from lab.analysis.words.likelihood import Likelihood, likelihood
-from lab.analysis.words.predictions import Prediction, candidates, predictions, word_of
+from lab.analysis.words.likelihood import scored
+from lab.analysis.words.predictions import Prediction, candidates, prediction_at, word_of
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.word_grid import word_grid
@@ -26,11 +25,10 @@ def where(traced: Trace, place: int) -> str:
 
 def best_words(traced: Trace, place: int, truth: int | None, count: int, temperature: float = 1.0) -> Figure:
     """The most probable words at ``place`` (after it, for a causal model); the true one in full colour."""
-    return best_words_of(traced, predictions(traced, [place], [truth])[0].at(temperature), count)
+    return _best_words(traced, prediction_at(traced, place, truth).at(temperature), count)
 
 
-def best_words_of(traced: Trace, prediction: Prediction, count: int, read_after: str = "") -> Figure:
-    """The same from a prediction at hand."""
+def _best_words(traced: Trace, prediction: Prediction, count: int, read_after: str = "") -> Figure:
     best = candidates(prediction, count, traced.model.tokenizer)
     ids = [each.token_id for each in best]
     noun = "tokens" if traced.model.config.causal else "words"
@@ -43,11 +41,7 @@ def best_words_of(traced: Trace, prediction: Prediction, count: int, read_after:
 
 def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: tuple[int, int]) -> Heatmap:
     """The head on each hidden state: best words, ranks of the true ones, or entropies."""
-    return lens_grid_of(traced, measure.lens(traced, places, truths), shown, cell)
-
-
-def lens_grid_of(traced: Trace, found: Lens, shown: str, cell: tuple[int, int]) -> Heatmap:
-    """The same from a lens at hand."""
+    found = measure.lens(traced, places, truths)
     tokenizer, last = traced.model.tokenizer, len(found.best) - 1
     rows = ["Embeddings", *(f"Layer {layer}" for layer in range(1, last)), f"Layer {last}, output"]
     names = [f"{place + 1} {word_of(tokenizer, traced.token_ids[place])}" for place in found.places]
@@ -70,17 +64,16 @@ def lens_grid_of(traced: Trace, found: Lens, shown: str, cell: tuple[int, int]) 
 def lens_words(traced: Trace, layer: int, place: int, truth: int | None, count: int) -> Figure:
     """The most probable words that the head reads after ``layer`` (0: the embeddings)."""
     after = f", read after {'the embeddings' if layer == 0 else f'layer {layer}'}"
-    return best_words_of(traced, measure.lens_prediction(traced, layer, place, truth), count, after)
+    return _best_words(traced, measure.lens_prediction(traced, layer, place, truth), count, after)
 
 
-def token_scores(traced: Trace, as_probability: bool = False) -> Figure:
-    """What each token adds to the (pseudo-)log-likelihood; one pass a token for a masked-language model."""
-    *_, found = likelihood(traced.model, traced.encoding)
-    return token_scores_of(traced, found, as_probability)
+def token_scores(traced: Trace, as_probability: bool = False, count: int | None = None) -> Figure:
+    """What each token, or each of the first ``count``, adds to the (pseudo-)log-likelihood.
 
-
-def token_scores_of(traced: Trace, found: Likelihood, as_probability: bool) -> Figure:
-    """A bar a token with its name; thin upright ones without names where there are many."""
+    A bar a token with its name; thin upright ones without names where there are many. A masked-language model takes
+    one pass a token.
+    """
+    found = scored(traced, count)
     values = [score.probability if as_probability else score.log_probability for score in found.scores]
     title = f"{'Probability' if as_probability else 'Log probability'} of each token"
     value_title = "Probability" if as_probability else "ln P (nats)"

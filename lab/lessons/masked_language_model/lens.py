@@ -11,14 +11,12 @@ from lab.analysis.layers.lens import Lens
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import word_of
 from lab.course.words import quoted
-from lab.figures.choices import BEST_WORD, ENTROPY, RANK
 from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model.view import LESSON
 from lab.ui import masking, selection
-from lab.ui.cached import predictions as cached_predictions
-from lab.ui.drawing import code, draw
-from lab.ui.parameters import CHOICES
+from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import predict
 
@@ -31,19 +29,17 @@ def show_lens(view: PredictionView) -> None:
     """The head on each hidden state: a grid of layers and tokens, and one cell of it in full."""
     _say_what(view)
     places = _window(view)
-    found, difference = lens_at(view, places)
+    found = lens_at(view, places)
+    difference = measure.lens_difference(view.trace, found.places, found.truths)
     at = places.index(view.place) if view.place in places else 0
     words = [word_of(view.model.tokenizer, int(best)) for best in found.best[:, at]]
     question = ask.settled(words, name_of(view, places[at]))
     if question is not None and not predict(LESSON, question):
         return
-    shown = st.segmented_control(
-        "Cells", [BEST_WORD, RANK, ENTROPY], default=BEST_WORD, required=True, key="lens", bind="query-params"
-    )
+    shown = LENS.choose("Cells")
     layer, column = _cell(found, at)
-    figure = figures.lens_grid_of(view.trace, found, str(shown), (layer, column))
-    again = partial(figures.lens_grid, view.trace, found.places, found.truths, str(shown), (layer, column))
-    clicked = figure.clicked(draw(figure, _GRID, clickable=True, call=again))
+    call = partial(figures.lens_grid, view.trace, found.places, found.truths, shown, (layer, column))
+    clicked = draw_cells(call, _GRID)
     if clicked is not None and clicked != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
@@ -64,9 +60,9 @@ def _say_what(view: PredictionView) -> None:
     )
 
 
-def lens_at(view: PredictionView, places: tuple[int, ...]) -> tuple[Lens, float]:
-    """The lens at some places of the text on screen, and how far its last row is from the output."""
-    return cached_predictions.lens(view.trace, places, tuple(_truth(view, place) for place in places))
+def lens_at(view: PredictionView, places: tuple[int, ...]) -> Lens:
+    """The lens at some places of the text on screen."""
+    return measure.lens(view.trace, places, tuple(_truth(view, place) for place in places))
 
 
 def _truth(view: PredictionView, place: int) -> int | None:
@@ -93,33 +89,21 @@ def offered(view: PredictionView) -> tuple[int, ...]:
 def _window(view: PredictionView) -> tuple[int, ...]:
     """At most so many tokens as were chosen, around the one asked about or from the one chosen."""
     places = offered(view)
-    sizes = [str(size) for size in CHOICES["lens_tokens"]]
     left, right = st.columns(2)
     with left:
-        size = st.segmented_control(
-            "Tokens at once", sorted(sizes, key=int), default=sizes[0], required=True, key="lens_tokens",
-            bind="query-params",
-        )  # fmt: skip
-    count = int(size) if size in sizes else int(sizes[0])
+        count = int(LENS_TOKENS.choose("Tokens at once"))
     if len(places) <= count:
         return places
     starts = places[: len(places) - count + 1]
-    asked = selection.current().first_token - 1
+    asked = FIRST_TOKEN.chosen() - 1
     if asked >= 0 and asked not in starts:
         selection.note(f"{count} tokens of the lens cannot start at token {asked + 1}; they lie around the one asked.")
-        st.session_state["first_token"] = 0
+        FIRST_TOKEN.set(0)
     around = places.index(view.place) - count // 2 if view.place in places else 0
     first = asked if asked in starts else starts[min(max(around, 0), len(starts) - 1)]
-
-    def take() -> None:
-        st.session_state["first_token"] = st.session_state["_first_token"] + 1
-
-    st.session_state["_first_token"] = first
+    label = f"First of {count} tokens, of {len(places)}"
     with right:
-        st.selectbox(
-            f"First of {count} tokens, of {len(places)}", starts, key="_first_token", on_change=take,
-            format_func=lambda place: masking.label(view.trace, place),
-        )  # fmt: skip
+        FIRST_TOKEN.choose(label, starts, first, lambda place: masking.label(view.trace, place), start=1)
     start = places.index(first)
     return places[start : start + count]
 

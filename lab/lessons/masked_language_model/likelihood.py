@@ -8,18 +8,15 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.words import likelihood as measure
-from lab.analysis.words.likelihood import Likelihood, TokenScore
+from lab.analysis.words.likelihood import Likelihood, Scoring, TokenScore
 from lab.analysis.words.predictions import word_of
 from lab.course.words import in_tex, quoted, share, signed
 from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model.view import LESSON
 from lab.models.trace import Trace
-from lab.ui.cached import predictions as cached_predictions
-from lab.ui.cached.predictions import Scoring
-from lab.ui.cached.runs import identity
 from lab.ui.drawing import code, draw
-from lab.ui.parameters import LOG_PROBABILITY, PROBABILITY
+from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz import predict
 
 UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
@@ -70,7 +67,7 @@ def _what(trace: Trace, count: int) -> str:
 def known(trace: Trace) -> Likelihood | None:
     """The whole likelihood, if it is there or quickly made."""
     places = measure.scored_places(trace.model, trace.encoding)
-    scoring = cached_predictions.scoring(trace)
+    scoring = measure.scoring(trace)
     if places and _quick(trace, len(places)):
         _score(trace, scoring)
     return scoring.latest if scoring.finished else None
@@ -83,15 +80,15 @@ def _quick(trace: Trace, count: int) -> bool:
 def _score(trace: Trace, scoring: Scoring) -> None:
     with st.spinner("Scoring the tokens …"):
         while not scoring.finished:
-            cached_predictions.advance(scoring, trace)
+            scoring.step(trace)
 
 
 def _found(trace: Trace, count: int) -> Likelihood | None:
     """The likelihood as far as it has come; of a long text its button, progress and Stop."""
-    scoring = cached_predictions.scoring(trace)
+    scoring = measure.scoring(trace)
     if scoring.finished:
         return scoring.latest
-    wanted = hash(identity(trace))
+    wanted = hash((id(trace.model), trace.token_ids, trace.segment_ids))
     if _quick(trace, count):
         _score(trace, scoring)
     elif st.session_state.get(_SCORING) == wanted:
@@ -118,7 +115,7 @@ def _score_aloud(trace: Trace, scoring: Scoring, count: int) -> None:
         while not scoring.finished:
             done = len(scoring.latest.scores) if scoring.latest else 0
             bar.progress(done / count, f"Hiding one token at a time: {done} of {count} are scored")
-            cached_predictions.advance(scoring, trace)
+            scoring.step(trace)
     place.empty()
 
 
@@ -148,13 +145,9 @@ def _show_sum(found: Likelihood) -> None:
 
 
 def _show_tokens(trace: Trace, found: Likelihood) -> None:
-    shown = st.segmented_control(
-        "Bars", [LOG_PROBABILITY, PROBABILITY], default=LOG_PROBABILITY, required=True, key="score",
-        bind="query-params",
-    )  # fmt: skip
-    by_share = shown == PROBABILITY
-    again = partial(figures.token_scores, trace, by_share) if found.finished else None
-    draw(figures.token_scores_of(trace, found, by_share), "token-scores", call=again)
+    by_share = SCORE.choose("Bars") == PROBABILITY
+    count = None if found.finished else len(found.scores)
+    draw(partial(figures.token_scores, trace, by_share, count), "token-scores")
     worst = min(found.scores, key=lambda score: score.log_probability)
     first = word_of(trace.model.tokenizer, worst.best)
     st.markdown(

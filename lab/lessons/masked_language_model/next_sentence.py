@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words.next_sentence import NextSentence
+from lab.analysis.words.next_sentence import NextSentence, next_sentence
 from lab.analysis.words.predictions import follows
 from lab.course.words import in_tex, quoted, share, signed
 from lab.lessons.masked_language_model import likelihood_checks as ask
@@ -14,8 +14,7 @@ from lab.models import forward
 from lab.models.catalogue import twin_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui.cached import predictions as cached_predictions
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.drawing import code
 from lab.ui.quiz import predict
 from lab.ui.sidebar import use_texts
@@ -48,8 +47,8 @@ def show_next_sentence(trace: Trace) -> Trace:
             "own.",
             icon=":material/lightbulb:",
         )
-        trace = cached.run(trace.model.id, *FOLLOWING, Interventions())
-    found = cached_predictions.next_sentence(trace)
+        trace = runs.run(trace.model.id, *FOLLOWING, Interventions())
+    found = next_sentence(trace)
     if found is None:
         return trace
     st.markdown(f"A: {_told(trace.text)}  \nB: {_told(trace.pair or '')}")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from lab.analysis.words.masking import mask_of, maskable, spread, unknown_of, whole_words
+from lab.analysis.words.next_sentence import next_sentence
+from lab.analysis.words.predictions import restored_words
 from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.course.checks import Question
 from lab.lessons.masked_language_model import checks as ask
@@ -10,8 +14,6 @@ from lab.lessons.masked_language_model import likelihood_checks as more
 from lab.lessons.masked_language_model.lens import lens_at, name_of, offered
 from lab.lessons.masked_language_model.likelihood import known
 from lab.lessons.masked_language_model.view import LESSON
-from lab.ui.cached import predictions as cached_predictions
-from lab.ui.cached import runs as cached
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import checks
 
@@ -51,7 +53,7 @@ def _nucleus(view: PredictionView) -> Question | None:
 
 
 def _pair(view: PredictionView) -> Question | None:
-    found = cached_predictions.next_sentence(view.plain)
+    found = next_sentence(view.plain)
     return None if found is None else more.pair_softmax(found) or more.swapped(found)
 
 
@@ -63,7 +65,7 @@ def _least_certain(view: PredictionView) -> Question | None:
     places = spread(offered(view) if view.causal else view.hidden, _LENS_TOKENS)
     if len(places) < 2:
         return None
-    found, _ = lens_at(view, places)
+    found = lens_at(view, places)
     return more.least_certain(found.entropy[-1].tolist(), [name_of(view, place) for place in places])
 
 
@@ -75,6 +77,7 @@ def _easiest_word(view: PredictionView) -> Question | None:
         return None
     open_to = [place for place in maskable(encoding, mask[1]) if encoding.token_ids[place] != unknown]
     places = spread(whole_words(encoding, open_to) or open_to, 4)
-    found = cached.restored_words(view.model.id, view.plain.text, view.plain.pair or "", places)
+    with st.spinner("Hiding one word at a time …"):
+        found = restored_words(view.plain, places)
     prompt = "If you hide just one of these words, which does the model restore with the highest probability?"
     return ask.easiest_word(prompt, found)

@@ -18,10 +18,8 @@ from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models.trace import Trace
 from lab.ui import masking
-from lab.ui.cached import predictions as cached_predictions
-from lab.ui.cached.runs import identity
 from lab.ui.drawing import code, draw
-from lab.ui.parameters import CHOICES, EVERY_WORD, NUMBERS
+from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TOP_K, TOP_P
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import predict
 
@@ -51,16 +49,11 @@ def _settings() -> SamplingSettings:
     left, middle, right = st.columns(3)
     with left:
         heat = temperature()
-    words, share_ = _choose(middle, "top_k", "Top-k"), _choose(right, "top_p", "Top-p")
+    with middle:
+        words = TOP_K.choose("Top-k")
+    with right:
+        share_ = TOP_P.choose("Top-p")
     return SamplingSettings(heat, None if words == EVERY_WORD else int(words), float(share_))
-
-
-def _choose(column: st.delta_generator.DeltaGenerator, name: str, label: str) -> str:
-    """One of the choices that the URL may hold, in the order of their size."""
-    offered = [str(each) for each in CHOICES[name]]
-    in_order = sorted(offered, key=lambda each: float("inf") if each == EVERY_WORD else float(each))
-    chosen = column.selectbox(label, in_order, in_order.index(offered[0]), key=name, bind="query-params")
-    return chosen if chosen in offered else offered[0]
 
 
 def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, settings: SamplingSettings) -> None:
@@ -105,17 +98,16 @@ def _telling_ranks(found: Sampling) -> list[int]:
 
 
 def _seed() -> int:
-    default, least, most = NUMBERS["draw_seed"]
     left, right = st.columns([2, 1], vertical_alignment="bottom")
-    seed = left.number_input("Seed of the draw", least, most, default, key="draw_seed", bind="query-params")
+    with left:
+        seed = DRAW_SEED.choose("Seed of the draw")
     right.button("Next seed", icon=":material/casino:", on_click=_next_seed, key="_next_seed")
-    return int(seed)
+    return seed
 
 
 def _next_seed() -> None:
-    default, least, most = NUMBERS["draw_seed"]
-    now = int(st.session_state.get("draw_seed", default))
-    st.session_state["draw_seed"] = now + 1 if now < most else least
+    now = DRAW_SEED.chosen()
+    DRAW_SEED.set(now + 1 if now < DRAW_SEED.most else DRAW_SEED.least)
 
 
 def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
@@ -148,12 +140,8 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
         st.info(f"The text fills all {read_so_far} tokens the model can read: nothing fits after it. Shorten it.",
                 icon=":material/content_cut:")  # fmt: skip
         return
-    offered = [str(each) for each in CHOICES["more"]]
-    asked = st.segmented_control(
-        "Tokens to add", offered, default=offered[0], required=True, key="more", bind="query-params"
-    )
-    count = min(int(asked) if asked in offered else int(offered[0]), room)
-    wanted = hash((identity(view.trace), view.place, settings, seed, count))
+    count = min(int(MORE.choose("Tokens to add")), room)
+    wanted = hash((id(view.model), view.trace.token_ids, view.place, settings, seed, count))
     clicked = st.button(f"Continue the text by {count} tokens", icon=":material/edit_note:", key="_continue")
     place = st.empty()
     if clicked:
@@ -165,7 +153,7 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
 def _draw_on(view: PredictionView, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
     """Draw token after token. Whatever ends this run of the page, what was drawn by then stays."""
     begun, line, trace = time.monotonic(), st.empty(), view.trace
-    tokens = cached_predictions.continued(trace, view.place, count, settings, seed)
+    tokens = draws.continue_text(trace.model, draws.begun(trace.encoding, view.place + 1), count, settings, seed)
     for done, step in enumerate(tokens, start=1):
         told = f"{masking.reading(trace, view.place, until=view.place)} **\u2068{escaped(step.drawn)}\u2069**"
         ended = step.token_id == trace.model.tokenizer.token_to_id("<|endoftext|>")

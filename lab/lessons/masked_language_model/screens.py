@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.words import predictions as read
-from lab.analysis.words.masking import unknown_of
+from lab.analysis.words.masking import masked_run, unknown_of
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
@@ -18,12 +18,10 @@ from lab.lessons.masked_language_model import checks as ask
 from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models import forward
-from lab.ui.cached import runs as cached
 from lab.ui.drawing import code, draw
+from lab.ui.parameters import TOP
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import predict
-
-_TOP = (5, 10, 20)
 
 
 def show_hidden(view: PredictionView) -> None:
@@ -57,17 +55,11 @@ def _predict_best(view: PredictionView, prompt: str) -> bool:
     return question is None or predict(LESSON, question)
 
 
-def _top_k() -> int:
-    value = st.segmented_control("Candidates", _TOP, default=_TOP[1], required=True, key="top", bind="query-params")
-    return value if value in _TOP else _TOP[1]
-
-
 def _show_best(view: PredictionView, prediction: Prediction) -> None:
     """The most probable words as bars, the true one in full colour."""
+    top = TOP.choose("Candidates")
     draw(
-        partial(
-            figures.best_words, view.trace, prediction.place, prediction.truth, _top_k(), prediction.temperature
-        ),
+        partial(figures.best_words, view.trace, prediction.place, prediction.truth, top, prediction.temperature),
         "candidates",
     )  # fmt: skip
 
@@ -207,7 +199,7 @@ def show_unmasked(view: PredictionView) -> None:
         )
         return
     others = tuple(place for place in view.chosen if place != view.place)
-    seen = cached.masked_run(view.model.id, view.plain.text, view.plain.pair or "", others) if others else view.plain
+    seen = masked_run(view.plain, others) if others else view.plain
     in_sight = read.masked_prediction(seen, view.plain.encoding, view.place)
     visible = read.candidate(in_sight, truth.token_id, tokenizer)
     question = ask.shown_word(truth, visible)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from lab.ui.parameters import TEMPERATURE
+
 LESSON = "masked-language-model"
-_COLDEST, _HOTTEST = 0.1, 2.0
 
 
 def temperature() -> float:
     """The slider of the temperature."""
-    value = st.slider("Temperature", _COLDEST, _HOTTEST, 1.0, 0.1, key="temperature", bind="query-params")
-    return min(_HOTTEST, max(_COLDEST, float(value)))
+    return TEMPERATURE.choose("Temperature", 0.1)
 
 
 def numbers_table(table: pd.DataFrame, **formats: str) -> None:

@@ -18,10 +18,9 @@ from lab.lessons.multi_head_attention import checks as ask
 from lab.lessons.multi_head_attention.screens import LESSON, choose, draw_all
 from lab.toy.recut import recut
 from lab.ui import selection
-from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead, draw_map
-from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY
+from lab.ui.parameters import CONSTRUCTED, OTHER_HEAD, RANDOM, TOY
 from lab.ui.quiz import predict
 
 _ONE_HEAD = "This model has one head in a layer, so there is no other to compare it with."
@@ -31,13 +30,11 @@ _CUTS = 9  # rows of the table
 def _other_head(view: OneHead) -> int:
     """The head to compare with, from 0; another one than the chosen head where that can be."""
     config = view.trace.model.config
-    if st.session_state.get("asked.other_head") == str(view.head + 1):
+    if selection.asks(OTHER_HEAD, view.head + 1):
         selection.note(f"Head {view.head + 1} cannot be compared with itself; choose another head beside it.")
-    selection.fit("other_head", config.heads, view.trace.model.id)
+    selection.fit(OTHER_HEAD, config.heads, view.trace.model.id)
     others = [head for head in range(1, config.heads + 1) if head != view.head + 1]
-    if st.session_state.get("other_head", others[0]) not in others:
-        st.session_state["other_head"] = others[0]
-    return int(st.selectbox("Compare with head", others, key="other_head", bind="query-params")) - 1
+    return OTHER_HEAD.choose("Compare with head", others, others[0]) - 1
 
 
 def show_two(view: OneHead) -> None:
@@ -48,7 +45,7 @@ def show_two(view: OneHead) -> None:
         return
     choose(view)
     other = _other_head(view)
-    apart = cached_heads.head_divergence(trace, layer.index)
+    apart = measure.layer_divergence(trace, layer.index)
     for column, head in zip(st.columns(2), (view.head, other), strict=True):
         with column:
             draw_map(
@@ -61,8 +58,7 @@ def show_two(view: OneHead) -> None:
         st.info("A single token has no other to attend to. Write a longer sentence.", icon=":material/edit:")
     else:
         with right:
-            shown = (layer.index, view.head, other)
-            draw(figures.divergence_of(apart, *shown), "divergence", call=partial(figures.divergence, trace, *shown))
+            draw(partial(figures.divergence, trace, layer.index, view.head, other), "divergence")
         _show_divergence(view, other, apart)
     code(measure.row_divergence, measure.head_divergence)
 

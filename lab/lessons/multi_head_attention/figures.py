@@ -1,46 +1,33 @@
 """Heads switched off: how far the vectors after it move, and what becomes of the prediction.
 
 Layers, heads and places count from 0. ``to_mean`` sets a head to its mean over the text's tokens instead of 0.
-What ends in ``_of`` draws a measurement that is at hand; the function of the same name without it measures first.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis.heads.ablation import Array, EachHeadOff, each_head_off, head_off
+from lab.analysis.heads.ablation import each_head_off, head_off
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
 from lab.analysis.words.predictions import Prediction, candidates, predictions, word_of
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.bars import bars
-from lab.figures.mistakes import moved_by_layer_of
+from lab.figures.mistakes import streams
 from lab.figures.multi_head import COLUMNS, counted
+from lab.models.memo import once
 from lab.models.trace import Trace
 
 TOP = 5
 
 
-def moved_by_layer(traced: Trace, layer: int, head: int, to_mean: bool = False) -> Figure:
-    """How far the residual stream moves with one head off, after each layer; its own layer is marked."""
-    return moved_by_layer_of(head_off(traced, layer, head, None, to_mean).moved, layer)
-
-
-def _streams(count: int) -> list[str]:
-    return ["embeddings", *(f"layer {layer}" for layer in range(1, count))]
-
-
 def moved_by_token(traced: Trace, layer: int, head: int, to_mean: bool = False, place: int = 0) -> Heatmap:
     """How far each token's vector moves with one head off; of a long text the tokens around ``place``."""
-    return moved_by_token_of(traced, head_off(traced, layer, head, None, to_mean).moved, place)
-
-
-def moved_by_token_of(traced: Trace, moved: Array, place: int = 0) -> Heatmap:
-    """The same, measured before: ``moved`` (L+1, n)."""
+    moved = head_off(traced, layer, head, None, to_mean).moved
     shown = window(place, len(traced), COLUMNS)
     return heatmap(
-        moved[:, shown], _streams(len(moved)), traced.labels[shown], title="How far each token’s vector moves",
+        moved[:, shown], streams(len(moved)), traced.labels[shown], title="How far each token’s vector moves",
         row_title="After", column_title="Token", value_title="Share of the vector’s length", numbered=False,
         value_format=".2f",
     )  # fmt: skip
@@ -51,14 +38,12 @@ def best_with_head(traced: Trace, layer: int, head: int, place: int, word: int, 
 
     Raises ValueError for a model without a vocabulary head.
     """
-    with_head, without = _predictions(traced, layer, head, place, to_mean)
-    return best_of(traced, with_head, without, word, off=False)
+    return _best(traced, _predictions(traced, layer, head, place, to_mean), word, off=False)
 
 
 def best_without_head(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Figure:
     """The most probable words at ``place`` with the head off. Errors: those of :func:`best_with_head`."""
-    with_head, without = _predictions(traced, layer, head, place, to_mean)
-    return best_of(traced, with_head, without, word, off=True)
+    return _best(traced, _predictions(traced, layer, head, place, to_mean), word, off=True)
 
 
 def _predictions(traced: Trace, layer: int, head: int, place: int, to_mean: bool) -> tuple[Prediction, Prediction]:
@@ -67,8 +52,8 @@ def _predictions(traced: Trace, layer: int, head: int, place: int, to_mean: bool
     return with_head, without
 
 
-def best_of(traced: Trace, with_head: Prediction, without: Prediction, word: int, *, off: bool) -> Figure:
-    """The same, predicted before."""
+def _best(traced: Trace, both: tuple[Prediction, Prediction], word: int, *, off: bool) -> Figure:
+    with_head, without = both
     causal, tokenizer, place = traced.model.config.causal, traced.model.tokenizer, with_head.place
     best = candidates(without if off else with_head, TOP, tokenizer)
     ids = [each.token_id for each in best]
@@ -86,20 +71,7 @@ def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, 
 
     A run for every head of the model. Raises ValueError for a model without a vocabulary head.
     """
-    before = predictions(traced, [place], [None])[0].probabilities[word]
-    found = each_head_off(traced, place, word, to_mean)
-    return effect_on_word_of(traced, log_change(found, float(before)), layer, head, word)
-
-
-def log_change(found: EachHeadOff, before: float) -> Values:
-    """ln P of the word with each head off less ln P with all, (L, H). Raises ValueError where no word was asked."""
-    if found.probabilities is None:
-        raise ValueError("no word was asked about, so no probability changes.")
-    return np.asarray(np.log(found.probabilities) - np.log(before))
-
-
-def effect_on_word_of(traced: Trace, change: Values, layer: int, head: int, word: int) -> Heatmap:
-    """The same, measured before: ``change`` (L, H)."""
+    change = log_change(traced, place, word, to_mean)
     title = f"Change of ln P({word_of(traced.model.tokenizer, word)}) with each head off"
     return heatmap(
         change, counted(len(change)), counted(change.shape[1]), title=title, row_title="Layer", column_title="Head",
@@ -108,13 +80,19 @@ def effect_on_word_of(traced: Trace, change: Values, layer: int, head: int, word
     )  # fmt: skip
 
 
+@once
+def log_change(traced: Trace, place: int, word: int, to_mean: bool = False) -> Values:
+    """ln P of a word, an id, with each head off less ln P with all, (L, H). Errors: those of :func:`effect_on_word`."""
+    before = predictions(traced, [place], [None])[0].probabilities[word]
+    found = each_head_off(traced, place, word, to_mean)
+    if found.probabilities is None:
+        raise ValueError("no word was asked about, so no probability changes.")
+    return np.asarray(np.log(found.probabilities) - np.log(before))
+
+
 def effect_on_vectors(traced: Trace, layer: int, head: int, to_mean: bool = False) -> Heatmap:
     """How far the last layer's vectors move with each head off, one at a time; one head is outlined."""
-    return effect_on_vectors_of(each_head_off(traced, None, None, to_mean).moved, layer, head)
-
-
-def effect_on_vectors_of(moved: Values, layer: int, head: int) -> Heatmap:
-    """The same, measured before: ``moved`` (L, H)."""
+    moved = each_head_off(traced, None, None, to_mean).moved
     return heatmap(
         moved, counted(len(moved)), counted(moved.shape[1]), row_title="Layer", column_title="Head",
         title="How far the last vectors move with each head off", value_title="Share of their length", select="cell",

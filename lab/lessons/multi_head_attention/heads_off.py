@@ -17,6 +17,7 @@ from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.charts.base.labels import visible
 from lab.course.words import quoted, share
+from lab.figures.mistakes import moved_by_layer
 from lab.figures.multi_head import COLUMNS
 from lab.lessons.multi_head_attention import checks as ask
 from lab.lessons.multi_head_attention import figures
@@ -25,15 +26,13 @@ from lab.lessons.multi_head_attention.screens import LESSON
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
-from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import TOY
+from lab.ui.parameters import MEAN, OFF, TOY
 from lab.ui.prediction import PredictionView, cannot_predict, look
 from lab.ui.quiz import predict
 
 EFFECTS = "head-effects"
-_WAYS = ("Zero", "Mean")
 _A_CHANCE = 20  # the rank up to which the word of the text is followed unasked
 # Numbers in the vectors of all runs together; 160 MB.
 _NUMBERS = 40_000_000
@@ -86,14 +85,13 @@ def _scene(view: OneHead, *, first: bool) -> Scene:
         asked = look(page, trace, first=first)
     left, right = st.columns(2)
     with left:
-        way = st.segmented_control(
-            "Replace the head’s numbers by", _WAYS, default=_WAYS[0], required=True, key="off", bind="query-params",
-            help="0, or what the head brings to the tokens of this text on average.",
-        )  # fmt: skip
+        way = OFF.choose(
+            "Replace the head’s numbers by", help="0, or what the head brings to the tokens of this text on average."
+        )
     if asked is None:
-        return Scene(trace, layer, head, None, None, way == _WAYS[1])
+        return Scene(trace, layer, head, None, None, way == MEAN)
     with right:
-        return Scene(asked.trace, layer, head, asked, _followed(asked), way == _WAYS[1])
+        return Scene(asked.trace, layer, head, asked, _followed(asked), way == MEAN)
 
 
 def _followed(asked: PredictionView) -> Candidate:
@@ -120,7 +118,7 @@ def show_one(view: OneHead) -> Trace:
 
 def _show_one(now: Scene) -> None:
     st.markdown("What the layers hand on, one vector for each token, is called the **residual stream**.")
-    found = cached_heads.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
+    found = measure.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
     mean = found.moved.mean(axis=1)
     question = ask.first_moved(now.layer, now.head, mean)
     if question is not None and not predict(LESSON, question):
@@ -130,22 +128,16 @@ def _show_one(now: Scene) -> None:
         f"{now.off} at the *input* of $W_O$. The weights stay, and so do the other heads of the layer."
     )
     st.latex(r"\text{moved} = \frac{\lVert x_{\text{off}} - x \rVert}{\lVert x \rVert}")
-    shown = (now.trace, now.layer, now.head, now.to_mean)
-    draw(
-        figures.moved_by_layer_of(found.moved, now.layer), "moved-by-layer",
-        call=partial(figures.moved_by_layer, *shown),
-    )  # fmt: skip
-    _draw_moved(now, found)
+    without = measure.without_head(now.trace, now.layer, now.head, now.to_mean)
+    draw(partial(moved_by_layer, now.trace, without, now.layer), "moved-by-layer")
+    _draw_moved(now)
     _show_prediction(now, found)
     code(measure.head_off, forward.mix_values)
 
 
-def _draw_moved(now: Scene, found: HeadOff) -> None:
+def _draw_moved(now: Scene) -> None:
     n, place = len(now.trace), now.place or 0
-    draw(
-        figures.moved_by_token_of(now.trace, found.moved, place), "moved-by-token",
-        call=partial(figures.moved_by_token, now.trace, now.layer, now.head, now.to_mean, place),
-    )  # fmt: skip
+    draw(partial(figures.moved_by_token, now.trace, now.layer, now.head, now.to_mean, place), "moved-by-token")
     shown = window(place, n, COLUMNS)
     if n > COLUMNS:
         st.caption(f"Drawn are tokens {shown.start + 1} to {shown.stop} of {n}.")
@@ -162,8 +154,7 @@ def _show_prediction(now: Scene, found: HeadOff) -> None:
         st.columns(2), (figures.best_with_head, figures.best_without_head), ("on", "off"), strict=True
     ):  # fmt: skip
         with column:
-            figure = figures.best_of(now.trace, view.prediction, without, word.token_id, off=name == "off")
-            draw(figure, f"best-{name}", call=partial(make, *shown))
+            draw(partial(make, *shown), f"best-{name}")
     after = read.candidate(without, word.token_id, view.model.tokenizer)
     st.markdown(
         f"The probability of {quoted(word.word)} goes from **{share(word.probability)}** (rank {word.rank:,}) to "
@@ -196,7 +187,9 @@ def _show_each(now: Scene) -> None:
         st.button("Switch off each head", icon=":material/play_arrow:", on_click=_allow, args=(asked,))
         return
     word = now.word
-    found = cached_heads.each_head_off(now.trace, now.place, None if word is None else word.token_id, now.to_mean)
+    place, asked_word = (None, None) if word is None else (now.place, word.token_id)
+    with st.spinner("Switching off one head at a time …"):
+        found = measure.each_head_off(now.trace, place, asked_word, now.to_mean)
     if word is None or now.place is None or found.probabilities is None:
         _show_moves(now, found)
     else:
@@ -209,16 +202,14 @@ def _allow(name: str) -> None:
 
 def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: int, word: Candidate) -> None:
     """The map for a model that predicts: change of ln P."""
-    effects = figures.log_change(found, word.probability)
+    effects = figures.log_change(now.trace, place, word.token_id, now.to_mean)
     said = quoted(word.word)
     prompt = f"Which head matters most here? Without it, the probability of {said} changes by the largest factor."
     question = ask.matters_most(prompt, effects, "in ln P")
     if question is not None and not predict(LESSON, question):
         return
-    draw(
-        figures.effect_on_word_of(now.trace, effects, now.layer, now.head, word.token_id), EFFECTS, clickable=True,
-        call=partial(figures.effect_on_word, now.trace, now.layer, now.head, place, word.token_id, now.to_mean),
-    )  # fmt: skip
+    shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)
+    draw(partial(figures.effect_on_word, *shown), EFFECTS, clickable=True)
     st.markdown(
         f"With all heads on, the probability P of {said} is {share(word.probability)}. The map shows the change of "
         "**ln P**, its natural logarithm, with one head off: −0.69 means half the probability, +0.69 twice. Click a "
@@ -260,9 +251,6 @@ def _show_moves(now: Scene, found: EachHeadOff) -> None:
     question = ask.matters_most(prompt, found.moved, "of their length, as a mean over tokens")
     if question is not None and not predict(LESSON, question):
         return
-    draw(
-        figures.effect_on_vectors_of(found.moved, now.layer, now.head), EFFECTS, clickable=True,
-        call=partial(figures.effect_on_vectors, now.trace, now.layer, now.head, now.to_mean),
-    )  # fmt: skip
+    draw(partial(figures.effect_on_vectors, now.trace, now.layer, now.head, now.to_mean), EFFECTS, clickable=True)
     st.markdown("Click a head to choose it, then go back to **One head off**.")
     code(ablate_each_head, measure.each_head_off)

@@ -16,7 +16,6 @@ from lab.figures import multi_head as figures
 from lab.figures.multi_head import COLUMNS, head_labels
 from lab.lessons.multi_head_attention import checks as ask
 from lab.models import forward
-from lab.ui.cached import heads as cached_heads
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead, choose_token, show_map
 from lab.ui.quiz import checks
@@ -31,7 +30,7 @@ def _added(view: OneHead) -> HeadSum:
 
 def choose(view: OneHead) -> None:
     """The token that a step looks at."""
-    choose_token(view.trace, "token", "Token", view.query)
+    choose_token(view.trace, "Token", view.query)
 
 
 def show_all(view: OneHead) -> None:
@@ -52,8 +51,7 @@ def show_all(view: OneHead) -> None:
 
 def draw_all(view: OneHead) -> None:
     n, shown = len(view.trace), (view.trace, view.layer.index, view.head, view.query)
-    found = cached_heads.head_names(view.trace, view.layer.index)
-    draw(figures.all_heads_of(*shown, found), MAPS, clickable=True, call=partial(figures.all_heads, *shown))
+    draw(partial(figures.all_heads, *shown), MAPS, clickable=True)
     block = measure.block_size(n, figures.CELLS)
     if block > 1:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")

@@ -49,7 +49,7 @@ def break_it(view: OneHead) -> Trace:
         return trace
     st.markdown("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered if name in chosen))
     runs = break_run(trace, _changes(chosen, trace.model.config))
-    choose_token(trace, "token", "Token to follow", view.query)
+    choose_token(trace, "Token to follow", view.query)
     _show_output(view, runs)
     _show_word(view, runs)
     _show_maps(view, runs)

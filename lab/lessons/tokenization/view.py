@@ -17,9 +17,10 @@ from lab.course.words import escaped
 from lab.lessons.tokenization.reading import Reading, Word, hardest
 from lab.models.trace import Trace
 from lab.text.tokenizers.agreement import compare
-from lab.ui.cached import runs as cached
+from lab.ui import runs
 from lab.ui.drawing import take_notebook
 from lab.ui.page import LessonPage
+from lab.ui.parameters import WORD
 
 LESSON = "tokenization"
 _LONG = 1200  # characters
@@ -45,7 +46,7 @@ def look(trace: Trace) -> TokenizationView:
     """The trace's texts on their way through its tokenizer."""
     tokenizer, texts = trace.model.tokenizer, [trace.text] + ([trace.pair] if trace.pair else [])
     try:
-        steps = tuple(cached.token_steps(trace.model.id, text) for text in texts)
+        steps = tuple(runs.token_steps(trace.model.id, text) for text in texts)
     except ValueError as error:
         return TokenizationView(trace, Reading(trace.encoding, (), tokenizer), str(error))
     return TokenizationView(trace, Reading(trace.encoding, steps, tokenizer))
@@ -67,10 +68,7 @@ def choose_word(words: Sequence[Word]) -> Word | None:
     first = hardest(words)
     if first is None:
         return None
-    if st.session_state.get("word") not in names:
-        st.session_state.pop("word", None)  # of another text
-    default = names.index(visible(words[first].text, limit=None))
-    return by_name[str(st.selectbox("Word", names, index=default, key="word", bind="query-params"))]
+    return by_name[WORD.menu("Word", names, visible(words[first].text, limit=None))]
 
 
 def draw_chips(chips: Sequence[Chip]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -22,6 +23,7 @@ EMBEDDED = Path(__file__).parents[1] / "embedded"
 PREFERRED = "en_core_web_sm"
 SHIPPED = "en_lab"
 MAX_CHARACTERS = 1_000_000
+_LOADING = Lock()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -131,6 +133,23 @@ def load_pipeline() -> Pipeline:
         f"Tagged by {SHIPPED}, the small pipeline that ships with the lab, because {PREFERRED} is not installed here.",
         _load(EMBEDDED / SHIPPED, "Restore the folder from the repository."),
     )
+
+
+@lru_cache(maxsize=1)
+def _once() -> Pipeline | PipelineUnavailable:
+    try:
+        return load_pipeline()
+    except PipelineUnavailable as error:
+        return error  # kept, so that not everybody tries again
+
+
+def pipeline() -> Pipeline:
+    """:func:`load_pipeline`, done once for all who ask. Raises PipelineUnavailable."""
+    with _LOADING:
+        found = _once()
+    if isinstance(found, PipelineUnavailable):
+        raise found
+    return found
 
 
 def _load(source: str | Path, remedy: str) -> Language:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from lab.models.encoding import Encoding
-from lab.text.tags.pipeline import TaggedText
+from lab.models.memo import once
+from lab.text.tags.pipeline import TaggedText, pipeline
 from lab.text.tokenizers.pieces import Span
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
 
 TagT = TypeVar("TagT")
 # The part of speech and the entity of each token, or None.
@@ -75,3 +79,15 @@ def speech_and_entities(encoding: Encoding, text: TaggedText, pair: TaggedText) 
     speech = [[TaggedSpan(token.start, token.end, token.pos) for token in each.tokens] for each in found]
     entities = [[TaggedSpan(entity.start, entity.end, entity.label) for entity in each.entities] for each in found]
     return encoding_tags(encoding, *speech), encoding_tags(encoding, *entities)
+
+
+def tagged(encoding: Encoding) -> Tags:
+    """The same with the tags of this machine's pipeline. Raises PipelineUnavailable."""
+    tagger = pipeline()
+    return speech_and_entities(encoding, tagger.tag(encoding.text), tagger.tag(encoding.pair or ""))
+
+
+@once
+def trace_tags(trace: Trace) -> Tags:
+    """The same of a trace's tokens."""
+    return tagged(trace.encoding)

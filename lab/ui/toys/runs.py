@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from lab.toy.tasks import task_named
-from lab.ui.parameters import TRAINED, Selection
-from lab.ui.toys import cached as cached_toys
+from lab.ui import runs as shared
+from lab.ui.parameters import STEP, TOY_WEIGHTS, TRAINED
+from lab.ui.selection import Selection
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -23,7 +24,7 @@ _ASKED = "_train_asked"
 
 def sentences(chosen: Selection) -> ToyData:
     """The sentences of letters that the sidebar's settings make."""
-    return cached_toys.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
+    return shared.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
 
 
 def sentence(chosen: Selection) -> tuple[int, ...]:
@@ -59,19 +60,19 @@ def remember(run: Run) -> None:
 def toy(wanted: Plan) -> LoadedModel:
     """The toy as this session has trained it, or as it is before training."""
     run = run_of(wanted)
-    return cached_toys.untrained_toy(wanted) if run is None else run.latest.model
+    return shared.untrained_toy(wanted) if run is None else run.latest.model
 
 
 def ask_for_training() -> None:
     """A button's way to the step where training happens, and to its start."""
-    st.session_state["toy_weights"] = TRAINED
-    st.session_state["step"] = TRAIN_STEP
+    TOY_WEIGHTS.set(TRAINED)
+    STEP.set(TRAIN_STEP)
     st.session_state[_ASKED] = True
 
 
 def choose_trained() -> None:
     """A button's way to the controls of the training."""
-    st.session_state["toy_weights"] = TRAINED
+    TOY_WEIGHTS.set(TRAINED)
 
 
 def training_asked() -> bool:

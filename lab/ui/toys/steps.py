@@ -10,9 +10,10 @@ import streamlit as st
 
 from lab.models.trace import Trace
 from lab.toy.data import as_text, summarise, validate
+from lab.toy.runs import number_run
+from lab.ui import runs
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import RANDOM, TRAINED
-from lab.ui.toys import cached as cached_toys
 from lab.ui.toys import runs as toy_runs
 from lab.ui.toys.runs import TRAIN_STEP
 from lab.ui.toys.training import show_training
@@ -34,7 +35,7 @@ def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
     if chosen.toy_weights == TRAINED:
         plan = toy_runs.plan(chosen)
         _say_trained(plan)
-        return cached_toys.number_run(toy_runs.toy(plan), text)
+        return number_run(toy_runs.toy(plan), text)
     if chosen.toy_weights == RANDOM:
         st.info(
             f"{_PURPOSE} These weights are random: nothing is learned here. Compare with a trained model.",
@@ -45,9 +46,8 @@ def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
             f"{_PURPOSE} These weights were written by hand, one rule for each head. Find the rules.",
             icon=":material/construction:",
         )
-    return cached_toys.toy_run(
-        chosen.toy_weights, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed, text, heads
-    )  # fmt: skip
+    settings = (chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+    return number_run(runs.toy(chosen.toy_weights, *settings, heads), text)
 
 
 def _say_trained(plan: Plan) -> None:

@@ -10,20 +10,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.of_toys import INDUCTION
+from lab.analysis.heads.of_toys import INDUCTION, SCORED, toy_scores
 from lab.analysis.heads.patterns import PATTERNS
 from lab.charts.base.figure import Figure
 from lab.charts.cells.small_maps import small_maps
 from lab.charts.marks.lines import lines
 from lab.course.toy_checks import expected_pattern
 from lab.toy.data import as_text, letter
+from lab.toy.runs import number_run
 from lab.toy.tasks import IGNORED
+from lab.toy.training import chance
+from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import TRAINED
 from lab.ui.quiz import predict
 from lab.ui.teaching import larger_chart
-from lab.ui.toys import cached as cached_toys
 from lab.ui.toys import runs as toy_runs
+from lab.ui.toys.live import train_toy
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -59,7 +62,7 @@ def show_training(page: LessonPage) -> None:
         )  # fmt: skip
     if run is None:
         st.markdown(f"Look for **{plan.what.look_for}**. So far nothing is learned:")
-        draw(_maps([("before", cached_toys.untrained_toy(plan))], words), "toy-maps")
+        draw(_maps([("before", runs.untrained_toy(plan))], words), "toy-maps")
     else:
         _show_run(run, words)
 
@@ -91,8 +94,8 @@ def _train(plan: Plan, words: tuple[int, ...]) -> None:
     bar = st.progress(0.0, "Waiting for a free core …")
     st.markdown(f"Look for **{plan.what.look_for}**.")
     maps, curves = st.empty(), st.empty()
-    before = cached_toys.untrained_toy(plan)
-    with closing(cached_toys.train_toy(plan)) as stages:
+    before = runs.untrained_toy(plan)
+    with closing(train_toy(plan)) as stages:
         for run in stages:
             if run is None:
                 bar.progress(0.0, "Other toys are being trained on this server. Yours is next.")
@@ -121,7 +124,7 @@ def _head_names(run_layers: int, heads: int) -> list[str]:
 
 def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
     """Every head at every stage, a head's stages beside each other."""
-    traces = [cached_toys.number_run(model, as_text(words)) for _, model in stages]
+    traces = [number_run(model, as_text(words)) for _, model in stages]
     config = traces[0].model.config
     # (stages, heads of all layers, n, n) -> a head's stages follow each other
     maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)
@@ -137,9 +140,9 @@ def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> 
 def _accuracy(run: Run) -> Figure:
     """Right answers against steps, and what always giving the commonest answer would get."""
     steps, _, accuracies = zip(*run.curve, strict=True)
-    chance = cached_toys.toy_chance(run.plan)
+    commonest = chance(run.plan)
     return lines(
-        {"This toy": accuracies, "Commonest answer": [chance] * len(steps)}, x=steps,
+        {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}, x=steps,
         title="Right answers on fresh sentences", x_title="Step", y_title="Share right", y_domain=(0.0, 1.0),
     )  # fmt: skip
 
@@ -158,7 +161,7 @@ def _show_run(run: Run, words: tuple[int, ...]) -> None:
     task = plan.what
     st.markdown(
         f"**{now.accuracy:.1%}** of the answers on fresh sentences are right after {now.step} steps; always giving the "
-        f"commonest answer would get {cached_toys.toy_chance(plan):.1%}. Look for **{task.look_for}**."
+        f"commonest answer would get {chance(plan):.1%}. Look for **{task.look_for}**."
     )
     # Four maps stand in a row: all stages of a head, or its first and last while there are fewer.
     stages = run.stages if len(run.stages) == 4 else (run.stages[0], now)
@@ -186,11 +189,11 @@ def _show_scores(run: Run) -> None:
     table: dict[str, object] = {"head": _head_names(run.plan.layers, run.plan.heads)}
     for pattern in patterns:
         for stage, model in (("before", run.kept[0].model), ("now", run.latest.model)):
-            table[f"{_NAMES[pattern]}, {stage}"] = cached_toys.toy_scores(run.plan, model, pattern).ravel()
+            table[f"{_NAMES[pattern]}, {stage}"] = toy_scores(model, run.plan, pattern).ravel()
     frame = pd.DataFrame(table)
     st.markdown(
         f"How much of the pattern “{_NAMES[task.pattern]}” does each head have? 0 is none, 1 is all: the mean over "
-        f"{cached_toys.SCORED} other sentences."
+        f"{SCORED} other sentences."
     )
     st.dataframe(frame, hide_index=True, column_config={
         name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns[1:]

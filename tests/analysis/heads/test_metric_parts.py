@@ -14,13 +14,12 @@ from lab.analysis.heads.metric_parts import (
     LENGTHS,
     contrast,
     entropy_of_row,
-    keep_others,
     metric_parts,
-    places_left_out,
     shares_below,
     uniform_by_length,
 )
 from lab.analysis.heads.metrics import attention_metrics
+from lab.analysis.heads.values import keep_others, places_left_out
 from tests.analysis.matrices import Case, cases
 from tests.conftest import TinyCheckpoint
 

@@ -169,8 +169,7 @@ def test_a_twin_on_screen_is_compared_with_another_draw() -> None:
 
 def test_uniform_scores_without_the_delimiters() -> None:
     seen = lab.trace(lab.load_model("lab-bert"), TEXTS[1])
-    keep = ~np.array(seen.encoding.special)
-    found = dict(zip(IDS, uniform_scores(seen, keep), strict=True))
+    found = dict(zip(IDS, uniform_scores(seen, only_words=True), strict=True))
     assert found["previous_token"] == pytest.approx(1 / 10)
     assert found["bag_of_words"] == pytest.approx(1)
     assert math.isnan(found["delimiter"])

@@ -12,17 +12,15 @@ from lab.analysis.heads.named import trace_chance, trace_names
 from lab.analysis.heads.neurons import (
     DECIDED,
     attention_of,
-    best_head,
-    best_query,
     decide,
     kept_scores,
     neuron_row,
     pattern_keys,
     score_with,
-    walk,
 )
 from lab.analysis.heads.patterns import Patterns, trace_patterns, trace_roles
 from lab.analysis.heads.values import uniform_attention
+from lab.analysis.heads.walk import best_head, best_query, walk
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 
@@ -219,9 +217,8 @@ def test_where_every_head_is_near_uniform_the_best_is_one_of_them(traced: Trace)
 def test_lab_bert_takes_fewer_dimensions_for_a_delimiter_than_for_the_next_word() -> None:
     """What Vig 2019 saw by eye in bert-base, measured in the embedded model."""
     traced = lab.trace(lab.load_model("lab-bert"), *TEXTS)
-    found, by_id = trace_patterns(traced), {pattern.id: pattern for pattern in DECIDED}
-    chance = trace_chance(traced)
-    delimiter, following = (walk(traced, found, by_id[id], chance) for id in ("delimiter", "next_token"))
+    by_id = {pattern.id: pattern for pattern in DECIDED}
+    delimiter, following = (walk(traced, by_id[id]) for id in ("delimiter", "next_token"))
     assert delimiter is not None and following is not None
     assert delimiter.best.named and following.best.named
     assert delimiter.count is not None and following.count is not None and delimiter.count < following.count

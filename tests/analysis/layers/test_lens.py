@@ -22,11 +22,11 @@ PLACES = (1, 4, 2, 6)
 PREDICTING: tuple[Family, ...] = ("bert", "distilbert", "roberta", "gpt2")
 
 
-def run(tiny_checkpoint: TinyCheckpoint, family: Family) -> tuple[Trace, list[int | None]]:
+def run(tiny_checkpoint: TinyCheckpoint, family: Family) -> tuple[Trace, tuple[int | None, ...]]:
     """A run and the truth at PLACES; nobody knows that of the last."""
     plain = trace(load_model(tiny_checkpoint(family)), TEXT)
     after = 1 if plain.model.config.causal else 0
-    return plain, [*(plain.token_ids[place + after] for place in PLACES[:-1]), None]
+    return plain, (*(plain.token_ids[place + after] for place in PLACES[:-1]), None)
 
 
 def their_logits(tiny_checkpoint: TinyCheckpoint, family: Family) -> list[Tensor]:
@@ -94,7 +94,7 @@ def test_places_in_parts_give_the_same_grids(tiny_checkpoint: TinyCheckpoint, mo
 
     monkeypatch.setattr(Trace, "logits", counted)
     monkeypatch.setattr(module_under_test, "_ROWS_AT_ONCE", 3)
-    parts = lens(plain, PLACES, truths)
+    parts = stack(PLACES, truths, list(lens_rows(plain, PLACES, truths)))
     assert seen == [3, 1] * (LAYERS + 1)
     assert np.array_equal(parts.best, whole.best)
     assert np.array_equal(parts.rank, whole.rank)
@@ -109,18 +109,18 @@ def test_rows_come_one_layer_at_a_time(tiny_checkpoint: TinyCheckpoint) -> None:
     assert [row.layer for row in first] == [0, 1]
     begun, whole = stack(PLACES, truths, first), lens(plain, PLACES, truths)
     assert np.array_equal(begun.probability, whole.probability[:2])
-    assert (begun.places, begun.truths) == (PLACES, tuple(truths))
+    assert (begun.places, begun.truths) == (PLACES, truths)
 
 
 def test_what_has_no_lens_says_why(tiny_checkpoint: TinyCheckpoint) -> None:
     plain, truths = run(tiny_checkpoint, "bert")
     with pytest.raises(ValueError, match="0 places"):
-        lens(plain, [], [])
+        lens(plain, (), ())
     with pytest.raises(ValueError, match="4 places and 3 truths"):
         lens(plain, PLACES, truths[:3])
     headless = trace(load_model(tiny_checkpoint("bert-headless")), TEXT)
     with pytest.raises(ValueError, match="without a language-modelling head"):
-        lens(headless, [1], [None])
+        lens(headless, (1,), (None,))
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])

@@ -117,7 +117,7 @@ def test_a_trace_and_the_cells_behind_a_number(family: Family, renormalise: bool
         None if special else sum(start >= cut - 1 for cut in cuts)
         for (start, _), special in zip(trace.offsets, trace.encoding.special, strict=True)
     ]
-    found = inter_sentence(trace, sentence_of, renormalise=renormalise)
+    found = inter_sentence(trace, tuple(sentence_of), renormalise=renormalise)
     mine = shared_out(trace.attention.numpy(), sentence_of, renormalise)
     for a, b in ((2, 0), (1, 1), (2, 1)):
         layer, head, i, j = found.where[a, b].tolist()
@@ -140,7 +140,7 @@ def test_a_trace_and_the_cells_behind_a_number(family: Family, renormalise: bool
     with pytest.raises(IndexError, match="heads 0 to 3"):
         cells(trace, found, 0, 4, 0, 0)
     with pytest.raises(ValueError, match="sentence_of is about 2"):
-        inter_sentence(trace, [0, 0])
+        inter_sentence(trace, (0, 0))
 
 
 def test_without_special_tokens_a_sentence_can_be_above_an_even_spread() -> None:

@@ -238,7 +238,7 @@ def test_600_words_or_a_page_without_spaces_take_less_than_100_ms(text: str) -> 
     bpe_steps(tokenizer, text)
     seconds = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.thread_time()
         bpe_steps(tokenizer, text)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.thread_time() - start)
     assert min(seconds) < 0.1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,14 @@ def test_equals_the_library_on_tokenizers_that_transformers_wrote(
         assert_same(tokenizer, tokenization_steps(tokenizer, text))
 
 
+@cache
+def shipped(path: Path) -> Tokenizer:
+    return Tokenizer.from_file(str(path))
+
+
 @pytest.mark.parametrize("path", sorted(EMBEDDED.glob("*/tokenizer.json")), ids=lambda path: path.parent.name)
 @settings(max_examples=200)
 @given(text=texts)
 def test_equals_the_library_on_the_models_that_ship(path: Path, text: str) -> None:
-    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer = shipped(path)
     assert_same(tokenizer, tokenization_steps(tokenizer, text))

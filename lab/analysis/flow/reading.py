@@ -1,0 +1,58 @@
+"""What the flow of a run is read from, and what is found in it: links and trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.analysis.flow.influence import Tree, influence_tree, repeated_tree
+from lab.analysis.flow.maps import Links, layer_map, layer_maps, strongest_links
+from lab.analysis.flow.rollout import with_residual
+from lab.analysis.heads.values import Mask, Weights, keep_others
+from lab.models.memo import once
+from lab.models.trace import Trace
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which matrices are read.
+
+    Attributes:
+        head: From 0; None is the mean over heads.
+        norms: The lengths of what is really added instead of weights; see :func:`lab.analysis.flow.maps.layer_map`.
+        residual: Whether the residual connection is a path, too.
+        words_only: Whether special tokens, or the first token where a model has none, take no part.
+    """
+
+    head: int | None = None
+    norms: bool = False
+    residual: bool = False
+    words_only: bool = False
+
+    def maps(self, trace: Trace) -> Weights:
+        """One matrix a layer, (L, n, n)."""
+        found = layer_maps(trace, self.head, norms=self.norms)
+        return with_residual(found) if self.residual else found
+
+    def keep(self, trace: Trace) -> Mask | None:
+        """Which tokens take part, (n,); None for all."""
+        return keep_others(trace) if self.words_only else None
+
+
+@once
+def links(trace: Trace, read: Reading, threshold: float, most: int, source: int | None = None) -> Links:
+    """The strongest links of all layers; see :func:`lab.analysis.flow.maps.strongest_links`."""
+    return strongest_links(read.maps(trace), threshold, most, keep=read.keep(trace), source=source)
+
+
+@once
+def tree_down(trace: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> Tree:
+    """The tree from ``token`` after ``layer`` (from 0) ``depth`` layers down."""
+    maps = layer_maps(trace, read.head, norms=read.norms)[layer + 1 - depth : layer + 1]
+    return influence_tree(with_residual(maps) if read.residual else maps, token, k, keep=read.keep(trace))
+
+
+@once
+def tree_within(trace: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> Tree:
+    """The tree within one layer, which every level reads again; ``read.residual`` changes nothing."""
+    weights = layer_map(trace.layer(layer), read.head, norms=read.norms)
+    return repeated_tree(weights, token, k, depth, keep=read.keep(trace))

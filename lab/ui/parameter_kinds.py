@@ -1,0 +1,249 @@
+"""The kinds of URL parameters: each reads a link, says what it refuses, and draws the widget that keeps the URL.
+
+Those whose range is known only when the page has run its model stand in :mod:`lab.ui.parameters_of_a_run`.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+import streamlit as st
+
+from lab.models.encoding import clean
+
+T = TypeVar("T", bound=str | int | float)
+Width = int | Literal["stretch"]
+MAX_CHARACTERS = 4000
+_DRAWN = "_parameters_drawn"
+
+
+def whole_number(raw: object, least: int, most: int) -> int | None:
+    """``raw`` as an integer between ``least`` and ``most``, or None."""
+    text = str(raw).strip()
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
+        return None
+    return value if least <= (value := int(text)) <= most else None
+
+
+def drawn() -> set[str]:
+    """The parameters that have a widget on this page, so far."""
+    found: set[str] = st.session_state.setdefault(_DRAWN, set())
+    return found
+
+
+@dataclass(frozen=True)
+class Parameter(ABC, Generic[T]):
+    """One parameter of the URL. ``name`` is its name in a link, in the session and in the Selection.
+
+    ``kept``: it says what is looked at, so a link to this place has it; otherwise it belongs to the visit or the page.
+    ``written``: no widget is bound to it, so Python writes it into the URL when a page is done.
+    """
+
+    name: str
+    default: T
+    kept: bool = field(default=True, kw_only=True)
+    written: bool = field(default=False, kw_only=True)
+
+    @abstractmethod
+    def meant(self, raw: str) -> T | None:
+        """What a link means by ``raw``; None if it cannot mean anything."""
+
+    @abstractmethod
+    def wanted(self) -> str:
+        """What a link may say, in words."""
+
+    def refusal(self, raw: str) -> str:
+        """What the learner is told when ``raw`` cannot be meant."""
+        return f"{self.name} must be {self.wanted()}; it is {self.default} now."
+
+    def chosen(self) -> T:
+        """What is chosen now: one field of the Selection, where all of it would cost more."""
+        value = st.session_state.get(self.name, self.default)
+        return value if isinstance(value, type(self.default)) else self.default
+
+    def _key(self) -> str:
+        """The key of its widget. It is noted, as this page must not name it in an address: Streamlit would raise."""
+        drawn().add(self.name)
+        return self.name
+
+    def _forget_unless(self, offered: Sequence[T]) -> None:
+        """A choice that was made in another model or text, and is not ``offered`` in this, is no choice."""
+        if self.name in st.session_state and st.session_state[self.name] not in offered:
+            del st.session_state[self.name]
+
+    def set(self, value: T) -> None:
+        """Choose ``value``, before the widget is drawn: for callbacks, and for what is brought inside a text."""
+        st.session_state[self.name] = value
+
+
+@dataclass(frozen=True)
+class Name(Parameter[str]):
+    """A name or a list of places. What there is, the model or the text decides: the page looks it up."""
+
+    longest: int = field(default=MAX_CHARACTERS, kw_only=True)
+
+    def meant(self, raw: str) -> str:
+        return raw[: self.longest]
+
+    def wanted(self) -> str:
+        return f"a text of at most {self.longest} characters"
+
+
+@dataclass(frozen=True)
+class Text(Name):
+    """What a learner types."""
+
+    def chosen(self) -> str:
+        return clean(super().chosen())
+
+    def line(self, label: str, *, placeholder: str | None = None, help: str | None = None) -> str:
+        """Draw a line to type in."""
+        return st.text_input(
+            label, self.default, self.longest, key=self._key(), help=help, placeholder=placeholder,
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
+
+    def area(self, label: str, height: int, *, placeholder: str | None = None, help: str | None = None) -> str:
+        """Draw a field of several lines."""
+        return st.text_area(
+            label, self.default, height, self.longest, key=self._key(), help=help, placeholder=placeholder,
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choice(Parameter[T]):
+    """One of the ``options``, which stand in the order of the screen."""
+
+    options: tuple[T, ...]
+
+    def meant(self, raw: str) -> T | None:
+        return next((each for each in self.options if str(each) == raw), None)
+
+    def wanted(self) -> str:
+        return f"one of {', '.join(sorted(map(str, self.options), key=len))}"
+
+    def _offered(self, offered: Sequence[T]) -> tuple[Sequence[T], T]:
+        """What to offer, and what is chosen before anybody chose."""
+        offered = offered or self.options
+        self._forget_unless(offered)
+        return offered, self.default if self.default in offered else offered[0]
+
+
+@dataclass(frozen=True)
+class Buttons(Choice[T]):
+    """A choice among a few, side by side."""
+
+    def choose(self, label: str, offered: Sequence[T] = (), *, help: str | None = None) -> T:
+        """Draw the buttons, of all options or of those ``offered`` here."""
+        offered, first = self._offered(offered)
+        chosen = st.segmented_control(
+            label, offered, default=first, required=True, key=self._key(), help=help, bind="query-params",
+            persist_state="session",
+        )  # fmt: skip
+        return chosen if chosen in offered else first
+
+
+@dataclass(frozen=True)
+class Menu(Choice[T]):
+    """A choice out of a list that opens."""
+
+    def choose(
+        self,
+        label: str,
+        offered: Sequence[T] = (),
+        *,
+        width: Width = "stretch",
+        help: str | None = None,
+        on_change: Callable[[], None] | None = None,
+    ) -> T:
+        """Draw the list, of all options or of those ``offered`` here."""
+        offered, first = self._offered(offered)
+        chosen = st.selectbox(
+            label, offered, offered.index(first), key=self._key(), help=help, on_change=on_change or "rerun",
+            width=width, bind="query-params", persist_state="session",
+        )  # fmt: skip
+        return chosen if chosen in offered else first
+
+
+@dataclass(frozen=True)
+class Scale(Choice[T]):
+    """A choice along a line."""
+
+    def choose(self, label: str) -> T:
+        """Draw the line with its handle."""
+        chosen = st.select_slider(
+            label, self.options, self.default, key=self._key(), bind="query-params", persist_state="session"
+        )
+        return chosen if chosen in self.options else self.default
+
+
+@dataclass(frozen=True)
+class Whole(Parameter[int]):
+    """A whole number from ``least`` to ``most``."""
+
+    least: int
+    most: int
+
+    def meant(self, raw: str) -> int | None:
+        return whole_number(raw, self.least, self.most)
+
+    def wanted(self) -> str:
+        return f"a number from {self.least} to {self.most}"
+
+    def _within(self, value: int) -> int:
+        return min(max(value, self.least), self.most)
+
+
+@dataclass(frozen=True)
+class Number(Whole):
+    """A number that is typed, or stepped through."""
+
+    def choose(self, label: str, *, width: Width = "stretch", help: str | None = None) -> int:
+        """Draw the field."""
+        chosen = st.number_input(
+            label, self.least, self.most, self.default, key=self._key(), help=help, width=width, bind="query-params",
+            persist_state="session",
+        )  # fmt: skip
+        return self._within(chosen)
+
+
+@dataclass(frozen=True)
+class Slider(Whole):
+    """A number that is slid to."""
+
+    def choose(self, label: str, step: int = 1) -> int:
+        """Draw the slider."""
+        return self._within(st.slider(
+            label, self.least, self.most, self.default, step, key=self._key(), bind="query-params",
+            persist_state="session",
+        ))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fraction(Parameter[float]):
+    """A number with decimals, from ``least`` to ``most``, that is slid to."""
+
+    least: float
+    most: float
+
+    def meant(self, raw: str) -> float | None:
+        if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,18})?", raw.strip()):
+            return None
+        value = float(raw)
+        return value if self.least <= value <= self.most else None
+
+    def wanted(self) -> str:
+        return f"a number from {self.least:g} to {self.most:g}"
+
+    def choose(self, label: str, step: float) -> float:
+        """Draw the slider."""
+        value = st.slider(
+            label, self.least, self.most, self.default, step, key=self._key(), bind="query-params",
+            persist_state="session",
+        )  # fmt: skip
+        return min(self.most, max(self.least, float(value)))

@@ -1,0 +1,132 @@
+"""The kinds of URL parameters whose range the model or the text decides: the page says what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from lab.course.words import quoted
+from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
+
+# The step that the URL named when the page was drawn last.
+_STEP_IN_URL = "_step_in_url"
+
+
+@dataclass(frozen=True)
+class Counted(Parameter[int]):
+    """The number, from 1, of one of the parts that a model or a text has: a layer, a head, a sentence.
+
+    How many there are is known when the page has run the model: :func:`lab.ui.selection.fit` looks then. Which one is
+    looked at before anybody chose may depend on that, too: so a link names it even where it is the default.
+    """
+
+    def meant(self, raw: str) -> int | None:
+        return whole_number(raw, 1, 10**9)
+
+    def wanted(self) -> str:
+        return "a whole number from 1"
+
+    def choose(self, label: str, offered: Sequence[int], first: int) -> int:
+        """Draw the list of the numbers ``offered``; ``first`` is the one before anybody chose."""
+        self._forget_unless(offered)
+        chosen = st.selectbox(
+            label, offered, offered.index(first), key=self._key(), bind="query-params", persist_state="session"
+        )
+        return chosen if chosen in offered else first
+
+
+@dataclass(frozen=True)
+class Place(Whole):
+    """A place in the text or in a vector. Its widget changes with them, so that it has a key of its own: ``_name``."""
+
+    written: bool = field(default=True, kw_only=True)
+
+    def choose(
+        self,
+        label: str,
+        offered: Sequence[int],
+        chosen: int,
+        shown: Callable[[int], str] = str,
+        *,
+        start: int = 0,
+        help: str | None = None,
+    ) -> int:
+        """Draw the list of the places ``offered``; the URL counts from ``start`` what they count from 0."""
+
+        def take() -> None:
+            # A choice among the words of the text before comes as its label, which is none of these.
+            if isinstance(place := st.session_state[key], int):
+                self.set(place + start)
+
+        key = f"_{self.name}"
+        st.session_state[key] = chosen
+        return st.selectbox(label, offered, key=key, on_change=take, format_func=shown, help=help)
+
+    def type_in(self, label: str, chosen: int, most: int, step: int = 1) -> None:
+        """Draw a field for a number from 1 to ``most``."""
+
+        def take() -> None:
+            self.set(st.session_state[key])
+
+        key = f"_{self.name}"
+        st.session_state[key] = chosen
+        st.number_input(label, 1, most, step=step, key=key, on_change=take)
+
+
+@dataclass(frozen=True)
+class Listed(Name):
+    """A name out of a list that is known when the page is drawn."""
+
+    def menu(self, label: str, offered: Sequence[str], first: str, *, width: Width = "stretch") -> str:
+        """Draw it as a list that opens; ``first`` is what is chosen before anybody chose."""
+        self._forget_unless(offered)
+        chosen = st.selectbox(
+            label, offered, offered.index(first), key=self._key(), width=width, bind="query-params",
+            persist_state="session",
+        )  # fmt: skip
+        return chosen if chosen in offered else first
+
+    def buttons(self, label: str, offered: Sequence[str], first: str) -> str:
+        """Draw it as buttons."""
+        self._forget_unless(offered)
+        chosen = st.segmented_control(
+            label, offered, default=first, required=True, key=self._key(), bind="query-params", persist_state="session"
+        )
+        return chosen if chosen in offered else first
+
+
+@dataclass(frozen=True)
+class Model(Listed):
+    """A model, one of those that the server has."""
+
+    def refusal(self, raw: str) -> str:
+        return f"This server has no model called {quoted(raw[:40])}, so you see {self.default}."
+
+
+@dataclass(frozen=True)
+class Step(Name):
+    """The step of a page, which has its own names for them.
+
+    The browser's Back goes through the steps. That is why Python writes them into the URL, as soon as one is chosen: a
+    parameter that the browser writes for a widget makes no entry in its history.
+    """
+
+    def choose(self, names: Sequence[str]) -> str:
+        """Draw the row of steps; the first one needs no place in the URL."""
+        asked = st.query_params.get(self.name)
+        if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in names:
+            # A link or the browser's Back names it, or it was another page's.
+            self.set(asked if asked is not None and asked in names else names[0])
+        st.segmented_control("Step", list(names), required=True, key=self._key(), label_visibility="collapsed")
+        chosen = self.chosen() if self.chosen() in names else names[0]
+        self._write(None if chosen == names[0] else chosen)
+        return chosen
+
+    def _write(self, chosen: str | None) -> None:
+        st.session_state[_STEP_IN_URL] = chosen
+        if chosen is None:
+            st.query_params.pop(self.name, None)
+        elif st.query_params.get(self.name) != chosen:
+            st.query_params[self.name] = chosen

@@ -1,0 +1,223 @@
+"""Models and runs, shared by all sessions: the one module that wraps Streamlit's caches.
+
+What is read off a run is kept with the run (:mod:`lab.models.memo`). torch, transformers and tokenizers are imported
+inside the functions: the course map needs none of them.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+import streamlit as st
+
+from lab.models.catalogue import CATALOGUE, ModelUnavailable, card, ships, twin_of
+from lab.text.tags.pipeline import PipelineUnavailable, pipeline
+from lab.ui import memory
+
+if TYPE_CHECKING:
+    from lab.models.interventions import Interventions
+    from lab.models.loading import LoadedModel
+    from lab.models.proof import Proof
+    from lab.models.trace import Trace
+    from lab.text.tokenizers.steps import TokenizationSteps
+    from lab.toy.data import ToyData
+    from lab.toy.training import Plan
+
+_SMALL_TEXT = 200  # characters
+_proven: WeakSet[Trace] = WeakSet()
+
+
+def local_models() -> dict[str, Path]:
+    """Checkpoint folders the operator offers, by folder name: ``LAB_MODELS=/a/folder:/another``."""
+    paths = [Path(p).expanduser() for p in os.environ.get("LAB_MODELS", "").split(os.pathsep) if p]
+    return {path.name: path for path in paths}
+
+
+def downloads_allowed() -> bool:
+    """Only who runs the server may let it download: ``LAB_ALLOW_DOWNLOADS=1`` (``make run`` sets it)."""
+    return os.environ.get("LAB_ALLOW_DOWNLOADS") == "1"
+
+
+@st.cache_data(ttl=30, show_spinner=False)
+def model_ids() -> tuple[str, ...]:
+    """The models a visitor may choose: embedded ones, those on disk, and the Hub's if downloads are allowed."""
+    from lab.models import hub
+
+    listed = [
+        entry.id for entry in CATALOGUE
+        if ships(entry) or (entry.repository and (downloads_allowed() or hub.cached(entry) is not None))
+    ]  # fmt: skip
+    return (*listed, *local_models())
+
+
+def needs_download(model_id: str) -> int | None:
+    """Megabytes to download before ``model_id`` can run, or None when it is here."""
+    from lab.models import hub
+
+    entry = card(model_id)
+    if entry is None or entry.repository is None or hub.cached(entry) is not None:
+        return None
+    return entry.megabytes
+
+
+def model(model_id: str) -> LoadedModel:
+    """The model of this id, which may be that of a twin with random weights (:func:`lab.models.catalogue.twin_id`)."""
+    of = twin_of(model_id)
+    if of is None:
+        return trained(model_id)
+    from lab.models.twin import twin
+
+    return twin(trained(of[0]), of[1])
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
+def trained(model_id: str) -> LoadedModel:
+    """Load a model once; two stay in memory."""
+    import torch
+
+    from lab.models.loading import load_model
+
+    if model_id not in model_ids():
+        raise ModelUnavailable(f"This server offers no model called {model_id!r}.")
+    torch.set_num_threads(1)
+    memory.give_back()
+    loaded = load_model(local_models().get(model_id, model_id))
+    settle()
+    return loaded
+
+
+def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
+    """One text through one model. Raises TextError when there is nothing to read."""
+    of, kept = twin_of(model_id), _large_run
+    if of is not None and not _ships(of[0]):
+        kept = _large_twin_run
+    elif _ships(model_id) and len(text) + len(pair) <= _SMALL_TEXT:
+        # A class's own sentences: one of 32 tokens through a model that ships takes 1.6 MB.
+        kept = _small_run
+    return kept(model_id, text, pair, _as_text(changes), changes)
+
+
+def _ships(model_id: str) -> bool:
+    entry = card(model_id)
+    return entry is not None and ships(entry)
+
+
+@st.cache_resource(max_entries=48, show_spinner=False)
+def _small_run(model_id: str, text: str, pair: str, changed: str, _changes: Interventions) -> Trace:
+    return _run(model_id, text, pair, _changes)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _large_run(model_id: str, text: str, pair: str, changed: str, _changes: Interventions) -> Trace:
+    return _run(model_id, text, pair, _changes)
+
+
+# One: it keeps its twin, which is as large as the model.
+@st.cache_resource(max_entries=1, show_spinner="Drawing random weights …")
+def _large_twin_run(model_id: str, text: str, pair: str, changed: str, _changes: Interventions) -> Trace:
+    return _run(model_id, text, pair, _changes)
+
+
+def _run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
+    from lab.models.cores import one_core
+    from lab.models.trace import trace
+
+    loaded = model(model_id)
+    with one_core():
+        return trace(loaded, text, pair or None, changes)
+
+
+def _as_text(changes: Interventions) -> str:
+    """Changes of a run as a key: Streamlit would take the object apart, field by field, at every rerun."""
+    patches = [(each.layer, each.token, each.vector.tolist()) for each in changes.patches]
+    return f"{replace(changes, patches=())} {patches}"
+
+
+def proof(traced: Trace) -> Proof:
+    """The proof of ``traced``, made once for all who look at it."""
+    from lab.models.proof import proof_of
+
+    before = len(sys.modules)
+    proven = proof_of(traced)
+    if len(sys.modules) > before:  # a family's first proof imports its classes
+        settle()
+    _proven.add(traced)
+    return proven
+
+
+def is_proven(traced: Trace) -> bool:
+    """Whether :func:`proof` has been asked about it before, and so answers at once."""
+    return traced in _proven
+
+
+def settle() -> None:
+    """Take what has been imported out of the garbage collector's sight.
+
+    Python looks through all it can see every now and then, and everybody waits; the libraries' half a million
+    objects are not worth that look.
+    To be called when something large has been imported, not more often: cycles frozen with it stay for ever.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def token_steps(model_id: str, text: str) -> TokenizationSteps:
+    """One text through a model's tokenizer, step by step.
+
+    Raises ValueError for a tokenizer that the lab cannot explain.
+    """
+    from lab.models.cores import one_core
+    from lab.text.tokenizers.steps import tokenization_steps
+
+    loaded = model(model_id)
+    with one_core():
+        return tokenization_steps(loaded.tokenizer, text)
+
+
+def load_tagger() -> None:
+    """Load the spaCy pipeline, with a spinner, if it is not there. Raises PipelineUnavailable."""
+    _load_tagger()
+    pipeline()
+
+
+@st.cache_resource(max_entries=1, show_spinner="Loading the tagger …")
+def _load_tagger() -> None:
+    with suppress(PipelineUnavailable):
+        pipeline()
+    settle()
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def toy_data(vocabulary: int, length: int, count: int, seed: int) -> ToyData:
+    """The synthetic sentences of these settings."""
+    from lab.toy.data import generate
+
+    return generate(vocabulary, length, count, seed)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None = None) -> LoadedModel:
+    """The random toy, or the one written for its three heads; ``heads`` cuts the random one anew."""
+    from lab.toy.models import constructed_toy, random_toy
+    from lab.toy.recut import recut
+
+    if weights != "Random":
+        return constructed_toy(vocabulary, length)
+    drawn = random_toy(vocabulary, length, seed=seed)
+    return drawn if heads is None else recut(drawn, heads)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def untrained_toy(plan: Plan) -> LoadedModel:
+    """The toy that a plan begins with."""
+    from lab.toy.training import untrained
+
+    return untrained(plan)

@@ -198,7 +198,7 @@ def _modernbert(vocabulary: int) -> PreTrainedModel:
             intermediate_size=FEED_FORWARD,
             max_position_embeddings=POSITIONS,
             local_attention=8,  # 4 tokens to either side
-            global_attn_every_n_layers=2,
+            layer_types=["full_attention", "sliding_attention"],
             initializer_range=INITIAL_STD,
             pad_token_id=1,
             cls_token_id=2,

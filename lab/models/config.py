@@ -17,6 +17,7 @@ class ModelConfig:
 
     causal    a token sees itself and what is before it, never what comes after (GPT-2)
     pre_norm  LayerNorm stands before each sublayer (GPT-2, ModernBERT), not after the residual sum (BERT)
+    window    in a local layer a token sees so many tokens to either side (ModernBERT); None without local layers
     """
 
     family: str
@@ -31,6 +32,7 @@ class ModelConfig:
     norm_eps: float
     causal: bool = False
     pre_norm: bool = False
+    window: int | None = None
     biases: bool = True  # ModernBERT's matrices and LayerNorms have none; here theirs are 0
     scaled_scores: bool = True
     position_offset: int = 0  # RoBERTa's first position is 2: its padding id + 1

@@ -62,6 +62,7 @@ class FeedForward:
     hidden: Tensor  # (n, d_ff)
     activation: Tensor  # (n, d_ff), times the gate where there is one
     output: Tensor  # (n, d)
+    gate: Tensor | None = None  # (n, d_ff)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +194,7 @@ class Steps:
     """
 
     project_qkv: Callable[[Tensor, LayerWeights, int], tuple[Tensor, Tensor, Tensor]] = project_qkv
+    rotate: Callable[[Tensor, float], Tensor] = rotate
     scale: Callable[[Tensor, int], Tensor] = scale
     mask: Callable[[Tensor, bool, int | None], Tensor] = mask
     attend: Callable[[Tensor], Tensor] = attend
@@ -208,7 +210,7 @@ def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps
     """Multi-head self-attention, §3.2.2: softmax(QKᵀ/√d_k)·V per head, heads joined, times W_O."""
     query, key, value = steps.project_qkv(x, w, config.heads)
     if w.rotary is not None:
-        query, key = rotate(query, w.rotary), rotate(key, w.rotary)
+        query, key = steps.rotate(query, w.rotary), steps.rotate(key, w.rotary)
     scores = attention_scores(query, key)
     scaled = steps.mask(steps.scale(scores, config.head_width if config.scaled_scores else 1), config.causal, w.window)
     attention = steps.attend(scaled)
@@ -223,11 +225,12 @@ def feed_forward(x: Tensor, w: LayerWeights, activation: str, steps: Steps = PAP
 
     With a gate, each neuron's activation is multiplied by another projection of x (GeGLU, Shazeer 2020, §2).
     """
-    hidden = linear(x, w.w_1, w.b_1)
+    hidden, gate = linear(x, w.w_1, w.b_1), None
     active = steps.activate(hidden, activation)
     if w.w_gate is not None and w.b_gate is not None:
-        active = active * linear(x, w.w_gate, w.b_gate)
-    return FeedForward(hidden, active, linear(active, w.w_2, w.b_2))
+        gate = linear(x, w.w_gate, w.b_gate)
+        active = active * gate
+    return FeedForward(hidden, active, linear(active, w.w_2, w.b_2), gate)
 
 
 def post_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
@@ -244,13 +247,13 @@ def post_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Step
 
 def pre_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
     """GPT-2's layer: x + attention(LayerNorm(x)), then the same with the FFN (Radford et al. 2019, §2.3)."""
-    before_attention = x if w.norm_1 is None else layer_norm(x, w.norm_1, config.norm_eps)
-    attention = self_attention(before_attention, w, config, steps)
+    normed = None if w.norm_1 is None else layer_norm(x, w.norm_1, config.norm_eps)
+    attention = self_attention(x if normed is None else normed, w, config, steps)
     middle = x + attention.output
     before_ffn = layer_norm(middle, w.norm_2, config.norm_eps)
     ffn = feed_forward(before_ffn, w, config.activation, steps)
     output = middle + ffn.output
-    return Layer(x, attention, middle, ffn, output, output, input_norm=before_attention, ffn_input_norm=before_ffn)
+    return Layer(x, attention, middle, ffn, output, output, input_norm=normed, ffn_input_norm=before_ffn)
 
 
 def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:

@@ -35,7 +35,7 @@ _ONE_AT_A_TIME = threading.Lock()
 # The order in which a run takes its steps; the first that differs is the one that broke.
 _ORDER = (
     "input_norm", "query", "key", "value", "scores", "scaled_scores", "attention", "context_concat",
-    "attention_output", "attention_residual", "attention_norm", "ffn_input_norm", "ffn_hidden",
+    "attention_output", "attention_residual", "attention_norm", "ffn_input_norm", "ffn_hidden", "ffn_gate",
     "ffn_activation", "ffn_output", "ffn_residual", "output",
 )  # fmt: skip
 
@@ -237,8 +237,11 @@ def _layer_reference(trace: Trace, run: ReferenceRun, layer: int) -> dict[str, T
     assert isinstance(base, nn.Module)
     family = FAMILIES[config.family]
     theirs["query"], theirs["key"] = family.turned(base, layer, theirs["query"], theirs["key"])
-    # What is gated comes in one piece with its gate.
-    theirs["ffn_hidden"] = theirs["ffn_hidden"][..., : config.ffn_width]
+    w = trace.model.weights.layers[layer]
+    if w.norm_1 is None:
+        del theirs["input_norm"]  # an identity
+    if w.w_gate is not None:  # in one piece with what it gates
+        theirs["ffn_hidden"], theirs["ffn_gate"] = theirs["ffn_hidden"].split(config.ffn_width, dim=-1)
     theirs["scores"], theirs["scaled_scores"] = _reference_attention(trace, layer, theirs["query"], theirs["key"])
     theirs["attention"] = run.attentions[layer]
     return theirs

@@ -54,7 +54,9 @@ class ModernBert(Family):
         for name in _BIASES:
             if raw.get(name):
                 raise CheckpointError(f"{name} is true; this lab computes ModernBERT as published, without biases.")
-        return replace(super().read_config(raw), biases=False)
+        config = super().read_config(raw)
+        local = _LOCAL in _kinds(raw, config.layers)
+        return replace(config, biases=False, window=whole_number(raw, "local_attention", 128) // 2 if local else None)
 
     def read_embeddings(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any]) -> EmbeddingWeights:
         at = f"{reader.prefix}embeddings."
@@ -100,10 +102,10 @@ class ModernBert(Family):
 
     def read_weights(self, raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
         weights = super().read_weights(raw, tensors)
-        window = whole_number(raw, "local_attention", 128) // 2
+        config = weights.config
         layers = (
-            replace(layer, rotary=_base(raw, kind), window=window if kind == _LOCAL else None)
-            for layer, kind in zip(weights.layers, _kinds(raw, weights.config.layers), strict=True)
+            replace(layer, rotary=_base(raw, kind), window=config.window if kind == _LOCAL else None)
+            for layer, kind in zip(weights.layers, _kinds(raw, config.layers), strict=True)
         )
         return replace(weights, layers=tuple(layers))
 
@@ -113,7 +115,7 @@ class ModernBert(Family):
     def turned(self, base: nn.Module, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         from transformers.models.modernbert.modeling_modernbert import ModernBertModel, apply_rotary_pos_emb
 
-        assert isinstance(base, ModernBertModel)
+        assert isinstance(base, ModernBertModel) and base.config.layer_types is not None
         places = torch.arange(query.shape[-2])[None]
         angles = base.rotary_emb(query, places, base.config.layer_types[layer])
         turned_query, turned_key = apply_rotary_pos_emb(query[None], key[None], *angles)

@@ -8,6 +8,7 @@ from lab.analysis.heads import attention as analysis
 from lab.analysis.heads.attention import heaviest, window
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.slices import Axis, matrix_slice
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
 from lab.models.trace import Trace
@@ -73,6 +74,23 @@ def scores(traced: Trace, layer: int, head: int, query: int, key: int, scaled: b
         [traced.labels[i] for i in seen], values[seen],
         title=f"{'Scaled scores' if scaled else 'Scores'} of query {traced.labels[query]}{part}",
         value_title="Score ÷ √d_k" if scaled else "Score", highlight=seen.index(key) if key in seen else None,
+    )  # fmt: skip
+
+
+def local_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
+    """The scaled scores of a local layer: what lies outside a query's window does not exist.
+
+    Raises ValueError for a layer that sees all tokens.
+    """
+    window_of = traced.model.weights.layers[layer].window
+    if window_of is None:
+        raise ValueError(f"layer {layer + 1} of {traced.model.id} is not local: each query sees all tokens.")
+    rows, columns = shown(traced, query, key)
+    scaled = traced.layer(layer).scaled_scores[head, rows, columns].numpy()
+    return matrix_slice(
+        scaled, Axis("Query (attends)", traced.labels[rows], False),
+        Axis("Key (attended to)", traced.labels[columns], False), value_title="Score ÷ √d_k",
+        title=f"Scaled scores and the window, {place(layer, head)}", local=(rows.start - columns.start, window_of),
     )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ class ModelConfig:
     causal: bool = False
     pre_norm: bool = False
     window: int | None = None
+    gated: bool = False  # a third matrix of the feed-forward network multiplies the neurons (ModernBERT)
     biases: bool = True  # ModernBERT's matrices and LayerNorms have none; here theirs are 0
     scaled_scores: bool = True
     position_offset: int = 0  # RoBERTa's first position is 2: its padding id + 1

@@ -10,7 +10,7 @@ from lab.charts.cells.slices import Axis, matrix_slice
 from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.figures.notebook import python_of
 from lab.models.loading import load_model
-from lab.models.tensors import catalogue, entry_of
+from lab.models.tensors import catalogue, entry_of, missing
 from lab.models.trace import Trace
 
 # More cells make a browser slow.
@@ -58,21 +58,24 @@ def tensor_part(
     array = values(traced, cut)
     down = axis_of(traced, entry.axes[-2], cut.rows) if array.ndim == 2 else Axis("", [entry.name], True)
     across = axis_of(traced, entry.axes[-1], cut.columns)
-    masked = name == "layer.scaled_scores" and traced.model.config.causal
+    masked, shift = name == "layer.scaled_scores", cut.rows.start - cut.columns.start
+    window = traced.model.weights.layers[layer].window
     place = where(cut)
     return matrix_slice(
         array[None] if array.ndim == 1 else array, down, across, title=f"{name}, {place}" if place else name,
         value_title=entry.formula if len(entry.formula) <= 24 else "Value",
         domain=(0.0, 1.0) if name == "layer.attention" else None,
-        mask_from=cut.rows.start - cut.columns.start if masked else None,
+        mask_from=shift if masked and traced.model.config.causal else None,
+        local=None if window is None or not masked else (shift, window),
     )  # fmt: skip
 
 
-def tensor_place(traced: Trace, name: str) -> Figure:
-    """The figure of the paper as ``traced``'s model is built, with the tensor's block marked."""
+def tensor_place(traced: Trace, name: str, layer: int = 0) -> Figure:
+    """The figure of the paper as ``layer`` of ``traced``'s model is built, with the tensor's block marked."""
     config = traced.model.config
-    blocks = frozenset(entry.place for entry in catalogue(traced))
-    figure = Architecture(blocks, config.pre_norm, config.causal)
+    blocks = frozenset(entry.place for entry in catalogue(traced) if not missing(traced, entry, layer))
+    masked = config.causal or traced.model.weights.layers[layer].window is not None
+    figure = Architecture(blocks, config.pre_norm, masked)
     return layer_figure(figure, entry_of(traced, name).place, title="Where it stands")
 
 

@@ -38,6 +38,7 @@ def matrix_slice(
     value_title: str,
     domain: tuple[float, float] | None = None,
     mask_from: int | None = None,
+    local: tuple[int, int] | None = None,
 ) -> Figure:
     """Draw `values` (rows, columns): cells are squares where both sides are named, else as wide as the page allows.
 
@@ -47,13 +48,15 @@ def matrix_slice(
         where there are numbers below it.
     mask_from : of a causal matrix: the first row lies so many places below the first column (negative: above).
         Cells above the diagonal do not exist.
+    local : of a local layer: the same number, and how many places to either side a query sees.
+        Cells further from the diagonal do not exist.
 
     Raises
     ------
     ValueError : NaN, infinity where cells exist, or a wrong number of names.
     """
     raw = np.asarray(values, dtype=np.float32)
-    exists = np.ones(raw.shape, dtype=bool) if mask_from is None else np.tril(np.ones(raw.shape, bool), mask_from)
+    exists = _exists(raw.shape, mask_from, local)
     matrix = numbers(np.where(exists, raw, np.float32(0)), ("rows", "columns"), of="slice")
     for count, axis, what in zip(matrix.shape, (rows, columns), ("rows", "columns"), strict=True):
         check_labels(count, axis.names, of="slice", what=what)
@@ -65,7 +68,7 @@ def matrix_slice(
         title, rows.names, columns.names, rows.title, columns.title, value_title, scale,
         limits, _format(max(map(abs, limits))),
         cell_height=side if square else float(np.clip(460 / len(rows.names), 5, 26)), square=square,
-        causal=mask_from is not None, shift=mask_from or 0,
+        causal=mask_from is not None, shift=local[0] if local else mask_from or 0, window=local[1] if local else None,
         column_ticks=ticks(len(columns.names)) if columns.numbers else None,
     )  # fmt: skip
     width = round(max(side * len(columns.names), 200)) + _BESIDE
@@ -73,6 +76,13 @@ def matrix_slice(
         grid_spec(grid, (None, None)), flat(matrix), width if square else "stretch",
         _describe(matrix, exists, grid), partial(_table, raw, exists, rows, columns),
     )  # fmt: skip
+
+
+def _exists(shape: tuple[int, ...], mask_from: int | None, local: tuple[int, int] | None) -> NDArray[np.bool_]:
+    whole = np.ones(shape, dtype=bool)
+    if local is not None:
+        return np.triu(np.tril(whole, local[0] + local[1]), local[0] - local[1])
+    return whole if mask_from is None else np.tril(whole, mask_from)
 
 
 def _format(largest: float) -> str:
@@ -91,7 +101,8 @@ def _describe(matrix: NDArray[np.float32], exists: NDArray[np.bool_], grid: Grid
         shown.astype(np.float32), grid.rows, grid.columns, row_title=grid.row_title, column_title=grid.column_title,
         value_format=grid.value_format,
     )  # fmt: skip
-    return words + ("" if exists.all() else " Above the diagonal all is masked.")
+    where = "Above" if grid.window is None else "Far from"
+    return words + ("" if exists.all() else f" {where} the diagonal all is masked.")
 
 
 def _table(raw: NDArray[np.float32], exists: NDArray[np.bool_], rows: Axis, columns: Axis) -> pd.DataFrame:

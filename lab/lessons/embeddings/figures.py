@@ -55,11 +55,10 @@ def _numbered(places: NDArray[np.int64]) -> list[str]:
 
 
 def row_lengths(traced: Trace, length: int, width: int, base: float = BASE) -> Figure:
-    """The Euclidean length of each position's vector, learned and computed."""
-    sizes = {
-        "learned": np.linalg.norm(position_rows(traced, length), axis=1),
-        "sinusoids": np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1),
-    }
+    """The Euclidean length of each position's vector, learned (if there are any) and computed."""
+    sizes = {"sinusoids": np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1)}
+    if traced.model.weights.embeddings.position is not None:
+        sizes = {"learned": np.linalg.norm(position_rows(traced, length), axis=1), **sizes}
     return settled(lines(
         sizes, x=range(length), x_title="Position", y_title="Length of the row", title="Length of each row",
         y_domain=(0.0, 1.05 * float(max(each.max() for each in sizes.values()))),
@@ -88,11 +87,14 @@ def _map(values: Values, measure: Measure, of: str) -> Heatmap:
 def similarity_by_distance(
     traced: Trace, length: int, width: int, base: float = BASE, measure: Measure = "cosine"
 ) -> Figure:  # fmt: skip
-    """Least, mean and largest similarity of learned vectors at each distance, and that of sinusoids."""
-    _, (least, mean, most) = analysis.learned_similarity(traced, length, measure)
+    """Least, mean and largest similarity of learned vectors, if there are any, at each distance; that of sinusoids."""
+    drawn = {}
+    if traced.model.weights.embeddings.position is not None:
+        _, (least, mean, most) = analysis.learned_similarity(traced, length, measure)
+        drawn = {"learned: mean": mean, "learned: least": least, "learned: largest": most}
     _, (_, computed, _) = analysis.sinusoid_similarity(length, width, base, measure)
     return settled(lines(
-        {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed},
+        {**drawn, "sinusoids": computed},
         x=range(len(computed)), x_title="Distance |p − q|", y_title=measure.capitalize(),
         title=f"{measure.capitalize()} by distance",
     ))  # fmt: skip

@@ -53,19 +53,19 @@ def neurons(
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
     """The non-linearity, and where on it each neuron of a layer lies at ``token``; ``neuron`` has a ring."""
     of, name = traced.layer(layer), traced.model.config.activation
-    hidden, active = of.ffn_hidden[token].numpy(), of.ffn_activation[token].numpy()
+    hidden, active = of.ffn_hidden[token].numpy(), analysis.bent(of, name, token)
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
     return curve(
         analysis.curve(name, low, high), (hidden, active), highlight=neuron, point_title="Neuron",
         title=f"{analysis.activation_name(name)} at the {len(hidden):,} neurons of {traced.labels[token]}, "
         f"layer {layer + 1}",
-        x_title="Before the activation", y_title="Activation",
+        x_title="Before the activation", y_title="Activation" if of.ffn_gate is None else "Before the gate",
     )  # fmt: skip
 
 
 def neuron_products(traced: Trace, layer: int, token: int, neuron: int) -> Heatmap:
     """What a neuron adds up at one token: the token's vector times the neuron's column of W_1."""
-    steps = analysis.neuron_steps(traced.layer(layer), traced.model.config.activation, token, neuron)
+    steps = analysis.neuron_steps(traced.layer(layer), traced.model.config, token, neuron)
     return strips(
         [steps.vector, steps.column, steps.products], [f"x of {traced.labels[token]}", "weights w", "product"],
         title=f"Neuron {neuron + 1:,} of layer {layer + 1}: {len(steps.vector):,} products", value_title="Value",

@@ -56,7 +56,8 @@ class ModernBert(Family):
                 raise CheckpointError(f"{name} is true; this lab computes ModernBERT as published, without biases.")
         config = super().read_config(raw)
         local = _LOCAL in _kinds(raw, config.layers)
-        return replace(config, biases=False, window=whole_number(raw, "local_attention", 128) // 2 if local else None)
+        window = whole_number(raw, "local_attention", 128) // 2 if local else None
+        return replace(config, gated=True, biases=False, window=window)
 
     def read_embeddings(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any]) -> EmbeddingWeights:
         at = f"{reader.prefix}embeddings."

@@ -30,6 +30,7 @@ HEADS = 4
 FEED_FORWARD = 64
 POSITIONS = 512
 ELECTRA_EMBEDDING = 16
+WINDOW = 4  # tokens to either side that ModernBERT's second layer sees
 # Scores then spread by about 2 (WIDTH * 0.25²), so that no softmax row is near uniform.
 INITIAL_STD = 0.25
 
@@ -197,7 +198,7 @@ def _modernbert(vocabulary: int) -> PreTrainedModel:
             num_attention_heads=HEADS,
             intermediate_size=FEED_FORWARD,
             max_position_embeddings=POSITIONS,
-            local_attention=8,  # 4 tokens to either side
+            local_attention=2 * WINDOW,
             layer_types=["full_attention", "sliding_attention"],
             initializer_range=INITIAL_STD,
             pad_token_id=1,

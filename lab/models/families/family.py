@@ -164,6 +164,10 @@ class Family(ABC):
         """The standard deviation from which Hugging Face draws the tensor ``name``."""
         return float(raw.get("initializer_range") or 0.02)
 
+    def initial_cut(self, raw: Mapping[str, Any]) -> float | None:
+        """At how many standard deviations that draw is cut off, or None."""
+        return None
+
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
         """The row of the table ``name`` that Hugging Face leaves 0, or None."""
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -109,6 +110,14 @@ class ModernBert(Family):
             for layer, kind in zip(weights.layers, _kinds(raw, config.layers), strict=True)
         )
         return replace(weights, layers=tuple(layers))
+
+    def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
+        # What writes to the residual stream begins smaller, and so does the head.
+        writes = name.endswith(("Wo.weight", "head.dense.weight", "decoder.weight"))
+        return super().initial_std(name, raw) / (math.sqrt(2 * raw["num_hidden_layers"]) if writes else 1.0)
+
+    def initial_cut(self, raw: Mapping[str, Any]) -> float | None:
+        return float(raw.get("initializer_cutoff_factor", 2.0) or 3.0)
 
     def reference_class(self, weights: Weights) -> str:
         return "ModernBertForMaskedLM" if weights.vocabulary_head is not None else "ModernBertModel"

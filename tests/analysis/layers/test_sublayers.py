@@ -127,6 +127,7 @@ def test_stages_follow_from_each_other_in_the_order_shown(tiny_checkpoint: TinyC
         elif stage.name.startswith("LayerNorm"):
             before, weights = stages[at - 1].vectors, run.layer(0).weights
             norm = weights.norm_1 if stage.name.endswith("1") else weights.norm_2
+            assert norm is not None
             own = nn.functional.layer_norm(before, (32,), norm.gamma, norm.beta, run.model.config.norm_eps)
             assert torch.allclose(stage.vectors, own, atol=1e-5)
 

@@ -31,7 +31,8 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
     configuration's ``initializer_range`` as standard deviation, the padding token's embedding 0, biases
     0, LayerNorm γ 1 and β 0 (Devlin et al. 2019 trained from 0.02). GPT-2 and ModernBERT divide the deviation by
     √(2 · layers) in the two matrices of a layer that write to the residual stream (Radford et al. 2019, §2.3);
-    ModernBERT draws again what lies beyond two deviations. A tied decoder stays tied. The numbers are not Hugging Face's, only their distribution is.
+    ModernBERT draws again what lies beyond two deviations. A tied decoder stays tied. The numbers are not Hugging
+    Face's, only their distribution is.
     """
     folder = model.source
     config = read_json(folder / "config.json") if isinstance(folder, Path) else folder.config

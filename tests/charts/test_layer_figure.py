@@ -13,7 +13,7 @@ import lab
 from lab.charts.cells.slices import Axis, matrix_slice
 from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.models.tensor_entries import DESCRIBED
-from tests.checkpoints import Family
+from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
 
 
@@ -30,7 +30,7 @@ def order(figure: Architecture, *blocks: str) -> bool:
     return numbers == sorted(numbers) and len(set(numbers)) == len(numbers)
 
 
-@pytest.mark.parametrize("family", ["bert", "bert-headless", "distilbert", "roberta", "electra", "gpt2"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_tensor_of_every_family_has_its_block(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
     figure, places = architecture(tiny_checkpoint(family))
     blocks = [block for row in figure.rows for block in row]
@@ -41,7 +41,8 @@ def test_every_tensor_of_every_family_has_its_block(tiny_checkpoint: TinyCheckpo
         marked = [blocks[label] for label in boxes.loc[boxes["marked"], "label"]]
         assert tuple(marked) == tuple(b for b in blocks if b in figure.marked(place)) and marked
         assert drawn.table()["marked"].sum() == len(marked)
-    assert ("segment" in blocks) == (family not in ("gpt2", "distilbert"))
+    assert ("segment" in blocks) == (family not in ("gpt2", "distilbert", "modernbert"))
+    assert ("position" in blocks) == ("gate" not in blocks) == (family != "modernbert")
     assert ("project" in blocks) == ("replaced" in blocks) == (family == "electra")
     assert ("pair" in blocks) == (family == "bert")
     assert ("vocabulary" in blocks) == (family not in ("electra", "bert-headless"))

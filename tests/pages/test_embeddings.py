@@ -14,7 +14,7 @@ from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
-    "Vectors", "Sum", "Lengths", "Segments", "Learned or computed", "Similarity", "Wavelengths", "Shift",
+    "Vectors", "Sum", "Lengths", "Segments", "Learned or computed", "Similarity", "Wavelengths", "Shift", "Rotary",
     "Position lab", "Check",
 )  # fmt: skip
 # The steps that show the learner's own tokens, or compute with them.

@@ -29,7 +29,7 @@ class Axis:
     numbers: bool
 
 
-def matrix_slice(
+def matrix_slice(  # noqa: PLR0913 - a chart's options have names, and most stay as they are
     values: ArrayLike,
     rows: Axis,
     columns: Axis,

@@ -23,9 +23,9 @@ _LABELS = {
     "token": "token", "position": "position", "segment": "segment", "sum": "sum", "embedding_norm": "LayerNorm",
     "project": "W_E", "input": "x", "query": "query", "key": "key", "value": "value", "scores": "QKᵀ",
     "scale": "÷ √d_k", "softmax": "softmax", "mix": "· V", "concat": "concat", "projection": "W_O", "add_1": "add",
-    "norm_1": "LayerNorm 1", "ffn_in": "W_1", "gate": "W_gate", "activation": "activation", "ffn_out": "W_2", "add_2": "add",
-    "norm_2": "LayerNorm 2", "final_norm": "LayerNorm", "vocabulary": "words", "pair": "pair",
-    "replaced": "replaced?",
+    "norm_1": "LayerNorm 1", "ffn_in": "W_1", "gate": "W_gate", "activation": "activation",
+    "ffn_out": "W_2", "add_2": "add", "norm_2": "LayerNorm 2", "final_norm": "LayerNorm", "vocabulary": "words",
+    "pair": "pair", "replaced": "replaced?",
 }  # fmt: skip
 _ATTENTION = ("scores", "scale", "softmax")
 

@@ -19,7 +19,7 @@ from tests.conftest import TinyCheckpoint
 
 EARLIER = "The sleepy cat sat on the mat."
 TEXT = "The unhappily café 🙂 doesn't wait for the cat."
-FAMILIES: tuple[Family, ...] = ("bert", "distilbert", "electra", "gpt2")
+FAMILIES: tuple[Family, ...] = ("bert", "distilbert", "electra", "gpt2", "modernbert")
 
 
 def traced(tiny_checkpoint: TinyCheckpoint, family: Family) -> Trace:
@@ -36,6 +36,7 @@ def theirs(model: LoadedModel, family: Family, layer: int, ids: tuple[int, ...])
         "electra": ("encoder.layer.{}.intermediate.dense", "encoder.layer.{}.output.dense"),
         "distilbert": ("transformer.layer.{}.ffn.lin1", "transformer.layer.{}.ffn.lin2"),
         "gpt2": ("h.{}.mlp.c_fc", "h.{}.mlp.c_proj"),
+        "modernbert": ("layers.{}.mlp.Wi", "layers.{}.mlp.Wo"),
     }[family]
     found: dict[str, Tensor] = {}
 

@@ -34,7 +34,7 @@ def test_every_step_draws_and_is_proven() -> None:
     assert len([r for r in at.radio if r.key and r.key.startswith("_check.")]) >= 3
 
 
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "modernbert"])
 def test_every_family(family: Family, offer: Offer) -> None:
     at = visit(PAGE, model=offer(family), **PAIR)
     assert list(walk(at, (*OF_TOKENS, "Learned or computed", "Check")))

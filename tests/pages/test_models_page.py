@@ -155,7 +155,7 @@ def test_no_text_is_no_matter_for_the_cards() -> None:
         assert "There is no text yet" in words(at), step
 
 
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "bert-headless"])
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "bert-headless", "modernbert"])
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     at = visit(PAGE, model=name, text=TEXT)

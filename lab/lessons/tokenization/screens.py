@@ -86,7 +86,7 @@ def show_normalization(view: TokenizationView) -> None:
         else:
             plain(steps.text)
             characters, read = count(len(steps.composed), "character"), count(len(steps.composed.encode()), "byte")
-            changed = "changes no character here"
+            changed = "changes no character"
             if steps.composed != steps.text:
                 changed = "joins letters and the marks above or below them into one character each (NFC)"
             st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")

@@ -5,8 +5,9 @@ from urllib.parse import quote
 import streamlit as st
 
 from lab.course.benches import BENCHES
-from lab.course.lessons import LESSONS, MODELS_PAGE, number, script
-from lab.ui import progress_view, shell, teaching
+from lab.course.lessons import GLOSSARY_PAGE, MODELS_PAGE, script
+from lab.front import experiment, way
+from lab.ui import progress_view, selection, shell, teaching
 
 # The answer, were, depends on a word before the blank: with one boy it is was.
 TASK = f"Masked_language_model?text={quote('The boys [MASK] playing in the garden.')}"
@@ -14,29 +15,24 @@ TASK = f"Masked_language_model?text={quote('The boys [MASK] playing in the garde
 shell.route()
 
 st.title("Inside BERT")
-st.markdown("**Take a sentence of your own through a real transformer, and check every number you see.**")
+st.markdown("**How does a machine know what belongs in the blank?**")
+now = experiment.show(experiment.filling_model(selection.current().model))
 st.markdown(
-    "Type a sentence in the sidebar. Each lesson runs it through a trained model on this machine, one step of the "
-    "paper at a time. The badge at the top of a lesson compares every step with Hugging Face's own code."
+    "This model is a **BERT**: a neural network that learned by filling blanks in texts. To fill them well, it had to "
+    "pick up grammar, and something about the world. The chatbots you know are built of the same parts, "
+    "**transformers**; they learned to write the next word."
 )
-st.markdown("Do you teach a class? Read [For teachers](#for-teachers), at the end of this page.")
-for lesson in LESSONS:
-    with st.container(border=True):
-        st.page_link(script(lesson.page), label=f"**{number(lesson)} · {lesson.title}**", icon=lesson.icon)
-        st.markdown(lesson.question)
-        with st.container(horizontal=True):
-            st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
-            progress_view.steps_badge(lesson)
-            progress_view.checks_badge(lesson)
-st.header("Benches")
-st.markdown("For looking around: the same runs as in the lessons, with every control and without questions.")
-for bench in BENCHES:
-    with st.container(border=True):
-        st.page_link(script(bench.page), label=f"**{bench.title}**", icon=bench.icon)
-        st.markdown(bench.question)
-with st.container(border=True):
-    st.page_link(script(MODELS_PAGE), label="**Models**", icon=":material/badge:")
-    st.markdown("What were they trained on, and what did training change?")
+way.start()
+if now is not None:
+    st.header("The way from text to word, for this sentence")
+    way.show(now)
+st.header("Explore")
+st.markdown("Benches show the same runs as the lessons, with every control and without questions.")
+with st.container(horizontal=True):
+    for bench in BENCHES:
+        st.page_link(script(bench.page), label=bench.title, icon=bench.icon, help=bench.question)
+    st.page_link(script(MODELS_PAGE), label="Models", icon=":material/badge:")
+    st.page_link(script(GLOSSARY_PAGE), label="Glossary", icon=":material/dictionary:")
 progress_view.review()
 progress_view.keep()
 st.header("For teachers", anchor="for-teachers")

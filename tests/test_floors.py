@@ -1,7 +1,8 @@
 """The floors of the house that import-linter cannot see: scripts in pages/, and who may draw on the screen.
 
-Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches -> lab.ui -> lab.figures ->
-lab.course, lab.charts -> lab.analysis -> lab.toy, lab.text -> lab.models; nothing imports upward, no lesson another.
+Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.front -> lab.ui -> lab.figures ->
+lab.course, lab.charts -> lab.experiments -> lab.analysis -> lab.toy, lab.text -> lab.models; nothing imports upward, no
+lesson another.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
 
 # Screen library -> the rooms of lab/ that may import it.
 SCREEN = {
-    "streamlit": {"lessons", "benches", "ui"},
+    "streamlit": {"lessons", "benches", "front", "ui"},
     "altair": {"charts"},
     "plotly": {"ui", "charts"},
 }

@@ -67,12 +67,28 @@ class Task(Protocol):
     def held_out_loss(self) -> float: ...
 
 
+def orthogonal(grad: Tensor, ns_coefficients: tuple[float, float, float], ns_steps: int, eps: float) -> Tensor:
+    """The Newton–Schulz iteration of Muon in float32, (m, n) -> (m, n); see torch.optim.Muon for the formula.
+
+    PyTorch's own computes in bfloat16, which took half of a step where the processor imitates it.
+    """
+    a, b, c = ns_coefficients
+    wide = grad if grad.shape[0] <= grad.shape[1] else grad.T
+    wide = wide / wide.norm().clamp(min=eps)
+    for _ in range(ns_steps):
+        gram = wide @ wide.T
+        wide = torch.addmm(wide, torch.addmm(gram, gram, gram, beta=b, alpha=c), wide, beta=a)
+    return wide if grad.shape[0] <= grad.shape[1] else wide.T
+
+
 def optimizers(task: Task) -> list[torch.optim.Optimizer]:
     """Muon for the matrices between the layers, AdamW for embeddings, biases, LayerNorm and heads."""
     matrices = task.matrices()
     chosen = {id(p) for p in matrices}
     rest = [p for p in task.model.parameters() if id(p) not in chosen]
     (of_matrices, of_rest), decay = task.learning_rates, task.weight_decay
+    if not HAS_BFLOAT16:
+        torch.optim._muon._zeropower_via_newtonschulz = orthogonal
     return [
         torch.optim.Muon(matrices, lr=of_matrices, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(rest, lr=of_rest, betas=(0.9, 0.98), weight_decay=decay),

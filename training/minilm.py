@@ -24,7 +24,7 @@ from transformers import BertConfig, BertForPreTraining
 
 from training.bert import MaskedRecipe, MaskedTask
 from training.corpus import TokenCorpus, token_corpus
-from training.evaluation.grammar import table
+from training.evaluation.grammar import loaded, table
 from training.loop import Run, argument_parser, parsed_options, schedule_of
 
 WORK = Path.home() / ".cache" / "inside-bert" / "lab-minilm"
@@ -83,7 +83,7 @@ class MiniLmTask(MaskedTask):
 
     def held_out_loss(self) -> float:
         if self._measured % GRAMMAR_EVERY == 0:
-            print(json.dumps({"grammar": table(self.bert, self.tokenizer, GRAMMAR_SENTENCES)}), flush=True)
+            print(json.dumps({"grammar": table(loaded(self.bert, self.tokenizer), GRAMMAR_SENTENCES)}), flush=True)
         self._measured += 1
         return super().held_out_loss()
 

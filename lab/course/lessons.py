@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-COURSE_PAGE, MODELS_PAGE = "pages/0_Course.py", "pages/20_Models.py"
+COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE = "pages/0_Course.py", "pages/20_Models.py", "pages/21_Glossary.py"
 # Every lesson's last step.
 CHECK_STEP = "Check"
 

@@ -1,2 +1,4 @@
-"""Toy mode: sentences of letters and models of one or two layers, small enough to read every number. No screen in "
-"here."""
+"""Toy mode: sentences of letters, and models of one or two layers that are small enough to read whole.
+
+No screen in here.
+"""

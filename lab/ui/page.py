@@ -10,8 +10,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.benches import Bench
+from lab.course.glossary import GLOSSARY, Term
 from lab.course.ideas import idea
-from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
+from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, Lesson, neighbours, number, script
 from lab.course.words import escaped
 from lab.models.catalogue import ModelUnavailable, twin_id
 from lab.models.config import CheckpointError
@@ -114,7 +115,9 @@ class OpenPage:
 
     def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
         """Layer and head selectors in the sidebar; returns both from 0. ``first`` is the head before anybody chose."""
-        return self.layer_control(model), self.head_control(model, first)
+        layer, head = self.layer_control(model), self.head_control(model, first)
+        sidebar.choose_by_job(model, layer, head)
+        return layer, head
 
     def head_control(self, model: LoadedModel, first: int = 1) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
@@ -216,6 +219,10 @@ def _header(title: str, question: str, lesson: Lesson | None = None) -> DeltaGen
                 with st.popover("Objectives", icon=":material/flag:", type="tertiary"):
                     st.markdown(f"**{question}** After lesson {number(lesson)} you can …")
                     st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
+                with st.popover("Words", icon=":material/dictionary:", type="tertiary", on_change="rerun") as words:
+                    if words.open:
+                        show_terms([term for term in GLOSSARY if term.lesson == lesson.id])
+                        st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
     return badge
 
 
@@ -245,6 +252,13 @@ def open_bench(page_file: str) -> BenchPage:
     return BenchPage(selection.current(), badge, st.empty(), bench.weights, bench)
 
 
+def show_terms(terms: Sequence[Term]) -> None:
+    """What these words mean, one under the other."""
+    for term in terms:
+        formula, paper = f" ${term.formula}$" * bool(term.formula), f" ({term.paper})" * bool(term.paper)
+        st.markdown(f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}")
+
+
 def _papers(reading: Sequence[str]) -> None:
     with st.expander("Papers", icon=":material/menu_book:"):
         st.markdown("\n".join(f"- {paper}" for paper in reading))
@@ -253,4 +267,4 @@ def _papers(reading: Sequence[str]) -> None:
 def _counted(parameter: Counted, label: str, count: int, model_id: str, first: int = 1) -> int:
     """A selector of one of a model's layers or heads, which it shows from 1; returns it from 0."""
     selection.fit(parameter, count, model_id)
-    return parameter.choose(label, range(1, count + 1), first) - 1
+    return parameter.choose(label, range(1, count + 1), min(first, count)) - 1

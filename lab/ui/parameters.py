@@ -170,6 +170,8 @@ OTHER_TOY = Buttons("other_toy", RANDOM, (RANDOM, CONSTRUCTED, TRAINED))
 TOY_OTHER = Number("toy_other", 2, 1, SETTINGS["count"].high)
 CHANGE = Menu("change", ZERO_HEAD, (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED))
 FIGURE = Menu("figure", COMPARED[0], COMPARED)
+# What is looked up in the glossary.
+LOOK_UP = Text("look_up", "", kept=False, longest=60)
 # A class: its own choice of questions (0: none), and the lab shown to it (1).
 SEED = Place("seed", 0, *_SEEDS, kept=False)
 TEACH = Place("teach", 0, 0, 1, kept=False)

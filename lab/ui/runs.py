@@ -1,7 +1,7 @@
 """Models and runs, shared by all sessions: the one module that wraps Streamlit's caches.
 
 What is read off a run is kept with the run (:mod:`lab.models.memo`). torch, transformers and tokenizers are imported
-inside the functions: the course map needs none of them.
+inside the functions: the glossary and the cards need none of them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import memory
 
 if TYPE_CHECKING:
+    from lab.experiments.notable import Notable
     from lab.models.interventions import Interventions
     from lab.models.loading import LoadedModel
     from lab.models.proof import Proof
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _SMALL_TEXT = 200  # characters
 _proven: WeakSet[Trace] = WeakSet()
+_heads_measured: WeakSet[LoadedModel] = WeakSet()
 
 
 def local_models() -> dict[str, Path]:
@@ -91,6 +93,28 @@ def trained(model_id: str) -> LoadedModel:
     loaded = load_model(local_models().get(model_id, model_id))
     settle()
     return loaded
+
+
+def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
+    """What the heads of a model do, if it is known: it ships with the model, or :func:`measure_heads` was asked."""
+    from lab.experiments.notable import shipped
+
+    return shipped(loaded) or (_measured(loaded.id, loaded) if loaded in _heads_measured else None)
+
+
+def measure_heads(loaded: LoadedModel) -> None:
+    """Measure what the heads of a model do, once for all who look at it."""
+    _measured(loaded.id, loaded)
+    _heads_measured.add(loaded)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Measuring what each head does …")
+def _measured(model_id: str, _loaded: LoadedModel) -> tuple[Notable, ...]:
+    from lab.experiments.notable import measured
+    from lab.models.cores import one_core
+
+    with one_core():
+        return measured(_loaded)
 
 
 def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:

@@ -112,6 +112,7 @@ class Selection:
     toy_other: int = p.TOY_OTHER.default
     change: str = p.CHANGE.default
     figure: str = p.FIGURE.default
+    look_up: str = p.LOOK_UP.default
     seed: int = p.SEED.default
     teach: int = p.TEACH.default
 

@@ -10,7 +10,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
-from lab.course.lessons import COURSE_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
+from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
 from lab.ui import parameters, runs, selection, sidebar, teaching
 from lab.ui.parameter_kinds import drawn
 from lab.ui.turns import PAGES
@@ -50,6 +50,7 @@ def pages() -> list[StreamlitPage]:
         ),
         *(st.Page(script(bench.page), title=bench.title, icon=bench.icon) for bench in BENCHES),
         st.Page(script(MODELS_PAGE), title="Models", icon=":material/badge:"),
+        st.Page(script(GLOSSARY_PAGE), title="Glossary", icon=":material/dictionary:"),
     ]
 
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import Bench
+from lab.course.examples import EXAMPLES, Example, example_of
 from lab.course.lessons import Lesson
+from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, teaching
 from lab.ui.toys.runs import ask_for_training
 
-_EXAMPLES = {
-    "A pronoun": ("The cat sat on the mat because it was tired.", ""),
-    "Two meanings of bank": ("She sat on the bank of the river and counted her money for the bank.", ""),
-    "A long word": ("The unhappily overworked photographers rebuilt everything.", ""),
-    "A pair that follows": ("The children went to the park.", "They played until it was dark."),
-    "A pair that does not": ("The children went to the park.", "The price of oil fell again."),
-    "A hidden word": ("The king and the [MASK] lived in a castle.", ""),
-}
-
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
 
 _CONTROLS = "_controls"
 
@@ -64,12 +60,15 @@ def shared_input(opened: Lesson | Bench | None) -> None:
     )
     st.selectbox(
         "Examples",
-        list(_EXAMPLES),
+        EXAMPLES,
         index=None,
         key="_example",
         placeholder="Pick one",
+        format_func=lambda each: each.name,
         on_change=_take_example,
     )
+    if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
+        st.caption(example.why)
     parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
@@ -82,9 +81,50 @@ def shared_input(opened: Lesson | Bench | None) -> None:
 
 def _take_example() -> None:
     chosen = st.session_state.get("_example")
-    if chosen in _EXAMPLES:
-        use_texts(*_EXAMPLES[chosen])
+    if isinstance(chosen, Example):
+        use_texts(chosen.text, chosen.pair)
         st.session_state["_example"] = None
+
+
+def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
+    """A head by what it does, for a model whose heads were measured; ``layer`` and ``head`` (from 0) are chosen now.
+
+    A toy's heads have a rule instead, and those of random weights do nothing that was learned.
+    """
+    from lab.experiments.notable import job_of  # brings torch, which the glossary has no use for
+
+    if twin_of(model.id) is not None or model.id not in runs.model_ids():
+        return
+    with controls():
+        found = runs.head_jobs(model)
+        if found is None:
+            st.button(
+                "Find what each head does", key="_jobs", icon=":material/search:", on_click=runs.measure_heads,
+                args=(model,), help="Every head reads 300 sentences whose grammar is known. It takes a minute.",
+            )  # fmt: skip
+            return
+        if not found:
+            st.caption("No head of this model does one of the known jobs clearly better than chance.")
+            return
+        offered = [(each, doing) for each in found for doing in each.heads]
+        own = st.session_state.get("_job")
+        if own not in offered or (own[1].layer, own[1].head) != (layer, head):
+            own = job_of(found, layer, head)
+        st.session_state["_job"] = own
+
+        def take() -> None:
+            if (chosen := st.session_state["_job"]) is not None:
+                parameters.LAYER.set(chosen[1].layer + 1)
+                parameters.HEAD.set(chosen[1].head + 1)
+
+        st.selectbox(
+            "Head by what it does", offered, key="_job", on_change=take, placeholder="No job stands out",
+            format_func=lambda each: f"{each[0].job.does} · {each[1].name}",
+            help="Measured on sentences whose grammar people wrote down. A head is listed where it is clearly better "
+            "than chance.",
+        )  # fmt: skip
+        if own is not None:
+            st.caption(f"Score {own[1].score:.2f}; chance gives {own[0].chance:.2f}.")
 
 
 def _mode() -> str:

@@ -1,6 +1,7 @@
 """Fixtures of the browser tests.
 
 ``lab``            one server for the whole session; ``lab.url``, ``lab.log``
+``alone``          another, with figures that need no model (``alone.py``)
 ``fresh_server``   ``fresh_server()`` starts another, never visited: for first visits by deep link
 ``view``           laptop, light; for the others parametrize("view", VIEWS, indirect=True, ids=str)
 ``visitor``        a page seen through ``view``; the test fails if the page complained
@@ -40,6 +41,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with running_lab(HOME, tmp_path_factory.mktemp("lab")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with running_lab(Path(__file__).parent / "alone.py", tmp_path_factory.mktemp("alone")) as running:
         yield running
 
 

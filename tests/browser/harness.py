@@ -90,7 +90,8 @@ class View:
 
 VIEWS = tuple(View(scheme, width) for scheme in ("light", "dark") for width in (1280, 390))
 # Both schemes and both widths; no style of the lab depends on a scheme and a width at once.
-EXTREMES = (View("light", 1280), View("dark", 390))
+PHONE = View("dark", 390)
+EXTREMES = (View("light", 1280), PHONE)
 
 
 @contextmanager

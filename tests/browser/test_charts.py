@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from benchmarks.server import Lab, running_lab
+from benchmarks.server import Lab
 from tests.browser.harness import EXTREMES, View, visit, wait_idle
 from tests.charts.samples import every_figure, words
 
@@ -23,12 +22,6 @@ _OUTLINED = """([x, y]) => {
 _CELLS = ".stVegaLiteChart g.mark-group.role-frame path.background"
 
 
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with running_lab(Path(__file__).parent / "gallery.py", tmp_path_factory.mktemp("gallery")) as running:
-        yield running
-
-
 @pytest.fixture
 def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     with visit(browser, getattr(request, "param", View())) as visitor:
@@ -36,8 +29,8 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
         assert not visitor.all_complaints()
 
 
-def _open(page: Page, gallery: Lab, query: str) -> None:
-    page.goto(f"{gallery.url}/?{query}")
+def _open(page: Page, alone: Lab, query: str) -> None:
+    page.goto(f"{alone.url}/?{query}")
     wait_idle(page)
     page.locator(".stVegaLiteChart :is(svg.marks, canvas)").first.wait_for()
 
@@ -51,8 +44,8 @@ def _click(page: Page, size: int, q: int, k: int) -> None:
 
 @pytest.mark.parametrize("page", EXTREMES, indirect=True, ids=str)
 @pytest.mark.parametrize("size", [3, 12, 40])
-def test_a_click_finds_its_cell(gallery: Lab, page: Page, size: int) -> None:
-    _open(page, gallery, f"n={size}")
+def test_a_click_finds_its_cell(alone: Lab, page: Page, size: int) -> None:
+    _open(page, alone, f"n={size}")
     page.evaluate("document.querySelector('svg.marks').dataset.first = 'yes'")
     for q, k in ((0, 0), (size - 1, 1), (1, size - 1)):
         _click(page, size, q, k)
@@ -60,9 +53,9 @@ def test_a_click_finds_its_cell(gallery: Lab, page: Page, size: int) -> None:
     assert page.evaluate("document.querySelector('svg.marks').dataset.first") == "yes", "drawn anew instead of mended"
 
 
-def test_the_outline_follows_the_click_and_outlives_new_numbers(gallery: Lab, page: Page) -> None:
+def test_the_outline_follows_the_click_and_outlives_new_numbers(alone: Lab, page: Page) -> None:
     size = 6
-    _open(page, gallery, f"n={size}")
+    _open(page, alone, f"n={size}")
     _click(page, size, 4, 2)
     page.get_by_label("Seed").fill("7")
     page.get_by_label("Seed").press("Enter")
@@ -71,14 +64,14 @@ def test_the_outline_follows_the_click_and_outlives_new_numbers(gallery: Lab, pa
     page.wait_for_function(_OUTLINED, arg=[2.5 / size, 4.5 / size])
 
 
-def test_masked_cells_answer_no_click(gallery: Lab, page: Page) -> None:
-    _open(page, gallery, "n=6&causal=1")
+def test_masked_cells_answer_no_click(alone: Lab, page: Page) -> None:
+    _open(page, alone, "n=6&causal=1")
     _click(page, 6, 1, 4)
     expect(page.get_by_text("clicked None", exact=True)).to_be_visible()
 
 
-def test_hovering_names_both_tokens_and_the_number(gallery: Lab, page: Page) -> None:
-    _open(page, gallery, "n=6")
+def test_hovering_names_both_tokens_and_the_number(alone: Lab, page: Page) -> None:
+    _open(page, alone, "n=6")
     box = page.locator(_CELLS).first.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 1.5 * box["width"] / 6, box["y"] + 5.5 * box["height"] / 6)
@@ -90,8 +83,8 @@ def test_hovering_names_both_tokens_and_the_number(gallery: Lab, page: Page) -> 
 
 @pytest.mark.parametrize("page", EXTREMES, indirect=True, ids=str)
 @pytest.mark.parametrize("query", ["n=3", "n=40", "n=14&hostile=1"])
-def test_every_chart_fits_the_page(gallery: Lab, page: Page, query: str) -> None:
-    _open(page, gallery, f"only=all&{query}")
+def test_every_chart_fits_the_page(alone: Lab, page: Page, query: str) -> None:
+    _open(page, alone, f"only=all&{query}")
     charts = page.locator(".stVegaLiteChart")
     expect(charts).to_have_count(len(every_figure(words(3))))
     for chart in charts.all():
@@ -103,12 +96,12 @@ def test_every_chart_fits_the_page(gallery: Lab, page: Page, query: str) -> None
     assert overflowing == 0
 
 
-def test_128_tokens_are_drawn_on_a_canvas_and_still_fit(gallery: Lab, page: Page) -> None:
-    _open(page, gallery, "n=128")
+def test_128_tokens_are_drawn_on_a_canvas_and_still_fit(alone: Lab, page: Page) -> None:
+    _open(page, alone, "n=128")
     assert page.locator(".stVegaLiteChart canvas").bounding_box() is not None
 
 
-def test_hostile_tokens_stay_text(gallery: Lab, page: Page) -> None:
+def test_hostile_tokens_stay_text(alone: Lab, page: Page) -> None:
     alerts: list[str] = []
 
     def on_dialog(dialog: Dialog) -> None:
@@ -116,7 +109,7 @@ def test_hostile_tokens_stay_text(gallery: Lab, page: Page) -> None:
         dialog.dismiss()
 
     page.on("dialog", on_dialog)
-    _open(page, gallery, "only=all&n=14&hostile=1")
+    _open(page, alone, "only=all&n=14&hostile=1")
     expect(page.locator(".tokens")).to_contain_text("<img src=x onerror=alert(1)>")
     assert page.locator(".tokens :is(img, script)").count() == 0
     for chart in page.locator(".stVegaLiteChart").all():

@@ -64,8 +64,7 @@ def places(tree: Tree, node: int) -> list[int]:
     return [int((tree.parent[:each] == tree.parent[each]).sum()) for each in tree.path(node)]
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: Page, view: View) -> None:
+def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: Page) -> None:
     open_bench(lab, page, "/Flow?step=Influence+tree")
     levels = page.locator(".levels span")
     expect(levels).to_have_text(["After layer 4", "After layer 3", "After layer 2", "After layer 1", "Input"])

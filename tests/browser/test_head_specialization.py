@@ -8,14 +8,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import EXTREMES, View, wait_idle
+from tests.browser.harness import PHONE, wait_idle
 from tests.browser.test_metrics_and_sentences import click_cell, open_step
 
 PAGE = "/Head_specialization"
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page, view: View) -> None:
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page) -> None:
     open_step(lab, page, f"{PAGE}?step=Named+patterns")
     click_cell(page, 2 * 8 + 4)
     expect(page.get_by_text("Layer 3, head 5 is")).to_be_visible()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlencode
 from xml.etree import ElementTree
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Locator, Page, expect
 
 import lab as python_lab
-from benchmarks.server import Lab, running_lab
+from benchmarks.server import Lab
 from tests.browser.harness import EXTREMES, View, pick, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."
@@ -23,13 +23,6 @@ PAIR = {"text": "The children went to the park.", "pair": "They played until it 
 HEADS = 8
 ROW = 24  # pixels of a row while there is room, as head_view.js has it
 LAYER = 2
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    script = Path(__file__).parent / "head_view_alone.py"
-    with running_lab(script, tmp_path_factory.mktemp("head_view")) as running:
-        yield running
 
 
 def open_view(page: Page, lab: Lab, params: Mapping[str, str] | None = None) -> None:
@@ -270,7 +263,7 @@ def test_the_chosen_heads_go_into_the_link_when_asked(lab: Lab, page: Page) -> N
 
 
 def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/?n=14&hostile=1")
+    page.goto(f"{alone.url}/head_view_alone?n=14&hostile=1")
     expect(figure(page)).to_be_visible(timeout=60_000)
     for row in range(14):
         put(page, "hover", "left", row)
@@ -293,7 +286,7 @@ def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
 
 
 def test_png_and_svg_show_what_is_drawn(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/?n=12&heads=4")
+    page.goto(f"{alone.url}/head_view_alone?n=12&heads=4")
     expect(figure(page)).to_be_visible(timeout=60_000)
     chip(page, 2).dblclick()
     edges = len(numbers(page))
@@ -312,7 +305,7 @@ def test_png_and_svg_show_what_is_drawn(alone: Lab, page: Page) -> None:
 
 
 def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/?n=512")
+    page.goto(f"{alone.url}/head_view_alone?n=512")
     expect(figure(page)).to_be_visible(timeout=180_000)
     expect(page.locator(".status")).to_contain_text("strongest are drawn")
     figure(page).focus()
@@ -326,7 +319,7 @@ def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> N
 
 
 def test_another_layer_keeps_what_the_reader_chose(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/?n=12&heads=4")
+    page.goto(f"{alone.url}/head_view_alone?n=12&heads=4")
     expect(figure(page)).to_be_visible(timeout=60_000)
     chip(page, 2).dblclick()
     put(page, "click", "left", 4)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import EXTREMES, View, wait_idle
+from tests.browser.harness import PHONE, wait_idle
 
 SENTENCES = "The+dog+ran+to+the+park.+It+found+a+ball.+The+children+laughed."
 
@@ -31,8 +31,8 @@ def click_cell(page: Page, place: int) -> None:
     wait_idle(page)
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page, view: View) -> None:
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page) -> None:
     open_step(lab, page, "/Attention_metrics?step=All+heads")
     click_cell(page, 2 * 8 + 4)
     expect(page.get_by_text("Click a head to choose it")).to_be_visible()
@@ -48,16 +48,15 @@ def test_the_threshold_of_a_link_moves_with_its_control(lab: Lab, page: Page) ->
     assert "tau=0.03" in page.url
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_a_click_on_the_matrix_shows_the_tokens_behind_it(lab: Lab, page: Page, view: View) -> None:
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+def test_a_click_on_the_matrix_shows_the_tokens_behind_it(lab: Lab, page: Page) -> None:
     open_step(lab, page, f"/Inter-sentence_attention?step=Matrix&text={SENTENCES}")
     click_cell(page, 2 * 3 + 1)
     expect(page.get_by_text("From sentence 3 to sentence 2:")).to_be_visible()
     assert "sentence=3" in page.url
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_with_one_sentence_the_lesson_shows_three_of_its_own(lab: Lab, page: Page, view: View) -> None:
+def test_with_one_sentence_the_lesson_shows_three_of_its_own(lab: Lab, page: Page) -> None:
     open_step(lab, page, "/Inter-sentence_attention?step=Matrix")
     expect(page.get_by_text("From sentence 1 to sentence 2:")).to_be_visible()
     expect(page.get_by_text("Your text is one sentence: “\u2068The sleepy cat sat on the mat.")).to_be_visible()

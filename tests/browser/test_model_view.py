@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 from xml.etree import ElementTree
@@ -13,20 +12,13 @@ import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
 import lab as python_lab
-from benchmarks.server import Lab, running_lab
+from benchmarks.server import Lab
 from tests.browser.harness import VIEWS, View, pick, wait_idle
 
 TEXT = "The cat sat on the mat. It slept."
 LONG = " ".join(["one two three four five six seven"] * 18)  # 128 tokens with [CLS] and [SEP]
 LEFT, TOP, GAP, FRAME = 44, 38, 5, 4  # pixels, as model_view.js has them
 HEADS = 8
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    script = Path(__file__).parent / "model_view_alone.py"
-    with running_lab(script, tmp_path_factory.mktemp("model_view")) as running:
-        yield running
 
 
 def open_view(page: Page, lab: Lab, **params: str) -> None:
@@ -148,7 +140,7 @@ def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -
 
 
 def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/?n=14&hostile=1&frames=1")
+    page.goto(f"{alone.url}/model_view_alone?n=14&hostile=1&frames=1")
     expect(figure(page)).to_be_visible(timeout=60_000)
     put(page, "hover", (0, 0), (3, 4), 14, framed=True)
     found = told(page)
@@ -175,7 +167,7 @@ def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
 
 @pytest.mark.parametrize("view", VIEWS[:2], indirect=True, ids=str)
 def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page, view: View) -> None:
-    page.goto(f"{alone.url}/?n=12&layers=2&heads=4&frames=1")
+    page.goto(f"{alone.url}/model_view_alone?n=12&layers=2&heads=4&frames=1")
     expect(figure(page)).to_be_visible(timeout=60_000)
     page.get_by_label("Highest value first").check()
     figure(page).focus()
@@ -190,7 +182,7 @@ def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page, v
 
 @pytest.mark.parametrize("view", VIEWS[:2], indirect=True, ids=str)
 def test_384_heads_of_128_tokens_scroll_in_their_box(alone: Lab, page: Page, view: View) -> None:
-    page.goto(f"{alone.url}/?n=128&layers=24&heads=16&frames=1")
+    page.goto(f"{alone.url}/model_view_alone?n=128&layers=24&heads=16&frames=1")
     expect(figure(page)).to_be_visible(timeout=60_000)
     figure(page).focus()
     figure(page).press("End")

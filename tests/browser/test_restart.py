@@ -17,7 +17,7 @@ from lab.course.lessons import LESSONS
 from tests.browser.harness import View, visit, wait_idle
 
 TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
-TITLES["pages/20_Models.py"] = "Models"
+TITLES |= {"pages/20_Models.py": "Models", "pages/21_Glossary.py": "Glossary"}
 TEXT, PAIR = "Birds fly south.", "It is cold."
 STATE = "text=Birds+fly+south.&pair=It+is+cold.&model=lab-gpt2&layer=3&head=2"
 PATIENCE_MS = 90_000

@@ -53,6 +53,11 @@ def reveal(at: AppTest) -> AppTest:
     return at
 
 
+def steps_of(at: AppTest) -> tuple[str, ...]:
+    """The steps of the page; none where it has none."""
+    return tuple(step for control in at.segmented_control if control.key == "step" for step in control.options)
+
+
 def go(at: AppTest, step: str) -> AppTest:
     """To a step of a page that is open, and past its prediction."""
     at.segmented_control(key="step").set_value(step).run()
@@ -63,6 +68,6 @@ def go(at: AppTest, step: str) -> AppTest:
 
 def walk(at: AppTest, steps: Iterable[str] = ()) -> Iterator[str]:
     """Visit these steps, or all that the page has, in one session; yields the name of the one on screen."""
-    for step in list(steps) or list(at.segmented_control(key="step").options):
+    for step in tuple(steps) or steps_of(at):
         go(at, step)
         yield step

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.flow.rollout import rollout
 from tests.charts.payloads import unpack
-from tests.pages.apptest import components, go, visit, walk, words
+from tests.pages.apptest import Offer, components, go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "13_Flow.py"
@@ -31,9 +31,9 @@ def trace(model: str = "lab-bert") -> lab.Trace:
     return lab.trace(lab.load_model(model), TEXT)
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
-def test_every_figure_bears_every_text(model: str) -> None:
-    at = visit(PAGE, model=model, layer="2", flow_threshold="0.01")
+@pytest.mark.parametrize("causal", [False, True])
+def test_every_figure_bears_every_text(causal: bool, offer: Offer) -> None:
+    at = visit(PAGE, model=offer("gpt2") if causal else "lab-bert", layer="2", flow_threshold="0.01")
     for kind, (text, pair) in TEXTS.items():
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()

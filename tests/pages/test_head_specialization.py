@@ -255,8 +255,8 @@ def cached_model() -> lab.LoadedModel:
     return runs.model("lab-bert")
 
 
-def test_clusters_are_shown_with_how_far_to_trust_them() -> None:
-    at = read(go(visit(PAGE, text=TEXT), "Clusters"))
+def test_clusters_are_shown_with_how_far_to_trust_them(offer: Offer) -> None:
+    at = read(go(visit(PAGE, model=offer("bert"), text=TEXT), "Clusters"))
     labels = [metric.label for metric in at.metric]
     assert labels == ["Silhouette", "Stability"]
     assert words(at).count("- Cluster ") == 3

@@ -30,13 +30,13 @@ def test_every_text_arrives_as_traced(model: str) -> None:
     at = visit(PAGE, model=model, layer="3")
     loaded = lab.load_model(model)
     for kind, (text, pair) in TEXTS.items():
+        trace = lab.trace(loaded, text, pair or None)
         for units in ("Tokens", "Words"):
             at.session_state["text"], at.session_state["pair"], at.session_state["units"] = text, pair, units
             at.run()
             assert not at.exception, kind
             assert not at.error, kind
             header, arrays = sent(at)
-            trace = lab.trace(loaded, text, pair or None)
             assert (header["second"] is None) == (trace.pair is None), kind
             assert header["layer"] == 2
             assert header["causal"] == (model == "lab-gpt2")

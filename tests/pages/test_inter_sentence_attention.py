@@ -22,7 +22,7 @@ def open_step(step: str, **params: str) -> AppTest:
     return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
 
 
-@pytest.mark.parametrize("measure", ["Maximum", "Length-corrected", "Mean mass"])
+@pytest.mark.parametrize("measure", ["Maximum", "Length-corrected"])  # the third is the one it opens on
 def test_every_step_draws(measure: str) -> None:
     at = visit(PAGE, text=TEXT, measure=measure)
     assert tuple(walk(at)) == STEPS

@@ -21,6 +21,7 @@ from lab.lessons.masked_language_model.next_sentence import FOLLOWING
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.ui import runs
+from tests.checkpoints import LAYERS
 from tests.pages.apptest import Offer, reveal, visit, words
 
 PAGE = "9_Masked_language_model.py"
@@ -166,11 +167,11 @@ def test_a_click_shows_the_cell_in_full() -> None:
     assert "read after the embeddings" in json.dumps(specification(at, 1))
 
 
-def test_a_long_text_is_seen_through_a_small_window() -> None:
-    at = visit(PAGE, step="Logit lens", text="word " * 600, lens_tokens="16", first_token="9999")
+def test_a_long_text_is_seen_through_a_small_window(offer: Offer) -> None:
+    at = visit(PAGE, model=offer("bert"), step="Logit lens", text="word " * 600, lens_tokens="16", first_token="9999")
     assert "cannot start at token 9999" in words(at)
     reveal(at)
-    assert len(cells(at)) == 16 * 5
+    assert len(cells(at)) == 16 * (LAYERS + 1)
     assert len(at.get("vega_lite_chart")[0].proto.SerializeToString()) < 100_000
 
 
@@ -289,8 +290,8 @@ def test_a_continuation_of_the_best_tokens_is_their_greedy_one() -> None:
     assert "tokens drawn" not in words(at)
 
 
-def test_a_full_text_has_no_room_and_says_so() -> None:
-    at = open_step("Sampling", model="lab-gpt2", text="word " * 600)
+def test_a_full_text_has_no_room_and_says_so(offer: Offer) -> None:
+    at = open_step("Sampling", model=offer("gpt2"), text="word " * 600)
     assert "nothing fits after it" in words(at)
 
 

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from lab.course.lessons import CHECK_STEP, LESSONS, Lesson
 from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS
-from tests.pages.apptest import ROOT, visit, walk, words
-from tests.pages.texts import EMPTY, LONG, ONE, TEXTS
+from tests.pages.apptest import ROOT, Offer, visit, walk, words
+from tests.pages.texts import EMPTY, LONG, ONE, PAIR, TEXTS
 
 MODELS = ("lab-bert", "lab-gpt2")
 # The sidebar's own settings, the smallest sentences that can be made, and the largest.
@@ -69,10 +69,12 @@ def test_a_registered_lesson_has_a_page(lesson: Lesson) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("kind", TEXTS)
-def test_every_step_bears_every_text(kind: str, model: str) -> None:
-    """Text by text: what is computed of one serves all lessons."""
+@pytest.mark.parametrize("kind", [kind for kind in TEXTS if kind != PAIR])
+def test_every_step_bears_every_text(kind: str, model: str, offer: Offer) -> None:
+    """Text by text: what is computed of one serves all lessons. A pair walks over them in test_notebooks.py."""
     text, pair = TEXTS[kind]
+    if kind == LONG and model == "lab-gpt2":
+        model = offer("gpt2")  # of a full window, what is drawn depends on the mask, not on what was learned
     for lesson in LESSONS:
         at = visit(file(lesson), model=model, layer="2", head="3")
         at.session_state["text"], at.session_state["pair"] = text, pair

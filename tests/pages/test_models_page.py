@@ -17,10 +17,11 @@ from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.twins import head_spread
 from lab.benches.models import parts as rooms
 from lab.benches.models.parts import parts
+from lab.experiments.notable import in_folder
 from lab.models import catalogue as cards
 from lab.models import hub
 from lab.models import loading as catalogue
-from lab.models.catalogue import card
+from lab.models.catalogue import EMBEDDED, card
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
 from lab.ui import runs
@@ -53,6 +54,15 @@ def test_each_part_shows_its_card(part: rooms.Part) -> None:
     assert all(image.url.startswith("data:image/svg+xml") for image in images)
     assert "Trained on" in tables(at)
     assert "license:" not in words(at), "the metadata are shown as a table, not as text"
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_a_card_says_which_head_does_what(model: str) -> None:
+    found = in_folder(EMBEDDED / model) or ()
+    table = visit(PAGE, card=model).dataframe[0].value
+    assert table["what it does"].tolist() == [each.job.does for each in found]
+    assert table["best head"].tolist() == [each.heads[0].name for each in found]
+    assert (table["score"] > table["chance"]).all()
 
 
 def test_the_picker_starts_at_the_sidebar_s_model_and_follows_it(offer: Offer) -> None:

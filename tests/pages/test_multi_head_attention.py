@@ -14,7 +14,7 @@ from lab.analysis.words.masking import hide, mask_of, place_to_start
 from lab.course.words import share
 from lab.models.trace import trace_encoding
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, reveal, visit, walk, words
+from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
 PAGE = "4_Multi-head_attention.py"
 LAYER = ("All heads", "Concatenate", "Add up", "Lengths", "Two heads", "How many")
@@ -28,10 +28,10 @@ def charts(at: AppTest) -> list[str]:
     return [chart.proto.alt for chart in at.get("vega_lite_chart")]
 
 
-def test_every_step_draws() -> None:
+def test_the_steps_stand_in_their_order() -> None:
     at = visit(PAGE, layer="2", head="3")
     assert at.title[0].value == "Multi-head attention"
-    assert tuple(walk(at)) == STEPS
+    assert steps_of(at) == STEPS
 
 
 def test_the_random_toy_in_any_cut() -> None:

@@ -13,7 +13,8 @@ from lab.analysis.heads.neurons import DECIDED, decide, score_with
 from lab.analysis.heads.patterns import trace_patterns
 from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
-from tests.pages.apptest import components, go, visit, walk, words
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, components, go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "12_Neuron_view.py"
@@ -31,9 +32,11 @@ def plain(at: AppTest) -> str:
     return re.sub(r"\\(.)", r"\1", words(at))
 
 
-@pytest.mark.parametrize("params", [{"model": "lab-bert"}, {"model": "lab-gpt2"}, {"weights": "Random"}])
-def test_every_screen_bears_every_text(params: dict[str, str]) -> None:
-    at = visit(PAGE, layer="2", head="3", **params)
+@pytest.mark.parametrize(
+    ("family", "params"), [(None, {"model": "lab-bert"}), ("gpt2", {}), ("bert", {"weights": "Random"})]
+)
+def test_every_screen_bears_every_text(family: Family | None, params: dict[str, str], offer: Offer) -> None:
+    at = visit(PAGE, layer="2", head="3", **params, **({} if family is None else {"model": offer(family)}))
     for kind in ("a pair", "one token", "more than 512 tokens", "harm"):
         at.session_state["text"], at.session_state["pair"] = TEXTS[kind]
         at.run()

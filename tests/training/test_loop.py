@@ -91,3 +91,15 @@ def test_a_run_that_is_told_to_stop_keeps_what_it_has(
     assert 0 < run.tokens < loop.LOG_EVERY
     again = Run(bert.BertTask(TINY_BERT, wordpiece[1], wordpiece[0]), tmp_path, Schedule(1_000_000, 0))
     assert again.tokens == run.tokens
+
+
+@pytest.mark.parametrize("shape", [(24, 24), (16, 48), (48, 16)])
+def test_muon_takes_a_matrix_to_nearly_orthogonal_in_float32(shape: tuple[int, int]) -> None:
+    gradient = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    found = loop.orthogonal(gradient, (3.4445, -4.7750, 2.0315), 5, 1e-7)
+    singular = torch.linalg.svdvals(found)
+    assert found.shape == shape and float(singular.min()) > 0.5 and float(singular.max()) < 1.3
+    # The same singular vectors: U^T found V is diagonal.
+    u, _, v = torch.linalg.svd(gradient, full_matrices=False)
+    inside = u.T @ found @ v.T
+    assert torch.allclose(inside, torch.diag(inside.diagonal()), atol=1e-4)

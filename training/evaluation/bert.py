@@ -19,9 +19,11 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
+from lab.experiments.treebank import EWT
 from lab.models.loading import EMBEDDED
 from training.bert import held_out_loss
-from training.corpus import HELD_OUT, SOURCES, TokenCorpus, held_out_corpus
+from training.corpus import SOURCES, TokenCorpus, held_out_corpus
+from training.evaluation import folder_bytes
 from training.evaluation.heads import head_patterns
 from training.evaluation.residual import residual
 from training.windows import WindowSampler, mask_tokens
@@ -95,7 +97,7 @@ def next_sentence_accuracy(model: BertForPreTraining, corpus: TokenCorpus, token
 def tag_lexicon() -> dict[str, str]:
     """Most frequent universal part of speech of each lower-cased form in UD English EWT dev."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    with lzma.open(HELD_OUT.with_name("en_ewt-ud-dev.conllu.xz"), "rt", encoding="utf-8") as file:
+    with lzma.open(EWT, "rt", encoding="utf-8") as file:
         for line in file:
             fields = line.rstrip("\n").split("\t")
             if len(fields) == 10 and fields[0].isdigit():
@@ -123,11 +125,16 @@ def noun_share(model: BertForPreTraining, tokenizer: Tokenizer) -> dict[str, flo
     return dict(mass.most_common())
 
 
-def evaluate(rows: int = 3000, rows_a_source: int = 600) -> dict[str, Any]:
-    """All figures of the model card, from the files that ship."""
+def shipped() -> tuple[BertForPreTraining, TokenCorpus, Tokenizer]:
+    """The model that ships, text that it never saw, and its tokenizer."""
     tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
     model = BertForPreTraining.from_pretrained(FOLDER, dtype=torch.float32).eval()
-    held_out = held_out_corpus(tokenizer)
+    return model, held_out_corpus(tokenizer), tokenizer
+
+
+def evaluate(rows: int = 3000, rows_a_source: int = 600) -> dict[str, Any]:
+    """All figures of the model card, from the files that ship."""
+    model, held_out, tokenizer = shipped()
     blanks = {}
     for text in BLANKS:
         top = fill(model, tokenizer, text).topk(5)
@@ -135,9 +142,9 @@ def evaluate(rows: int = 3000, rows_a_source: int = 600) -> dict[str, Any]:
             (tokenizer.id_to_token(i), round(p, 3))
             for i, p in zip(top.indices.tolist(), top.values.tolist(), strict=True)
         ]
-    present = np.unique(held_out.source_of).tolist() if rows_a_source else []
+    present = np.unique(held_out.source_of).tolist()
     return {
-        "bytes": sum(path.stat().st_size for path in FOLDER.iterdir()),
+        "bytes": folder_bytes(FOLDER),
         "held_out_loss": held_out_loss(model, held_out, tokenizer),
         "all": vars(masked_score(model, held_out, tokenizer, None, rows)),
         "sources": {SOURCES[i].name: vars(masked_score(model, held_out, tokenizer, i, rows_a_source)) for i in present},

@@ -15,6 +15,7 @@ from transformers import GPT2LMHeadModel
 
 from lab.models.loading import EMBEDDED
 from training.corpus import TokenCorpus, held_out_corpus
+from training.evaluation import folder_bytes
 from training.evaluation.heads import head_patterns, induction
 from training.evaluation.residual import residual
 from training.gpt2 import TextSampler
@@ -57,14 +58,24 @@ def continuation(model: GPT2LMHeadModel, tokenizer: Tokenizer, prompt: str, seed
     return tokenizer.decode(ids)
 
 
-def evaluate(windows: int = 640) -> dict[str, Any]:
-    """All figures of the model card, from the files that ship."""
+def shipped() -> tuple[GPT2LMHeadModel, TokenCorpus, Tokenizer]:
+    """The model that ships, text that it never saw, and its tokenizer."""
     tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
     model = GPT2LMHeadModel.from_pretrained(FOLDER, dtype=torch.float32).eval()
-    held_out = held_out_corpus(tokenizer, before_sentence=" ")
+    return model, held_out_corpus(tokenizer, before_sentence=" "), tokenizer
+
+
+def merges() -> int:
+    """How many pairs the tokenizer merges."""
+    return len(json.loads((FOLDER / "tokenizer.json").read_text("utf-8"))["model"]["merges"])
+
+
+def evaluate(windows: int = 640) -> dict[str, Any]:
+    """All figures of the model card, from the files that ship."""
+    model, held_out, tokenizer = shipped()
     return {
-        "bytes": sum(path.stat().st_size for path in FOLDER.iterdir()),
-        "merges": len(json.loads((FOLDER / "tokenizer.json").read_text("utf-8"))["model"]["merges"]),
+        "bytes": folder_bytes(FOLDER),
+        "merges": merges(),
         "perplexity": perplexity(model, held_out, tokenizer, windows),
         "temperature": TEMPERATURE,
         "top_k": TOP_K,

@@ -10,6 +10,8 @@ import lzma
 import random
 import sys
 from collections import defaultdict
+from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,8 @@ from training.corpus import HELD_OUT, paragraphs_to_sentences
 SENTENCES = 200
 
 
-def sentences(count: int = SENTENCES) -> list[str]:
+@cache
+def sentences(count: int = SENTENCES) -> tuple[str, ...]:
     """Held-out sentences of 6 to 24 words, as many of each source as of any other."""
     by_source: dict[str, list[str]] = defaultdict(list)
     with lzma.open(HELD_OUT, "rt", encoding="utf-8") as file:
@@ -45,8 +48,8 @@ def sentences(count: int = SENTENCES) -> list[str]:
     shuffle = random.Random(0)
     for found in by_source.values():
         shuffle.shuffle(found)
-    turns = [found[i] for i in range(count) for found in by_source.values() if i < len(found)]
-    return turns[:count]
+    turns = (found[i] for i in range(count) for found in by_source.values() if i < len(found))
+    return tuple(islice(turns, count))
 
 
 def patterns_of(model_id: str, count: int = SENTENCES) -> Patterns:

@@ -19,10 +19,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.experiments.treebank import EWT
 from lab.text.sentences.split import sentence_spans
 from lab.text.tokenizers.pieces import Span
-
-HELD_OUT = Path(__file__).parents[1] / "held_out" / "en_ewt-ud-dev.conllu.xz"
 
 # One sentence each, though a full stop stands inside.
 WHOLE = (
@@ -94,7 +93,7 @@ class Mistake:
 Cut = Callable[[str], Sequence[Span]]
 
 
-def documents(path: Path = HELD_OUT) -> tuple[tuple[tuple[str, ...], ...], ...]:
+def documents(path: Path = EWT) -> tuple[tuple[tuple[str, ...], ...], ...]:
     """The sentences of each paragraph of each document of a CoNLL-U file (.xz)."""
     found: list[list[list[str]]] = []
     with lzma.open(path, "rt", encoding="utf-8") as file:
@@ -108,7 +107,7 @@ def documents(path: Path = HELD_OUT) -> tuple[tuple[tuple[str, ...], ...], ...]:
     return tuple(tuple(map(tuple, document)) for document in found)
 
 
-def paragraphs(path: Path = HELD_OUT) -> tuple[tuple[str, ...], ...]:
+def paragraphs(path: Path = EWT) -> tuple[tuple[str, ...], ...]:
     """The sentences of each paragraph."""
     return tuple(paragraph for document in documents(path) for paragraph in document)
 

@@ -1,5 +1,4 @@
-"""The forward pass with a mistake in it, beside the right one: how far the vectors move, what word is predicted "
-"then."""
+"""The forward pass with a mistake in it, beside the right one: how far vectors move, and what is predicted then."""
 
 from __future__ import annotations
 

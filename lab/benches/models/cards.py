@@ -10,6 +10,7 @@ import streamlit as st
 
 from lab.benches.models.parts import facts, parts
 from lab.course.words import escaped, quoted
+from lab.experiments.notable import Notable, in_folder
 from lab.models.catalogue import CATALOGUE, ModelCard, card
 from lab.models.config import CheckpointError
 from lab.models.model_cards import CARD, Code, ModelCardText, Picture, Table, read_model_card
@@ -50,6 +51,7 @@ def _show_part(folder: Path) -> None:
 def _show(folder: Path, text: ModelCardText) -> None:
     st.header(escaped(text.title))
     _show_facts(facts(folder, text))
+    _show_jobs(in_folder(folder) or ())
     for part in text.parts(demote=1):
         match part:
             case Picture():
@@ -60,6 +62,32 @@ def _show(folder: Path, text: ModelCardText) -> None:
                 st.code(part.text, language=None, wrap_lines=True)
             case _:
                 st.markdown(part)
+
+
+def _show_jobs(found: Sequence[Notable]) -> None:
+    """Which head does what, the best first."""
+    if not found:
+        return
+    st.header("What its heads do")
+    st.markdown(
+        "Measured on UD English EWT dev, sentences whose grammar people wrote down. A head is named by its layer and "
+        "its number: 3-1 is head 1 of layer 3. **Chance** is what a head scores that knows no grammar: the best fixed "
+        "distance for a relation, a uniform head for the others. A head is listed where it is clearly better."
+    )
+    rows = [
+        {
+            "what it does": each.job.does,
+            "best head": each.heads[0].name,
+            "score": each.heads[0].score,
+            "chance": each.chance,
+            "also": ", ".join(f"{doing.name} ({doing.score:.2f})" for doing in each.heads[1:]),
+        }
+        for each in found
+    ]
+    decimals = st.column_config.NumberColumn(format="%.2f")
+    st.dataframe(
+        pd.DataFrame(rows), hide_index=True, height="content", column_config={"score": decimals, "chance": decimals}
+    )
 
 
 def _show_facts(known: dict[str, str]) -> None:

@@ -48,14 +48,14 @@ def encode(text: str, tokenizer: Tokenizer) -> BpeWord:
     return only
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(texts, st.booleans(), st.booleans(), st.booleans())
 def test_equals_the_library_for_every_setting(text: str, prefix: bool, regex: bool, ignore_merges: bool) -> None:
     tokenizer = byte_level(prefix, regex, ignore_merges)
     assert_same(tokenizer, bpe_steps(tokenizer, text))
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(texts, st.booleans(), post_processors)
 def test_equals_the_library_for_every_post_processor(
     text: str, prefix: bool, post_processor: processors.PostProcessor | None
@@ -64,7 +64,7 @@ def test_equals_the_library_for_every_post_processor(
     assert_same(tokenizer, bpe_steps(tokenizer, text))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(texts, added_tokens, st.booleans(), st.booleans(), post_processors)
 def test_equals_the_library_with_added_tokens(
     text: str,

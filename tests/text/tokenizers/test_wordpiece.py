@@ -40,7 +40,7 @@ def vocabulary(*entries: str, **settings: int) -> Tokenizer:
     return tokenizer
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(texts, st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans())
 def test_equals_the_library_for_every_setting(
     text: str, clean: bool, cjk: bool, accents: bool | None, lower: bool
@@ -49,7 +49,7 @@ def test_equals_the_library_for_every_setting(
     assert_same(tokenizer, wordpiece_steps(tokenizer, text))
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(texts, added_tokens, st.booleans(), st.booleans())
 def test_equals_the_library_with_added_tokens(
     text: str, added: list[AddedToken], encode_special: bool, lower: bool

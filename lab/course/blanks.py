@@ -1,0 +1,40 @@
+"""The experiment of the first page: sentences with a blank, what may stand there, and one word to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# How a blank is written: BERT's own token for a hidden word. It is replaced by the model's.
+BLANK = "[MASK]"
+
+
+@dataclass(frozen=True)
+class Blank:
+    """A sentence with one :data:`BLANK`.
+
+    Attributes
+    ----------
+    text
+        The sentence.
+    offered
+        Four words to guess from. One is grammatical and likely, the others are each wrong or unlikely in another way.
+    change
+        A word of the sentence, and what it may be changed to, so that another answer belongs in the blank.
+    """
+
+    text: str
+    offered: tuple[str, str, str, str]
+    change: tuple[str, str]
+
+    @property
+    def changed(self) -> str:
+        """The sentence after the change."""
+        return self.text.replace(*self.change, 1)
+
+
+# The first that a model answers in two ways is the one it is shown.
+BLANKS = (
+    Blank("The boys [MASK] playing in the garden.", ("is", "was", "were", "seen"), ("boys", "boy")),
+    Blank("The dogs [MASK] barking at the children.", ("is", "was", "were", "made"), ("dogs", "dog")),
+    Blank("The keys to the cabinet [MASK] on the table.", ("is", "was", "were", "had"), ("keys", "key")),
+)

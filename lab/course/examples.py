@@ -1,0 +1,94 @@
+"""Sentences worth a look, each with the reason it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence, or two, and what to look for in them. ``why`` is true of every model: it says where to look."""
+
+    name: str
+    text: str
+    why: str
+    pair: str = ""
+
+
+EXAMPLES = (
+    Example(
+        "A pronoun", "She gave her brother the book that he wanted.",
+        "Who is *he*? The answer stands four words before. Look for a head in which *he* attends to *brother*.",
+    ),
+    Example(
+        "A pronoun with two candidates", "The cat sat on the mat because it was tired.",
+        "*It* may be the cat or the mat. Only *tired* tells. Does any head look at *cat* from *it*?",
+    ),
+    Example(
+        "Agreement", "The boys [MASK] playing in the garden.",
+        "The form of the verb depends on *boys*. Change it to *boy* and see what belongs in the blank.",
+    ),
+    Example(
+        "Agreement across a phrase", "The keys to the cabinet [MASK] on the table.",
+        "The verb agrees with *keys*, but *cabinet* stands nearer. A small model may fall for the nearer noun.",
+    ),
+    Example(
+        "Two meanings of bank", "She sat on the bank of the river and counted her money for the bank.",
+        "The same token twice. Its first vectors differ by the place alone; see how far apart the layers take them.",
+    ),
+    Example(
+        "Two meanings of bat", "The bat flew out of the cave while he held a wooden bat.",
+        "*Flew* and *wooden* decide which bat is meant. Compare the two tokens after each layer.",
+    ),
+    Example(
+        "Negation", "A robin is not a [MASK].",
+        "One little word turns the meaning round. Take *not* away: does the model's answer change?",
+    ),
+    Example(
+        "A name", "Marie Curie was born in Warsaw and worked in Paris.",
+        "Names are rare words. See into how many pieces they fall, and which heads find the places.",
+    ),
+    Example(
+        "A garden path", "The old man the boat.",
+        "*Man* is the verb here: old people man the boat. Most readers, and taggers, take it for a noun at first.",
+    ),
+    Example(
+        "An idiom", "He kicked the bucket after a long illness.",
+        "Nobody kicks a bucket here. Does anything in the vectors of *kicked* and *bucket* tell?",
+    ),
+    Example(
+        "A rare word", "The unhappily overworked photographers rebuilt everything.",
+        "Long words fall into pieces. Which heads bring the pieces of a word together?",
+    ),
+    Example(
+        "Repeated words", "Whatever you do, do it well, and whatever you say, say it once.",
+        "Every word comes back. A head that looks for the same word elsewhere shows here.",
+    ),
+    Example(
+        "A relative clause", "The dog that the children chased barked at the postman.",
+        "*Barked* has its subject five words before. Which head finds it, past *the children chased*?",
+    ),
+    Example(
+        "A hidden word", "He opened the door with his [MASK].",
+        "Several words fit. See how the model shares its trust among them.",
+    ),
+    Example(
+        "A pair that follows", "The children went to the park.",
+        "*They* in the second sentence means *the children* in the first. Look for attention across [SEP].",
+        "They played until it was dark.",
+    ),
+    Example(
+        "A pair that does not", "The children went to the park.",
+        "The second sentence has nothing to do with the first. Compare with the pair that follows.",
+        "The price of oil fell again.",
+    ),
+    Example(
+        "Three sentences", "The fox saw the grapes. They hung high on the wall. So it walked away.",
+        "Each sentence leans on the one before: *they* are the grapes, *it* is the fox.",
+    ),
+)  # fmt: skip
+
+
+def example_of(text: str, pair: str) -> Example | None:
+    """The example that these texts are, or None."""
+    return next((each for each in EXAMPLES if (each.text, each.pair) == (text, pair)), None)

@@ -1,0 +1,254 @@
+"""The words of the field that the course uses: each in at most thirty words, and the lesson that teaches it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+MOST_WORDS = 30
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word of the field.
+
+    Attributes
+    ----------
+    name
+        As a text has it.
+    meaning
+        What it means, in plain words, true of every model of the lab unless it says otherwise.
+    lesson
+        The id of the lesson that teaches it.
+    formula
+        In LaTeX, or empty.
+    paper
+        Who said it first, or best; empty for a word older than the field.
+    also
+        Other spellings under which a text may use it.
+    """
+
+    name: str
+    meaning: str
+    lesson: str
+    formula: str = ""
+    paper: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        return (self.name, *self.also)
+
+
+_VASWANI, _DEVLIN = "Vaswani et al. 2017", "Devlin et al. 2019"
+# A row a term: name, meaning, and what else there is.
+_ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
+    "tokenization": (
+        ("token", "A piece of text that the model reads as one: a word, a part of a word, or a sign.",
+         {"also": ("tokens",)}),
+        ("vocabulary", "The fixed list of all tokens that a model knows. Each has a number in it.",
+         {"formula": r"V"}),
+        ("token id", "The number of a token in the vocabulary. It says nothing about meaning: 4 is not closer to 5 "
+         "than to 900.", {"also": ("token ids", "id", "ids")}),
+        ("subword", "A part of a word that is a token of its own, as *##ing* in *play ##ing*. Rare words are made of "
+         "several.", {"paper": "Sennrich et al. 2016", "also": ("subwords", "piece", "pieces")}),
+        ("WordPiece", "BERT’s way to split a word: take the longest token that it begins with, then go on with the "
+         "rest. *##* marks a piece that continues a word.", {"paper": "Wu et al. 2016", "also": ("##",)}),
+        ("byte-pair encoding", "GPT-2’s way to split a word: begin with single bytes, then join the neighbours that "
+         "stand highest in a learned list, again and again.",
+         {"paper": "Sennrich et al. 2016", "also": ("BPE", "byte-level BPE")}),
+        ("normalization", "What is done to a text before it is split: for BERT, small letters and no accents.", {}),
+        ("pre-token", "What white space and punctuation cut a text into, before words are split into pieces.",
+         {"also": ("pre-tokens",)}),
+        ("special token", "A token that stands for no text. The model adds it as a mark: [CLS] at the start, [SEP] at "
+         "the end of a sentence.", {"paper": _DEVLIN, "also": ("special tokens",)}),
+        ("[CLS]", "BERT’s first token. Its last vector stands for the whole text when a text is to be classified.",
+         {"paper": _DEVLIN}),
+        ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
+        ("[MASK]", "The token that stands for a hidden word. The model is to say which word belongs there.",
+         {"paper": _DEVLIN}),
+    ),
+    "embeddings": (
+        ("vector", "A list of numbers, as long for one token as for any other. It holds what the model knows of a "
+         "token.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
+        ("dimension", "One place in a vector. How many there are is the width of the model.",
+         {"formula": r"d", "also": ("dimensions", "width")}),
+        ("embedding", "The vector of a token, a position or a segment that the model looks up in a table before its "
+         "first layer.", {"formula": r"E \in \mathbb{R}^{|V| \times d}", "also": ("embeddings",)}),
+        ("position embedding", "The vector of a place. Without it a transformer could not tell the order of its "
+         "tokens.", {"paper": _VASWANI, "also": ("position embeddings", "position vector", "position vectors")}),
+        ("segment embedding", "One of two vectors. BERT adds it to every token, to tell the first text of a pair from "
+         "the second.", {"paper": _DEVLIN, "also": ("segment embeddings", "segment", "segments")}),
+        ("sinusoids", "Position vectors made of sines and cosines of rising wavelength. Nothing about them is learned. "
+         "BERT has learned ones instead.",
+         {"formula": r"\sin(p / 10000^{2i/d})", "paper": _VASWANI, "also": ("sinusoid", "sinusoidal")}),
+        ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then a "
+         "score depends on the distance of two tokens alone.", {"paper": "Su et al. 2021", "also": ("rotary",)}),
+        ("dot product", "Multiply two vectors number by number and add up. It is large where both are large and point "
+         "the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i", "also": ("dot products",)}),
+        ("cosine", "How far two vectors point the same way, whatever their lengths: 1 the same way, 0 at right angles, "
+         "−1 opposite ways.", {"formula": r"\frac{x \cdot y}{\|x\|\,\|y\|}", "also": ("cosine similarity",)}),
+        ("norm", "The length of a vector.", {"formula": r"\|x\| = \sqrt{\sum_i x_i^2}", "also": ("norms",)}),
+        ("LayerNorm", "It shifts and stretches the numbers of one vector to mean 0 and variance 1, then scales each "
+         "by a learned γ and adds a learned β.",
+         {"formula": r"\gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta", "paper": "Ba et al. 2016"}),
+        ("layer", "Attention and then a feed-forward network. A model is a stack of layers; each reads what the one "
+         "below it wrote.", {"formula": r"L", "also": ("layers",)}),
+        ("parameter", "A number that training sets: a cell of an embedding table, of a matrix, of a bias.",
+         {"also": ("parameters",)}),
+        ("training", "Showing a model many texts and moving its parameters, a little each time, so that its "
+         "predictions get better.", {}),
+    ),
+    "self-attention": (
+        ("attention", "How a token collects from others. It gives each of them a share; what they offer is mixed in "
+         "these shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends", "attending")}),
+        ("query", "A vector that says what a token looks for. It is made from the token’s own vector by a learned "
+         "matrix.", {"formula": r"q = x W_Q + b_Q", "paper": _VASWANI, "also": ("queries",)}),
+        ("key", "A vector that says what a token has to offer to queries.",
+         {"formula": r"k = x W_K + b_K", "paper": _VASWANI, "also": ("keys",)}),
+        ("value", "A vector that says what a token gives to those that attend to it.",
+         {"formula": r"v = x W_V + b_V", "paper": _VASWANI, "also": ("values",)}),
+        ("score", "The dot product of a query and a key. The higher it is, the more the one attends to the other.",
+         {"formula": r"q \cdot k", "also": ("scores",)}),
+        ("scaling", "Scores are divided by √d_k, so that their spread does not grow with the length of queries and "
+         "keys.", {"formula": r"\frac{q \cdot k}{\sqrt{d_k}}", "paper": _VASWANI}),
+        ("softmax", "It turns any numbers into positive shares that add up to 1. The largest number gets the largest "
+         "share.", {"formula": r"\frac{e^{s_j}}{\sum_k e^{s_k}}"}),
+        ("attention weight", "The share that a query gives to a key. All weights of a query add up to 1.",
+         {"formula": r"A_{ij}", "also": ("attention weights", "weight", "weights")}),
+        ("attention map", "All weights of a head as a picture: each row is a query, each column a key.",
+         {"formula": r"A \in \mathbb{R}^{n \times n}", "also": ("map", "maps", "attention maps")}),
+        ("attention mask", "What keeps a query from looking at some keys: at filling in a batch, or, in GPT-2, at "
+         "later tokens.", {"paper": _VASWANI, "also": ("causal mask",)}),
+        ("context", "What a query has collected: the values, mixed in the shares of its weights.",
+         {"formula": r"\sum_j A_{ij} v_j", "also": ("contexts",)}),
+    ),
+    "multi-head-attention": (
+        ("head", "One of several attentions that a layer does side by side, with queries, keys and values of its own.",
+         {"formula": r"H", "paper": _VASWANI, "also": ("heads",)}),
+        ("concatenation", "The contexts of all heads of a token, laid side by side into one vector.",
+         {"formula": r"[\text{head}_1; \dots; \text{head}_H]"}),
+        ("output projection", "The matrix that mixes the concatenated heads into the vector that attention adds to a "
+         "token.", {"formula": r"W_O", "paper": _VASWANI, "also": ("W_O",)}),
+        ("residual stream", "The vector of a token on its way through the layers. Each sublayer reads it and adds to "
+         "it.", {"formula": r"x + \text{sublayer}(x)", "paper": "Elhage et al. 2021"}),
+        ("ablation", "To switch a part off and look what changes. It shows whether a part is needed, where looking at "
+         "it shows what it does.", {"paper": "Michel et al. 2019", "also": ("ablate", "switch off", "switched off")}),
+        ("attention sink", "A token that takes much attention whatever it says, as [SEP] does in BERT and the first "
+         "token in GPT-2.", {"paper": "Xiao et al. 2024", "also": ("sink", "sinks", "parked")}),
+        ("divergence", "How different two heads spread their attention: 0 for the same maps.",
+         {"paper": "Clark et al. 2019", "also": ("Jensen–Shannon divergence",)}),
+    ),
+    "attention-metrics": (
+        ("metric", "A number that says one thing about a head’s map, so that heads can be sorted by it.",
+         {"also": ("metrics",)}),
+        ("entropy", "How widely a row is spread. 0 if one key gets everything; largest if all keys get the same.",
+         {"formula": r"-\sum_j A_{ij} \ln A_{ij}", "paper": "Clark et al. 2019"}),
+        ("nat", "The unit of an entropy or a logarithm with base e. One nat is 1.44 bits.", {"also": ("nats",)}),
+        ("confidence", "The largest weight of a row, or of a map: how sure a head is of one key.",
+         {"formula": r"\max_j A_{ij}", "paper": "Voita et al. 2019"}),
+        ("sparsity", "The share of a map’s weights that are next to nothing.",
+         {"formula": r"\frac{|\{A_{ij} < \tau\}|}{n^2}"}),
+        ("uniform head", "A made-up head that gives every key the same weight. It prefers nothing, so others are "
+         "compared with it.", {}),
+        ("standard deviation", "How far numbers lie from their mean, typically.", {}),
+        ("median", "The middle one of numbers in order: half of them are smaller.", {}),
+    ),
+    "head-specialization": (
+        ("part of speech", "The kind of a word: noun, verb, determiner, preposition …", {"also": ("parts of speech",)}),
+        ("tagger", "A small program that gives every word its part of speech. It is not part of the model, which never "
+         "sees a tag.", {"also": ("tag", "tags")}),
+        ("base rate", "What a head without preference would score. A score means something only beside it.",
+         {"also": ("chance",)}),
+        ("corrected", "Divided by the base rate: 1 means no preference, 2 twice as much as without one.", {}),
+        ("radar", "A chart with one axis a metric, around a centre. Here each axis runs from a layer’s smallest value "
+         "to its largest.", {}),
+        ("pattern", "Something that a head does and that has a name: it looks at the token before, at delimiters, at "
+         "the same word.", {"paper": "Kovaleva et al. 2019", "also": ("patterns",)}),
+        ("delimiter", "A token that only marks where a text begins or ends: [CLS], [SEP].",
+         {"paper": "Clark et al. 2019", "also": ("delimiters",)}),
+        ("untrained twin", "The same architecture with random numbers. What it shows, too, was not learned.",
+         {"also": ("untrained head", "random weights", "twin")}),
+        ("cluster", "Things that are more like each other than like the rest, found without naming them first.",
+         {"also": ("clusters", "clustering")}),
+        ("induction head", "A head that looks for the last time this token came, and at what followed it. It copies "
+         "that.", {"paper": "Olsson et al. 2022", "also": ("induction",)}),
+    ),
+    "inter-sentence-attention": (
+        ("sentence pair", "Two texts that the model reads as one, with [SEP] between them and a segment each.",
+         {"paper": _DEVLIN, "also": ("pair",)}),
+        ("mass", "Weights added up: how much of its attention one sentence gives to another.", {}),
+    ),
+    "feed-forward": (
+        ("feed-forward network", "The second half of a layer. It works on each token alone: a matrix, an activation, "
+         "another matrix.", {"formula": r"\text{GELU}(x W_1 + b_1) W_2 + b_2", "paper": _VASWANI,
+                             "also": ("feed-forward",)}),
+        ("neuron", "One number inside the feed-forward network. It is large where the token’s vector fits the "
+         "neuron’s own weights.", {"paper": "Geva et al. 2021", "also": ("neurons",)}),
+        ("activation", "What a neuron says after its curve: the network’s only step that is no multiplication.",
+         {"also": ("activations",)}),
+        ("GELU", "A curve that lets positive numbers through and holds negative ones back, smoothly.",
+         {"formula": r"x\,\Phi(x)", "paper": "Hendrycks & Gimpel 2016"}),
+        ("bias", "A learned vector that is added after a matrix.", {"formula": r"b", "also": ("biases",)}),
+        ("residual connection", "What a sublayer finds is added to what it read, so that nothing gets lost and every "
+         "layer can learn.", {"formula": r"x + f(x)", "paper": "He et al. 2016", "also": ("residual",)}),
+        ("sublayer", "One half of a layer: attention, or the feed-forward network.", {"also": ("sublayers",)}),
+        ("pre-norm", "LayerNorm stands before each sublayer, as in GPT-2. In BERT it stands after: post-norm.",
+         {"paper": "Xiong et al. 2020", "also": ("post-norm",)}),
+    ),
+    "masked-language-model": (
+        ("masked-language model", "A model that was trained to say which word is hidden, and sees the text on both "
+         "sides.", {"paper": _DEVLIN, "also": ("masked language model",)}),
+        ("causal language model", "A model that was trained to say which token comes next, and sees only what came "
+         "before.", {"paper": "Radford et al. 2019", "also": ("language model", "next token")}),
+        ("hidden state", "The vector of a token after a layer.", {"formula": r"h \in \mathbb{R}^d",
+                                                                 "also": ("hidden states",)}),
+        ("logit", "The score that the model gives to a word before softmax turns scores into probabilities.",
+         {"formula": r"z \in \mathbb{R}^{|V|}", "also": ("logits",)}),
+        ("probability", "The share of its trust that the model gives to a word. Over the whole vocabulary they add up "
+         "to 1.", {"also": ("probabilities",)}),
+        ("vocabulary head", "The last step: it compares a vector with that of every word and gives each a logit.",
+         {"also": ("language-modelling head",)}),
+        ("log probability", "The logarithm of a probability. Multiplied probabilities become sums; 0 is certain, −7 is "
+         "one in a thousand.", {"formula": r"\ln p", "also": ("log-likelihood",)}),
+        ("perplexity", "Among how many equally likely words the model seems to choose, on average. Lower is better.",
+         {"formula": r"e^{-\frac1n \sum_i \ln p_i}"}),
+        ("logit lens", "To ask the vocabulary head after each layer, as if it were the last: what would the model say "
+         "so far?", {"paper": "nostalgebraist 2020"}),
+        ("temperature", "What logits are divided by before a token is drawn. Low: the likeliest wins; high: all get a "
+         "chance.", {"formula": r"\text{softmax}(z / T)"}),
+        ("next-sentence prediction", "BERT’s second task in training: does the second text of a pair follow the first?",
+         {"paper": _DEVLIN}),
+        ("transformer", "A model made of attention and feed-forward networks. BERT, GPT-2 and what chatbots run on are "
+         "transformers.", {"paper": _VASWANI, "also": ("transformers",)}),
+        ("fine-tuning", "To go on training a trained model on a task of one’s own, with few examples.",
+         {"paper": _DEVLIN}),
+    ),
+}  # fmt: skip
+GLOSSARY: tuple[Term, ...] = tuple(
+    Term(name, meaning, lesson, **more) for lesson, rows in _ROWS.items() for name, meaning, more in rows
+)
+
+
+def search(wanted: str) -> tuple[Term, ...]:
+    """The terms whose spelling or meaning has ``wanted`` in it, those that are spelt so first."""
+    sought = wanted.strip().casefold()
+    spelt = [t for t in GLOSSARY if any(sought in s.casefold() for s in t.spellings)]
+    meant = [t for t in GLOSSARY if t not in spelt and sought in t.meaning.casefold()]
+    return (*spelt, *meant)
+
+
+@cache
+def _pattern() -> tuple[re.Pattern[str], Mapping[str, Term]]:
+    by_spelling = {spelling.casefold(): term for term in GLOSSARY for spelling in term.spellings}
+    longest_first = sorted(by_spelling, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.I), by_spelling
+
+
+def terms_in(text: str) -> tuple[Term, ...]:
+    """The terms that ``text`` uses, in the order in which they come; the longest spelling counts."""
+    pattern, by_spelling = _pattern()
+    return tuple(dict.fromkeys(by_spelling[found.group().casefold()] for found in pattern.finditer(text)))

@@ -1,0 +1,1 @@
+"""Replications: what papers say about heads, measured over many sentences. No screen in here."""

@@ -1,0 +1,195 @@
+"""Which head of a model does what, best first: jobs that papers describe, measured over many sentences.
+
+A model that ships brings its heads' jobs along (``heads.json`` beside its weights, written by
+``python -m training.evaluation.notable``); any other is measured when somebody asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lab.analysis.heads.induction import model_induction
+from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores, untrained_twin
+from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
+from lab.analysis.heads.values import Mask, Values
+from lab.analysis.heads.walk import NEAR_UNIFORM
+from lab.experiments.grammar import head_accuracies
+from lab.experiments.treebank import Sentence, ewt
+from lab.models.trace import trace
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+FILE = "heads.json"
+# A head must be so much better than what takes no knowledge (Voita et al. 2019, §5.2, ask for it of "syntactic heads").
+BETTER = 0.1
+FEW = 30  # cases, below which a share says little
+_MOST = 3  # heads a job
+_LENGTHS = range(6, 25)  # words of the sentences that patterns are measured on
+_PERIOD, _SEEDS = 50, range(8)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something that a head can do.
+
+    Attributes
+    ----------
+    id
+        Of a relation, its name in Universal Dependencies and which end finds the other: ``"obj:head"``.
+    does
+        What the head does, after "head 3-1 …".
+    """
+
+    id: str
+    does: str
+
+
+@dataclass(frozen=True)
+class Doing:
+    """A head that does a job, layer and head from 0, and its score in [0, 1]."""
+
+    layer: int
+    head: int
+    score: float
+
+    @property
+    def name(self) -> str:
+        """As papers write it, from 1: "3-1" is head 1 of layer 3 (Clark et al. 2019)."""
+        return f"{self.layer + 1}-{self.head + 1}"
+
+
+@dataclass(frozen=True)
+class Notable:
+    """The heads that do a job, the best first, and the score ``chance`` that takes no knowledge of it."""
+
+    job: Job
+    chance: float
+    heads: tuple[Doing, ...]
+
+
+_GRAMMAR = {
+    "obj": ("finds the verb of an object", "finds the object of a verb"),
+    "nsubj": ("finds the verb of a subject", "finds the subject of a verb"),
+    "det": ("finds the noun of a determiner", "finds the determiner of a noun"),
+    "case": ("finds the noun of a preposition", "finds the preposition of a noun"),
+}
+_SEEN = {
+    "previous_token": "looks at the token before",
+    "next_token": "looks at the next token",
+    "same_word": "looks at the same word elsewhere",
+    "delimiter": "rests on delimiters or the first token",
+    "broad": "looks at all tokens alike",
+}
+_INDUCTION = Job("induction", "finds what came next last time")
+# The order of the screen: grammar, then what is seen on the map, then copying.
+JOBS: tuple[Job, ...] = (
+    *(
+        Job(f"{relation}:{end}", does)
+        for relation, both in _GRAMMAR.items()
+        for end, does in zip(("head", "dependent"), both, strict=True)
+    ),
+    *(Job(pattern, does) for pattern, does in _SEEN.items()),
+    _INDUCTION,
+)
+
+
+def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
+    """What the heads of a model do, if its folder says so; else None."""
+    return in_folder(model.source) if isinstance(model.source, Path) else None
+
+
+@cache
+def in_folder(folder: Path) -> tuple[Notable, ...] | None:
+    """The same for a folder that need not hold a model."""
+    path = folder / FILE
+    return from_record(json.loads(path.read_text("utf-8"))["jobs"]) if path.is_file() else None
+
+
+def from_record(jobs: Mapping[str, Any]) -> tuple[Notable, ...]:
+    """What :func:`as_record` wrote; layers and heads count from 1 there."""
+    return tuple(
+        Notable(job, found["chance"], tuple(Doing(layer - 1, head - 1, score) for layer, head, score in found["heads"]))
+        for job in JOBS
+        if (found := jobs.get(job.id)) is not None
+    )
+
+
+def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
+    """As JSON, three decimals."""
+    return {
+        each.job.id: {
+            "chance": round(each.chance, 3),
+            "heads": [[doing.layer + 1, doing.head + 1, round(doing.score, 3)] for doing in each.heads],
+        }
+        for each in found
+    }
+
+
+def job_of(found: tuple[Notable, ...], layer: int, head: int) -> tuple[Notable, Doing] | None:
+    """The job that a head does best, by how far it is above chance; None for a head without one."""
+    own = [(each, doing) for each in found for doing in each.heads if (doing.layer, doing.head) == (layer, head)]
+    return max(own, key=lambda pair: (pair[1].score - pair[0].chance) / (1 - pair[0].chance), default=None)
+
+
+def measured(model: LoadedModel, grammar: int = 300, patterns: int = 60) -> tuple[Notable, ...]:
+    """What the heads of ``model`` do on that many sentences of UD English EWT dev; some 20 s for a small model."""
+    sentences = ewt()
+    return (
+        *_of_grammar(model, sentences[:grammar]),
+        *_of_patterns(model, [s for s in sentences if len(s.words) in _LENGTHS][:patterns]),
+        *_of_induction(model),
+    )
+
+
+def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...]) -> Iterator[Notable]:
+    found = head_accuracies(model, sentences)
+    for relation in _GRAMMAR:
+        if relation not in found.relations or found.counts[found.of(relation)] < FEW:
+            continue
+        at = found.of(relation)
+        chance = float(found.offset_accuracy[at])
+        for end, place in (("head", 0), ("dependent", 1)):
+            scores = found.accuracy[at, ..., place]
+            yield from _notable(f"{relation}:{end}", scores, chance, scores >= chance + BETTER)
+
+
+def _of_patterns(model: LoadedModel, sentences: list[Sentence]) -> Iterator[Notable]:
+    """By the rule of :mod:`lab.analysis.heads.named`; a broad head by its mean row entropy."""
+    texts, twin = [" ".join(sentence.words) for sentence in sentences], untrained_twin(model)
+    traces = [trace(model, text) for text in texts]
+    found = average_patterns(traces)
+    chance = mean_chance(map(uniform_scores, traces), (scores_of(trace_patterns(trace(twin, text))) for text in texts))
+    passing = clearly_above(scores_of(found), chance)
+    for place, pattern in enumerate(PATTERNS):
+        if pattern.id in _SEEN:
+            scores: Values = getattr(found, pattern.id)
+            broad = pattern.id == "broad"
+            yield from _notable(
+                pattern.id, scores, float(NEAR_UNIFORM if broad else chance.uniform[place]),
+                scores >= NEAR_UNIFORM if broad else passing[place],
+            )  # fmt: skip
+
+
+def _of_induction(model: LoadedModel) -> Iterator[Notable]:
+    """Random tokens said twice, of a causal model that can hold them."""
+    if not model.config.causal or model.config.max_tokens < 2 * _PERIOD:
+        return
+    scores = np.mean([model_induction(model, _PERIOD, seed) for seed in _SEEDS], axis=0)
+    chance = float(np.mean([1 / (seen + 1) for seen in range(_PERIOD, 2 * _PERIOD)]))
+    yield from _notable(_INDUCTION.id, scores, chance, scores >= chance + BETTER)
+
+
+def _notable(job: str, scores: Values, chance: float, passing: Mask) -> Iterator[Notable]:
+    """The best of the heads that pass, (L, H); nothing where none does."""
+    order = [tuple(np.unravel_index(at, scores.shape)) for at in np.argsort(-np.nan_to_num(scores), axis=None)]
+    best = [Doing(int(at[0]), int(at[1]), float(scores[at])) for at in order if passing[at]][:_MOST]
+    if best:
+        yield Notable(next(each for each in JOBS if each.id == job), chance, tuple(best))

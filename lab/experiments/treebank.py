@@ -1,0 +1,71 @@
+"""Sentences whose grammar people wrote down: Universal Dependencies (de Marneffe et al. 2021).
+
+``EWT`` is the dev part of UD English EWT, which no model of this lab was trained on; ``data/ATTRIBUTION.md``.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+EWT = Path(__file__).parent / "data" / "en_ewt-ud-dev.conllu.xz"
+# Subtypes that are a relation of their own in the tables of Clark et al. 2019: poss, auxpass and prt.
+OWN_RELATIONS = frozenset({"nmod:poss", "aux:pass", "compound:prt"})
+
+
+class Sentence(NamedTuple):
+    """A sentence as its treebank gives it, one entry a word.
+
+    Attributes
+    ----------
+    words
+        As they are spelt.
+    heads
+        The number, from 1, of the word that each one depends on; 0 for the root.
+    relations
+        How it depends: ``"nsubj"``. Subtypes are cut off but for :data:`OWN_RELATIONS`.
+    """
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+
+def read_conllu(path: str | Path) -> list[Sentence]:
+    """The sentences of a CoNLL-U file, plain or packed by xz.
+
+    "don't" is two words, "do" and "n't". Words that are not spelt (8.1, of the enhanced graph) are left out.
+
+    Raises
+    ------
+    ValueError
+        For a line that has not the ten columns of the format.
+    """
+    path = Path(path)
+    raw = path.read_bytes()
+    lines = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode().split("\n")
+    blocks = groupby(lines, key=lambda line: bool(line.strip()))
+    sentences = [tuple(_rows(block)) for filled, block in blocks if filled]
+    return [Sentence(*zip(*rows, strict=True)) for rows in sentences if rows]
+
+
+def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str]]:
+    for line in block:
+        if line.startswith("#"):
+            continue
+        columns = line.split("\t")
+        if len(columns) != 10:
+            raise ValueError(f"a line of CoNLL-U has 10 columns; this one has {len(columns)}: {line[:60]!r}.")
+        number, word, relation = columns[0], columns[1], columns[7]
+        if number.isdigit():
+            yield word, int(columns[6]), relation if relation in OWN_RELATIONS else relation.split(":")[0]
+
+
+@cache
+def ewt() -> tuple[Sentence, ...]:
+    """The sentences of :data:`EWT` that have more than one word."""
+    return tuple(sentence for sentence in read_conllu(EWT) if len(sentence.words) > 1)

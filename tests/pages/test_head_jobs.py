@@ -1,0 +1,56 @@
+"""A head is chosen by what it does: at once for the models that ship, after a measurement for any other."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.experiments.notable import in_folder
+from lab.models.catalogue import EMBEDDED
+from tests.pages.apptest import Offer, visit, words
+
+MENU = "Head by what it does"
+
+
+def menus(at: AppTest) -> list[str]:
+    return [menu.label for menu in at.sidebar.selectbox]
+
+
+@pytest.mark.parametrize("page", ["3_Self-attention.py", "11_Model_view.py"])
+def test_a_job_leads_to_its_head(page: str) -> None:
+    at = visit(page, model="lab-gpt2", layer="1", head="2")
+    known = [(each, doing) for each in in_folder(EMBEDDED / "lab-gpt2") or () for doing in each.heads]
+    menu = at.sidebar.selectbox(key="_job")
+    assert menu.value is None and len(menu.options) == len(known)
+    place = next(i for i, (each, _) in enumerate(known) if each.job.id == "induction")
+    each, doing = known[place]
+    assert menu.options[place] == f"{each.job.does} · {doing.layer + 1}-{doing.head + 1}"
+    menu.select_index(place).run()
+    assert not at.exception
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (doing.layer + 1, doing.head + 1)
+    assert f"Score {doing.score:.2f}; chance gives {each.chance:.2f}." in words(at)
+
+
+def test_a_head_without_a_job_after_one_with_one() -> None:
+    known = (in_folder(EMBEDDED / "lab-bert") or ())[0].heads[0]
+    at = visit("3_Self-attention.py", layer=str(known.layer + 1), head=str(known.head + 1))
+    assert at.sidebar.selectbox(key="_job").value is not None
+    busy = {(doing.layer, doing.head) for each in in_folder(EMBEDDED / "lab-bert") or () for doing in each.heads}
+    idle = next(head for head in range(8) if (known.layer, head) not in busy)
+    at.selectbox(key="head").select(idle + 1).run()
+    assert not at.exception and at.sidebar.selectbox(key="_job").value is None
+
+
+def test_any_other_model_is_measured_when_asked(offer: Offer) -> None:
+    at = visit("3_Self-attention.py", model=offer("bert"))
+    assert MENU not in menus(at)
+    at.sidebar.button(key="_jobs").click().run()
+    assert not at.exception
+    assert MENU in menus(at) or "No head of this model does one of the known jobs" in words(at)
+    assert not [button for button in at.sidebar.button if button.key == "_jobs"]
+
+
+@pytest.mark.parametrize("params", [{"weights": "Random"}, {"mode": "Toy"}])
+def test_random_weights_and_toys_have_no_jobs(params: dict[str, str]) -> None:
+    at = visit("3_Self-attention.py", **params)
+    assert MENU not in menus(at) and not [button for button in at.sidebar.button if button.key == "_jobs"]

@@ -4,6 +4,7 @@ from lab.lessons.embeddings import positions, sinusoids
 from lab.lessons.embeddings import screens as steps
 from lab.lessons.embeddings.position_lab import show_position_lab
 from lab.lessons.embeddings.quiz import show_checks
+from lab.lessons.embeddings.rotary import show_rotary
 from lab.lessons.embeddings.segments import show_segments
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play
@@ -22,6 +23,7 @@ play(
         "Similarity": positions.show_similarity,
         "Wavelengths": sinusoids.show_wavelengths,
         "Shift": sinusoids.show_shift,
+        "Rotary": show_rotary,
         "Position lab": show_position_lab,
         "Check": show_checks,
     },

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 if TYPE_CHECKING:
     from transformers import BertConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-Family = Literal["bert", "bert-headless", "distilbert", "roberta", "electra", "gpt2"]
+Family = Literal["bert", "bert-headless", "distilbert", "roberta", "electra", "gpt2", "modernbert"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
 LAYERS = 2
@@ -30,6 +30,7 @@ HEADS = 4
 FEED_FORWARD = 64
 POSITIONS = 512
 ELECTRA_EMBEDDING = 16
+WINDOW = 4  # tokens to either side that ModernBERT's second layer sees
 # Scores then spread by about 2 (WIDTH * 0.25²), so that no softmax row is near uniform.
 INITIAL_STD = 0.25
 
@@ -186,6 +187,29 @@ def _gpt2(vocabulary: int) -> PreTrainedModel:
     )
 
 
+def _modernbert(vocabulary: int) -> PreTrainedModel:
+    from transformers import ModernBertConfig, ModernBertForMaskedLM
+
+    return ModernBertForMaskedLM(
+        ModernBertConfig(
+            vocab_size=vocabulary,
+            hidden_size=WIDTH,
+            num_hidden_layers=LAYERS,
+            num_attention_heads=HEADS,
+            intermediate_size=FEED_FORWARD,
+            max_position_embeddings=POSITIONS,
+            local_attention=2 * WINDOW,
+            layer_types=["full_attention", "sliding_attention"],
+            initializer_range=INITIAL_STD,
+            pad_token_id=1,
+            cls_token_id=2,
+            sep_token_id=3,
+            bos_token_id=2,
+            eos_token_id=3,
+        )
+    )
+
+
 def _wordpiece() -> PreTrainedTokenizerBase:
     """BERT's tokenizer on a vocabulary of the corpus: lower case, accents stripped, ``##`` pieces."""
     from transformers import BertTokenizer
@@ -207,6 +231,26 @@ def _roberta_bytes() -> PreTrainedTokenizerBase:
 
     vocabulary, merges = _byte_pairs(["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
     return RobertaTokenizer(vocab=vocabulary, merges=merges, model_max_length=POSITIONS)
+
+
+def _modernbert_bytes() -> PreTrainedTokenizerBase:
+    """GPT-2's way to cut, BERT's special tokens around it."""
+    from transformers import PreTrainedTokenizerFast
+
+    vocabulary, merges = _byte_pairs(["[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"])
+    cut = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    cut.normalizer = normalizers.NFC()
+    cut.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    cut.decoder = decoders.ByteLevel()
+    cut.post_processor = processors.TemplateProcessing(
+        single="[CLS]:0 $A:0 [SEP]:0",
+        pair="[CLS]:0 $A:0 [SEP]:0 $B:0 [SEP]:0",
+        special_tokens=[(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")],
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=cut, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
+        mask_token="[MASK]", model_max_length=POSITIONS, model_input_names=["input_ids", "attention_mask"],
+    )  # fmt: skip
 
 
 def _gpt2_bytes() -> PreTrainedTokenizerBase:
@@ -238,6 +282,7 @@ _MODELS: dict[Family, Callable[[int], PreTrainedModel]] = {
     "roberta": _roberta,
     "electra": _electra,
     "gpt2": _gpt2,
+    "modernbert": _modernbert,
 }
 _TOKENIZERS: dict[Family, Callable[[], PreTrainedTokenizerBase]] = {
     "bert": _wordpiece,
@@ -246,4 +291,5 @@ _TOKENIZERS: dict[Family, Callable[[], PreTrainedTokenizerBase]] = {
     "roberta": _roberta_bytes,
     "electra": _wordpiece,
     "gpt2": _gpt2_bytes,
+    "modernbert": _modernbert_bytes,
 }

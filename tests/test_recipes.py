@@ -116,7 +116,7 @@ def test_a_family_is_a_file_and_a_line(copy: Path, tmp_path: Path) -> None:
         "utf-8",
     )
     edit(families / "registry.py", "import bert, ", "import bert, marble, ")
-    edit(families / "registry.py", "in (bert.FAMILY, ", "in (bert.FAMILY, marble.FAMILY, ")
+    edit(families / "registry.py", "in (bert, ", "in (bert, marble, ")
     folder = write_checkpoint(tmp_path / "marble", "bert")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "marble"}))

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 IDEAS: Mapping[str, Mapping[str, str]] = {
     "embeddings": {
-        "Sum": "A token has several vectors now: for its word, its place, perhaps its segment. The first layer reads "
-        "only one. So they are added, number by number.",
+        "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
+        "one. So they are added, number by number.",
         "Lengths": "Which of the summands counts most in the sum? The longer a vector, the more of the sum it makes "
         "up.",
     },
@@ -62,14 +62,14 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "**neuron**: a weighted sum of the token’s numbers, then a function.",
         "Activation": "After its sum, a neuron applies a function that lets large numbers pass and holds back those "
         "below 0. In BERT and GPT-2 it is called **GELU**.",
-        "One neuron": "What makes one neuron respond? Multiply the token’s numbers by the neuron’s weights, add up, "
-        "and add a bias. The better the two match, the larger the sum.",
+        "One neuron": "What makes one neuron respond? Multiply the token’s numbers by the neuron’s weights and add up; "
+        "most models add a bias. The better the two match, the larger the sum.",
         "Excited by": "What does a neuron respond to? Look at the tokens that excite it most, in many texts. A pattern "
         "there is a hint, not a proof.",
         "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
         "compared with what was there.",
         "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "
-        "stretches and shifts it by numbers that training sets.",
+        "stretches it by numbers that training sets; most models shift it, too.",
     },
     "masked-language-model": {
         "Hide words": "How does the model know what belongs in a blank? Hide a word behind [MASK]: the model gives "

@@ -62,6 +62,7 @@ LESSONS = (
             "add up one number of a token’s input vector by hand, and take it through LayerNorm",
             "say what segment vectors change in the output, and by how much",
             "compare learned positions with sinusoids, and say which dimensions turn fast",
+            "say what rotary positions turn, and why a turned query and a turned key know their distance alone",
             "test what a transformer knows of the order of its tokens when its positions are taken away",
         ),
         reading=(
@@ -69,6 +70,7 @@ LESSONS = (
             "Devlin et al. 2019, BERT, §3 and figure 2",
             "Ba et al. 2016, Layer normalization, §3.1",
             "Wang and Chen 2020, What do position embeddings learn?",
+            "Su et al. 2021, RoFormer: Enhanced transformer with rotary position embedding, §3.2 and §3.4",
             "Haviv et al. 2022, Transformer language models without positional encodings still learn positional "
             "information",
         ),

@@ -9,6 +9,7 @@ from lab.analysis.heads.attention import heaviest, window
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.slices import Hidden, matrix_slice
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
 from lab.figures.axes import WEIGHT, queries_and_keys
@@ -65,6 +66,24 @@ def scores(traced: Trace, layer: int, head: int, query: int, key: int, scaled: b
     title = f"{'Scaled scores' if scaled else 'Scores'} of query {traced.labels[query]}{part}"
     scale, marked = Scale("Score ÷ √d_k" if scaled else "Score"), seen.index(key) if key in seen else None
     return bars([traced.labels[i] for i in seen], values[seen], scale, title=title, highlight=marked)
+
+
+def local_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
+    """The scaled scores of a local layer: what lies outside a query's window does not exist.
+
+    Raises ValueError for a layer that sees all tokens.
+    """
+    window_of = traced.model.weights.layers[layer].window
+    if window_of is None:
+        raise ValueError(f"layer {layer + 1} of {traced.model.id} is not local: each query sees all tokens.")
+    rows, columns = shown(traced, query, key)
+    scaled, hidden = (
+        traced.layer(layer).scaled_scores[head, rows, columns],
+        Hidden(rows.start - columns.start, window_of),
+    )
+    title = f"Scaled scores and the window, {place(layer, head)}"
+    sides = queries_and_keys(traced, rows, columns)
+    return matrix_slice(scaled.numpy(), sides, Scale("Score ÷ √d_k"), title=title, hidden=hidden)
 
 
 def weighted_values(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:

@@ -67,10 +67,11 @@ def concatenation(traced: Trace, layer: int, head: int, token: int) -> Heatmap:
 
 
 def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
-    """What each head adds to one token, the bias, their sum, and the layer's own attention output."""
+    """What each head adds to one token, the bias if there is one, their sum, and the layer's own attention output."""
     added = analysis.head_sum(traced.layer(layer))
-    vectors = [*added.parts[:, token], added.bias, added.total[token], added.output[token]]
-    names = [*(name.lower() for name in head_labels(traced)), "bias", "sum", "layer"]
+    bias = {"bias": added.bias} if traced.model.config.biases else {}
+    vectors = [*added.parts[:, token], *bias.values(), added.total[token], added.output[token]]
+    names = [*(name.lower() for name in head_labels(traced)), *bias, "sum", "layer"]
     return strips(vectors, names, title=f"What each head adds to {traced.labels[token]}, layer {layer + 1}")
 
 

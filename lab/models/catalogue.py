@@ -11,7 +11,10 @@ EMBEDDED = Path(__file__).parent / "embedded"
 
 @dataclass(frozen=True)
 class ModelCard:
-    """One entry of the catalogue. ``repository`` is None for a model that ships with the lab."""
+    """One entry of the catalogue. ``repository`` is None for a model that ships with the lab.
+
+    ``megabytes`` is the size of its model.safetensors, 4 bytes a number; what the Hub has is asked before a download.
+    """
 
     id: str
     title: str
@@ -34,7 +37,17 @@ CATALOGUE = (
         "distilbert-base-uncased", "DistilBERT", "distilbert", 268, "Apache-2.0",
         "distilbert/distilbert-base-uncased",
     ),
+    ModelCard("roberta-base", "RoBERTa base", "roberta", 499, "MIT", "FacebookAI/roberta-base"),
+    ModelCard(
+        "distilroberta-base", "DistilRoBERTa", "roberta", 331, "Apache-2.0", "distilbert/distilroberta-base"
+    ),
+    ModelCard("modernbert-base", "ModernBERT base", "modernbert", 599, "Apache-2.0", "answerdotai/ModernBERT-base"),
+    ModelCard(
+        "all-MiniLM-L6-v2", "MiniLM, 6 layers, for sentences", "bert", 91, "Apache-2.0",
+        "sentence-transformers/all-MiniLM-L6-v2",
+    ),
     ModelCard("gpt2", "GPT-2 small", "gpt2", 548, "MIT", "openai-community/gpt2"),
+    ModelCard("distilgpt2", "DistilGPT-2", "gpt2", 353, "Apache-2.0", "distilbert/distilgpt2"),
 )  # fmt: skip
 DEFAULT_MODEL = "lab-bert"
 _TWIN = re.compile(r"(.+), random weights \(seed ([0-9]{1,9})\)")

@@ -1,8 +1,8 @@
-"""The forward pass of BERT and GPT-2, one short function per step of the paper.
+"""The forward pass of BERT, GPT-2 and ModernBERT, one short function per step of the papers.
 
 Read it top to bottom: embeddings, attention, feed-forward network, layer, model, output heads.
-It covers "Attention Is All You Need" (Vaswani et al. 2017) as BERT (Devlin et al. 2019) and GPT-2
-(Radford et al. 2019) use it. Shapes: n tokens, d width, H heads, d_k = d / H, d_ff inner width of
+It covers "Attention Is All You Need" (Vaswani et al. 2017) as BERT (Devlin et al. 2019), GPT-2 (Radford et al.
+2019) and ModernBERT (Warner et al. 2024) use it. Shapes: n tokens, d width, H heads, d_k = d / H, d_ff inner width of
 the feed-forward network, L layers. Any leading batch dimensions ride along.
 """
 
@@ -25,7 +25,7 @@ class Embeddings:
     """The input of the first layer and its parts, each (n, e); a part the model lacks is None."""
 
     token: Tensor
-    position: Tensor
+    position: Tensor | None
     segment: Tensor | None
     sum: Tensor
     norm: Tensor | None
@@ -36,8 +36,8 @@ class Embeddings:
 class Attention:
     """Self-attention in one layer, from queries to the output projection."""
 
-    query: Tensor  # (H, n, d_k)
-    key: Tensor  # (H, n, d_k)
+    query: Tensor  # (H, n, d_k), turned by its position where the layer turns
+    key: Tensor  # (H, n, d_k), too
     value: Tensor  # (H, n, d_k)
     scores: Tensor  # (H, n, n)
     scaled_scores: Tensor  # (H, n, n), -inf where masked
@@ -52,13 +52,14 @@ class FeedForward:
     """The position-wise feed-forward network in one layer."""
 
     hidden: Tensor  # (n, d_ff)
-    activation: Tensor  # (n, d_ff)
+    activation: Tensor  # (n, d_ff), times the gate where there is one
     output: Tensor  # (n, d)
+    gate: Tensor | None = None  # (n, d_ff)
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One whole layer. ``input_norm`` and ``ffn_input_norm`` are GPT-2's; ``attention_norm`` is BERT's."""
+    """One whole layer. ``attention_norm`` is of post-norm layers, ``input_norm`` and ``ffn_input_norm`` of pre-norm."""
 
     input: Tensor  # (n, d)
     attention: Attention
@@ -94,14 +95,14 @@ def activate(x: Tensor, name: str) -> Tensor:
 def embed(token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, w: EmbeddingWeights, eps: float) -> Embeddings:
     """Token + position + segment vectors, then LayerNorm (Devlin et al. 2019, §3, figure 2).
 
-    Ids are (n,) integers. GPT-2 has neither segments nor this LayerNorm.
+    Ids are (n,) integers. GPT-2 has neither segments nor this LayerNorm, ModernBERT no positions here.
     """
-    token, position, segment = w.token[token_ids], w.position[position_ids], None
-    total = token + position
-    if w.segment is not None:
-        segment = w.segment[segment_ids]
-        # Hugging Face adds token and segment first; the same order keeps the sums identical to the bit.
-        total = token + segment + position
+    token = total = w.token[token_ids]
+    segment = None if w.segment is None else w.segment[segment_ids]
+    position = None if w.position is None else w.position[position_ids]
+    # Hugging Face adds the position last; the same order keeps the sums identical to the bit.
+    for part in (segment, position):
+        total = total if part is None else total + part
     norm = layer_norm(total, w.norm, eps) if w.norm is not None else None
     output = total if norm is None else norm
     if w.project is not None:
@@ -128,6 +129,18 @@ def project_qkv(x: Tensor, w: LayerWeights, heads: int) -> tuple[Tensor, Tensor,
     )
 
 
+def rotate(x: Tensor, base: float) -> Tensor:
+    """Turn queries or keys (H, n, d_k) by their positions (Su et al. 2021, §3.2.2 and 3.4.2).
+
+    Dimensions m and m + d_k/2 are the two coordinates of a hand; the token at position p turns it by
+    p · base^(−2m/d_k). Of two hands the dot product keeps the angle between them: their distance alone.
+    """
+    n, d_k = x.shape[-2:]
+    angle = torch.arange(n)[:, None] * base ** (-torch.arange(0, d_k, 2) / d_k)
+    across, up = x.chunk(2, dim=-1)
+    return torch.cat((across * angle.cos() - up * angle.sin(), up * angle.cos() + across * angle.sin()), dim=-1)
+
+
 def attention_scores(query: Tensor, key: Tensor) -> Tensor:
     """Every query with every key: QKᵀ, (H, n, n)."""
     return query @ key.transpose(-1, -2)
@@ -138,12 +151,16 @@ def scale(scores: Tensor, d_k: int) -> Tensor:
     return scores / math.sqrt(d_k)
 
 
-def mask(scaled_scores: Tensor, causal: bool) -> Tensor:
-    """In a causal model, what comes after the query becomes -inf (§3.2.3)."""
+def mask(scaled_scores: Tensor, causal: bool, window: int | None = None) -> Tensor:
+    """What a query may not see becomes -inf: what comes after it in a causal model (§3.2.3), what is farther than
+    ``window`` tokens in a local layer (Beltagy et al. 2020, §3.1)."""
     n = scaled_scores.shape[-1]
-    if not causal:
-        return scaled_scores
-    return scaled_scores.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -torch.inf)
+    if causal:
+        scaled_scores = scaled_scores.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -torch.inf)
+    if window is not None and window < n - 1:
+        distance = (torch.arange(n)[:, None] - torch.arange(n)).abs()
+        scaled_scores = scaled_scores.masked_fill(distance > window, -torch.inf)
+    return scaled_scores
 
 
 def attend(scaled_scores: Tensor) -> Tensor:
@@ -169,8 +186,9 @@ class Steps:
     """
 
     project_qkv: Callable[[Tensor, LayerWeights, int], tuple[Tensor, Tensor, Tensor]] = project_qkv
+    rotate: Callable[[Tensor, float], Tensor] = rotate
     scale: Callable[[Tensor, int], Tensor] = scale
-    mask: Callable[[Tensor, bool], Tensor] = mask
+    mask: Callable[[Tensor, bool, int | None], Tensor] = mask
     attend: Callable[[Tensor], Tensor] = attend
     mix_values: Callable[[Tensor, Tensor], Tensor] = mix_values
     project_output: Callable[[Tensor, LayerWeights], Tensor] = project_output
@@ -183,8 +201,10 @@ PAPER = Steps()
 def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Attention:
     """Multi-head self-attention, §3.2.2: softmax(QKᵀ/√d_k)·V per head, heads joined, times W_O."""
     query, key, value = steps.project_qkv(x, w, config.heads)
+    if w.rotary is not None:
+        query, key = steps.rotate(query, w.rotary), steps.rotate(key, w.rotary)
     scores = attention_scores(query, key)
-    scaled = steps.mask(steps.scale(scores, config.head_width if config.scaled_scores else 1), config.causal)
+    scaled = steps.mask(steps.scale(scores, config.head_width if config.scaled_scores else 1), config.causal, w.window)
     attention = steps.attend(scaled)
     context = steps.mix_values(attention, value)
     concat = merge_heads(context)
@@ -193,16 +213,23 @@ def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps
 
 
 def feed_forward(x: Tensor, w: LayerWeights, activation: str, steps: Steps = PAPER) -> FeedForward:
-    """FFN(x) = activation(x·W_1 + b_1)·W_2 + b_2, each token on its own (§3.3)."""
-    hidden = linear(x, w.w_1, w.b_1)
+    """FFN(x) = activation(x·W_1 + b_1)·W_2 + b_2, each token on its own (§3.3).
+
+    With a gate, each neuron's activation is multiplied by another projection of x (GeGLU, Shazeer 2020, §2).
+    """
+    hidden, gate = linear(x, w.w_1, w.b_1), None
     active = steps.activate(hidden, activation)
-    return FeedForward(hidden, active, linear(active, w.w_2, w.b_2))
+    if w.w_gate is not None and w.b_gate is not None:
+        gate = linear(x, w.w_gate, w.b_gate)
+        active = active * gate
+    return FeedForward(hidden, active, linear(active, w.w_2, w.b_2), gate)
 
 
-def encoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
+def post_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
     """BERT's layer: LayerNorm(x + attention(x)), then the same around the FFN (§3.1, post-norm)."""
     attention = self_attention(x, w, config, steps)
     attention_residual = x + attention.output
+    assert w.norm_1 is not None  # post-norm layers have both
     middle = layer_norm(attention_residual, w.norm_1, config.norm_eps)
     ffn = feed_forward(middle, w, config.activation, steps)
     ffn_residual = middle + ffn.output
@@ -210,20 +237,20 @@ def encoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps 
     return Layer(x, attention, attention_residual, ffn, ffn_residual, output, attention_norm=middle)
 
 
-def decoder_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
+def pre_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
     """GPT-2's layer: x + attention(LayerNorm(x)), then the same with the FFN (Radford et al. 2019, §2.3)."""
-    before_attention = layer_norm(x, w.norm_1, config.norm_eps)
-    attention = self_attention(before_attention, w, config, steps)
+    normed = None if w.norm_1 is None else layer_norm(x, w.norm_1, config.norm_eps)
+    attention = self_attention(x if normed is None else normed, w, config, steps)
     middle = x + attention.output
     before_ffn = layer_norm(middle, w.norm_2, config.norm_eps)
     ffn = feed_forward(before_ffn, w, config.activation, steps)
     output = middle + ffn.output
-    return Layer(x, attention, middle, ffn, output, output, input_norm=before_attention, ffn_input_norm=before_ffn)
+    return Layer(x, attention, middle, ffn, output, output, input_norm=normed, ffn_input_norm=before_ffn)
 
 
 def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
     """One layer, with LayerNorm before its sublayers or after them; x is (n, d)."""
-    return decoder_layer(x, w, config, steps) if config.pre_norm else encoder_layer(x, w, config, steps)
+    return pre_norm_layer(x, w, config, steps) if config.pre_norm else post_norm_layer(x, w, config, steps)
 
 
 def run_model(

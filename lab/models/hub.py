@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+from tqdm.auto import tqdm
 
 from lab.models.catalogue import ModelCard, ModelUnavailable
 
@@ -19,6 +23,10 @@ WANTED = (
 )  # fmt: skip
 _VOCABULARIES = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"))
 _NETWORK_ERRORS = (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HTTPError, ConnectionError)
+
+
+# Called with the megabytes that have arrived, and with all that there are.
+Seen = Callable[[float, int], None]
 
 
 @dataclass(frozen=True)
@@ -75,11 +83,35 @@ def plan(entry: ModelCard) -> Download:
     return Download(tuple(s.rfilename for s in chosen), round(sum(s.size or 0 for s in chosen) / 1e6))
 
 
-def download(entry: ModelCard) -> Path:
+def _counting(seen: Seen, planned: Download) -> Any:
+    """A progress bar for the Hub's client that draws nothing and calls ``seen``.
+
+    The client has one bar for bytes that arrive and one for bytes written, and counts in either; the fuller one tells.
+    """
+    counts: dict[int, float] = {}
+    lock = threading.Lock()
+
+    class Counting(tqdm):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self.bytes = options.get("unit") == "B"  # not the bar that counts files
+            super().__init__(*args, **{**options, "disable": True})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            if self.bytes:
+                with lock:
+                    counts[id(self)] = counts.get(id(self), 0.0) + (n or 0)
+                    arrived = max(counts.values())
+                seen(min(arrived / 1e6, planned.megabytes), planned.megabytes)
+            return None
+
+    return Counting
+
+
+def download(entry: ModelCard, seen: Seen = lambda arrived, planned: None) -> Path:
     """Return the folder of ``entry``'s checkpoint, downloading it if it is not here yet.
 
-    Refuses a download more than a quarter larger than the catalogue says. Raises
-    :class:`ModelUnavailable`.
+    ``seen`` is called whenever bytes have arrived, by several threads; what it raises ends the download. Refuses a
+    download more than a quarter larger than the catalogue says. Raises :class:`ModelUnavailable`.
     """
     folder = cached(entry)
     if folder is not None:
@@ -91,7 +123,9 @@ def download(entry: ModelCard) -> Path:
             "was downloaded."
         )
     try:
-        return Path(snapshot_download(str(entry.repository), allow_patterns=list(planned.files)))
+        seen(0.0, planned.megabytes)
+        files, bar = list(planned.files), _counting(seen, planned)
+        return Path(snapshot_download(str(entry.repository), allow_patterns=files, tqdm_class=bar))
     except _NETWORK_ERRORS as error:
         raise _unavailable(entry, error) from error
     except OSError as error:

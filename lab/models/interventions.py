@@ -71,10 +71,10 @@ class Interventions:
         for query, key in self.blocked:
             if not (0 <= query < n and 0 <= key < n):
                 raise ValueError(f"blocked: token pair ({query}, {key}) is outside the {n} tokens.")
-        visible = [n if not config.causal else q + 1 for q in range(n)]
+        reach = n if config.window is None or self.no_causal_mask else config.window
         for query in {q for q, _ in self.blocked}:
-            hidden = sum(q == query and k < visible[query] for q, k in self.blocked)
-            if hidden >= visible[query]:
+            seen = range(max(0, query - reach), query + 1 if config.causal else min(n, query + reach + 1))
+            if all((query, key) in self.blocked for key in seen):
                 raise ValueError(f"blocked: token {query} would have nothing left to attend to.")
         for patch in self.patches:
             if not (0 <= patch.layer <= config.layers and 0 <= patch.token < n):
@@ -95,6 +95,7 @@ class Interventions:
             return PAPER
         steps = Steps(
             project_qkv=mistakes.no_values if self.no_values else forward.project_qkv,
+            rotate=mistakes.no_rotation if self.no_positions else forward.rotate,
             scale=mistakes.no_scaling if self.no_scaling else forward.scale,
             mask=mistakes.no_mask if self.no_causal_mask else forward.mask,
             attend=mistakes.softmax_over_queries if self.softmax_over_queries else forward.attend,
@@ -110,8 +111,11 @@ class Interventions:
         return replace(steps, mix_values=heads_off(zero, mean))
 
     def embeddings(self, w: EmbeddingWeights) -> EmbeddingWeights:
-        """The look-up tables that the run takes: without positions or segments, theirs hold zeros."""
-        if self.no_positions:
+        """The look-up tables that the run takes: without positions or segments, theirs hold zeros.
+
+        Where positions turn queries and keys instead, it is :meth:`steps` that leaves them unturned.
+        """
+        if self.no_positions and w.position is not None:
             w = replace(w, position=torch.zeros_like(w.position))
         if self.no_segments and w.segment is not None:
             w = replace(w, segment=torch.zeros_like(w.segment))
@@ -143,17 +147,17 @@ def heads_off(zero: Tensor | None, mean: Tensor | None) -> Callable[[Tensor, Ten
     return forward.mix_values if zero is None and mean is None else mix_values
 
 
-_Mask = Callable[[Tensor, bool], Tensor]
+_Mask = Callable[[Tensor, bool, int | None], Tensor]
 
 
-def _hide(mask: _Mask, pairs: Tensor, scaled_scores: Tensor, causal: bool) -> Tensor:
+def _hide(mask: _Mask, pairs: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
     """Query-key pairs (n, n) masked out, too."""
-    return mask(scaled_scores, causal).masked_fill(pairs, -torch.inf)
+    return mask(scaled_scores, causal, window).masked_fill(pairs, -torch.inf)
 
 
-def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool) -> Tensor:
+def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
     """Equal scores in some heads (H,): they attend equally to all they may see."""
-    masked = mask(scaled_scores, causal)
+    masked = mask(scaled_scores, causal, window)
     equal = torch.where(masked.isinf(), masked, torch.zeros(()))
     return torch.where(heads[:, None, None], equal, masked)
 

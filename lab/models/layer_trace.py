@@ -80,7 +80,7 @@ class LayerTrace:
 
     @property
     def input_norm(self) -> Tensor | None:
-        """(n, d), LayerNorm of the input before attention; None in BERT."""
+        """(n, d), LayerNorm of the input before attention; None in BERT, and in ModernBERT's first layer."""
         return self.steps.input_norm
 
     @property
@@ -94,8 +94,13 @@ class LayerTrace:
         return self.steps.feed_forward.hidden
 
     @property
+    def ffn_gate(self) -> Tensor | None:
+        """(n, d_ff), what the activations are multiplied by in ModernBERT; None elsewhere."""
+        return self.steps.feed_forward.gate
+
+    @property
     def ffn_activation(self) -> Tensor:
-        """(n, d_ff), after the activation."""
+        """(n, d_ff), after the activation, and times the gate where there is one."""
         return self.steps.feed_forward.activation
 
     @property

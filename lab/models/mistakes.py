@@ -16,8 +16,13 @@ def no_scaling(scores: Tensor, d_k: int) -> Tensor:
     return scores
 
 
-def no_mask(scaled_scores: Tensor, causal: bool) -> Tensor:
-    """Let every token see what comes after it."""
+def no_rotation(x: Tensor, base: float) -> Tensor:
+    """Leave queries and keys unturned: their positions are forgotten."""
+    return x
+
+
+def no_mask(scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
+    """Let every token see what comes after it, or what is beyond the window of a local layer."""
     return scaled_scores
 
 

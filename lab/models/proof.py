@@ -35,7 +35,7 @@ _ONE_AT_A_TIME = threading.Lock()
 # The order in which a run takes its steps; the first that differs is the one that broke.
 _ORDER = (
     "input_norm", "query", "key", "value", "scores", "scaled_scores", "attention", "context_concat",
-    "attention_output", "attention_residual", "attention_norm", "ffn_input_norm", "ffn_hidden",
+    "attention_output", "attention_residual", "attention_norm", "ffn_input_norm", "ffn_hidden", "ffn_gate",
     "ffn_activation", "ffn_output", "ffn_residual", "output",
 )  # fmt: skip
 
@@ -209,7 +209,7 @@ def _read(trace: Trace) -> Tensor:
     return torch.arange(len(trace)) < len(trace) - trace.encoding.padding
 
 
-def _reference_attention(trace: Trace, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+def _reference_attention(trace: Trace, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
     """Scores and scaled scores from Hugging Face's queries and keys; its module keeps neither."""
     config, n = trace.model.config, len(trace)
     scores = torch.einsum("hid,hjd->hij", query, key)
@@ -218,6 +218,10 @@ def _reference_attention(trace: Trace, query: Tensor, key: Tensor) -> tuple[Tens
         scaled = scaled.where(_read(trace), -torch.inf)
     if config.causal:
         scaled = scaled.where(torch.tril(torch.ones(n, n, dtype=torch.bool)), -torch.inf)
+    window = trace.model.weights.layers[layer].window
+    if window is not None:
+        near = torch.ones(n, n, dtype=torch.bool).triu(-window).tril(window)
+        scaled = scaled.where(near, -torch.inf)
     return scores, scaled
 
 
@@ -229,7 +233,16 @@ def _layer_reference(trace: Trace, run: ReferenceRun, layer: int) -> dict[str, T
         packed = theirs[step]
         own = packed if packed.shape[-1] == config.width else packed.split(config.width, dim=-1)[i]
         theirs[step] = split_heads(own, config.heads)
-    theirs["scores"], theirs["scaled_scores"] = _reference_attention(trace, theirs["query"], theirs["key"])
+    base = trace.model.reference().base_model
+    assert isinstance(base, nn.Module)
+    family = FAMILIES[config.family]
+    theirs["query"], theirs["key"] = family.turned(base, layer, theirs["query"], theirs["key"])
+    w = trace.model.weights.layers[layer]
+    if w.norm_1 is None:
+        del theirs["input_norm"]  # an identity
+    if w.w_gate is not None:  # in one piece with what it gates
+        theirs["ffn_hidden"], theirs["ffn_gate"] = theirs["ffn_hidden"].split(config.ffn_width, dim=-1)
+    theirs["scores"], theirs["scaled_scores"] = _reference_attention(trace, layer, theirs["query"], theirs["key"])
     theirs["attention"] = run.attentions[layer]
     return theirs
 

@@ -60,6 +60,7 @@ FEED_FORWARD, ADD_2, STREAM, OUTPUT = "Feed-forward", "Add & norm 2", "Residual 
 GROUPS = (INPUT, EMBEDDINGS, ATTENTION, ADD_1, FEED_FORWARD, ADD_2, STREAM, OUTPUT)
 
 _V17, _D19, _R19 = "Vaswani et al. 2017, ", "Devlin et al. 2019, ", "Radford et al. 2019, "
+_S20 = "Shazeer 2020, §2"
 _BA16 = "Ba et al. 2016, eq. 4"
 _STATE, _SQUARE = ("token", "dimension"), ("head", "query", "key")
 _PROJECTED = ("head", "token", "head dimension")
@@ -99,7 +100,7 @@ _EMBEDDINGS = (
 
 def _projection(part: str, letter: str, packed: int) -> tuple[Described, ...]:
     """Query, key or value: its result, matrix and bias."""
-    words = f"attention.self.{part} {letter}_proj {letter}_lin c_attn[{packed}]"
+    words = f"attention.self.{part} {letter}_proj {letter}_lin c_attn[{packed}] Wqkv[{packed}]"
     formula, at = f"W_{letter.upper()}", f"layer.weights.{{}}_{letter}"
     return (
         Described(f"layer.{part}", f"selfattn_{part}_hidden", ATTENTION, f"x·{formula} + b_{letter.upper()}",
@@ -152,11 +153,15 @@ _LAYER = (
     Described("layer.ffn_input_norm", None, FEED_FORWARD, "LayerNorm(residual)", _R19 + "§2.3", _STATE, "norm_2",
               "ln_2"),
     Described("layer.ffn_hidden", "ffnn_dense_hidden", FEED_FORWARD, "x·W_1 + b_1", _V17 + "eq. 2",
-              ("token", "neuron"), "ffn_in", "intermediate.dense mlp c_fc fc1 lin1"),
+              ("token", "neuron"), "ffn_in", "intermediate.dense mlp c_fc fc1 lin1 Wi[0]"),
     Described("layer.weights.w_1", "ffnn_dense_weight", FEED_FORWARD, "W_1", _V17 + "eq. 2", ("dimension", "neuron"),
               "ffn_in", "intermediate.dense.weight mlp c_fc.weight fc1 lin1"),
     Described("layer.weights.b_1", "ffnn_dense_bias", FEED_FORWARD, "b_1", _V17 + "eq. 2", ("neuron",), "ffn_in",
               "intermediate.dense.bias mlp c_fc.bias fc1 lin1"),
+    Described("layer.ffn_gate", None, FEED_FORWARD, "x·W_gate", _S20, ("token", "neuron"), "gate",
+              "mlp.Wi[1] GeGLU GLU"),
+    Described("layer.weights.w_gate", None, FEED_FORWARD, "W_gate", _S20, ("dimension", "neuron"), "gate",
+              "mlp.Wi[1] GeGLU GLU"),
     Described("layer.ffn_activation", "ffnn_dense_act", FEED_FORWARD, "activation(x·W_1 + b_1)", _V17 + "eq. 2",
               ("token", "neuron"), "activation", "intermediate_act_fn gelu relu mlp neurons"),
     Described("layer.ffn_output", "addnorm2_dense_hidden", ADD_2, "activation·W_2 + b_2", _V17 + "eq. 2", _STATE,

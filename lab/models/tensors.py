@@ -6,6 +6,7 @@ arrays here, in the same shapes, computed from this trace.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from lab.models.memo import once
 from lab.models.tensor_entries import DESCRIBED, EMBEDDINGS, INPUT, Described, TensorEntry
 
 if TYPE_CHECKING:
-    from lab.models.config import ModelConfig
     from lab.models.layer_trace import LayerTrace
     from lab.models.trace import Trace
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # What is no attribute of a trace: a tuple of numbers, and what is computed for the positions asked for.
 _EXPRESSIONS = {"token_ids": 'trace["sym_token_ids"]', "logits": "trace.logits(range(len(trace)))"}
 _GPT = "Radford et al. 2018, eq. 2"
+_BIAS, _BIAS_ADDED = re.compile(r"\.(b(_\w+)?|beta)$"), re.compile(r" \+ b_\w+")
 
 
 @once
@@ -43,23 +44,39 @@ def entry_of(trace: Trace, name: str) -> TensorEntry:
     return entry
 
 
+def missing(trace: Trace, entry: TensorEntry, layer: int) -> bool:
+    """Whether ``layer`` (from 0) lacks a tensor that other layers have: ModernBERT's first has no LayerNorm 1."""
+    return entry.of_layer and _shape(trace, entry.name, layer) is None
+
+
 def _entry(trace: Trace, described: Described) -> TensorEntry | None:
-    shape = _shape(trace, described.name)
-    return None if shape is None else _as_in(trace.model.config, described).of_shape(shape)
+    if not trace.model.config.biases and _BIAS.search(described.name):
+        return None  # zeros of ours, there is none
+    # A layer further on has all that layers have.
+    shape = _shape(trace, described.name, trace.model.config.layers - 1)
+    return None if shape is None else _as_in(trace, described).of_shape(shape)
 
 
-def _as_in(config: ModelConfig, described: Described) -> Described:
+def _as_in(trace: Trace, described: Described) -> Described:
     """The entry in the words of one family."""
-    if described.name == "embeddings.sum" and not config.segments:
-        described = replace(described, formula="token + position")
-    if not config.pre_norm:
-        return described
-    if described.name == "layer.output":
-        return replace(described, formula="= residual; GPT-2 has no LayerNorm here")
-    return replace(described, source=_GPT) if described.group in (INPUT, EMBEDDINGS) else described
+    config, tables, last = trace.model.config, trace.model.weights.embeddings, trace.model.weights.layers[-1]
+    name, formula, source = described.name, described.formula, described.source
+    if name == "embeddings.sum":
+        formula = " + ".join(part for part in ("token", "position", "segment") if getattr(tables, part) is not None)
+    elif name == "layer.output" and config.pre_norm:
+        formula = "= residual; pre-norm has no LayerNorm here"
+    elif name in ("layer.query", "layer.key") and last.rotary is not None:
+        formula = f"{formula}, turned by its position"
+    elif name == "layer.ffn_activation" and last.w_gate is not None:
+        formula = f"{formula} · gate"
+    if config.causal and described.group in (INPUT, EMBEDDINGS):
+        source = _GPT
+    if not config.biases:
+        formula = _BIAS_ADDED.sub("", formula)
+    return replace(described, formula=formula, source=source)
 
 
-def _shape(trace: Trace, name: str) -> tuple[int, ...] | None:
+def _shape(trace: Trace, name: str, layer: int) -> tuple[int, ...] | None:
     """The shape of a tensor, None where there is no such; what is large or made by an output head is not computed."""
     config, weights, n = trace.model.config, trace.model.weights, len(trace)
     computed: dict[str, tuple[object, tuple[int, ...]]] = {
@@ -72,7 +89,7 @@ def _shape(trace: Trace, name: str) -> tuple[int, ...] | None:
     if name in computed:
         made_by, shape = computed[name]
         return None if made_by is None else shape
-    tensor = _follow(trace, name, 0)
+    tensor = _follow(trace, name, layer)
     return None if tensor is None else tuple(tensor.shape)
 
 
@@ -86,9 +103,10 @@ def expression(name: str, layer: int) -> str:
 def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
     """The tensor that :func:`catalogue` lists under ``name``, of ``layer`` (from 0) if layers have it.
 
-    Raises KeyError for a name that is not in this trace's catalogue.
+    Raises KeyError for a name that is not in this trace's catalogue, or not in this layer.
     """
-    entry_of(trace, name)
+    if missing(trace, entry_of(trace, name), layer):
+        raise KeyError(f"layer {layer} of {trace.model.id} has no tensor {name!r}; other layers have it.")
     if name == "token_ids":
         return torch.tensor(trace.token_ids)
     if name == "logits":
@@ -197,4 +215,6 @@ def by_transeasy_name(trace: Trace, name: str) -> object:
     """Answer one of bertscope's 45 names. Raises KeyError that lists them for any other."""
     if name not in _BY_NAME:
         raise KeyError(f"{name!r} is not a bertscope name. The {len(_BY_NAME)} names: {', '.join(_BY_NAME)}.")
+    if name.endswith("_bias") and not trace.model.config.biases:
+        raise KeyError(f"{trace.model.id} is a {trace.model.config.family} model and has no biases.")
     return _BY_NAME[name](trace)

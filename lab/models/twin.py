@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lab.models.catalogue import twin_id
 from lab.models.families.registry import family_of
@@ -28,9 +29,10 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
 
     Drawn as Hugging Face draws them before training: matrices and embeddings normal with mean 0 and the
     configuration's ``initializer_range`` as standard deviation, the padding token's embedding 0, biases
-    0, LayerNorm γ 1 and β 0 (Devlin et al. 2019 trained from 0.02). GPT-2 divides the deviation by √(2 ·
-    layers) in the two matrices of a layer that write to the residual stream (Radford et al. 2019, §2.3).
-    A tied decoder stays tied. The numbers are not Hugging Face's, only their distribution is.
+    0, LayerNorm γ 1 and β 0 (Devlin et al. 2019 trained from 0.02). GPT-2 and ModernBERT divide the deviation by
+    √(2 · layers) in the two matrices of a layer that write to the residual stream (Radford et al. 2019, §2.3);
+    ModernBERT draws again what lies beyond two deviations. A tied decoder stays tied. The numbers are not Hugging
+    Face's, only their distribution is.
     """
     folder = model.source
     config = read_json(folder / "config.json") if isinstance(folder, Path) else folder.config
@@ -39,10 +41,15 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
     family = family_of(config)
     # Tied to the token embeddings, the decoder is no matrix of its own.
     tied = family.decoder if config.get("tie_word_embeddings", True) else None
+
+    def draw(shape: torch.Size, name: str) -> Tensor:
+        std, cut = family.initial_std(name, config), family.initial_cut(config)
+        if cut is None:
+            return torch.randn(shape, generator=generator) * std
+        return nn.init.trunc_normal_(torch.empty(shape), std=std, a=-cut * std, b=cut * std, generator=generator)
+
     tensors = {
-        name: _draw(
-            name, trained[name].shape, family.initial_std(name, config), family.padding_row(name, config), generator
-        )
+        name: _untrained(name, trained[name].shape, draw, family.padding_row(name, config))
         for name in sorted(trained)  # so that the numbers do not depend on the order in the file
         if _is_weight(trained[name]) and name != tied
     }
@@ -57,11 +64,11 @@ def _is_weight(tensor: Tensor) -> bool:
     return tensor.is_floating_point() and tensor.ndim <= 2
 
 
-def _draw(name: str, shape: torch.Size, std: float, padding: int | None, generator: torch.Generator) -> Tensor:
+def _untrained(name: str, shape: torch.Size, draw: Callable[[torch.Size, str], Tensor], padding: int | None) -> Tensor:
     """A tensor as it was before training; its row ``padding`` is 0."""
     if len(shape) < 2:  # a LayerNorm's gain (γ was called "gamma" once), or something added
         return torch.ones(shape) if name.endswith(("weight", "gamma")) else torch.zeros(shape)
-    drawn = torch.randn(shape, generator=generator) * std
+    drawn = draw(shape, name)
     if padding is not None:
         drawn[padding] = 0.0
     return drawn

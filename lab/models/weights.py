@@ -27,11 +27,13 @@ class Norm:
 class EmbeddingWeights:
     """Look-up tables. ``segment`` is None without segments, ``norm`` None in GPT-2.
 
+    ``position`` is None where queries and keys are turned by their positions instead (ModernBERT).
+
     ``project`` is ELECTRA's (embedding, width) matrix and bias when the two widths differ.
     """
 
     token: Tensor  # (vocabulary, e)
-    position: Tensor  # (positions, e)
+    position: Tensor | None  # (positions, e)
     segment: Tensor | None  # (segments, e)
     norm: Norm | None
     project: tuple[Tensor, Tensor] | None = None
@@ -42,6 +44,9 @@ class LayerWeights:
     """One layer. Head h owns columns h·d_k … (h+1)·d_k of w_q, w_k, w_v and those rows of w_o.
 
     ``norm_1`` and ``norm_2`` stand after the two residual sums (BERT) or before the two sublayers (GPT-2).
+    ModernBERT's first layer has no ``norm_1``: the embeddings have just been through one. Its layers turn queries and
+    keys (``rotary``, the base of the wavelengths), let most of them see ``window`` tokens to either side, and multiply
+    the neurons by a gate.
     """
 
     w_q: Tensor  # (width, width)
@@ -52,12 +57,16 @@ class LayerWeights:
     b_v: Tensor
     w_o: Tensor
     b_o: Tensor
-    norm_1: Norm
+    norm_1: Norm | None
     w_1: Tensor  # (width, ffn_width)
     b_1: Tensor
     w_2: Tensor  # (ffn_width, width)
     b_2: Tensor
     norm_2: Norm
+    w_gate: Tensor | None = None  # (width, ffn_width)
+    b_gate: Tensor | None = None
+    rotary: float | None = None
+    window: int | None = None  # None: all tokens
 
 
 @dataclass(frozen=True, eq=False)

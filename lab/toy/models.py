@@ -75,6 +75,7 @@ def _tensors(embeddings: EmbeddingWeights, layer: LayerWeights) -> dict[str, Ten
 
 def _load(name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeights) -> LoadedModel:
     """Write weights down as a checkpoint and read it as any other is read."""
+    assert embeddings.position is not None  # toys have a table of positions, as BERT has
     (words, width), positions = embeddings.token.shape, len(embeddings.position)
     config: dict[str, Any] = {
         "model_type": "bert",

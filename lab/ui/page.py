@@ -21,7 +21,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.ui import parameters, progress_view, runs, selection, shell, sidebar, teaching
+from lab.ui import downloads, parameters, progress_view, runs, selection, shell, sidebar, teaching
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.proof_badge import show_proof
 from lab.ui.quiz import keep_place, progress, remember
@@ -101,13 +101,8 @@ class OpenPage:
         """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
         try:
             size = runs.needs_download(wanted)
-            if size is not None and not st.session_state.get(f"_download.{wanted}"):
-                with st.container(border=True):
-                    st.markdown(
-                        f"**{escaped(wanted)}** is not on this machine yet: {size} MB from the Hugging Face Hub."
-                    )
-                    st.button(f"Download {size} MB", key=f"_download.{wanted}", icon=":material/download:")
-                st.caption(f"Until then you see {parameters.MODEL.default}.")
+            if size is not None and wanted in runs.model_ids():
+                downloads.offer(wanted, size, parameters.MODEL.default)
                 return parameters.MODEL.default
             runs.model(wanted)
         except (ModelUnavailable, CheckpointError) as error:

@@ -11,10 +11,10 @@ import pytest
 
 import lab
 from lab.charts.base.axes import Axis, Scale
-from lab.charts.cells.slices import matrix_slice
+from lab.charts.cells.slices import Hidden, matrix_slice
 from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.models.tensor_entries import DESCRIBED
-from tests.checkpoints import Family
+from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
 
 VALUE = Scale("v")
@@ -33,7 +33,7 @@ def order(figure: Architecture, *blocks: str) -> bool:
     return numbers == sorted(numbers) and len(set(numbers)) == len(numbers)
 
 
-@pytest.mark.parametrize("family", ["bert", "bert-headless", "distilbert", "roberta", "electra", "gpt2"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_tensor_of_every_family_has_its_block(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
     figure, places = architecture(tiny_checkpoint(family))
     blocks = [block for row in figure.rows for block in row]
@@ -44,7 +44,8 @@ def test_every_tensor_of_every_family_has_its_block(tiny_checkpoint: TinyCheckpo
         marked = [blocks[label] for label in boxes.loc[boxes["marked"], "label"]]
         assert tuple(marked) == tuple(b for b in blocks if b in figure.marked(place)) and marked
         assert drawn.table()["marked"].sum() == len(marked)
-    assert ("segment" in blocks) == (family not in ("gpt2", "distilbert"))
+    assert ("segment" in blocks) == (family not in ("gpt2", "distilbert", "modernbert"))
+    assert ("position" in blocks) == ("gate" not in blocks) == (family != "modernbert")
     assert ("project" in blocks) == ("replaced" in blocks) == (family == "electra")
     assert ("pair" in blocks) == (family == "bert")
     assert ("vocabulary" in blocks) == (family not in ("electra", "bert-headless"))
@@ -96,7 +97,7 @@ def test_a_slice_of_a_causal_matrix_knows_where_it_is_masked() -> None:
     scores = np.where(np.tri(8) > 0, np.arange(64.0).reshape(8, 8) - 20, -np.inf)
     rows, columns = range(2, 6), range(1, 7)
     down, across = (Axis("Query", [str(i) for i in places]) for places in (rows, columns))
-    figure = matrix_slice(scores[2:6, 1:7], (down, across), VALUE, title="t", mask_from=1)
+    figure = matrix_slice(scores[2:6, 1:7], (down, across), VALUE, title="t", hidden=Hidden(1))
     table = figure.table().to_numpy()
     for i, row in enumerate(rows):
         for j, column in enumerate(columns):
@@ -109,7 +110,7 @@ def test_a_slice_of_a_causal_matrix_knows_where_it_is_masked() -> None:
 
 def test_a_slice_that_is_all_masked_is_said_to_be() -> None:
     side = Axis("Query", ["a", "b"])
-    figure = matrix_slice(np.full((2, 2), -np.inf), (side, side), VALUE, title="t", mask_from=-3)
+    figure = matrix_slice(np.full((2, 2), -np.inf), (side, side), VALUE, title="t", hidden=Hidden(-3))
     assert "All of it is masked" in figure.alt and figure.table().isna().all(axis=None)
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from lab.models.trace import Trace
-from tests.checkpoints import CORPUS, HEADS, WIDTH, Family
+from tests.checkpoints import CORPUS, HEADS, WIDTH, WINDOW, Family
 
 TOLERANCE = 1e-4
 HEAD_WIDTH = WIDTH // HEADS
@@ -56,22 +57,26 @@ class Theirs:
         assert isinstance(base, nn.Module)
         return base
 
-    def part(self, bert: str, distilbert: str, gpt2: str, layer: int | None = None) -> nn.Module:
+    def part(self, bert: str, distilbert: str, gpt2: str, modernbert: str, layer: int | None = None) -> nn.Module:
         """A submodule by the name each naming scheme gives it, of one layer or of the whole model."""
-        scheme = self.family if self.family in ("distilbert", "gpt2") else "bert"
-        name = {"bert": bert, "distilbert": distilbert, "gpt2": gpt2}[scheme]
-        at = {"bert": "encoder.layer", "distilbert": "transformer.layer", "gpt2": "h"}[scheme]
+        scheme = self.family if self.family in ("distilbert", "gpt2", "modernbert") else "bert"
+        name = {"bert": bert, "distilbert": distilbert, "gpt2": gpt2, "modernbert": modernbert}[scheme]
+        stack = {"bert": "encoder.layer", "distilbert": "transformer.layer", "gpt2": "h", "modernbert": "layers"}
+        at = stack[scheme]
         path = name if layer is None else ".".join(filter(None, (at, str(layer), name)))
         return self.base.get_submodule(path)
 
     def block(self, layer: int) -> nn.Module:
-        return self.part("", "", "", layer)
+        return self.part("", "", "", "", layer)
 
     def output_projection(self, layer: int) -> nn.Module:
-        return self.part("attention.output.dense", "attention.out_lin", "attn.c_proj", layer)
+        return self.part("attention.output.dense", "attention.out_lin", "attn.c_proj", "attn.Wo", layer)
 
     def query_parameters(self, layer: int) -> list[Tensor]:
-        """Weight and bias of all queries: rows are outputs, (width, width) and (width,), writable views."""
+        """Weight and bias of all queries: rows are outputs, (width, width) and (width,), writable views.
+
+        ModernBERT has no bias.
+        """
         return self._projection(layer, 0)
 
     def key_parameters(self, layer: int) -> list[Tensor]:
@@ -82,9 +87,11 @@ class Theirs:
 
     def _projection(self, layer: int, which: int) -> list[Tensor]:
         bert, distilbert = (("query", "q_lin"), ("key", "k_lin"), ("value", "v_lin"))[which]
-        linear = self.part(f"attention.self.{bert}", f"attention.{distilbert}", "attn.c_attn", layer)
-        weight, bias = linear.get_parameter("weight").data, linear.get_parameter("bias").data
-        own = slice(which * WIDTH, (which + 1) * WIDTH)
+        linear = self.part(f"attention.self.{bert}", f"attention.{distilbert}", "attn.c_attn", "attn.Wqkv", layer)
+        weight, own = linear.get_parameter("weight").data, slice(which * WIDTH, (which + 1) * WIDTH)
+        if self.family == "modernbert":
+            return [weight[own]]
+        bias = linear.get_parameter("bias").data
         return [weight[:, own].T, bias[own]] if self.family == "gpt2" else [weight, bias]
 
     def projection_inputs(self, layer: int) -> Tensor:
@@ -92,18 +99,30 @@ class Theirs:
         weight = self.output_projection(layer).get_parameter("weight").data
         return weight if self.family == "gpt2" else weight.T
 
-    def positions(self) -> Tensor:
+    def forget_positions(self) -> None:
+        """Empty the table of positions; in ModernBERT let no hand turn."""
         name = "embeddings.position_embeddings"
-        return self.part(name, name, "wpe").get_parameter("weight").data
+        module = self.part(name, name, "wpe", "rotary_emb")
+        own = [buffer for at, buffer in module.named_buffers() if at.endswith("inv_freq")]
+        for tensor in own or [module.get_parameter("weight").data]:
+            tensor[:] = 0
 
     def run(self, text: str, pair: str | None = None, mask: Tensor | None = None) -> Outputs:
         """Tokenize and run; ``mask`` is an (n, n) additive attention mask that replaces the module's own."""
         inputs = self.tokenize(text, pair, return_tensors="pt", truncation=True)
         if mask is not None:
-            inputs = {**inputs, "attention_mask": mask[None, None]}
+            inputs = {**inputs, "attention_mask": self._as_taken(mask[None, None])}
         return self.run_ids(**inputs)
 
-    def run_ids(self, **inputs: Tensor) -> Outputs:
+    def _as_taken(self, mask: Tensor) -> Any:
+        """ModernBERT takes a mask for each kind of layer; a local one hides what is beyond its window, too."""
+        if self.family != "modernbert":
+            return mask
+        n = mask.shape[-1]
+        far = (torch.arange(n)[:, None] - torch.arange(n)).abs() > WINDOW
+        return {"full_attention": mask, "sliding_attention": mask.masked_fill(far, -torch.inf)}
+
+    def run_ids(self, **inputs: Any) -> Outputs:
         with torch.inference_mode():
             out = self.module(**inputs, output_attentions=True, output_hidden_states=True)
         logits, pair_logits = (
@@ -129,6 +148,7 @@ def load_theirs(folder: Path, family: Family) -> Theirs:
         "roberta": transformers.AutoModelForMaskedLM,
         "electra": transformers.AutoModel,
         "gpt2": transformers.AutoModelForCausalLM,
+        "modernbert": transformers.AutoModelForMaskedLM,
     }[family]
     module = auto.from_pretrained(folder, attn_implementation="eager").eval()
     return Theirs(family, module, transformers.AutoTokenizer.from_pretrained(folder))

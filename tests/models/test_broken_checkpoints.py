@@ -40,7 +40,7 @@ def refused(folder: Path, *parts: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "parts"),
     [
-        ({"model_type": "t5"}, ("model_type is 't5'", "bert, roberta, electra, distilbert, gpt2")),
+        ({"model_type": "t5"}, ("model_type is 't5'", "bert, roberta, electra, distilbert, gpt2, modernbert")),
         ({"model_type": ...}, ("model_type is None",)),
         ({"position_embedding_type": "relative_key"}, ("position_embedding_type is 'relative_key'", "'absolute'")),
         ({"is_decoder": True}, ("is_decoder is True",)),

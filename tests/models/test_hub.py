@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import fnmatch
+import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import transformers
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+from safetensors.torch import load_file, save_file
 
 from lab.models import hub
 from lab.models.catalogue import CATALOGUE, ModelCard, ModelUnavailable, card
@@ -64,7 +70,9 @@ class FakeHub:
             raise self.error
         return Info([Sibling(name, size) for name, size in self.files.items()])
 
-    def snapshot_download(self, repository: str, allow_patterns: list[str], local_files_only: bool = False) -> str:
+    def snapshot_download(
+        self, repository: str, allow_patterns: list[str], local_files_only: bool = False, tqdm_class: Any = None
+    ) -> str:
         if local_files_only:
             raise LocalEntryNotFoundError(f"{repository} is not in the cache")
         if self.error is not None:
@@ -98,6 +106,78 @@ def test_a_download_brings_what_is_read_and_nothing_else(fake_hub: FakeHub) -> N
     assert sorted(fake_hub.downloads[0]) == sorted(planned.files) and len(fake_hub.downloads) == 1
     assert model.id == "bert-base-uncased"
     assert prove(model, trace(model, "The cat sat.")).passed
+
+
+class _LocalHub(BaseHTTPRequestHandler):
+    """One repository of the Hub, with the files of ``folder``, over HTTP: what its client asks, and no more."""
+
+    folder: Path
+    commit = "1" * 40
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._answer(whole=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(whole=False)
+
+    def _answer(self, whole: bool) -> None:
+        files = sorted(path for path in self.folder.iterdir() if path.is_file())
+        headers = {"Content-Type": "application/json"}
+        if "/resolve/" in self.path:
+            path = self.folder / self.path.rpartition("/")[2]
+            body = path.read_bytes()
+            etag = hashlib.sha256(body).hexdigest()
+            headers = {"ETag": f'"{etag}"', "X-Repo-Commit": self.commit, "Content-Type": "application/octet-stream"}
+        elif "/tree/" in self.path:
+            rows = [
+                {"type": "file", "path": path.name, "size": path.stat().st_size, "oid": f"{place:040x}"}
+                for place, path in enumerate(files)
+            ]
+            body = json.dumps(rows).encode()
+        else:
+            siblings = [{"rfilename": path.name, "size": path.stat().st_size} for path in files]
+            body = json.dumps({"id": "a/b", "sha": self.commit, "siblings": siblings}).encode()
+        self.send_response(200)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if whole:
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_a_download_tells_how_many_megabytes_have_arrived(
+    tiny_checkpoint: TinyCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Hub's own client, against a server on this machine: its bars are what the progress is counted from."""
+    folder = Path(shutil.copytree(tiny_checkpoint("modernbert"), tmp_path / "offered"))
+    many = {"unread": torch.zeros(8_000_000)}  # 32 MB, so that they arrive in several pieces
+    save_file({**load_file(folder / "model.safetensors"), **many}, folder / "model.safetensors")
+    monkeypatch.setattr(_LocalHub, "folder", folder, raising=False)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _LocalHub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    code = (
+        "import json\nfrom lab.models import hub\nfrom lab.models.catalogue import ModelCard\nseen = []\n"
+        "entry = ModelCard('b', 'B', 'modernbert', 32, '', 'a/b')\n"
+        "folder = hub.download(entry, lambda *told: seen.append(told))\nprint(json.dumps([str(folder), seen]))\n"
+    )
+    here = {
+        "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path / "hf"),
+        "HF_HUB_DISABLE_XET": "1",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **here}, capture_output=True, text=True, check=True
+    )
+    server.shutdown()
+    fetched, seen = json.loads(done.stdout.splitlines()[-1])
+    total = round(sum(path.stat().st_size for path in Path(fetched).iterdir()) / 1e6)
+    assert {planned for _, planned in seen} == {total} and total > 31
+    assert seen[0] == [0.0, total] and seen[-1][0] == pytest.approx(total, abs=0.6)
+    assert len({arrived for arrived, _ in seen}) > 3, "it tells on the way, not only at the end"
+    assert load_model(Path(fetched)).config.family == "modernbert"
 
 
 def test_shards_are_part_of_a_download(fake_hub: FakeHub) -> None:

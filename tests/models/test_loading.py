@@ -18,7 +18,7 @@ from lab.models.config import CheckpointError
 from lab.models.loading import load_model
 from lab.models.proof import prove
 from lab.models.trace import trace
-from tests.checkpoints import Family
+from tests.checkpoints import WINDOW, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.folders import change_config, change_tensors
 from tests.models.reference import PAIR, SENTENCE, agrees, load_theirs
@@ -81,11 +81,11 @@ def test_the_old_names_of_layer_norm(copy_of: CopyOf) -> None:
     proven(folder, "bert")
 
 
-@pytest.mark.parametrize("family", ["distilbert", "roberta", "gpt2"])
+@pytest.mark.parametrize("family", ["distilbert", "roberta", "gpt2", "modernbert"])
 def test_a_base_model_without_its_prefix(copy_of: CopyOf, family: Family) -> None:
     folder = copy_of(family)
     transformers.AutoModel.from_pretrained(folder).save_pretrained(folder)
-    prefix = {"gpt2": "transformer."}.get(family, f"{family}.")
+    prefix = {"gpt2": "transformer.", "modernbert": "model."}.get(family, f"{family}.")
     assert not any(name.startswith(prefix + "embeddings") for name in load_file(folder / "model.safetensors"))
 
     model, theirs = load_model(folder), load_theirs(folder, "bert-headless")
@@ -118,10 +118,11 @@ def test_half_precision_is_read_as_float32(copy_of: CopyOf) -> None:
 
 
 @pytest.mark.parametrize("activation", ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu"])
-@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "electra", "gpt2"])
+@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "electra", "gpt2", "modernbert"])
 def test_every_activation_of_every_family(copy_of: CopyOf, family: Family, activation: str) -> None:
     folder = copy_of(family)
-    setting = {"distilbert": "activation", "gpt2": "activation_function"}.get(family, "hidden_act")
+    called = {"distilbert": "activation", "gpt2": "activation_function", "modernbert": "hidden_activation"}
+    setting = called.get(family, "hidden_act")
     change_config(folder, **{setting: activation})
     proven(folder, family)
 
@@ -132,12 +133,45 @@ def test_unscaled_gpt2(copy_of: CopyOf) -> None:
     proven(folder, "gpt2")
 
 
+def test_modernbert_as_it_was_published(copy_of: CopyOf) -> None:
+    """Its config.json is older than Transformers 5: other names for the bases, every n-th layer global."""
+    folder = copy_of("modernbert")
+    change_config(
+        folder, layer_types=..., rope_parameters=..., global_attn_every_n_layers=2, global_rope_theta=500.0,
+        local_rope_theta=20.0,
+    )  # fmt: skip
+    layers = load_model(folder).weights.layers
+    assert [(layer.rotary, layer.window) for layer in layers] == [(500.0, None), (20.0, WINDOW)]
+    proven(folder, "modernbert")
+
+
+@pytest.mark.parametrize("setting", ["attention_bias", "mlp_bias", "norm_bias"])
+def test_modernbert_with_biases_is_refused(copy_of: CopyOf, setting: str) -> None:
+    folder = copy_of("modernbert")
+    change_config(folder, **{setting: True})
+    with pytest.raises(CheckpointError, match=f"{setting} is true"):
+        load_model(folder)
+
+
+def test_modernbert_with_layers_of_another_kind_is_refused(copy_of: CopyOf) -> None:
+    folder = copy_of("modernbert")
+    change_config(folder, layer_types=["full_attention", "chunked_attention"])
+    with pytest.raises(CheckpointError, match="layer_types must name 2 layers"):
+        load_model(folder)
+    yarn = {"rope_type": "yarn", "rope_theta": 10.0}
+    change_config(folder, layer_types=..., rope_parameters={"full_attention": yarn})
+    with pytest.raises(CheckpointError, match="rope_type is 'yarn'"):
+        load_model(folder)
+
+
 def _untied(folder: Path, decoder: str, bias: str | None) -> None:
     change_config(folder, tie_word_embeddings=False)
     generator = torch.Generator().manual_seed(5)
 
     def with_decoder(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        vocabulary, width = next(t for n, t in tensors.items() if "word_embeddings" in n or "wte" in n).shape
+        vocabulary, width = next(
+            t for n, t in tensors.items() if "word_embeddings" in n or "wte" in n or "tok_embeddings" in n
+        ).shape
         own = {decoder: torch.randn(vocabulary, width, generator=generator)}
         return {**tensors, **own, **({bias: torch.randn(vocabulary, generator=generator)} if bias else {})}
 
@@ -151,6 +185,7 @@ def _untied(folder: Path, decoder: str, bias: str | None) -> None:
         ("roberta", "lm_head.decoder.weight", "lm_head.decoder.bias"),
         ("distilbert", "vocab_projector.weight", None),
         ("gpt2", "lm_head.weight", None),
+        ("modernbert", "decoder.weight", None),
     ],
 )
 def test_an_untied_decoder_is_used_and_missed(copy_of: CopyOf, family: Family, decoder: str, bias: str | None) -> None:

@@ -13,13 +13,13 @@ from lab.models.interventions import Interventions, Patch
 from lab.models.loading import LoadedModel
 from lab.models.proof import _compare, prove
 from lab.models.trace import trace, trace_encoding
-from tests.checkpoints import HEADS, LAYERS, WIDTH, Family
+from tests.checkpoints import HEADS, LAYERS, WIDTH, WINDOW, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.conftest import HuggingFace, LabModel
 from tests.models.reference import PAIR, SENTENCE, agrees, close, words
 
 
-@pytest.fixture(params=("bert", "roberta", "electra", "distilbert"))
+@pytest.fixture(params=("bert", "roberta", "electra", "distilbert", "modernbert"))
 def encoder(request: pytest.FixtureRequest) -> Family:
     """Each family that is padded."""
     chosen: Family = request.param
@@ -48,12 +48,13 @@ def test_the_proof_names_the_step_of_a_mistake(
     assert proof.largest_difference >= failure.difference > 1e-4
 
 
-def test_a_forgotten_mask_shows_in_gpt2_and_nowhere_else(lab_model: LabModel, family: Family) -> None:
+def test_a_forgotten_mask_shows_where_something_is_hidden(lab_model: LabModel, family: Family) -> None:
     model = lab_model(family)
     proof = prove(model, trace(model, SENTENCE, None, Interventions(no_causal_mask=True)))
-    if family == "gpt2":
+    if family in ("gpt2", "modernbert"):
         assert proof.first_failure is not None
-        assert (proof.first_failure.step, proof.first_failure.layer) == ("scaled_scores", 0)
+        place = 0 if family == "gpt2" else 1  # the local layer
+        assert (proof.first_failure.step, proof.first_failure.layer) == ("scaled_scores", place)
     else:
         assert proof.passed
 
@@ -76,6 +77,12 @@ def test_the_proof_names_the_step_of_an_intervention(
     model = lab_model("bert")
     failure = prove(model, trace(model, SENTENCE, PAIR, changes)).first_failure
     assert failure is not None and (failure.step, failure.layer) == (step, layer)
+
+
+def test_forgotten_turns_show_in_the_queries(lab_model: LabModel) -> None:
+    model = lab_model("modernbert")
+    failure = prove(model, trace(model, SENTENCE, PAIR, Interventions(no_positions=True))).first_failure
+    assert failure is not None and (failure.step, failure.layer) == ("query", 0)
 
 
 def test_a_patch_of_the_last_state_shows_in_the_output(lab_model: LabModel) -> None:
@@ -150,7 +157,8 @@ def test_no_output_projection_is_an_identity_in_its_place(
     theirs = hugging_face(family).edited()
     for layer in range(LAYERS):
         theirs.projection_inputs(layer)[:] = torch.eye(WIDTH)
-        theirs.output_projection(layer).get_parameter("bias").data[:] = 0
+        if family != "modernbert":
+            theirs.output_projection(layer).get_parameter("bias").data[:] = 0
     ours = trace(lab_model(family), SENTENCE, None, Interventions(no_output_projection=True))
     agrees(ours, theirs.run(SENTENCE))
 
@@ -229,6 +237,15 @@ def test_a_causal_token_may_not_lose_all_it_sees(lab_model: LabModel) -> None:
     assert torch.equal(trace(model, SENTENCE, None, later).hidden_states, trace(model, SENTENCE).hidden_states), (
         "the causal mask hides these already"
     )
+
+
+def test_a_token_may_not_lose_all_of_its_window(lab_model: LabModel) -> None:
+    model, n = lab_model("modernbert"), len(trace(lab_model("modernbert"), SENTENCE))
+    near = {(0, key) for key in range(WINDOW + 1)}
+    with pytest.raises(ValueError, match="token 0 would have nothing left"):
+        trace(model, SENTENCE, None, Interventions(blocked=frozenset(near)))
+    far = Interventions(blocked=frozenset((0, key) for key in range(WINDOW + 1, n)))
+    assert trace(model, SENTENCE, None, far).attention.isfinite().all()
 
 
 @pytest.mark.parametrize("place", [(0, 0), (2, 1)])

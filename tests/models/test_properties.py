@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from lab.models.encoding import Encoding
-from lab.models.forward import gelu, layer_norm
+from lab.models.forward import gelu, layer_norm, rotate
 from lab.models.interventions import Interventions
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import trace, trace_encoding
 from lab.models.weights import Norm
-from tests.checkpoints import CORPUS, HEADS, LAYERS, Family
+from tests.checkpoints import CORPUS, HEADS, LAYERS, WIDTH, WINDOW, Family
 from tests.models.conftest import HuggingFace, LabModel
 from tests.models.reference import HEAD_WIDTH, PAIR, SENTENCE, Theirs, close, words
 
@@ -47,8 +47,11 @@ def test_gpt2_never_looks_ahead_and_the_others_do(lab_model: LabModel, family: F
 
 def _value_vectors(layer: LayerTrace, theirs: Theirs, number: int) -> Tensor:
     """f(x) = (x·W_V + b_V)·W_O of every head and token, (H, n, d), from Hugging Face's parameters."""
-    x = theirs.part("", "", "ln_1", number)(layer.input) if theirs.family == "gpt2" else layer.input
-    weight, bias = theirs.value_parameters(number)
+    x = layer.input
+    if theirs.family in ("gpt2", "modernbert"):
+        x = theirs.part("", "", "ln_1", "attn_norm", number)(x)
+    weight, *biased = theirs.value_parameters(number)
+    bias = biased[0] if biased else torch.zeros(WIDTH)
     w_o = theirs.projection_inputs(number)
     heads = [slice(head * HEAD_WIDTH, (head + 1) * HEAD_WIDTH) for head in range(HEADS)]
     return torch.stack([(x @ weight[own].T + bias[own]) @ w_o[own] for own in heads])
@@ -61,7 +64,8 @@ def test_attention_output_is_the_sum_of_what_each_head_takes_from_each_token(
     layer, theirs = trace(lab_model(family), SENTENCE, PAIR).layer(number), hugging_face(family)
     with torch.inference_mode():
         taken = torch.einsum("hij,hjd->id", layer.attention, _value_vectors(layer, theirs, number))
-        close(layer.attention_output, taken + theirs.output_projection(number).get_parameter("bias"), 1e-5)
+        bias = dict(theirs.output_projection(number).named_parameters()).get("bias", torch.zeros(WIDTH))
+        close(layer.attention_output, taken + bias, 1e-5)
 
 
 def test_head_contribution_is_the_length_of_each_weighted_vector(
@@ -115,6 +119,44 @@ def test_gpt2_adds_to_its_stream_and_normalises_before_each_sublayer(lab_model: 
     assert torch.equal(layer.output, layer.attention_residual + layer.ffn_output)
     assert torch.equal(layer.output, run.hidden_states[2])
     assert layer.attention_norm is None and layer.input_norm is not None and layer.ffn_input_norm is not None
+
+
+def test_a_local_layer_sees_its_window_and_a_global_one_everything(lab_model: LabModel) -> None:
+    run = trace(lab_model("modernbert"), words(40))
+    n = len(run)
+    near = (torch.arange(n)[:, None] - torch.arange(n)).abs() <= WINDOW
+    assert (run.layer(0).attention > 0).all()
+    assert ((run.layer(1).attention > 0) == near).all()
+
+
+@pytest.mark.parametrize("number", range(LAYERS))
+def test_turned_queries_and_keys_know_how_far_apart_they_stand_and_nothing_else(
+    lab_model: LabModel, number: int
+) -> None:
+    # Alike in every place, tokens score by their distance alone: each diagonal has one number.
+    layer = lab_model("modernbert").weights.layers[number]
+    q, k = torch.randn(2, 1, HEAD_WIDTH, generator=torch.Generator().manual_seed(number)).unbind()
+    assert layer.rotary is not None
+    query, key = (rotate(x.expand(HEADS, 24, -1), layer.rotary) for x in (q, k))
+    scores = query @ key.mT
+    close(scores[:, 1:, 1:], scores[:, :-1, :-1], 1e-5)
+    assert (scores[:, 0] - scores[:, :1, 0]).abs().max() > 0.1
+    # A hand is a complex number, and e to the power of i times an angle turns it.
+    base = torch.tensor(layer.rotary)
+    hand = torch.complex(*q[0].chunk(2)) * torch.polar(
+        torch.ones(()), 5 * base ** (-torch.arange(0, 1, 2 / HEAD_WIDTH))
+    )
+    close(query[0, 5], torch.cat([hand.real, hand.imag]), 1e-5)
+    close(query.norm(dim=-1), q.norm().expand(HEADS, 24), 1e-5)
+
+
+def test_a_gate_multiplies_what_the_non_linearity_gives(lab_model: LabModel) -> None:
+    run = trace(lab_model("modernbert"), SENTENCE)
+    for number in range(LAYERS):
+        layer = run.layer(number)
+        assert layer.ffn_gate is not None and layer.weights.w_gate is not None and layer.ffn_input_norm is not None
+        close(layer.ffn_gate, layer.ffn_input_norm @ layer.weights.w_gate, 1e-5)
+        close(layer.ffn_activation, gelu(layer.ffn_hidden) * layer.ffn_gate, 1e-5)
 
 
 def _permuted(encoding: Encoding, order: list[int]) -> Encoding:

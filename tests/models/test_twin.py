@@ -17,6 +17,8 @@ from transformers import (
     BertForPreTraining,
     GPT2Config,
     GPT2LMHeadModel,
+    ModernBertConfig,
+    ModernBertForMaskedLM,
     PreTrainedModel,
     RobertaConfig,
     RobertaForMaskedLM,
@@ -50,6 +52,8 @@ def fresh(family: str) -> PreTrainedModel:
         "vocab_size": 450, "hidden_size": 64, "num_hidden_layers": 5, "num_attention_heads": 4,
         "intermediate_size": 256, "initializer_range": STD,
     }  # fmt: skip
+    if family == "modernbert":
+        return ModernBertForMaskedLM(ModernBertConfig(**sizes, pad_token_id=1, cls_token_id=2, sep_token_id=3))
     return BertForPreTraining(BertConfig(**sizes)) if family == "bert" else RobertaForMaskedLM(RobertaConfig(**sizes))
 
 
@@ -67,7 +71,7 @@ def test_a_twin_is_the_same_architecture_and_is_proven(family: Family, lab_model
     assert {row.step for row in proof.rows} == steps
 
 
-@pytest.mark.parametrize("family", ["bert", "gpt2", "roberta"])
+@pytest.mark.parametrize("family", ["bert", "gpt2", "roberta", "modernbert"])
 def test_it_is_drawn_as_hugging_face_draws(family: str, tmp_path: Path, tiny_checkpoint: TinyCheckpoint) -> None:
     torch.manual_seed(0)
     fresh(family).save_pretrained(tmp_path)
@@ -85,6 +89,8 @@ def test_it_is_drawn_as_hugging_face_draws(family: str, tmp_path: Path, tiny_che
         assert abs(ours[name].mean().item()) < 5 * STD / math.sqrt(tensor.numel()), name
         assert torch.equal(ours[name].eq(0).all(1), tensor.eq(0).all(1)), f"{name}: another row is padding"
         assert not torch.equal(ours[name], tensor)
+        # Normal numbers go on beyond three deviations, cut ones end at two.
+        assert (ours[name].abs().max() > 3 * ours[name].std()) == (tensor.abs().max() > 3 * tensor.std()), name
 
 
 def test_gpt2_scales_what_writes_to_the_residual_stream(lab_model: LabModel) -> None:
@@ -110,7 +116,7 @@ def test_the_seed_decides(family: Family, lab_model: LabModel) -> None:
     assert torch.equal(torch.random.get_rng_state(), before), "the global generator was moved"
 
 
-@pytest.mark.parametrize("family", ["bert", "gpt2", "roberta", "distilbert"])
+@pytest.mark.parametrize("family", ["bert", "gpt2", "roberta", "distilbert", "modernbert"])
 def test_a_tied_decoder_stays_tied(family: Family, lab_model: LabModel) -> None:
     weights = random_twin(lab_model(family)).weights
     assert weights.vocabulary_head is not None
@@ -155,8 +161,9 @@ def test_the_old_names_of_layer_norm(tiny_checkpoint: TinyCheckpoint, tmp_path: 
         for name, tensor in load_file(folder / "model.safetensors").items()
     }
     twin = random_twin(rewritten(folder, tmp_path / "old", tensors))
-    assert torch.equal(twin.weights.layers[0].norm_1.gamma, torch.ones(32))
-    assert torch.equal(twin.weights.layers[0].norm_1.beta, torch.zeros(32))
+    norm = twin.weights.layers[0].norm_1
+    assert norm is not None
+    assert torch.equal(norm.gamma, torch.ones(32)) and torch.equal(norm.beta, torch.zeros(32))
     assert lab.prove(twin, lab.trace(twin, TEXT)).passed
 
 

@@ -14,7 +14,7 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
-    "Vectors", "Sum", "Lengths", "Segments", "Learned or computed", "Similarity", "Wavelengths", "Shift",
+    "Vectors", "Sum", "Lengths", "Segments", "Learned or computed", "Similarity", "Wavelengths", "Shift", "Rotary",
     "Position lab", "Check",
 )  # fmt: skip
 # The steps that show the learner's own tokens, or compute with them.
@@ -35,7 +35,7 @@ def test_the_steps_end_with_checks() -> None:
     assert len([r for r in at.radio if r.key and r.key.startswith("_check.")]) >= 3
 
 
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "modernbert"])
 def test_every_family(family: Family, offer: Offer) -> None:
     at = visit(PAGE, model=offer(family), **PAIR)
     assert list(walk(at, (*OF_TOKENS, "Learned or computed", "Check")))

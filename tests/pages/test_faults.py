@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +15,8 @@ import streamlit as st
 from huggingface_hub.errors import LocalEntryNotFoundError
 from streamlit.testing.v1 import AppTest
 
-from lab.models import hub
+from lab.models import downloads, hub
+from lab.models.catalogue import ModelCard
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
 from tests.checkpoints import write_checkpoint
@@ -109,7 +112,9 @@ class _Hub:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def snapshot_download(self, repository: str, allow_patterns: list[str], local_files_only: bool = False) -> str:
+    def snapshot_download(
+        self, repository: str, allow_patterns: list[str], local_files_only: bool = False, tqdm_class: object = None
+    ) -> str:
         raise LocalEntryNotFoundError(repository) if local_files_only else self.error
 
 
@@ -129,16 +134,80 @@ def test_a_download_that_fails(error: Exception, said: str, monkeypatch: pytest.
     at = visit(PAGE, model=name)
     assert not at.warning, "nothing is downloaded unasked"
     next(button for button in at.button if button.label == "Download 440 MB").click().run()
-    assert not at.exception
+    _when_it_has_ended(at, name)
     assert said in at.warning[0].value.replace("\\", "")
     works(at, name)
+
+
+def _when_it_has_ended(at: AppTest, model: str) -> None:
+    """Wait for the download's own thread, then look again, as the page does by itself every second."""
+    end = time.monotonic() + 20
+    while (found := downloads.running(model)) is not None and found.error is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    at.run()
+    assert not at.exception
+
+
+def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tiny_checkpoint: TinyCheckpoint
+) -> None:
+    name, here, go_on = "modernbert-base", threading.Event(), threading.Event()
+    here_is: list[Path] = []
+
+    def download(entry: ModelCard, seen: hub.Seen = lambda arrived, planned: None) -> Path:
+        if here_is:  # asked again, by whoever loads it
+            return here_is[0]
+        seen(140.25, 601)
+        here.set()
+        assert go_on.wait(20)
+        here_is.append(tiny_checkpoint("modernbert"))
+        return here_is[0]
+
+    monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
+    monkeypatch.setattr(hub, "download", download)
+    monkeypatch.setattr(hub, "cached", lambda entry: here_is[0] if here_is and entry.id == name else None)
+    at = visit(PAGE, model=name)
+    next(button for button in at.button if button.label == "Download 599 MB").click().run()
+    assert here.wait(20)
+    at.run()
+    assert not at.exception and "go on" in words(at)
+    (bar,) = at.get("progress")
+    assert "140 of 601 MB" in bar.proto.text.replace("\\", "") and bar.proto.value == 23
+    # The page beside it is a page of the default model, and another page says the same.
+    at.segmented_control(key="step").set_value("Softmax").run()
+    assert "The softmax turns" in words(at) and not at.exception
+    at.switch_page("pages/2_Embeddings.py").run()
+    assert at.get("progress") and not at.exception
+    go_on.set()
+    _when_it_has_ended(at, name)
+    assert not at.get("progress") and "not on this machine" not in words(at)
+    assert "has no vector for a position" in words(at), "the page of the model that has arrived"
+
+
+def test_a_stopped_download_is_offered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    def download(entry: ModelCard, seen: hub.Seen) -> Path:
+        assert go_on.wait(20)
+        seen(1.0, 601)
+        raise AssertionError("it was stopped")
+
+    monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
+    monkeypatch.setattr(hub, "download", download)
+    at = visit(PAGE, model="modernbert-base")
+    next(button for button in at.button if button.label == "Download 599 MB").click().run()
+    next(button for button in at.button if button.label == "Stop").click().run()
+    go_on.set()
+    assert not at.exception and not at.warning
+    assert any(button.label == "Download 599 MB" for button in at.button)
 
 
 def test_the_hub_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
     at = visit(PAGE, model="gpt2")
     next(button for button in at.button if button.label.startswith("Download")).click().run()
-    assert not at.exception
+    _when_it_has_ended(at, "gpt2")
     assert "comes from the Hugging Face Hub, which cannot be reached from here" in at.warning[0].value.replace("\\", "")
     works(at, "gpt2")
 

@@ -197,7 +197,7 @@ def test_a_causal_model_says_why_nothing_is_hidden(offer: Offer) -> None:
     assert "reads from left to right" in words(open_step("Next token", model=offer("gpt2")))
 
 
-@pytest.mark.parametrize("family", ["roberta", "distilbert"])
+@pytest.mark.parametrize("family", ["roberta", "distilbert", "modernbert"])
 def test_other_masked_models(offer: Offer, family: Family) -> None:
     assert set(walk(visit(PAGE, model=offer(family), text=TEXT))) == {*MASKED, *WHOLE}
 

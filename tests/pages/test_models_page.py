@@ -93,10 +93,10 @@ def test_a_hub_model_that_is_not_here(allowed: bool, monkeypatch: pytest.MonkeyP
         assert f"{entry.megabytes} MB" in words(at)
         assert r"google\-bert\/bert\-base\-uncased" in words(at)
         assert "offers the download" in words(at)
-        assert tables(at).count("can be downloaded") == 5
+        assert tables(at).count("can be downloaded") == 10
     else:
         assert "no model called" in words(at)
-        assert tables(at).count("not on this server") == 5
+        assert tables(at).count("not on this server") == 10
         assert "LAB_ALLOW_DOWNLOADS" in words(at)
     runs.model_ids.clear()
 
@@ -165,7 +165,7 @@ def test_no_text_is_no_matter_for_the_cards() -> None:
         assert "There is no text yet" in words(at), step
 
 
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "bert-headless"])
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "bert-headless", "modernbert"])
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     at = visit(PAGE, model=name, text=TEXT)

@@ -41,7 +41,7 @@ def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
     assert any(f"{weight:.4f}" in formula for formula in shown), shown
 
 
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "modernbert"])
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     at = visit(PAGE, model=name)

@@ -106,7 +106,7 @@ def test_search_leads_to_the_tensor_and_says_when_there_is_none() -> None:
 def test_odd_links_are_mended_and_said() -> None:
     at = visit(PAGE, tensor="nonsense", state="99", tensor_rows="5-2", tensor_columns="<i>")
     said = words(at)
-    assert "This model has no tensor" in said and "Rows run from 1 to 11" in said and "is no range of columns" in said
+    assert "There is no tensor" in said and "Rows run from 1 to 11" in said and "is no range of columns" in said
     assert "<i>" not in said.replace("\\<", "")
     at = visit(PAGE, tensor="hidden_states", state="99")
     assert "state 99 became 4" in words(at)

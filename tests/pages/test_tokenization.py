@@ -73,7 +73,7 @@ def test_every_text_is_cut_as_the_library_does(kind: str) -> None:
     assert "Equals the library" in badge(visit(PAGE, text=text, pair=pair))
 
 
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert"])
+@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "modernbert"])
 def test_every_family_draws_every_step(offer: Offer, family: Family) -> None:
     at = visit(PAGE, text=f"{LONG_WORD} naïve 日本 👩‍👩‍👧", pair="They rebuilt it.", model=offer(family))
     for _ in walk(at):

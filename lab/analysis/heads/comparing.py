@@ -134,18 +134,19 @@ def divisors(width: int) -> tuple[int, ...]:
     return tuple(heads for heads in range(1, width + 1) if width % heads == 0)
 
 
-def attention_parameters(width: int) -> int:
-    """How many numbers W_Q, W_K, W_V, W_O and their biases hold: four (width, width) and four (width,).
+def attention_parameters(config: ModelConfig) -> int:
+    """How many numbers W_Q, W_K, W_V, W_O and their biases hold: four (width, width) and, if any, four (width,).
 
     However many heads: head h owns d_k = width / H columns of the first three and d_k rows of W_O.
     """
-    return 4 * width * (width + 1)
+    return 4 * config.width * (config.width + config.biases)
 
 
-def counted_parameters(layer: LayerTrace) -> int:
+def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
     """The same, counted in a layer's own tensors."""
     w = layer.weights
-    return sum(t.numel() for t in (w.w_q, w.b_q, w.w_k, w.b_k, w.w_v, w.b_v, w.w_o, w.b_o))
+    biases = (w.b_q, w.b_k, w.b_v, w.b_o) if config.biases else ()
+    return sum(t.numel() for t in (w.w_q, w.w_k, w.w_v, w.w_o, *biases))
 
 
 def owner(dimension: int, config: ModelConfig) -> int:

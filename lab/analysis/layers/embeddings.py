@@ -32,7 +32,8 @@ Order = Literal["reversed", "shuffled", "moved on by one"]
 def parts(trace: Trace) -> dict[str, Array]:
     """What is added and what comes out, each (n, e): token, position, segment, sum, LayerNorm.
 
-    A part that the model lacks is left out: segments in GPT-2 and DistilBERT, LayerNorm in GPT-2.
+    A part that the model lacks is left out: positions in ModernBERT, segments in
+    GPT-2, DistilBERT and ModernBERT, LayerNorm in GPT-2.
     """
     e = trace.embeddings
     found = {"token": e.token, "position": e.position, "segment": e.segment, "sum": e.sum, "LayerNorm": e.norm}
@@ -91,10 +92,13 @@ def worked_dimension(trace: Trace, token: int, dimension: int) -> WorkedDimensio
 def position_rows(trace: Trace, count: int) -> Array:
     """The learned vectors of the first ``count`` positions, (count or as many as there are, e).
 
-    RoBERTa's first rows stand for no position and are left out.
+    RoBERTa's first rows stand for no position and are left out. Raises ValueError for a model without such a table.
     """
+    table = trace.model.weights.embeddings.position
+    if table is None:
+        raise ValueError(f"{trace.model.id} has learned no vectors of positions.")
     first = trace.model.config.position_offset
-    return trace.model.weights.embeddings.position[first : first + count].numpy()
+    return table[first : first + count].numpy()
 
 
 def with_segments(encoding: Encoding, change: SegmentChange) -> Encoding:

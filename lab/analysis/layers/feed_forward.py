@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.words.predictions import word_of
 from lab.models import forward
+from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -33,9 +34,10 @@ _DIRECTIONS = 64
 
 @dataclass(frozen=True, eq=False)
 class NeuronSteps:
-    """One neuron at one token: activation(x · w + b).
+    """One neuron at one token: activation(x · w + b), times its gate where it has one.
 
-    ``vector`` x, ``column`` w (this neuron's of W_1) and their ``products`` are (d,).
+    ``vector`` x, ``column`` w (this neuron's of W_1) and their ``products`` are (d,). ``biased`` is false in a model
+    without biases, whose ``bias`` is 0.
     """
 
     vector: Array
@@ -43,6 +45,8 @@ class NeuronSteps:
     products: Array
     bias: float
     activation: str
+    gate: float | None = None
+    biased: bool = True
 
     @property
     def product(self) -> float:
@@ -66,8 +70,8 @@ class NeuronSteps:
 
     @property
     def output(self) -> float:
-        """The activation: the hidden value times its share."""
-        return self.hidden * self.share
+        """The activation: the hidden value times its share, and times its gate."""
+        return self.hidden * self.share * (1.0 if self.gate is None else self.gate)
 
     def largest(self, k: int) -> list[int]:
         """The ``k`` dimensions whose products weigh most, by absolute value, the heaviest first."""
@@ -105,11 +109,19 @@ def ffn_input(layer: LayerTrace) -> torch.Tensor:
     return norm
 
 
-def neuron_steps(layer: LayerTrace, activation: str, token: int, neuron: int) -> NeuronSteps:
-    """Write out one neuron at one token (Vaswani et al. 2017, equation 2); both count from 0."""
+def bent(layer: LayerTrace, activation: str, token: int) -> Array:
+    """(d_ff,), what the non-linearity makes of a token's hidden values, before any gate."""
+    if layer.ffn_gate is None:
+        return layer.ffn_activation[token].numpy().astype(np.float64)
+    return forward.activate(layer.ffn_hidden[token], activation).numpy().astype(np.float64)
+
+
+def neuron_steps(layer: LayerTrace, config: ModelConfig, token: int, neuron: int) -> NeuronSteps:
+    """Write out one neuron at one token (Vaswani et al. 2017, equation 2; Shazeer 2020, §2); both count from 0."""
     x = ffn_input(layer)[token].numpy().astype(np.float64)
     w = layer.weights.w_1[:, neuron].numpy().astype(np.float64)
-    return NeuronSteps(x, w, x * w, float(layer.weights.b_1[neuron]), activation)
+    gate = None if layer.ffn_gate is None else float(layer.ffn_gate[token, neuron])
+    return NeuronSteps(x, w, x * w, float(layer.weights.b_1[neuron]), config.activation, gate, config.biases)
 
 
 def most_active(layer: LayerTrace, token: int, k: int) -> list[int]:

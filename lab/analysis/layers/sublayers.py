@@ -85,15 +85,16 @@ def stages(layer: LayerTrace) -> tuple[Stage, ...]:
             Stage("Add 2", layer.ffn_residual, residual=3),
             Stage("LayerNorm 2", layer.output),
         )
-    assert layer.input_norm is not None and layer.ffn_input_norm is not None  # GPT-2's, where BERT's is missing
+    assert layer.ffn_input_norm is not None  # pre-norm layers have it
+    before = () if layer.input_norm is None else (Stage("LayerNorm 1", layer.input_norm),)
     return (
         Stage("Input", layer.input),
-        Stage("LayerNorm 1", layer.input_norm),
+        *before,
         Stage("Self-attention", layer.attention_output),
         Stage("Add 1", layer.attention_residual, residual=0),
         Stage("LayerNorm 2", layer.ffn_input_norm),
         Stage("Feed-forward", layer.ffn_output),
-        Stage("Add 2", layer.output, residual=3),
+        Stage("Add 2", layer.output, residual=len(before) + 2),
     )
 
 
@@ -159,14 +160,14 @@ def norm_steps(x: torch.Tensor, norm: Norm, eps: float) -> NormSteps:
 
 
 def layer_norms(layer: LayerTrace) -> dict[str, tuple[torch.Tensor, Norm]]:
-    """The two LayerNorms of a layer by where they stand: what they read, (n, d), and their γ and β."""
-    w = layer.weights
+    """The LayerNorms of a layer by where they stand: what they read, (n, d), and their γ and β.
+
+    There are two, but in ModernBERT's first layer, which lacks the one before attention.
+    """
+    first, second = layer.weights.norm_1, layer.weights.norm_2
     if layer.attention_norm is not None:
-        return {
-            "after attention": (layer.attention_residual, w.norm_1),
-            "after the feed-forward network": (layer.ffn_residual, w.norm_2),
-        }
-    return {
-        "before attention": (layer.input, w.norm_1),
-        "before the feed-forward network": (layer.attention_residual, w.norm_2),
-    }
+        side, read = "after", (layer.attention_residual, layer.ffn_residual)
+    else:
+        side, read = "before", (layer.input, layer.attention_residual)
+    found = {} if first is None else {f"{side} attention": (read[0], first)}
+    return {**found, f"{side} the feed-forward network": (read[1], second)}

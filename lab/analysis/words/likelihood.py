@@ -212,4 +212,6 @@ def _logits_of_hidden(model: LoadedModel, hidden: Sequence[Encoding], places: Se
     for w in weights.layers:
         x = forward.run_layer(x, w, config).output
     read = x[torch.arange(len(places)), torch.tensor(places)]
+    if weights.final_norm is not None:
+        read = forward.layer_norm(read, weights.final_norm, config.norm_eps)
     return forward.vocabulary_logits(read, head, config).numpy().astype(np.float64)

@@ -114,7 +114,8 @@ class Prediction:
 class HeadSteps:
     """The way from one hidden state to its logits; steps a family lacks are None.
 
-    BERT: hidden state -> dense -> activation -> LayerNorm. GPT-2: last residual -> final LayerNorm.
+    BERT: hidden state -> dense -> activation -> LayerNorm. GPT-2: last residual -> final LayerNorm. ModernBERT takes
+    BERT's steps from where GPT-2's end.
     ``normed`` meets every word's embedding: logit = normed · embedding (+ bias).
     """
 
@@ -237,9 +238,9 @@ def head_steps(trace: Trace, place: int) -> HeadSteps:
     Raises ValueError for a model without a vocabulary head.
     """
     head, config = trace.model.vocabulary_head, trace.model.config
-    hidden = trace.hidden_states[-1][place]
     if head.w is None or head.b is None or head.norm is None:
-        return HeadSteps(_array(hidden), None, None, _array(trace.output[place]))
+        return HeadSteps(_array(trace.hidden_states[-1][place]), None, None, _array(trace.output[place]))
+    hidden = trace.output[place]
     dense = hidden @ head.w + head.b
     active = forward.activate(dense, head.activation)
     normed = forward.layer_norm(active, head.norm, config.norm_eps)

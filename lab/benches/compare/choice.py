@@ -189,7 +189,7 @@ def _change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, in
         MEAN_HEAD: (Interventions(mean_heads=heads), f"{head} **set to its mean** over the tokens, before W\\_O"),
         UNIFORM_HEAD: (Interventions(uniform_heads=heads), f"{head} **attends alike to all tokens that it may see**"),
         NO_SCALING: (Interventions(no_scaling=True), "scores **not divided by √d\\_k**"),
-        NO_POSITIONS: (Interventions(no_positions=True), "**without position embeddings**"),
+        NO_POSITIONS: (Interventions(no_positions=True), "**without positions**"),
         NO_SEGMENTS: (Interventions(no_segments=True), "**without segment embeddings**"),
         BLOCKED: (
             Interventions(blocked=frozenset({tokens})),

@@ -98,8 +98,8 @@ def _show_hub(entry: ModelCard) -> None:
     """What the catalogue knows of a model from the Hub, and whether it can be had."""
     st.header(escaped(entry.title))
     st.markdown(
-        f"{quoted(entry.id)} is {escaped(str(entry.repository))} on the Hugging Face Hub: {entry.megabytes:,} MB, "
-        f"licence {entry.licence}. {_HERE[_state(entry)]}"
+        f"{quoted(entry.id)} is {escaped(str(entry.repository))} on the Hugging Face Hub: about "
+        f"{entry.megabytes:,} MB, licence {entry.licence}. {_HERE[_state(entry)]}"
     )
 
 
@@ -137,7 +137,7 @@ def _show_catalogue() -> None:
     table = pd.DataFrame(
         {
             "Model": [entry.id for entry in entries],
-            "Size": [f"{entry.megabytes:,} MB" for entry in entries],
+            "Size": [f"about {entry.megabytes:,} MB" for entry in entries],
             "Licence": [entry.licence for entry in entries],
             "Here": [_state(entry) for entry in entries],
         }

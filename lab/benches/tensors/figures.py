@@ -9,12 +9,12 @@ from lab.analysis.words.predictions import word_of
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.tables import table, to_csv
-from lab.charts.cells.slices import matrix_slice
+from lab.charts.cells.slices import Hidden, matrix_slice
 from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.figures.axes import KEY, QUERY
 from lab.figures.notebook import python_of
 from lab.models.loading import load_model
-from lab.models.tensors import catalogue, entry_of
+from lab.models.tensors import catalogue, entry_of, missing
 from lab.models.trace import Trace
 
 # More cells make a browser slow.
@@ -62,19 +62,22 @@ def tensor_part(
     array = values(traced, cut)
     down = axis_of(traced, entry.axes[-2], cut.rows) if array.ndim == 2 else Axis("", [entry.name], counts=True)
     across = axis_of(traced, entry.axes[-1], cut.columns)
-    masked = name == "layer.scaled_scores" and traced.model.config.causal
+    masked, shift = name == "layer.scaled_scores", cut.rows.start - cut.columns.start
+    window = traced.model.weights.layers[layer].window
     place = where(cut)
     domain = (0.0, 1.0) if name == "layer.attention" else None
     scale = Scale(entry.formula if len(entry.formula) <= 24 else "Value", domain)
-    title, mask = f"{name}, {place}" if place else name, cut.rows.start - cut.columns.start if masked else None
-    return matrix_slice(np.atleast_2d(array), (down, across), scale, title=title, mask_from=mask)
+    hidden = Hidden(shift, window) if masked and (traced.model.config.causal or window is not None) else None
+    title = f"{name}, {place}" if place else name
+    return matrix_slice(np.atleast_2d(array), (down, across), scale, title=title, hidden=hidden)
 
 
-def tensor_place(traced: Trace, name: str) -> Figure:
-    """The figure of the paper as ``traced``'s model is built, with the tensor's block marked."""
+def tensor_place(traced: Trace, name: str, layer: int = 0) -> Figure:
+    """The figure of the paper as ``layer`` of ``traced``'s model is built, with the tensor's block marked."""
     config = traced.model.config
-    blocks = frozenset(entry.place for entry in catalogue(traced))
-    figure = Architecture(blocks, config.pre_norm, config.causal)
+    blocks = frozenset(entry.place for entry in catalogue(traced) if not missing(traced, entry, layer))
+    masked = config.causal or traced.model.weights.layers[layer].window is not None
+    figure = Architecture(blocks, config.pre_norm, masked)
     return layer_figure(figure, entry_of(traced, name).place, title="Where it stands")
 
 

@@ -27,6 +27,7 @@ from lab.analysis.layers.inspector import (
 from lab.benches.tensors import figures
 from lab.course.words import escaped, quoted
 from lab.models.tensor_entries import GROUPS, TensorEntry
+from lab.models.tensors import missing
 from lab.models.trace import Trace
 from lab.ui import runs, selection
 from lab.ui.drawing import draw
@@ -47,7 +48,7 @@ class Shown:
 
 def show_tensor(trace: Trace, layer: int, head: int) -> Shown:
     """One tensor of the catalogue; the proof's part is filled in when the proof is made."""
-    entry = _choose(trace.catalogue())
+    entry = _choose([entry for entry in trace.catalogue() if not missing(trace, entry, layer)])
     cut = _choose_part(trace, entry, layer, head)
     _describe(trace, entry)
     left, right = st.columns([2, 1])
@@ -56,7 +57,7 @@ def show_tensor(trace: Trace, layer: int, head: int) -> Shown:
         _say_drawn(trace, cut, head)
         proof = _show_statistics(trace, cut)
     with right:
-        draw(partial(figures.tensor_place, trace, entry.name), "tensor-place")
+        draw(partial(figures.tensor_place, trace, entry.name, cut.layer), "tensor-place")
     _take_home(trace, cut)
     return Shown(cut, proof)
 
@@ -71,7 +72,7 @@ def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
     by_name = {entry.name: entry for entry in entries}
     asked = TENSOR.chosen()
     if asked not in by_name:
-        selection.note(f"This model has no tensor {quoted(asked[:40])}, so you see {escaped(TENSOR.default)}.")
+        selection.note(f"There is no tensor {quoted(asked[:40])} here, so you see {escaped(TENSOR.default)}.")
         asked = TENSOR.default
         TENSOR.set(asked)
     search, groups, names = st.columns([2, 1, 2])

@@ -44,17 +44,25 @@ class Grid:
     square: bool = True
     causal: bool = False
     texts: Texts | None = None
-    shift: int = 0  # of a causal grid: how many rows its first row lies below its first column's diagonal
+    shift: int = 0  # of a masked grid: how many rows its first row lies below its first column's diagonal
+    window: int | None = None  # of a local layer: how many places to either side a query sees
+
+    @property
+    def hides(self) -> bool:
+        """Whether some cells are masked."""
+        return self.causal or self.window is not None
 
     @property
     def exists(self) -> dict[str, str]:
-        """The filter that keeps what a causal model computes."""
+        """The filter that keeps what a causal model or a local layer computes."""
+        if self.window is not None:
+            return {"filter": f"abs(datum.k - datum.q - {self.shift}) <= {self.window}"}
         return {"filter": f"datum.k <= datum.q + {self.shift}"}
 
     @property
     def masked(self) -> dict[str, str]:
         """The filter that keeps the rest."""
-        return {"filter": f"datum.k > datum.q + {self.shift}"}
+        return {"filter": f"!({self.exists['filter']})"}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -172,7 +180,7 @@ def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
     color = coloured(grid.scale, grid.limits)
     color["legend"]["titleLimit"] = 180
     layer: dict[str, Any] = {"mark": mark, "encoding": {"y": down, "color": color}}
-    if grid.causal:
+    if grid.hides:
         layer["transform"] = [grid.exists]
     return layer
 
@@ -223,8 +231,8 @@ def _names(grid: Grid) -> list[str]:
 
 
 def _hatching(grid: Grid) -> list[dict[str, Any]]:
-    """Cells above the diagonal of a causal model are no zeros: they do not exist."""
-    if not grid.causal:
+    """What a causal model or a local layer hides is no zero: these cells do not exist."""
+    if not grid.hides:
         return []
     stripes = 6 if grid.longest <= _NUMBERS_UP_TO else 2 if grid.longest <= CANVAS_ABOVE else 0
     tooltip = {"expr": _tooltip(grid, quoted("masked"))}
@@ -243,7 +251,7 @@ def _written(grid: Grid) -> list[dict[str, Any]]:
     else:
         shown, mark = _TEXT, mark | {"fontSize": 12, "limit": {"expr": "bandwidth('x') - 4"}}
     layer: dict[str, Any] = {"mark": mark, "encoding": {"text": {"value": {"expr": shown}}}}
-    if grid.causal:
+    if grid.hides:
         layer["transform"] = [grid.exists]
     return [layer]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -19,8 +19,27 @@ from lab.charts.cells.grid import Grid, flat, grid_spec
 _BESIDE = 110  # pixels for row labels, their title and the margin
 
 
+@dataclass(frozen=True)
+class Hidden:
+    """Which cells of a slice of scores do not exist.
+
+    shift    how many places the first row lies below the first column (negative: above)
+    window   of a local layer: how many places to either side a query sees; None: all that came before
+    """
+
+    shift: int
+    window: int | None = None
+
+    def exists(self, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+        """The cells that do, of a slice of this ``shape``."""
+        whole = np.ones(shape, dtype=bool)
+        if self.window is None:
+            return np.tril(whole, self.shift)
+        return np.triu(np.tril(whole, self.shift + self.window), self.shift - self.window)
+
+
 def matrix_slice(
-    values: ArrayLike, axes: tuple[Axis, Axis], scale: Scale, *, title: str, mask_from: int | None = None
+    values: ArrayLike, axes: tuple[Axis, Axis], scale: Scale, *, title: str, hidden: Hidden | None = None
 ) -> Figure:
     """Draw `values` (rows, columns): cells are squares where both sides are named, else as wide as the page allows.
 
@@ -29,15 +48,14 @@ def matrix_slice(
     axes : the rows', then the columns'.
     scale : its title and domain. Colours diverge around 0 where there are numbers below it, and what is written
         in the cells has as many digits as fit.
-    mask_from : of a causal matrix: the first row lies so many places below the first column (negative: above).
-        Cells above the diagonal do not exist.
+    hidden : which cells do not exist: they are not drawn.
 
     Raises
     ------
     ValueError : NaN, infinity where cells exist, or a wrong number of names.
     """
     raw = np.asarray(values, dtype=np.float32)
-    exists = np.ones(raw.shape, dtype=bool) if mask_from is None else np.tril(np.ones(raw.shape, bool), mask_from)
+    exists = hidden.exists(raw.shape) if hidden else np.ones(raw.shape, dtype=bool)
     matrix = numbers(np.where(exists, raw, np.float32(0)), ("rows", "columns"), of="slice")
     for count, axis, what in zip(matrix.shape, axes, ("rows", "columns"), strict=True):
         check_labels(count, axis.names, of="slice", what=what)
@@ -46,7 +64,9 @@ def matrix_slice(
     scale = replace(scale, format=_format(max(map(abs, limits))))
     side = min(max(460 / max(matrix.shape), 5), 56)
     height = side if square else float(np.clip(460 / len(matrix), 5, 26))
-    grid = Grid(title, axes, scale, limits, height, square, mask_from is not None, shift=mask_from or 0)
+    shift, window = (hidden.shift, hidden.window) if hidden else (0, None)
+    causal = hidden is not None and window is None
+    grid = Grid(title, axes, scale, limits, height, square, causal, shift=shift, window=window)
     width: int | Literal["stretch"] = round(max(side * matrix.shape[1], 200)) + _BESIDE if square else "stretch"
     cells = partial(table, np.where(exists, raw, np.nan), *(axis.names for axis in axes))
     return Figure(grid_spec(grid, (None, None)), flat(matrix), width, _describe(matrix, exists, grid), cells)
@@ -65,4 +85,5 @@ def _describe(matrix: NDArray[np.float32], exists: NDArray[np.bool_], grid: Grid
     # A cell that does not exist must not be named: it takes the place of one that does, and is no extreme.
     shown = np.where(exists, matrix, matrix[exists].min() if matrix[exists].min() >= 0 else 0)
     words = describe_heatmap(shown.astype(np.float32), grid.axes, value_format=grid.scale.format)
-    return words + ("" if exists.all() else " Above the diagonal all is masked.")
+    where = "Above" if grid.window is None else "Far from"
+    return words + ("" if exists.all() else f" {where} the diagonal all is masked.")

@@ -23,30 +23,31 @@ _LABELS = {
     "token": "token", "position": "position", "segment": "segment", "sum": "sum", "embedding_norm": "LayerNorm",
     "project": "W_E", "input": "x", "query": "query", "key": "key", "value": "value", "scores": "QKᵀ",
     "scale": "÷ √d_k", "softmax": "softmax", "mix": "· V", "concat": "concat", "projection": "W_O", "add_1": "add",
-    "norm_1": "LayerNorm 1", "ffn_in": "W_1", "activation": "activation", "ffn_out": "W_2", "add_2": "add",
-    "norm_2": "LayerNorm 2", "final_norm": "LayerNorm", "vocabulary": "words", "pair": "pair",
-    "replaced": "replaced?",
+    "norm_1": "LayerNorm 1", "ffn_in": "W_1", "gate": "W_gate", "activation": "activation",
+    "ffn_out": "W_2", "add_2": "add", "norm_2": "LayerNorm 2", "final_norm": "LayerNorm", "vocabulary": "words",
+    "pair": "pair", "replaced": "replaced?",
 }  # fmt: skip
 _ATTENTION = ("scores", "scale", "softmax")
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """What decides how the figure looks: which blocks there are beside a layer's own, and their order."""
+    """What decides how the figure looks: which blocks there are beside those of every layer, and their order."""
 
     blocks: Collection[str]
     pre_norm: bool
-    causal: bool
+    masked: bool
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """The blocks, row by row from the bottom."""
-        norm_1, norm_2 = (("norm_1",),), (("norm_2",),)
+        norm_1, norm_2 = (("norm_1",),) if "norm_1" in self.blocks else (), (("norm_2",),)
+        ffn_in = ("ffn_in", "gate") if "gate" in self.blocks else ("ffn_in",)
         before, after = (norm_1, ()) if self.pre_norm else ((), norm_1)
         before_ffn, last = (norm_2, ()) if self.pre_norm else ((), norm_2)
         attention = (("query", "key", "value"), *((name,) for name in _ATTENTION), ("mix",), ("concat",))
         attended = (("input",), *before, *attention, ("projection",), ("add_1",), *after)
-        layer = (*attended, *before_ffn, ("ffn_in",), ("activation",), ("ffn_out",), ("add_2",), *last)
+        layer = (*attended, *before_ffn, ffn_in, ("activation",), ("ffn_out",), ("add_2",), *last)
         below = (_BELOW, ("sum",), ("embedding_norm",), ("project",))
         above = (("final_norm",), _HEADS) if self.pre_norm else (_HEADS,)
         known = {"sum", "final_norm", *self.blocks}
@@ -85,7 +86,9 @@ def layer_figure(architecture: Architecture, place: str, *, title: str) -> Figur
 
 
 def _label(block: str, architecture: Architecture) -> str:
-    return "÷ √d_k, mask" if block == "scale" and architecture.causal else _LABELS[block]
+    if block == "activation" and "gate" in architecture.blocks:
+        return "activation · gate"
+    return "÷ √d_k, mask" if block == "scale" and architecture.masked else _LABELS[block]
 
 
 def _sides(row: Sequence[str]) -> list[tuple[float, float]]:

@@ -15,7 +15,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 
 STATES, DISTANCE = "Hidden state (0 = input of layer 1)", Scale("Distance ÷ length")
-WITHOUT, WITH, NO_MASK = "positions zeroed", "positions kept", "zeroed, no mask"
+WITHOUT, WITH, NO_MASK = "without positions", "with positions", "without both"
 
 
 def segment_means(traced: Trace, movement: Movement) -> dict[str, Values]:
@@ -42,9 +42,10 @@ def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int =
 
 
 def ways_to_run(traced: Trace) -> dict[str, Interventions]:
-    """With what a text is run in two orders: without positions, with them, and in GPT-2 without its mask too."""
+    """With what a text is run in two orders: without positions, with them, and, if a mask hides words, without both."""
     runs = {WITHOUT: Interventions(no_positions=True), WITH: Interventions()}
-    if traced.model.config.causal:
+    config = traced.model.config
+    if config.causal or (config.window is not None and config.window < len(traced) - 1):
         runs[NO_MASK] = Interventions(no_positions=True, no_causal_mask=True)
     return runs
 

@@ -114,6 +114,27 @@ def same_distance(width: int, base: float) -> Question | None:
     return shuffled("same-distance", prompt, options)
 
 
+def moved_together(pairs: Values, query: str, key: str) -> Question | None:
+    """Both words move on by as many places: what becomes of their cosine? ``pairs`` (P, P) are those turned."""
+    if len(pairs) < 8:
+        return None
+    places = ((0, 2), (5, 7), (0, 7))
+    values = [float(pairs[pair]) for pair in places]
+    why = (
+        f"At positions 0 and 2 the cosine is {values[0]:.3f}, at 5 and 7 it is {values[1]:.3f}: they are 2 apart each "
+        f"time. At 0 and 7, which are 7 apart, it is {values[2]:.3f}."
+    )
+    options = (
+        Option("It stays the same", why, correct=abs(values[1] - values[0]) < MARGIN),
+        Option("It becomes another number", why, correct=abs(values[1] - values[0]) >= MARGIN),
+    )
+    prompt = (
+        f"{query} stands at position 0 and {key} at position 2; both are turned, and compared. Now both move on by 5 "
+        "places. What becomes of their cosine?"
+    )
+    return Question("moved-together", prompt, options)
+
+
 def turns_fastest(width: int, base: float) -> Question:
     """Do low or high dimensions turn fast?"""
     waves = wavelengths(width, base)
@@ -126,9 +147,10 @@ def turns_fastest(width: int, base: float) -> Question:
     return which_holds("turns-fastest", prompt, why, outcomes)
 
 
-def after_reordering(order: Order, gap: Gap) -> Question:
+def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
     """Positions are gone and the tokens stand in another order: what becomes of the outputs?
 
+    ``added`` says that positions are vectors that are added; else they turn queries and keys.
     Only for an order in which other tokens stand at some places: else outputs that move and outputs that stay
     are alike.
     """
@@ -140,13 +162,16 @@ def after_reordering(order: Order, gap: Gap) -> Question:
         "Every place keeps its output, whatever stands there now": False,
         "The outputs become other numbers": not gap.follows,
     }
-    prompt = f"All position vectors are set to 0, and the tokens are {order}. What becomes of the outputs?"
+    gone = "All position vectors are set to 0" if added else "No query and no key is turned"
+    prompt = f"{gone}, and the tokens are {order}. What becomes of the outputs?"
     return which_holds("after-reordering", prompt, why, outcomes)
 
 
 def added_up(trace: Trace, token: int, dimension: int, worked: WorkedDimension) -> Question | None:
-    """The sum of one dimension, from its summands."""
+    """The sum of one dimension, from its summands. None where nothing is added, as in ModernBERT."""
     summands = list(worked.summands.values())
+    if len(summands) < 2:
+        return None
     listed = ", ".join(f"{name} {value:.3f}" for name, value in worked.summands.items())
     wrong = {
         summands[0] + sum(summands[2:]): "The position vector was left out.",

@@ -57,11 +57,10 @@ def _numbered(places: NDArray[np.int64]) -> list[str]:
 
 
 def row_lengths(traced: Trace, length: int, width: int, base: float = BASE) -> Figure:
-    """The Euclidean length of each position's vector, learned and computed."""
-    sizes = {
-        "learned": np.linalg.norm(position_rows(traced, length), axis=1),
-        "sinusoids": np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1),
-    }
+    """The Euclidean length of each position's vector, learned (if there are any) and computed."""
+    sizes = {"sinusoids": np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1)}
+    if traced.model.weights.embeddings.position is not None:
+        sizes = {"learned": np.linalg.norm(position_rows(traced, length), axis=1), **sizes}
     scale = Scale("Length of the row", (0.0, 1.05 * float(max(each.max() for each in sizes.values()))))
     return settled(lines(sizes, Places("Position", range(length)), scale, title="Length of each row"))
 
@@ -87,11 +86,14 @@ def _map(values: Values, measure: Measure, of: str) -> Heatmap:
 def similarity_by_distance(
     traced: Trace, length: int, width: int, base: float = BASE, measure: Measure = "cosine"
 ) -> Figure:
-    """Least, mean and largest similarity of learned vectors at each distance, and that of sinusoids."""
-    _, (least, mean, most) = analysis.learned_similarity(traced, length, measure)
+    """Least, mean and largest similarity of learned vectors, if there are any, at each distance; that of sinusoids."""
+    drawn = {}
+    if traced.model.weights.embeddings.position is not None:
+        _, (least, mean, most) = analysis.learned_similarity(traced, length, measure)
+        drawn = {"learned: mean": mean, "learned: least": least, "learned: largest": most}
     _, (_, computed, _) = analysis.sinusoid_similarity(length, width, base, measure)
-    series = {"learned: mean": mean, "learned: least": least, "learned: largest": most, "sinusoids": computed}
     places, name = Places("Distance |p − q|", range(len(computed))), measure.capitalize()
+    series = {**drawn, "sinusoids": computed}
     return settled(lines(series, places, Scale(name), title=f"{name} by distance"))
 
 

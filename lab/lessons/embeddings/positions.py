@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lab.analysis.layers.embeddings import position_rows
 from lab.analysis.layers.positions import (
@@ -19,6 +20,7 @@ from lab.analysis.layers.positions import (
     sinusoid_similarity,
     sinusoids,
 )
+from lab.charts.cells.heatmap import Heatmap
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import figures
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView, choose_dimensions
@@ -42,17 +44,19 @@ def settings() -> tuple[int, int, float]:
 def show_tables(view: EmbeddingView) -> None:
     """Learned rows beside computed ones."""
     length, width, base = settings()
+    own = (
+        f"{view.model} **looks up** a vector for each position in a table that it has learned."
+        if view.learned
+        else f"BERT **looks up** a vector for each position in a table that it has learned. {view.model} has no such "
+        "table: it adds no vector for the position. See **Rotary** for what it does."
+    )
     st.markdown(
-        f"{view.model} **looks up** a vector for each position in a table that it has learned. Vaswani et al. "
-        "**compute** the vector: sines and cosines of the position, the **sinusoids**. Each pair of dimensions has its "
-        "own speed. Positions count from 0, as in their formula: token 1 stands at position 0."
+        f"{own} Vaswani et al. **compute** the vector: sines and cosines of the position, the **sinusoids**. Each pair "
+        "of dimensions has its own speed. Positions count from 0, as in their formula: token 1 stands at position 0."
     )
     _about_offset(view)
-    first = choose_dimensions(view.width)
-    left, right = st.columns(2)
-    with left:
-        draw(partial(figures.learned_table, view.trace, length, first), "learned-positions")
-    with right:
+    first = choose_dimensions(view.width) if view.learned else 0
+    with _beside(view, partial(figures.learned_table, view.trace, length, first), "learned-positions"):
         draw(partial(figures.sinusoid_table, length, width, base), "sinusoids")
     _cut_rows(view, length)
     _draw_lengths(view, length, width, base)
@@ -61,6 +65,16 @@ def show_tables(view: EmbeddingView) -> None:
         r"\omega_i) \\ \omega_i & = \text{base}^{-2i/d} \end{aligned}"
     )
     code(sinusoids, frequencies)
+
+
+def _beside(view: EmbeddingView, learned: partial[Heatmap], key: str) -> DeltaGenerator:
+    """Draw what the model has learned, if it has; returns the place beside it."""
+    if not view.learned:
+        return st.container()
+    left, right = st.columns(2)
+    with left:
+        draw(learned, key)
+    return right
 
 
 def _about_offset(view: EmbeddingView) -> None:
@@ -74,7 +88,7 @@ def _about_offset(view: EmbeddingView) -> None:
 
 def _cut_rows(view: EmbeddingView, asked: int) -> None:
     there = view.trace.model.config.max_tokens
-    if there < asked:
+    if view.learned and there < asked:
         st.caption(f"{view.model} has {there} positions; the sinusoids are computed for all {asked}.")
     step = math.ceil(asked / figures.ROWS)
     if step > 1:
@@ -83,13 +97,15 @@ def _cut_rows(view: EmbeddingView, asked: int) -> None:
 
 def _draw_lengths(view: EmbeddingView, length: int, width: int, base: float) -> None:
     draw(partial(figures.row_lengths, view.trace, length, width, base), "row-lengths")
-    sizes = np.linalg.norm(position_rows(view.trace, length), axis=1)
     half = width // 2
     off = float(np.abs(np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1) - math.sqrt(half)).max())
+    learned = ""
+    if view.learned:
+        sizes = np.linalg.norm(position_rows(view.trace, length), axis=1)
+        learned = f" The learned rows have lengths from {sizes.min():.3f} to {sizes.max():.3f}."
     st.markdown(
         f"Each pair of a sinusoid adds sin² + cos² = 1, so every row has the length √(d/2) = √{half} = "
-        f"**{math.sqrt(half):.4f}**; the largest difference on screen is {off:.1g}. The learned rows have lengths from "
-        f"{sizes.min():.3f} to {sizes.max():.3f}."
+        f"**{math.sqrt(half):.4f}**; the largest difference on screen is {off:.1g}.{learned}"
     )
 
 
@@ -108,28 +124,29 @@ def show_similarity(view: EmbeddingView) -> None:
     question = ask.same_distance(width, base)
     if question is not None and not predict(LESSON, question):
         return
-    left, right = st.columns(2)
-    with left:
-        draw(partial(figures.learned_similarity, view.trace, length, measure), "similarity-learned")
-    with right:
+    with _beside(view, partial(figures.learned_similarity, view.trace, length, measure), "similarity-learned"):
         draw(partial(figures.sinusoid_similarity, length, width, base, measure), "similarity-sinusoids")
     if length > figures.MAP:
         st.caption(f"One position in {math.ceil(length / figures.MAP)} is drawn.")
     draw(partial(figures.similarity_by_distance, view.trace, length, width, base, measure), "similarity-by-distance")
-    _, spread = learned_similarity(view.trace, length, measure)
-    _, pe_spread = sinusoid_similarity(length, width, base, measure)
-    _tell_by_distance(spread, pe_spread, measure)
+    _tell_by_distance(sinusoid_similarity(length, width, base, measure)[1], measure)
+    if view.learned:
+        _tell_learned(learned_similarity(view.trace, length, measure)[1])
     code(similarity, by_distance)
 
 
-def _tell_by_distance(learned: Spread, computed: Spread, measure: Measure) -> None:
-    least, mean, most = learned
-    pe_least, _, pe_most = computed
-    far, share = len(mean) // 2, " ÷ (d/2)" if measure == "cosine" else ""
+def _tell_by_distance(computed: Spread, measure: Measure) -> None:
+    least, _, most = computed
+    share = " ÷ (d/2)" if measure == "cosine" else ""
     st.markdown(
         f"Among sinusoids the {measure} depends on the distance k alone: it is Σ cos(k·ω){share}. At one distance, no "
-        f"two values differ by more than {float((pe_most - pe_least).max()):.1g}."
+        f"two values differ by more than {float((most - least).max()):.1g}."
     )
+
+
+def _tell_learned(learned: Spread) -> None:
+    least, mean, most = learned
+    far = len(mean) // 2
     st.markdown(
         f"Among the learned vectors, the least and the largest value at one distance are up to "
         f"{float((most - least).max()):.3f} apart. The mean is {mean[1]:.3f} between neighbours and {mean[far]:.3f} at "

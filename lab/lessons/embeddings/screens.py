@@ -30,11 +30,12 @@ LESSON = "embeddings"
 
 @dataclass(frozen=True)
 class EmbeddingView:
-    """What the learner looks at: one token of a text, and a stretch of dimensions. All counted from 0."""
+    """What the learner looks at: one token of a text, and another to set beside it. Both count from 0."""
 
     page: LessonPage
     trace: Trace
     token: int
+    key: int
 
     @cached_property
     def parts(self) -> dict[str, Array]:
@@ -45,6 +46,11 @@ class EmbeddingView:
     def width(self) -> int:
         """Numbers in each of the vectors that are added."""
         return int(self.parts["sum"].shape[1])
+
+    @property
+    def learned(self) -> bool:
+        """Whether the model has a table of positions."""
+        return "position" in self.parts
 
     @property
     def model(self) -> str:
@@ -70,8 +76,7 @@ def choose_dimensions(width: int) -> int:
 
 def look(page: LessonPage, trace: Trace) -> EmbeddingView:
     """What is selected, brought inside this text."""
-    token, _ = with_tokens(page.selection, trace)
-    return EmbeddingView(page, trace, token)
+    return EmbeddingView(page, trace, *with_tokens(page.selection, trace))
 
 
 def _choose(view: EmbeddingView) -> None:
@@ -85,9 +90,7 @@ def show_vectors(view: EmbeddingView) -> None:
     st.markdown(
         f"An id picks a row. {view.word} has the id {trace.token_ids[view.token]}, so it gets that row of the token "
         f"table: {view.width} numbers out of a table of {table.shape[0]:,} rows. Such a row of numbers is a "
-        "**vector**; "
-        f"each of its numbers is a **dimension**. The token’s position picks a row of the position table"
-        f"{', its segment one of the segment table' if 'segment' in view.parts else ''}. These vectors are added up."
+        f"**vector**; each of its numbers is a **dimension**. {_what_is_added(view)}"
     )
     question = ask.same_word(trace, view.parts)
     if question is not None and not predict(LESSON, question):
@@ -99,6 +102,16 @@ def show_vectors(view: EmbeddingView) -> None:
         first = choose_dimensions(view.width)
     _draw_rows(view, part, first)
     code(forward.embed)
+
+
+def _what_is_added(view: EmbeddingView) -> str:
+    if not view.learned:
+        return (
+            f"Here, nothing else is added: {view.model} has no vector for a position, nor for a segment. Where a token "
+            "stands comes in later, in each layer; see **Rotary**."
+        )
+    segment = ", its segment one of the segment table" if "segment" in view.parts else ""
+    return f"The token’s position picks a row of the position table{segment}. These vectors are added up."
 
 
 def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
@@ -142,6 +155,8 @@ def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
 
 def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
     st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click a cell to work out another.")
+    if len(worked.summands) == 1:
+        st.markdown(f"{view.model} has one such vector for a token, that of its word. So there is nothing to add.")
     terms = " + ".join(
         rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
     )
@@ -164,8 +179,12 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
         return
     st.markdown(
         "**LayerNorm** brings the numbers of each token to one scale. It subtracts their mean and divides by their "
-        "standard deviation. Then it multiplies each dimension by a γ and adds a β; both are learned and the same for "
-        "all tokens."
+        "standard deviation. Then it multiplies each dimension by a γ"
+        + (
+            " and adds a β; both are learned and the same for all tokens."
+            if view.trace.model.config.biases
+            else f"; it is learned and the same for all tokens. {view.model} adds no β: here it is 0."
+        )
     )
     draw(partial(figures.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
@@ -188,6 +207,9 @@ def show_lengths(view: EmbeddingView) -> None:
     st.markdown(
         f"The vectors of {view.word} have these lengths: {listed}. Their sum has the length **{own['sum']:.3f}**. If "
         f"they stood at right angles, it would have √(Σ length²) = {right_angle:.3f}{_angle(own['sum'], right_angle)}"
+        if view.learned
+        else f"In {view.model} nothing is added to the vector of a word. That of {view.word} has the length "
+        f"**{own['sum']:.3f}**."
     )
     if "LayerNorm" in sizes:
         after = sizes["LayerNorm"]
@@ -208,6 +230,7 @@ def _angle(length: float, right_angle: float) -> str:
 
 def _on_the_way(view: EmbeddingView) -> str:
     config, n = view.trace.model.config, len(view.trace)
+    gone = "Ids, positions and segments are gone." if view.learned else "The ids are gone."
     project = ""
     if view.trace.model.weights.embeddings.project is not None:
         project = f" A matrix of {view.width} × {config.width} first widens each row to {config.width} numbers."
@@ -217,7 +240,4 @@ def _on_the_way(view: EmbeddingView) -> str:
         else f"The model is a stack of {config.layers} **layers**. Each reads such a matrix and hands on one of the "
         "same shape."
     )
-    return (
-        f"**On the way to layer 1.** Ids, positions and segments are gone. From here on the text is {n} × "
-        f"{config.width} numbers.{project} {rest}"
-    )
+    return f"**On the way to layer 1.** {gone} From here on the text is {n} × {config.width} numbers.{project} {rest}"

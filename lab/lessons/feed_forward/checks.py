@@ -27,7 +27,8 @@ _NEAR = 0.1
 def feed_forward_parameters(config: ModelConfig) -> tuple[int, int]:
     """(in the feed-forward network, in attention) of one layer, weights and biases."""
     d, d_ff = config.width, config.ffn_width
-    return 2 * d * d_ff + d_ff + d, 4 * d * d + 4 * d
+    biases = (d_ff + d, 4 * d) if config.biases else (0, 0)
+    return (3 if config.gated else 2) * d * d_ff + biases[0], 4 * d * d + biases[1]
 
 
 def parameter_share(config: ModelConfig) -> Question:
@@ -194,7 +195,8 @@ def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int)
     """From the dot product and the bias to the activation."""
     z, share = steps.hidden, steps.share
     name = activation_name(steps.activation)
-    gate = "it is above 0, so it stays" if steps.activation == "relu" else f"times {share:.4f}"
+    bent = "it is above 0, so it stays" if steps.activation == "relu" else f"times {share:.4f}"
+    gated = f", times the gate {steps.gate:z.3f}" if steps.gate is not None else ""
     wrong = {
         z: "This is the hidden value, before the activation.",
         steps.product * share: "The bias was left out of the sum.",
@@ -204,10 +206,16 @@ def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int)
     }
     if steps.activation == "relu":
         wrong = {steps.product: "The bias was left out.", -z: "The sign was lost.", 0.0: "ReLU gives 0 only below 0."}
-    why = f"{steps.product:z.3f} {steps.bias:+z.3f} = {z:z.3f}; {gate}: {steps.output:z.3f}."
+    if steps.gate is not None:
+        wrong = {z * share: "The gate was left out.", **wrong}
+    total = f"{steps.product:z.3f} {steps.bias:+z.3f} = {z:z.3f}" if steps.biased else f"{z:z.3f}"
+    why = f"{total}; {bent}{gated}: {steps.output:z.3f}."
+    bias = f", its bias {steps.bias:z.3f}" if steps.biased else ""
+    summed = "their sum" if steps.biased else "it"
     prompt = (
-        f"At {named(trace, token)}, x · w of neuron {neuron + 1} is {steps.product:z.3f}, its bias {steps.bias:z.3f}. "
-        + ("" if steps.activation == "relu" else f"{name} multiplies their sum by {share:.4f}. ")
+        f"At {named(trace, token)}, x · w of neuron {neuron + 1} is {steps.product:z.3f}{bias}. "
+        + ("" if steps.activation == "relu" else f"{name} multiplies {summed} by {share:.4f}. ")
+        + (f"Its gate is {steps.gate:z.3f}. " if steps.gate is not None else "")
         + "What is its activation?"
     )
     return numeric("neuron-activation", prompt, (steps.output, why), wrong, Quantity("{:z.3f}".format, apart=MARGIN))
@@ -248,16 +256,18 @@ def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question
 
 
 def shapes(config: ModelConfig) -> Question | None:
-    """How many weights, without biases, do the two matrices hold?"""
+    """How many weights, without biases, do the two matrices hold, or the three where neurons have gates?"""
     d, d_ff = config.width, config.ffn_width
+    count, names = (3, "W₁, W_gate and W₂") if config.gated else (2, "W₁ and W₂")
     sizes: Sequence[tuple[tuple[int, ...], str]] = (
-        ((d, d_ff), f"{d:,} × {d_ff:,} is one of the two matrices."),
+        ((d, d_ff), f"{d:,} × {d_ff:,} is one of the {'three' if config.gated else 'two'} matrices."),
         ((d, d), f"{d:,} × {d:,} is the size of one of attention’s matrices."),
         ((2, d_ff, d_ff), f"No neuron meets another: there is no matrix of {d_ff:,} × {d_ff:,}."),
     )
-    right = f"{d:,} × {d_ff:,} in and {d_ff:,} × {d:,} out, the same for every token."
-    options = {f"{2 * d * d_ff:,}": Option(f"{2 * d * d_ff:,}", right, correct=True)}
+    again = f", as many for the gates, and {d_ff:,}" if config.gated else f" and {d_ff:,}"
+    right = f"{d:,} × {d_ff:,} in{again} × {d:,} out, the same for every token."
+    options = {f"{count * d * d_ff:,}": Option(f"{count * d * d_ff:,}", right, correct=True)}
     for factors, why in sizes:
         options.setdefault(f"{prod(factors):,}", Option(f"{prod(factors):,}", why))
-    prompt = f"The network goes from {d:,} to {d_ff:,} and back. How many weights are in W₁ and W₂ together?"
+    prompt = f"The network goes from {d:,} to {d_ff:,} and back. How many weights are in {names} together?"
     return shuffled("shapes", prompt, list(options.values())) if len(options) >= 3 else None

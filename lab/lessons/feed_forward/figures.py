@@ -50,16 +50,17 @@ def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neu
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
     """The non-linearity, and where on it each neuron of a layer lies at ``token``; ``neuron`` has a ring."""
     of, name = traced.layer(layer), traced.model.config.activation
-    hidden, active = of.ffn_hidden[token].numpy(), of.ffn_activation[token].numpy()
+    hidden, active = of.ffn_hidden[token].numpy(), analysis.bent(of, name, token)
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
     at = f"the {len(hidden):,} neurons of {traced.labels[token]}, layer {layer + 1}"
-    title, titles = f"{analysis.activation_name(name)} at {at}", ("Before the activation", "Activation", "Neuron")
+    bent = "Activation" if of.ffn_gate is None else "Before the gate"
+    title, titles = f"{analysis.activation_name(name)} at {at}", ("Before the activation", bent, "Neuron")
     return curve(analysis.curve(name, low, high), (hidden, active), titles, title=title, highlight=neuron)
 
 
 def neuron_products(traced: Trace, layer: int, token: int, neuron: int) -> Heatmap:
     """What a neuron adds up at one token: the token's vector times the neuron's column of W_1."""
-    steps = analysis.neuron_steps(traced.layer(layer), traced.model.config.activation, token, neuron)
+    steps = analysis.neuron_steps(traced.layer(layer), traced.model.config, token, neuron)
     names = [f"x of {traced.labels[token]}", "weights w", "product"]
     title = f"Neuron {neuron + 1:,} of layer {layer + 1}: {len(steps.vector):,} products"
     return strips([steps.vector, steps.column, steps.products], names, title=title)

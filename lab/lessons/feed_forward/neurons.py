@@ -144,13 +144,14 @@ def show_written(view: FeedForwardView) -> None:
     )
     _show_words(view)
     draw(partial(figures.written, view.trace, view.layer.index, view.neuron), "written")
-    st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i] + b_2")
+    biased = view.config.biases
+    st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i]" + (" + b_2" if biased else ""))
     added = view.layer.ffn_activation[view.token] @ view.layer.weights.w_2 + view.layer.weights.b_2
     whole = view.layer.ffn_output[view.token]
     st.markdown(
-        f"The {view.config.ffn_width:,} rows, each times its activation, and the bias add up to the network’s output: "
-        f"the largest difference is {float((added - whole).abs().max()):.0e}. This neuron’s part has the length "
-        f"{abs(active) * float(row.norm()):.2f}, the whole output {float(whole.norm()):.2f}."
+        f"The {view.config.ffn_width:,} rows, each times its activation,{' and the bias' if biased else ''} add up to "
+        f"the network’s output: the largest difference is {float((added - whole).abs().max()):.0e}. This neuron’s part "
+        f"has the length {abs(active) * float(row.norm()):.2f}, the whole output {float(whole.norm()):.2f}."
     )
     code(forward.feed_forward)
 

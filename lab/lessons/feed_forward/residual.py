@@ -60,7 +60,7 @@ def show_residual(view: FeedForwardView) -> None:
         st.caption(
             f"Random weights: the same model before its first training step, seed {view.page.selection.twin_seed}."
         )
-    code(forward.decoder_layer if view.config.pre_norm else forward.encoder_layer)
+    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
 
 def _untrained(view: FeedForwardView) -> Trace | None:
@@ -132,8 +132,12 @@ def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension:
     st.latex(_written_out(steps, dimension))
     st.markdown(
         f"ε is {steps.eps:g}: it only keeps the root from being 0. After the division the mean is 0 and the variance "
-        f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ stretches each dimension and β shifts "
-        "it, each dimension by numbers of its own."
+        f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ stretches each dimension"
+        + (
+            " and β shifts it, each dimension by numbers of its own."
+            if view.config.biases
+            else " by a number of its own. This model has no β, so 0 is added."
+        )
     )
 
 
@@ -151,7 +155,8 @@ def _show_gain(view: FeedForwardView, steps: NormSteps, where: str, dimension: i
     """γ over the dimensions; it belongs to the model, not to the text."""
     gamma, beta = steps.gamma, steps.beta
     draw(partial(figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
+    shift = f", β from {beta.min():.3f} to {beta.max():.3f}. Both are" if view.config.biases else ". It is"
     st.markdown(
-        f"γ runs from {gamma.min():.3f} to {gamma.max():.3f} (largest in dimension {int(gamma.argmax()) + 1}), β from "
-        f"{beta.min():.3f} to {beta.max():.3f}. Both are the same for every token and every text."
+        f"γ runs from {gamma.min():.3f} to {gamma.max():.3f} (largest in dimension {int(gamma.argmax()) + 1}){shift} "
+        "the same for every token and every text."
     )

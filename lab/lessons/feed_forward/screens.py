@@ -9,9 +9,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, nearly_silent, share_below_zero, silent
+from lab.analysis.layers.feed_forward import (
+    NeuronSteps,
+    active_on_words,
+    bent,
+    nearly_silent,
+    share_below_zero,
+    silent,
+)
 from lab.analysis.layers.sublayers import sublayer_changes
-from lab.course.words import named
+from lab.course.words import named, quoted
 from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import figures, reading
@@ -37,23 +44,30 @@ def show_order(view: FeedForwardView) -> None:
     st.caption(f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step.")
     st.markdown(
         "**Pre-norm**: LayerNorm stands before each sublayer. The sublayers only ever add to the stream on the left, "
-        "so nothing stops it from growing. BERT’s post-norm puts LayerNorm after each sum."
+        f"so nothing stops it from growing. BERT’s post-norm puts LayerNorm after each sum.{_no_first_norm(view)}"
         if config.pre_norm
         else "**Post-norm**: LayerNorm stands after each sum, so everything that leaves the layer has passed one. "
         "GPT-2’s pre-norm puts LayerNorm before each sublayer and never normalizes the stream between layers."
     )
     st.markdown(_on_the_way(view))
-    code(forward.decoder_layer if config.pre_norm else forward.encoder_layer)
+    code(forward.pre_norm_layer if config.pre_norm else forward.post_norm_layer)
+
+
+def _no_first_norm(view: FeedForwardView) -> str:
+    if view.layer.weights.norm_1 is not None:
+        return ""
+    return " This first layer has none before attention: its input has just been through one, that of the embeddings."
 
 
 def _on_the_way(view: FeedForwardView) -> str:
     config, n = view.config, len(view.trace)
     last = view.layer.index + 1 == config.layers
+    gates = " A **gate** multiplies each of these by a number of its own." if config.gated else ""
     goal = "the end of the stack" if last else f"layer {view.layer.index + 2} of {config.layers}"
     return (
         f"On the way: attention hands over {n} × {config.width:,} numbers. The feed-forward network widens each token "
-        f"to {config.ffn_width:,} numbers, no token looking at another, and brings it back to {config.width:,}. The "
-        f"result is added to what was there before and goes to {goal}."
+        f"to {config.ffn_width:,} numbers, no token looking at another, and brings it back to {config.width:,}.{gates} "
+        f"The result is added to what was there before and goes to {goal}."
     )
 
 
@@ -87,6 +101,11 @@ def show_neurons(view: FeedForwardView) -> None:
     _draw_neurons(view, columns)
     _say_silence(view)
     values = view.layer.ffn_activation
+    if config.gated:
+        st.markdown(
+            f"In {quoted(view.trace.model.id)} each neuron has a **gate**: a second weighted sum of the same numbers. "
+            "What the function gives is multiplied by it, so an activation can be far below 0 (GeGLU, Shazeer 2020)."
+        )
     st.markdown(
         f"Over the whole layer, {float((values > 0).float().mean()):.0%} of the {values.numel():,} activations are "
         f"above 0; the largest is {float(values.max()):.2f}. Click a cell to choose its token and neuron. In Python: "
@@ -119,14 +138,22 @@ def show_activation(view: FeedForwardView) -> None:
     if question is not None and not silent(view.layer) and not predict(LESSON, question):
         return
     draw(view.figure(figures.activation), "activation")
-    hidden, active = (float(of[view.token, view.neuron]) for of in (view.layer.ffn_hidden, view.layer.ffn_activation))
+    hidden = float(view.layer.ffn_hidden[view.token, view.neuron])
+    active = float(bent(view.layer, view.config.activation, view.token)[view.neuron])
     st.markdown(
         f"**{share:.1%}** of the hidden values of {view.name} lie below 0. The ring is neuron {view.neuron + 1:,}: "
-        f"from {hidden:z.3f} to {active:z.3f}."
+        f"from {hidden:z.3f} to {active:z.3f}.{_gate_of(view)}"
     )
     st.latex(_formula(view.config.activation))
     st.markdown(_in_words(view.config.activation))
     code(forward.activate, forward.gelu)
+
+
+def _gate_of(view: FeedForwardView) -> str:
+    steps = view.steps_of(view.neuron)
+    if steps.gate is None:
+        return ""
+    return f" Its gate is {steps.gate:z.3f}, so its activation is the product, {steps.output:z.3f}."
 
 
 def _formula(name: str) -> str:
@@ -177,21 +204,23 @@ def _sum_table(steps: NeuronSteps) -> pd.DataFrame:
         (f"dimension {i + 1}", f"{steps.vector[i]:z.4f}", f"{steps.column[i]:z.4f}", float(steps.products[i]))
         for i in largest
     ]
-    others = {f"the other {len(steps.vector) - len(largest):,}": rest, "bias": steps.bias, "sum z": steps.hidden}
-    rows += [(name, "", "", value) for name, value in others.items()]
+    others = {f"the other {len(steps.vector) - len(largest):,}": rest}
+    others |= {"bias": steps.bias} if steps.biased else {}
+    rows += [(name, "", "", value) for name, value in (others | {"sum z": steps.hidden}).items()]
     return pd.DataFrame(rows, columns=["part", "x", "w", "x · w"])
 
 
 def _arithmetic(steps: NeuronSteps) -> str:
     z, sign = steps.hidden, "+" if steps.bias >= 0 else "-"
+    total = f"{steps.product:z.3f} {sign} {abs(steps.bias):.3f} = {z:z.3f}"
+    hidden = rf"x \cdot w + b \\ &= {total}" if steps.biased else rf"x \cdot w = {z:z.3f}"
+    name, last = "GELU", rf"{z:z.3f} \times {steps.share:.4f}"
     if steps.activation == "relu":
-        last = rf"\max(0,\ {z:z.3f}) = {steps.output:z.3f}"
-    else:
-        last = rf"{z:z.3f} \times {steps.share:.4f} = {steps.output:z.3f}"
+        name, last = "ReLU", rf"\max(0,\ {z:z.3f})"
+    by, gate = ("", "") if steps.gate is None else (r" \cdot g", rf" \times ({steps.gate:z.3f})")
     return (
-        rf"\begin{{aligned}} z &= x \cdot w + b \\ &= {steps.product:z.3f} {sign} {abs(steps.bias):.3f} = {z:z.3f} "
-        r"\\[4pt] "
-        rf"a &= \text{{{'ReLU' if steps.activation == 'relu' else 'GELU'}}}(z) \\ &= {last} \end{{aligned}}"
+        rf"\begin{{aligned}} z &= {hidden} \\[4pt] a &= \text{{{name}}}(z){by} \\ &= {last}{gate} = "
+        rf"{steps.output:z.3f} \end{{aligned}}"
     )
 
 
@@ -201,9 +230,9 @@ def show_checks(view: FeedForwardView) -> None:
     steps = list(view.norms.values())[-1]
     largest = np.argsort(-np.abs(steps.x), kind="stable")
     hidden = view.layer.ffn_hidden[view.token].numpy()
-    bent = [int(i) for i in np.argsort(np.abs(hidden - _BENT), kind="stable")[:8]]
+    near = [int(i) for i in np.argsort(np.abs(hidden - _BENT), kind="stable")[:8]]
     candidates = (
-        next(filter(None, (ask.neuron_activation(view.trace, view.steps_of(i), view.token, i) for i in bent)), None),
+        next(filter(None, (ask.neuron_activation(view.trace, view.steps_of(i), view.token, i) for i in near)), None),
         next(filter(None, (ask.normalized_value(steps, int(i)) for i in largest[:8])), None),
         ask.shapes(view.config),
         ask.most_changed(view.trace, changes, view.layer.index),

@@ -59,7 +59,7 @@ class FeedForwardView(OneLayer):
 
     def steps_of(self, neuron: int) -> NeuronSteps:
         """A neuron at the chosen token, written out."""
-        return neuron_steps(self.layer, self.config.activation, self.token, neuron)
+        return neuron_steps(self.layer, self.config, self.token, neuron)
 
 
 def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:

@@ -53,7 +53,9 @@ def show_lens(view: PredictionView) -> None:
 
 
 def _say_what(view: PredictionView) -> None:
-    through = "final LayerNorm and output embeddings" if view.causal else "masked-language-model head"
+    through = "output embeddings" if view.causal else "masked-language-model head"
+    if view.trace.model.weights.final_norm is not None:
+        through = f"final LayerNorm and {through}"
     st.markdown(
         f"The **logit lens** stops after each layer and lets the model’s {through} read the hidden state as if it were "
         f"the last. {'A column shows what would be predicted to come after its token.' if view.causal else ''}"

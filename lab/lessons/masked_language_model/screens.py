@@ -99,7 +99,8 @@ def show_vector(view: PredictionView) -> None:
 def _show_steps(view: PredictionView, steps: read.HeadSteps) -> None:
     """The vectors of the head on the scale of its first and last; the dense layer may go far beyond."""
     head = view.model.weights.vocabulary_head
-    rows = {"hidden state": steps.hidden}
+    normed = steps.dense is not None and view.model.weights.final_norm is not None
+    rows = {"hidden state, final LayerNorm" if normed else "hidden state": steps.hidden}
     if head is not None and steps.dense is not None and steps.activation is not None:
         rows |= {"dense": steps.dense, head.activation.split("_")[0].upper(): steps.activation}
     rows["LayerNorm"] = steps.normed

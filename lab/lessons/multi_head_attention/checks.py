@@ -15,7 +15,7 @@ from lab.models.trace import Trace
 
 def parameters(config: ModelConfig, heads: int) -> Question | None:
     """How many numbers do W_Q, W_K, W_V and W_O hold with another number of heads?"""
-    d, now = config.width, attention_parameters(config.width)
+    d, now = config.width, attention_parameters(config)
     if heads == config.heads or d % heads:
         return None
     width, ratio = d // heads, heads / config.heads
@@ -26,17 +26,19 @@ def parameters(config: ModelConfig, heads: int) -> Question | None:
         else f"That is {times} {now:,}. Each head would also be {1 / ratio:g} times as wide.",
         round(now / ratio): "The number of heads and the width of a head change in opposite directions, and that "
         "leaves their product as it is.",
-        4 * width * (d + 1): f"That is one head of {width} dimensions. There are {heads}."
+        4 * width * (d + config.biases): f"That is one head of {width} dimensions. There are {heads}."
         if heads > 1
         else f"That is one head of {width} dimensions, and it is the only one.",
     }
     cut = f"{heads} heads of {width}" if heads > 1 else "one head"
-    right = f"Four matrices of {d} × {d} and four biases of {d}, in {cut} as in any other cut."
+    biases = f" and four biases of {d}" if config.biases else ""
+    right = f"Four matrices of {d} × {d}{biases}, in {cut} as in any other cut."
     options = {now: Option(f"{now:,}", right, correct=True)}
     for value, why in wrong.items():
         options.setdefault(value, Option(f"{value:,}", why))
+    with_biases = ", with their biases," if config.biases else ""
     prompt = (
-        f"W_Q, W_K, W_V and W_O of a layer, with their biases, hold {now:,} numbers in {config.heads} "
+        f"W_Q, W_K, W_V and W_O of a layer{with_biases} hold {now:,} numbers in {config.heads} "
         f"head{'s' if config.heads > 1 else ''}. How many would they hold with {heads} "
         f"head{'s' if heads > 1 else ''} in the same {d} dimensions?"
     )
@@ -119,16 +121,19 @@ def missing_share(trace: Trace, added: HeadSum, head: int, token: int) -> Questi
     mine, bias = float(added.parts[head, token, dimension]), float(added.bias[dimension])
     output = float(added.output[token, dimension])
     others = output - bias - mine
-    why = f"{output:.3f} − ({others:.3f}) − ({bias:.3f}) = {mine:.3f}."
+    biased = trace.model.config.biases
+    why = f"{output:.3f} − ({others:.3f}){f' − ({bias:.3f})' if biased else ''} = {mine:.3f}."
     wrong = {
-        output - others: f"This leaves the bias out: {output:.3f} − ({others:.3f}).",
-        others + bias - output: "This has the wrong sign: the heads and the bias add up to the output.",
+        **({output - others: f"This leaves the bias out: {output:.3f} − ({others:.3f})."} if biased else {}),
+        others + bias - output: f"This has the wrong sign: the heads{' and the bias' if biased else ''} add up to the "
+        "output.",
         output / heads: f"This shares the output equally between {heads} heads.",
         output: "This is what all of them add up to.",
     }
+    also = f", the bias {bias:.3f}" if biased else ""
     prompt = (
         f"In dimension {dimension + 1}, the attention output of {named(trace, token)} is {output:.3f}. All heads but "
-        f"head {head + 1} add {others:.3f} to it, the bias {bias:.3f}. What does head {head + 1} add?"
+        f"head {head + 1} add {others:.3f} to it{also}. What does head {head + 1} add?"
     )
     return numeric("missing-share", prompt, (mine, why), wrong, Quantity("{:.3f}".format, apart=0.01))
 

@@ -91,11 +91,13 @@ def show_count(view: OneHead) -> None:
     question = ask.parameters(config, 1)
     if question is not None and not predict(LESSON, question):
         return
-    d, counted = config.width, measure.counted_parameters(view.layer)
-    number = f"{measure.attention_parameters(d):,}".replace(",", "{,}")
-    st.latex(rf"4 \cdot d\,(d + 1) = 4 \cdot {d} \cdot {d + 1} = {number}")
+    d, counted = config.width, measure.counted_parameters(view.layer, config)
+    number = f"{measure.attention_parameters(config):,}".replace(",", "{,}")
+    each, own = ("(d + 1)", d + 1) if config.biases else ("d", d)
+    st.latex(rf"4 \cdot d\,{each} = 4 \cdot {d} \cdot {own} = {number}")
+    with_biases = " with their biases" if config.biases else ""
     st.markdown(
-        f"That is $W_Q$, $W_K$, $W_V$ and $W_O$ with their biases in a layer of {escaped(trace.model.id)}; its own "
+        f"That is $W_Q$, $W_K$, $W_V$ and $W_O${with_biases} in a layer of {escaped(trace.model.id)}; its own "
         f"tensors hold **{counted:,}** numbers. The number of heads H is not in the formula: twice as many heads are "
         "half as wide."
     )
@@ -135,7 +137,7 @@ def _show_cuts(view: OneHead) -> None:
                 "width d_k = d / H": d // cut,
                 "a head’s W_Q": f"{d} × {d // cut}",
                 "a head’s rows of W_O": f"{d // cut} × {d}",
-                "parameters": measure.attention_parameters(d),
+                "parameters": measure.attention_parameters(config),
                 "attention weights": cut * n * n,
             }
             for cut in sorted({1, *near})

@@ -84,8 +84,10 @@ def show_concat(view: OneHead) -> None:
         f"The second strip keeps head {view.head + 1} alone: dimensions {view.head * d_k + 1} to "
         f"{(view.head + 1) * d_k}."
     )
+    bias = " + b_O" if view.trace.model.config.biases else ""
     st.latex(
-        r"\text{Concat}(\text{head}_1, \dots, \text{head}_H)\,W_O + b_O = \sum_{h=1}^{H} \text{head}_h\,W_O^{(h)} + b_O"
+        rf"\text{{Concat}}(\text{{head}}_1, \dots, \text{{head}}_H)\,W_O{bias} = "
+        rf"\sum_{{h=1}}^{{H}} \text{{head}}_h\,W_O^{{(h)}}{bias}"
     )
     st.markdown(
         f"$W_O$ is {d} × {d}. Head h meets only its own {d_k} rows, $W_O^{{(h)}}$ ({d_k} × {d}): a concatenation "
@@ -100,7 +102,8 @@ def _show_one_number(view: OneHead) -> None:
     added, token = _added(view), view.query
     dimension = int(np.abs(added.parts[view.head, token]).argmax())
     shares = added.parts[:, token, dimension]
-    bias, output = float(added.bias[dimension]), float(added.output[token, dimension])
+    biases = {"bias b_O": float(added.bias[dimension])} if view.trace.model.config.biases else {}
+    output = float(added.output[token, dimension])
     context = view.layer.context[view.head, token]
     column = view.layer.weights.w_o.unflatten(0, (len(shares), -1))[view.head, :, dimension]
     # Not the first products: in a toy's sparse matrix they are zeros.
@@ -114,8 +117,13 @@ def _show_one_number(view: OneHead) -> None:
     st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
     table = pd.DataFrame(
         {
-            "part": [*head_labels(view.trace), "bias b_O", "sum", "attention output of the layer"],
-            f"dimension {dimension + 1}": [*shares.tolist(), bias, float(shares.sum()) + bias, output],
+            "part": [*head_labels(view.trace), *biases, "sum", "attention output of the layer"],
+            f"dimension {dimension + 1}": [
+                *shares.tolist(),
+                *biases.values(),
+                float(shares.sum()) + sum(biases.values()),
+                output,
+            ],
         }
     )
     numbers = {table.columns[1]: st.column_config.NumberColumn(format="%.4f")}
@@ -128,7 +136,8 @@ def show_sum(view: OneHead) -> None:
     added, token = _added(view), view.query
     st.markdown(
         f"The same for all {added.parts.shape[-1]} dimensions of {view.token(token)}: each head through its slice of "
-        "$W_O$, the bias, their sum, and the layer’s own attention output."
+        f"$W_O$,{' the bias,' if view.trace.model.config.biases else ''} their sum, and the layer’s own attention "
+        "output."
     )
     draw(partial(figures.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     left, right = st.columns(2)

@@ -69,7 +69,7 @@ def _offered(trace: Trace) -> list[str]:
 def _changes(chosen: set[str], config: ModelConfig) -> Interventions:
     return Interventions(
         no_scaling=_SCALING in chosen,
-        no_causal_mask=_MASK in chosen and config.causal,
+        no_causal_mask=_MASK in chosen and (config.causal or config.window is not None),
         no_padding_mask=_MASK in chosen and not config.causal,
         no_values=_VALUES in chosen,
         softmax_over_queries=_QUERIES in chosen,
@@ -90,12 +90,16 @@ def _told(name: str, trace: Trace) -> str:
         f"{PADDING} padding tokens now follow yours. With the mask they get the weight 0 and change nothing. Without "
         "it, they are read like words."
     )
+    if config.window is not None:
+        mask = f"{mask} In the local layers it also hides what is more than {config.window} tokens away; without it, "
+        mask = f"{mask}these layers see all tokens, too."
     return {
         _SCALING: f"The scores stay √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so the "
         "softmax of every row is sharper.",
         _MASK: mask,
-        _VALUES: "$W_V$ is 0, so no token passes on anything of its own: each value is the bias $b_V$. Whatever the "
-        "weights are, all tokens collect the same.",
+        _VALUES: f"$W_V$ is 0, so no token passes on anything of its own: each value is "
+        f"{'the bias $b_V$' if config.biases else '0, as this model has no biases'}. Whatever the weights are, all "
+        "tokens collect the same.",
         _QUERIES: "Now the columns of the map add up to 1 and its rows do not: a token collects more than 1 in all, or "
         "less.",
         _OUTPUT: "What the heads collect is added to the token as it is. The map of layer 1 stays; what layer 1 hands "

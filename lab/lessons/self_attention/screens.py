@@ -53,7 +53,10 @@ def _choose(view: OneHead, question: Question | None = None) -> bool:
 def _explain(view: OneHead) -> None:
     """What attention is, before anything is asked about it."""
     config = view.trace.model.config
+    window = view.layer.weights.window
     seen = "itself and the tokens before it" if config.causal else "all tokens, itself included"
+    if window is not None:
+        seen = f"the tokens up to {window} places away, itself included (this layer is **local**)"
     st.markdown(
         f"**Attention** lets each token collect from {seen}. It gives every one of them a **weight**; all weights of a "
         "token add up to 1. What is collected is mixed in these proportions. A token **attends** to another when it "
@@ -71,10 +74,25 @@ def show_queries_and_keys(view: OneHead) -> None:
         f"it offers, and a **value**, what it passes on."
     )
     draw(view.figure(figures.query_key_value), "query-key-value")
-    st.latex(r"\begin{aligned} Q & = xW_Q + b_Q \\ K & = xW_K + b_K \\ V & = xW_V + b_V \end{aligned}")
+    st.latex(_projections(view))
+    if view.layer.weights.rotary is not None:
+        st.markdown(
+            "$R$ **turns** the query and the key by the position of their token; the value stays as it is. Lesson 2 "
+            "shows how, in its step **Rotary**."
+        )
     if view.trace.model.id == CONSTRUCTED:
         _show_construction(view)
     code(forward.project_qkv, forward.split_heads)
+
+
+def _projections(view: OneHead) -> str:
+    """How x becomes query, key and value in this model."""
+    turn = r"R\," if view.layer.weights.rotary is not None else ""
+    biased = view.trace.model.config.biases
+    rows = [
+        rf"{name} & = {turn if name != 'V' else ''}xW_{name}" + (f" + b_{name}" if biased else "") for name in "QKV"
+    ]
+    return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
 
 
 def _show_construction(view: OneHead) -> None:
@@ -115,16 +133,43 @@ def show_scale(view: OneHead) -> None:
     st.markdown(
         f"A score adds up {d_k} products, and a sum of many products spreads widely. {d_k} independent products add up "
         f"to a sum that spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. Dividing by √{d_k} brings that "
-        "back. "
-        + (
-            "This model then masks what comes after the query: the score becomes −∞ and the weight 0."
-            if view.trace.model.config.causal
-            else "Then comes the mask. It hides nothing here: every token may see every other. It has work where a "
-            "text is filled up with padding; see **Break it**."
-        )
+        f"back. {_about_mask(view)}"
     )
     draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
+    if view.layer.weights.window is not None:
+        draw(view.figure(figures.local_scores), "window")
     code(forward.scale, forward.mask)
+
+
+def _about_mask(view: OneHead) -> str:
+    """What the mask hides in this layer from this query."""
+    config, window, n = view.trace.model.config, view.layer.weights.window, len(view.trace)
+    if config.causal:
+        return "This model then masks what comes after the query: the score becomes −∞ and the weight 0."
+    if window is not None:
+        first, last = max(0, view.query - window), min(n - 1, view.query + window)
+        hidden = n - 1 - last + first
+        here = (
+            f"From {view.token(view.query)}, token {view.query + 1}, it hides {hidden} of the {n} tokens: it sees "
+            f"tokens {first + 1} to {last + 1}."
+            if hidden
+            else f"From {view.token(view.query)} it hides nothing: all {n} tokens are near enough."
+        )
+        return (
+            f"Then comes the mask. This layer is **local**: a query sees only the {window} tokens before it and the "
+            f"{window} after it. The score of any other becomes −∞ and its weight 0. {here}"
+        )
+    there = ""
+    if config.window is not None:
+        local = [str(i + 1) for i, w in enumerate(view.trace.model.weights.layers) if w.window is not None]
+        there = (
+            f" This layer is **global**; in the local layers of this model ({', '.join(local)}) the mask hides what is "
+            f"more than {config.window} tokens away. Choose one in the sidebar."
+        )
+    return (
+        "Then comes the mask. It hides nothing here: every token may see every other. It has work where a text is "
+        f"filled up with padding; see **Break it**.{there}"
+    )
 
 
 def show_softmax(view: OneHead) -> None:

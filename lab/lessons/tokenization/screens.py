@@ -85,8 +85,11 @@ def show_normalization(view: TokenizationView) -> None:
             _stages(steps)
         else:
             plain(steps.text)
-            characters, read = count(len(steps.text), "character"), count(len(steps.text.encode()), "byte")
-            st.markdown(f"{view.model} changes no character. It reads the {characters} as {read} of UTF-8.")
+            characters, read = count(len(steps.composed), "character"), count(len(steps.composed.encode()), "byte")
+            changed = "changes no character"
+            if steps.composed != steps.text:
+                changed = "joins letters and the marks above or below them into one character each (NFC)"
+            st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
     if any(isinstance(steps, BpeSteps) for steps in view.reading.texts):
         _bytes(view)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from lab.models.config import ACTIVATIONS, CheckpointError, ModelConfig
 from lab.models.families.reader import Reader, whole_number
@@ -164,6 +164,10 @@ class Family(ABC):
         """The standard deviation from which Hugging Face draws the tensor ``name``."""
         return float(raw.get("initializer_range") or 0.02)
 
+    def initial_cut(self, raw: Mapping[str, Any]) -> float | None:
+        """At how many standard deviations that draw is cut off, or None."""
+        return None
+
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
         """The row of the table ``name`` that Hugging Face leaves 0, or None."""
         return None
@@ -173,3 +177,7 @@ class Family(ABC):
     @abstractmethod
     def reference_class(self, weights: Weights) -> str:
         """The name of Hugging Face's class with just the heads that the checkpoint has."""
+
+    def turned(self, base: nn.Module, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Hugging Face's queries and keys (H, n, d_k) of a layer as its scores take them: turned, if they are."""
+        return query, key

@@ -46,12 +46,16 @@ class Reader:
             raise CheckpointError(f"{name!r} has shape {tuple(tensor.shape)}; config.json asks for {shape}.")
         return tensor.to(torch.float32)
 
-    def norm(self, name: str, width: int) -> Norm:
-        return Norm(self.take(f"{name}.weight", width), self.take(f"{name}.bias", width))
+    def norm(self, name: str, width: int, bias: bool = True) -> Norm:
+        return Norm(self.take(f"{name}.weight", width), self._bias(name, width, bias))
 
-    def linear(self, name: str, inputs: int, outputs: int) -> tuple[Tensor, Tensor]:
+    def linear(self, name: str, inputs: int, outputs: int, bias: bool = True) -> tuple[Tensor, Tensor]:
         """A torch ``Linear``, stored (out, in): transposed to (in, out), without a copy."""
-        return self.take(f"{name}.weight", outputs, inputs).T, self.take(f"{name}.bias", outputs)
+        return self.take(f"{name}.weight", outputs, inputs).T, self._bias(name, outputs, bias)
+
+    def _bias(self, name: str, width: int, there: bool) -> Tensor:
+        """The bias; zeros for an architecture that has none, which adds nothing."""
+        return self.take(f"{name}.bias", width) if there else torch.zeros(width)
 
     def conv1d(self, name: str, inputs: int, outputs: int) -> tuple[Tensor, Tensor]:
         """GPT-2's ``Conv1D``, stored (in, out) already."""

@@ -8,12 +8,12 @@ from typing import Any
 from torch import Tensor
 
 from lab.models.config import CheckpointError, ModelConfig
-from lab.models.families import bert, distilbert, electra, gpt2, roberta
+from lab.models.families import bert, distilbert, electra, gpt2, modernbert, roberta
 from lab.models.families.family import Family
 from lab.models.weights import Weights
 
 FAMILIES: Mapping[str, Family] = {
-    each.name: each for each in (bert.FAMILY, roberta.FAMILY, electra.FAMILY, distilbert.FAMILY, gpt2.FAMILY)
+    module.FAMILY.name: module.FAMILY for module in (bert, roberta, electra, distilbert, gpt2, modernbert)
 }
 
 

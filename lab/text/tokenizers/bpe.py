@@ -1,4 +1,4 @@
-"""Byte-level byte-pair encoding, step by step, as GPT-2 and RoBERTa use it.
+"""Byte-level byte-pair encoding, step by step, as GPT-2, RoBERTa and ModernBERT use it.
 
 Sennrich et al. 2016 (§3.2) learn a ranked list of merges from a corpus; a word is encoded by
 applying them, the best-ranked first. Radford et al. 2019 (§2.2) start from bytes instead of
@@ -21,7 +21,7 @@ from tokenizers import Tokenizer, models
 from lab.text.tokenizers import characters
 from lab.text.tokenizers.added_tokens import Segment, split_added_tokens
 from lab.text.tokenizers.bpe_rules import BpeRules, read_rules
-from lab.text.tokenizers.normalization import AlignedText
+from lab.text.tokenizers.normalization import AlignedText, compose
 from lab.text.tokenizers.pieces import Piece, PreToken, Span, Steps, require_encodable
 
 # Published as: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
@@ -82,7 +82,13 @@ class BpeWord(PreToken):
 
 @dataclass(frozen=True, slots=True)
 class BpeSteps(Steps[BpeWord]):
-    """A text on its way through a byte-level BPE tokenizer."""
+    """A text on its way through a byte-level BPE tokenizer.
+
+    Attributes:
+        composed: The text as its bytes are read: with letters and marks joined, where the tokenizer does that.
+    """
+
+    composed: str
 
 
 def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
@@ -92,8 +98,8 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
     padding off: tokens, ids, offsets and word ids.
 
     Args:
-        tokenizer: With the model BPE, a ``ByteLevel`` pre-tokenizer and no normalizer: GPT-2,
-            RoBERTa.
+        tokenizer: With the model BPE, a ``ByteLevel`` pre-tokenizer and no normalizer (GPT-2,
+            RoBERTa) or NFC (ModernBERT).
         text: Any text. Lone surrogates have to be replaced by the caller.
 
     Returns:
@@ -107,11 +113,14 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
     rules = read_rules(tokenizer)
     segments = [Segment(AlignedText.original(text), None)]
     segments = split_added_tokens(tokenizer, segments)
-    segments = split_added_tokens(tokenizer, segments, normalize=_as_it_is)
+    normalize = compose if rules.composes else _as_it_is
+    segments = [each if each.token_id is not None else Segment(normalize(each.aligned), None) for each in segments]
+    composed = "".join(segment.aligned.text for segment in segments)
+    segments = split_added_tokens(tokenizer, segments, normalize=normalize)
     words = tuple(word for segment in segments for word in _segment_words(rules, segment))
     for add_prefix_space in rules.trims:
         words = _trim(words, add_prefix_space)
-    return BpeSteps(text, words)
+    return BpeSteps(text, words, composed)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class BpeRules:
             space is given one.
         use_regex: Whether text is cut by GPT-2's regular expression first.
         ignore_merges: Whether a pre-token that is in the vocabulary is taken whole.
+        composes: Whether letters and their marks are joined first (NFC), as in ModernBERT.
         trims: For each post-processor that trims white space off the offsets, in order, its own
             ``add_prefix_space``. Mostly none or one.
     """
@@ -31,19 +32,21 @@ class BpeRules:
     add_prefix_space: bool
     use_regex: bool
     ignore_merges: bool
+    composes: bool
     trims: tuple[bool, ...]
 
 
 def read_rules(tokenizer: Tokenizer) -> BpeRules:
-    """Read the rules of a tokenizer built like GPT-2's or RoBERTa's.
+    """Read the rules of a tokenizer built like GPT-2's, RoBERTa's or ModernBERT's.
 
     The merges are read once for each tokenizer object, everything else afresh: to change the
     merges, make a new tokenizer.
 
     Raises:
-        ValueError: Naming the first part that is not byte-level BPE as in GPT-2 and RoBERTa.
+        ValueError: Naming the first part that is not byte-level BPE as in these.
     """
     model, pre_tokenizer = tokenizer.model, tokenizer.pre_tokenizer
+    composes = isinstance(tokenizer.normalizer, normalizers.NFC)
     if not isinstance(model, models.BPE):
         raise ValueError(
             f"bpe_steps needs a BPE tokenizer, but this one is {type(model).__name__}. "
@@ -55,19 +58,22 @@ def read_rules(tokenizer: Tokenizer) -> BpeRules:
             f"{type(pre_tokenizer).__name__}."
         )
     for name, value in (
-        ("normalizer", tokenizer.normalizer),
+        ("normalizer but NFC", None if composes else tokenizer.normalizer),
         ("dropout", model.dropout),
         ("continuing_subword_prefix", model.continuing_subword_prefix),
         ("end_of_word_suffix", model.end_of_word_suffix),
     ):
         if value:
-            raise ValueError(f"bpe_steps explains GPT-2 and RoBERTa, which have no {name}; this one has {value!r}.")
+            raise ValueError(
+                f"bpe_steps explains GPT-2, RoBERTa and ModernBERT, which have no {name}; this one has {value!r}."
+            )
     return BpeRules(
         model,
         _merge_ranks(tokenizer, tokenizer.get_vocab_size(with_added_tokens=False)),
         pre_tokenizer.add_prefix_space,
         pre_tokenizer.use_regex,
         model.ignore_merges,
+        composes,
         tuple(_trims(tokenizer.post_processor)),
     )
 

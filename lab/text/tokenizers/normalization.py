@@ -7,6 +7,7 @@ as the ``tokenizers`` library restates them in ``BertNormalizer``.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -108,6 +109,35 @@ def strip_accent_marks(aligned: AlignedText) -> AlignedText:
     )
 
 
+def compose(aligned: AlignedText) -> AlignedText:
+    """NFC (Unicode Standard Annex 15): letters and their marks joined wherever a joint character exists.
+
+    The library counts for each character how many it was made of, and hands out the original spans by these counts,
+    in reading order. We follow it.
+    """
+    if aligned.text.isascii():
+        return aligned
+    kept: list[tuple[str, int]] = []  # a character, and how many more the text has for it than before
+    start, blocked = -1, 0  # the last character that a mark can join; the class of the last mark that did not
+    for combining, part, first in _decomposed(aligned.text):
+        more = 0 if first else 1
+        joint = unicodedata.normalize("NFC", kept[start][0] + part) if start >= 0 else ""
+        if len(joint) == 1 and (start == len(kept) - 1 or blocked < combining):
+            kept[start] = (joint, kept[start][1] + more - 1)
+            continue
+        if combining == 0:
+            start, blocked = len(kept), 0
+        else:
+            blocked = combining
+        kept.append((part, more))
+
+    place, pairs = 0, []
+    for character, more in kept:
+        pairs.append((character, aligned.spans[max(place - 1, 0) if more > 0 else place]))
+        place += 1 - more if more <= 0 else 0
+    return _rebuild(iter(pairs))
+
+
 def _decompose(aligned: AlignedText) -> AlignedText:
     """NFD: each character decomposed, then runs of marks sorted by combining class.
 
@@ -115,9 +145,20 @@ def _decompose(aligned: AlignedText) -> AlignedText:
     hands out the original spans in reading order: the first part of each decomposition takes
     the next span and every other part repeats the last one taken. We follow it.
     """
+    source = iter(aligned.spans)
+    span = (0, 0)
+    pairs: list[tuple[str, Span]] = []
+    for _, part, takes_next in _decomposed(aligned.text):
+        span = next(source) if takes_next else span
+        pairs.append((part, span))
+    return _rebuild(iter(pairs))
+
+
+def _decomposed(text: str) -> list[tuple[int, str, bool]]:
+    """The parts of all characters in order: combining class, character, whether it was the first part of its own."""
     ordered: list[tuple[int, str, bool]] = []
     run_start = 0
-    for character in aligned.text:
+    for character in text:
         for index, part in enumerate(characters.decompose(character)):
             combining = characters.combining_class(part)
             if combining == 0:
@@ -125,14 +166,7 @@ def _decompose(aligned: AlignedText) -> AlignedText:
                 run_start = len(ordered)
             ordered.append((combining, part, index == 0))
     ordered[run_start:] = sorted(ordered[run_start:], key=lambda entry: entry[0])
-
-    source = iter(aligned.spans)
-    span = (0, 0)
-    pairs: list[tuple[str, Span]] = []
-    for _, part, takes_next in ordered:
-        span = next(source) if takes_next else span
-        pairs.append((part, span))
-    return _rebuild(iter(pairs))
+    return ordered
 
 
 def _pairs(aligned: AlignedText) -> Iterator[tuple[str, Span]]:

@@ -23,13 +23,13 @@ def tokenization_steps(tokenizer: Tokenizer, text: str) -> TokenizationSteps:
 
     Raises:
         ValueError: If the model is neither WordPiece nor BPE, if another part of the tokenizer
-            differs from those of BERT, GPT-2 and RoBERTa, or if the text holds a lone surrogate.
+            differs from those of BERT, GPT-2, RoBERTa and ModernBERT, or if the text holds a lone surrogate.
     """
     if isinstance(tokenizer.model, models.WordPiece):
         return wordpiece_steps(tokenizer, text)
     if isinstance(tokenizer.model, models.BPE):
         return bpe_steps(tokenizer, text)
     raise ValueError(
-        f"The lab explains WordPiece (BERT) and byte-level BPE (GPT-2, RoBERTa) tokenizers; "
+        f"The lab explains WordPiece (BERT) and byte-level BPE (GPT-2, RoBERTa, ModernBERT) tokenizers; "
         f"this one is {type(tokenizer.model).__name__}."
     )

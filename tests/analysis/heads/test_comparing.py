@@ -25,7 +25,7 @@ from tests.checkpoints import HEADS, WIDTH, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.reference import HEAD_WIDTH, SENTENCE, load_theirs
 
-FAMILIES: tuple[Family, ...] = ("bert", "gpt2", "distilbert")
+FAMILIES: tuple[Family, ...] = ("bert", "gpt2", "distilbert", "modernbert")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -53,11 +53,12 @@ def test_a_part_is_what_hugging_face_s_output_projection_makes_of_that_head_alon
 @pytest.mark.parametrize("family", FAMILIES)
 def test_parameters_are_hugging_face_s(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
     folder = tiny_checkpoint(family)
-    layer = lab.trace(lab.load_model(folder), SENTENCE).layer(0)
+    model = lab.load_model(folder)
+    layer = lab.trace(model, SENTENCE).layer(0)
     theirs = load_theirs(folder, family)
-    attention = theirs.part("attention", "attention", "attn", 0)
+    attention = theirs.part("attention", "attention", "attn", "attn", 0)
     count = sum(p.numel() for name, p in attention.named_parameters() if "LayerNorm" not in name)
-    assert counted_parameters(layer) == attention_parameters(WIDTH) == count
+    assert counted_parameters(layer, model.config) == attention_parameters(model.config) == count
 
 
 def nats(row: list[float]) -> float:

@@ -48,7 +48,8 @@ def their_state(folder: Path) -> dict[str, torch.Tensor]:
 def test_parts_are_those_the_family_has(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
     trace = run(tiny_checkpoint, family, PAIR)
     found = parts(trace)
-    missing = {"gpt2": {"segment", "LayerNorm"}, "distilbert": {"segment"}}.get(family, set())
+    lacking = {"gpt2": {"segment", "LayerNorm"}, "distilbert": {"segment"}, "modernbert": {"position", "segment"}}
+    missing = lacking.get(family, set())
     assert set(found) == {"token", "position", "segment", "sum", "LayerNorm"} - missing
     np.testing.assert_allclose(
         found["sum"], sum(found[name] for name in ("token", "position", "segment") if name in found), atol=1e-6
@@ -94,6 +95,11 @@ def test_position_rows_begin_where_the_first_token_stands(
     np.testing.assert_array_equal(position_rows(trace, 9), table[first : first + 9].numpy())
     np.testing.assert_array_equal(position_rows(trace, len(trace)), parts(trace)["position"])
     assert len(position_rows(trace, 10_000)) == 512
+
+
+def test_there_are_no_position_rows_without_a_table(tiny_checkpoint: TinyCheckpoint) -> None:
+    with pytest.raises(ValueError, match="has learned no vectors of positions"):
+        position_rows(run(tiny_checkpoint, "modernbert"), 9)
 
 
 @pytest.mark.parametrize("change", ["all 0", "swapped"])
@@ -182,6 +188,17 @@ def test_a_causal_mask_tells_the_order_even_without_positions(order: Order, tiny
     assert masked.layers[0] == 0  # the embeddings themselves know nothing of order
     assert not masked.follows
     assert permutation_gap(trace, order, replace(ZEROED, no_causal_mask=True)).follows
+
+
+@pytest.mark.parametrize("order", get_args(Order))
+def test_a_window_tells_which_tokens_are_near_even_without_positions(
+    order: Order, tiny_checkpoint: TinyCheckpoint
+) -> None:
+    trace = run(tiny_checkpoint, "modernbert")
+    # Read backwards, each token has the same tokens within its window.
+    assert permutation_gap(trace, order, ZEROED).follows == (order == "reversed")
+    assert permutation_gap(trace, order, replace(ZEROED, no_causal_mask=True)).follows
+    assert not permutation_gap(trace, order, Interventions()).follows
 
 
 def test_the_gap_in_a_loop(tiny_checkpoint: TinyCheckpoint) -> None:

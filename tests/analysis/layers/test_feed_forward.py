@@ -19,7 +19,7 @@ from tests.conftest import TinyCheckpoint
 
 EARLIER = "The sleepy cat sat on the mat."
 TEXT = "The unhappily café 🙂 doesn't wait for the cat."
-FAMILIES: tuple[Family, ...] = ("bert", "distilbert", "electra", "gpt2")
+FAMILIES: tuple[Family, ...] = ("bert", "distilbert", "electra", "gpt2", "modernbert")
 
 
 def traced(tiny_checkpoint: TinyCheckpoint, family: Family) -> Trace:
@@ -36,6 +36,7 @@ def theirs(model: LoadedModel, family: Family, layer: int, ids: tuple[int, ...])
         "electra": ("encoder.layer.{}.intermediate.dense", "encoder.layer.{}.output.dense"),
         "distilbert": ("transformer.layer.{}.ffn.lin1", "transformer.layer.{}.ffn.lin2"),
         "gpt2": ("h.{}.mlp.c_fc", "h.{}.mlp.c_proj"),
+        "modernbert": ("layers.{}.mlp.Wi", "layers.{}.mlp.Wo"),
     }[family]
     found: dict[str, Tensor] = {}
 
@@ -64,7 +65,7 @@ def test_a_neuron_written_out_is_hugging_face_s(tiny_checkpoint: TinyCheckpoint,
     layer = run.layer(1)
     assert torch.allclose(read.ffn_input(layer), expected["first in"], atol=1e-5)
     for token, neuron in ((0, 0), (3, 17), (len(run) - 1, FEED_FORWARD - 1)):
-        steps = read.neuron_steps(layer, run.model.config.activation, token, neuron)
+        steps = read.neuron_steps(layer, run.model.config, token, neuron)
         assert steps.hidden == pytest.approx(expected["first out"][token, neuron].item(), abs=1e-4)
         assert steps.output == pytest.approx(expected["second in"][token, neuron].item(), abs=1e-4)
         by_loop = sum(float(a) * float(b) for a, b in zip(steps.vector, steps.column, strict=True))

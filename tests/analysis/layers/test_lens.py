@@ -19,7 +19,7 @@ from tests.conftest import TinyCheckpoint
 
 TEXT = "The unhappily café doesn't wait for the cat."
 PLACES = (1, 4, 2, 6)
-PREDICTING: tuple[Family, ...] = ("bert", "distilbert", "roberta", "gpt2")
+PREDICTING: tuple[Family, ...] = ("bert", "distilbert", "roberta", "gpt2", "modernbert")
 
 
 def run(tiny_checkpoint: TinyCheckpoint, family: Family) -> tuple[Trace, tuple[int | None, ...]]:
@@ -45,6 +45,9 @@ def their_logits(tiny_checkpoint: TinyCheckpoint, family: Family) -> list[Tensor
             return [module.lm_head(module.transformer.ln_f(x))[0] for x in states[:-1]] + [
                 module.lm_head(states[-1])[0]
             ]
+        if family == "modernbert":  # as in GPT-2
+            normed = [module.model.final_norm(x) for x in states[:-1]] + [states[-1]]
+            return [module.decoder(module.head(x))[0] for x in normed]
         if family == "distilbert":
             gelu = torch.nn.functional.gelu
             steps = [module.vocab_layer_norm(gelu(module.vocab_transform(x))) for x in states]

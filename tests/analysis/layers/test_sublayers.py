@@ -23,6 +23,7 @@ NORMS: dict[Family, tuple[str, str]] = {
     "bert": ("encoder.layer.{}.attention.output.LayerNorm", "encoder.layer.{}.output.LayerNorm"),
     "distilbert": ("transformer.layer.{}.sa_layer_norm", "transformer.layer.{}.output_layer_norm"),
     "gpt2": ("h.{}.ln_1", "h.{}.ln_2"),
+    "modernbert": ("layers.{}.attn_norm", "layers.{}.mlp_norm"),
 }
 
 
@@ -49,7 +50,7 @@ def their_norms(run: Trace, family: Family, layer: int) -> list[tuple[Tensor, Te
     return found
 
 
-@pytest.mark.parametrize("family", ["bert", "distilbert", "gpt2"])
+@pytest.mark.parametrize("family", NORMS)
 def test_every_stage_of_layer_norm_ends_in_hugging_face_s_output(
     tiny_checkpoint: TinyCheckpoint, family: Family
 ) -> None:
@@ -108,25 +109,30 @@ def test_changes_by_loops(tiny_checkpoint: TinyCheckpoint, family: Family) -> No
                 assert changes.cosine[index, at, token] == pytest.approx(cosine, abs=1e-4)
 
 
-@pytest.mark.parametrize("family", ["bert", "distilbert", "gpt2"])
-def test_stages_follow_from_each_other_in_the_order_shown(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
+@pytest.mark.parametrize(("family", "layer"), [*((family, 0) for family in NORMS), ("modernbert", 1)])
+def test_stages_follow_from_each_other_in_the_order_shown(
+    tiny_checkpoint: TinyCheckpoint, family: Family, layer: int
+) -> None:
     run = traced(tiny_checkpoint, family)
-    stages = read.stages(run.layer(0))
+    stages = read.stages(run.layer(layer))
     names = [stage.name for stage in stages]
     sublayer = "Self-attention"
-    if family == "gpt2":
+    if (family, layer) == ("modernbert", 0):
+        assert "LayerNorm 1" not in names, "the embeddings have just been through one"
+    elif family in ("gpt2", "modernbert"):
         assert names.index("LayerNorm 1") < names.index(sublayer) < names.index("Add 1")
     else:
         assert names.index(sublayer) < names.index("Add 1") < names.index("LayerNorm 1")
-    assert torch.equal(stages[0].vectors, run.hidden_states[0])
-    assert torch.equal(stages[-1].vectors, run.hidden_states[1])
+    assert torch.equal(stages[0].vectors, run.hidden_states[layer])
+    assert torch.equal(stages[-1].vectors, run.hidden_states[layer + 1])
     for at, stage in enumerate(stages):
         if stage.residual is not None:
             total = stages[stage.residual].vectors + stages[at - 1].vectors
             assert torch.allclose(stage.vectors, total, atol=1e-6)
         elif stage.name.startswith("LayerNorm"):
-            before, weights = stages[at - 1].vectors, run.layer(0).weights
+            before, weights = stages[at - 1].vectors, run.layer(layer).weights
             norm = weights.norm_1 if stage.name.endswith("1") else weights.norm_2
+            assert norm is not None
             own = nn.functional.layer_norm(before, (32,), norm.gamma, norm.beta, run.model.config.norm_eps)
             assert torch.allclose(stage.vectors, own, atol=1e-5)
 

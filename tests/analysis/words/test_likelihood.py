@@ -17,7 +17,7 @@ from tests.checkpoints import POSITIONS, Family
 from tests.conftest import TinyCheckpoint
 
 TEXT, PAIR = "The unhappily café 🙂 doesn't wait for the cat.", "It was tired, so the dog laughed."
-MASKED: tuple[Family, ...] = ("bert", "distilbert", "roberta")
+MASKED: tuple[Family, ...] = ("bert", "distilbert", "roberta", "modernbert")
 TOLERANCE = 1e-4
 
 

@@ -59,7 +59,7 @@ def test_special_tokens_cannot_be_hidden(read: Read) -> None:
     assert [encoding.tokens[place] for place in offered] == ["the", "cat", "sat", ".", "it", "was", "the", "river", "."]
 
 
-@pytest.mark.parametrize("family", ["bert", "roberta", "distilbert"])
+@pytest.mark.parametrize("family", ["bert", "roberta", "distilbert", "modernbert"])
 def test_a_typed_mask_counts_as_hidden(read: Read, family: Family) -> None:
     typed = {"roberta": "<mask>"}.get(family, "[MASK]")
     encoding, (_, mask_id) = read(f"The cat {typed} on the mat", family=family)

@@ -35,7 +35,7 @@ from tests.conftest import TinyCheckpoint
 
 TEXT, PAIR = "The unhappily café 🙂 doesn't wait for the cat.", "It was tired, so the dog laughed."
 PLACE = 5
-MASKED: tuple[Family, ...] = ("bert", "distilbert", "roberta")
+MASKED: tuple[Family, ...] = ("bert", "distilbert", "roberta", "modernbert")
 TOLERANCE = 1e-5
 
 
@@ -99,6 +99,7 @@ HEADS = {
     "bert": ("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm"),
     "distilbert": ("vocab_transform", "vocab_layer_norm"),
     "roberta": ("lm_head.dense", "lm_head.layer_norm"),
+    "modernbert": ("head.dense", "head.norm"),
 }
 
 

@@ -52,7 +52,7 @@ def test_lab_bert_s_shape() -> None:
     assert "wikinews-en" in found["Trained on"]
 
 
-@pytest.mark.parametrize(("family", "name"), [("gpt2", "GPT-2"), ("distilbert", "DistilBERT"), ("roberta", "RoBERTa")])
+@pytest.mark.parametrize(("family", "name"), [("gpt2", "GPT-2"), ("modernbert", "ModernBERT"), ("roberta", "RoBERTa")])
 def test_a_checkpoint_without_a_card(family: Family, name: str, tiny_checkpoint: TinyCheckpoint) -> None:
     folder = tiny_checkpoint(family)
     found = facts(folder, None)

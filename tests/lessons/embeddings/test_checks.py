@@ -125,6 +125,7 @@ def test_the_sum_and_its_norm_follow_from_the_numbers_in_the_prompt(traces: list
 def test_the_table_and_its_nearest_position(traces: list[Trace]) -> None:
     trace = traces[0]
     table = trace.model.weights.embeddings.position
+    assert table is not None
     question = ask.learned_numbers(trace.model.config, len(table), 32, len(trace))
     assert answer(question).text == f"{table.numel():,}"
     asked = 0

@@ -162,7 +162,7 @@ def test_the_activation_follows_from_the_prompt(traces: list[Trace]) -> None:
     asked = 0
     for run in traces:
         for token in range(len(run)):
-            steps = neuron_steps(run.layer(0), run.model.config.activation, token, 3 * token)
+            steps = neuron_steps(run.layer(0), run.model.config, token, 3 * token)
             question = ask.neuron_activation(run, steps, token, 3 * token)
             if question is None:
                 continue
@@ -202,4 +202,4 @@ def test_a_silent_network_asks_nothing_about_itself() -> None:
     layer = run.layer(0)
     assert ask.most_exciting_token(run, layer, 0) is None
     assert ask.most_changed(run, sublayer_changes(run), 0) is None
-    assert ask.neuron_activation(run, neuron_steps(layer, "gelu", 0, 0), 0, 0) is None
+    assert ask.neuron_activation(run, neuron_steps(layer, run.model.config, 0, 0), 0, 0) is None

@@ -92,6 +92,32 @@ def test_equals_the_library_on_every_kind_of_character() -> None:
         assert_same(tokenizer, bpe_steps(tokenizer, text))
 
 
+def composing(tokenizer: Tokenizer) -> Tokenizer:
+    """The same with ModernBERT's normalizer."""
+    copy = changed(tokenizer, added=[MASK])
+    copy.normalizer = normalizers.NFC()
+    return copy
+
+
+# Letters, marks of several classes in any order, Hangul in parts, and what NFC takes apart for good.
+_marked = st.text("ae s1\u0301\u0323\u0308\u0327\u0345é각\u1100\u1161\u11a8ạ́\u212b\u0958\u2126", max_size=12)
+
+
+@settings(max_examples=500)
+@given(texts | _marked, st.booleans())
+def test_equals_the_library_where_letters_and_marks_are_joined(text: str, prefix: bool) -> None:
+    tokenizer = composing(byte_level(prefix))
+    steps = bpe_steps(tokenizer, text)
+    assert_same(tokenizer, steps)
+    assert steps.composed == normalizers.NFC().normalize_str(text)
+
+
+def test_a_mark_after_its_letter_is_one_character() -> None:
+    steps = bpe_steps(composing(byte_level()), "cafe\u0301 x")
+    assert steps.composed == "café x"
+    assert bpe_steps(byte_level(), "cafe\u0301 x").composed == "cafe\u0301 x"
+
+
 def test_byte_symbols_are_gpt_2_s() -> None:
     symbols = byte_symbols()
     assert set(symbols) == set(pre_tokenizers.ByteLevel.alphabet())
@@ -210,8 +236,8 @@ def test_refuses_tokenizers_built_otherwise() -> None:
     with pytest.raises(ValueError, match="has NoneType"):
         bpe_steps(Tokenizer(models.BPE()), "a")
     normalized = changed(byte_level())
-    normalized.normalizer = normalizers.NFC()
-    with pytest.raises(ValueError, match="have no normalizer"):
+    normalized.normalizer = normalizers.NFKC()
+    with pytest.raises(ValueError, match="have no normalizer but NFC"):
         bpe_steps(normalized, "a")
     with pytest.raises(ValueError, match="have no dropout"):
         bpe_steps(merge_list("a b", dropout=0.5), "a")

@@ -1,0 +1,99 @@
+"""Rotary positions on screen: what turns, and why a turned query and a turned key know their distance alone."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.layers import rotary
+from lab.course.words import named
+from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import rotary_figures as figures
+from lab.lessons.embeddings.screens import LESSON, EmbeddingView
+from lab.models import forward
+from lab.ui.drawing import code, draw
+from lab.ui.one_head import choose_token
+from lab.ui.parameters import KEY_TOKEN, PE_BASE, PE_LENGTH
+from lab.ui.quiz import predict
+
+
+def show_rotary(view: EmbeddingView) -> None:
+    """The same word turned to many places; two words at each pair of places, turned and added to."""
+    st.markdown(
+        "A vector that is added mixes word and place in the same numbers. **Rotary positions** add nothing: they "
+        "**turn** (Su et al. 2021). Take two dimensions of a query as the coordinates of a hand on a dial. The token "
+        "at position p turns this hand by p · ω. Each pair of dimensions is a hand with its own ω; keys turn in the "
+        "same way."
+    )
+    st.markdown(_who_turns(view))
+    count, base = _settings(view)
+    draw(partial(figures.turned, view.trace, view.token, count, base), "turned")
+    st.markdown(
+        f"Row p is the vector of {view.word} at position p; position 0 leaves it as it is. The pairs on the left turn "
+        "fast, those on the right slowly. Turning changes no hand’s length."
+    )
+    turned = rotary.cosines(view.trace, (view.token, view.key), "rotary", count, base)
+    question = ask.moved_together(turned, named(view.trace, view.token), named(view.trace, view.key))
+    if question is not None and not predict(LESSON, question):
+        return
+    _compare(view, count, base)
+    st.latex(
+        r"\begin{aligned} R_p\,q \cdot R_r\,k & = q \cdot R_{r-p}\,k \\ \omega_m & = \text{base}^{-2m/d} \end{aligned}"
+    )
+    code(forward.rotate)
+
+
+def _settings(view: EmbeddingView) -> tuple[int, float]:
+    """Which two words, how many positions and which base."""
+    first, second, third, fourth = st.columns(4)
+    with first:
+        choose_token(view.trace, "As query", view.token)
+    with second:
+        choose_token(view.trace, "As key", view.key, KEY_TOKEN)
+    with third:
+        asked = PE_LENGTH.choose("Positions", 8)
+    with fourth:
+        base = PE_BASE.choose("Base")
+    there = view.trace.model.config.max_tokens
+    if there < asked:
+        st.caption(f"{view.model} has {there} positions, so no more are drawn.")
+    return min(asked, there), float(base)
+
+
+def _who_turns(view: EmbeddingView) -> str:
+    """Whether the model on screen does it, and with which bases."""
+    bases = {w.window is not None: w.rotary for w in view.trace.model.weights.layers if w.rotary is not None}
+    if not bases:
+        return (
+            f"{view.model} does not do this. It adds a vector that it has learned; see **Learned or computed**. "
+            "ModernBERT (Warner et al. 2024) turns."
+        )
+    told = " and ".join(
+        f"{base:,.0f} in its {'local' if local else 'global'} layers" for local, base in sorted(bases.items())
+    )
+    return f"{view.model} does this in every layer. The base of its ω is {told}."
+
+
+def _compare(view: EmbeddingView, count: int, base: float) -> None:
+    """The cosines of the two words: with vectors added, and turned."""
+    tokens, (added, *_) = (view.token, view.key), rotary.ways(view.trace)
+    places = st.columns(2)
+    for place, way in zip(places, (added, "rotary"), strict=True):
+        with place:
+            draw(partial(figures.cosines, view.trace, *tokens, way, count, base), f"cosines-{way}")
+    draw(partial(figures.by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
+    apart = {}
+    for way in rotary.ways(view.trace):
+        least, largest = rotary.by_offset(rotary.cosines(view.trace, tokens, way, count, base))
+        apart[way] = float((largest - least).max())
+    others = " and ".join(f"up to **{apart[way]:.3f}** with {figures.TITLES[way]}" for way in apart if way != "rotary")
+    st.markdown(
+        f"Along a diagonal the two words are equally far apart. Turned, their cosine is the same all along it: at one "
+        f"offset, no two values differ by more than **{apart['rotary']:.0e}**, which is rounding. It differs by "
+        f"{others}."
+    )
+    st.caption(
+        "Here the words’ own vectors stand for query and key; a layer multiplies them by its W_Q and W_K first. "
+        "Before sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
+    )

@@ -1,0 +1,153 @@
+"""ModernBERT (Warner et al. 2024): BERT with rotary positions, gated neurons, local layers, and no biases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from lab.models.config import CheckpointError, ModelConfig
+from lab.models.families.family import Family, Place, Settings
+from lab.models.families.reader import Reader, whole_number
+from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, VocabularyHead, Weights
+
+_LOCAL, _GLOBAL = "sliding_attention", "full_attention"
+# What config.json called the base of the wavelengths before version 5 of transformers, and its default.
+_BASES = {_LOCAL: ("local_rope_theta", 10_000.0), _GLOBAL: ("global_rope_theta", 160_000.0)}
+_BIASES = ("attention_bias", "mlp_bias", "norm_bias", "classifier_bias")
+
+
+class ModernBert(Family):
+    """ModernBERT. Queries, keys and values come out of one packed matrix, neurons and their gates out of another."""
+
+    name = "modernbert"
+    title = "ModernBERT"
+    prefix = "model."
+    decoder = "decoder.weight"
+    pre_norm = True
+    settings = Settings(activation="hidden_activation", eps="norm_eps", default_positions=8192, default_eps=1e-5)
+    layer_path = "layers.{}"
+    embedding_places: ClassVar[Mapping[str, Place]] = {
+        "token": ("embeddings.tok_embeddings", "out"),
+        "sum": ("embeddings.norm", "in"),
+        "norm": ("embeddings.norm", "out"),
+    }
+    layer_places: ClassVar[Mapping[str, Place]] = {
+        "input_norm": ("attn_norm", "out"),
+        "query": ("attn.Wqkv", "out"),
+        "key": ("attn.Wqkv", "out"),
+        "value": ("attn.Wqkv", "out"),
+        "context_concat": ("attn.Wo", "in"),
+        "attention_output": ("attn.Wo", "out"),
+        "attention_residual": ("mlp_norm", "in"),
+        "ffn_input_norm": ("mlp_norm", "out"),
+        "ffn_hidden": ("mlp.Wi", "out"),
+        "ffn_activation": ("mlp.Wo", "in"),
+        "ffn_output": ("mlp.Wo", "out"),
+        "output": ("", "out"),
+    }
+
+    def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
+        for name in _BIASES:
+            if raw.get(name):
+                raise CheckpointError(f"{name} is true; this lab computes ModernBERT as published, without biases.")
+        config = super().read_config(raw)
+        local = _LOCAL in _kinds(raw, config.layers)
+        window = whole_number(raw, "local_attention", 128) // 2 if local else None
+        return replace(config, gated=True, biases=False, window=window)
+
+    def read_embeddings(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any]) -> EmbeddingWeights:
+        at = f"{reader.prefix}embeddings."
+        return EmbeddingWeights(
+            token=reader.take(f"{at}tok_embeddings.weight", config.vocabulary, config.width),
+            position=None,
+            segment=None,
+            norm=reader.norm(f"{at}norm", config.width, bias=False),
+        )
+
+    def read_layer(self, reader: Reader, config: ModelConfig, number: int) -> LayerWeights:
+        at, d, d_ff = f"{reader.prefix}layers.{number}.", config.width, config.ffn_width
+        (w_qkv, b_qkv), (w_in, b_in) = (
+            reader.linear(f"{at}{name}", d, wide, bias=False)
+            for name, wide in (("attn.Wqkv", 3 * d), ("mlp.Wi", 2 * d_ff))
+        )
+        (w_q, w_k, w_v), (b_q, b_k, b_v) = w_qkv.split(d, dim=1), b_qkv.split(d)
+        (w_1, w_gate), (b_1, b_gate) = w_in.split(d_ff, dim=1), b_in.split(d_ff)
+        return LayerWeights(
+            *(w_q, b_q, w_k, b_k, w_v, b_v),
+            *reader.linear(f"{at}attn.Wo", d, d, bias=False),
+            # The embeddings have just been through a LayerNorm.
+            reader.norm(f"{at}attn_norm", d, bias=False) if number else None,
+            *(w_1, b_1),
+            *reader.linear(f"{at}mlp.Wo", d_ff, d, bias=False),
+            reader.norm(f"{at}mlp_norm", d, bias=False),
+            *(w_gate, b_gate),
+        )
+
+    def read_final_norm(self, reader: Reader, config: ModelConfig) -> Norm:
+        return reader.norm(f"{reader.prefix}final_norm", config.width, bias=False)
+
+    def read_vocabulary_head(
+        self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor
+    ) -> VocabularyHead | None:
+        if not reader.has_any("head.", "decoder."):
+            return None
+        w, b = reader.linear("head.dense", config.width, config.width, bias=False)
+        bias = reader.take("decoder.bias", config.vocabulary) if raw.get("decoder_bias", True) else None
+        norm = reader.norm("head.norm", config.width, bias=False)
+        activation = raw.get("classifier_activation", "gelu")
+        return VocabularyHead(self.read_decoder(reader, config, raw, token), bias, w, b, norm, activation)
+
+    def read_weights(self, raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
+        weights = super().read_weights(raw, tensors)
+        config = weights.config
+        layers = (
+            replace(layer, rotary=_base(raw, kind), window=config.window if kind == _LOCAL else None)
+            for layer, kind in zip(weights.layers, _kinds(raw, config.layers), strict=True)
+        )
+        return replace(weights, layers=tuple(layers))
+
+    def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
+        # What writes to the residual stream begins smaller, and so does the head.
+        writes = name.endswith(("Wo.weight", "head.dense.weight", "decoder.weight"))
+        return super().initial_std(name, raw) / (math.sqrt(2 * raw["num_hidden_layers"]) if writes else 1.0)
+
+    def initial_cut(self, raw: Mapping[str, Any]) -> float | None:
+        return float(raw.get("initializer_cutoff_factor", 2.0) or 3.0)
+
+    def reference_class(self, weights: Weights) -> str:
+        return "ModernBertForMaskedLM" if weights.vocabulary_head is not None else "ModernBertModel"
+
+    def turned(self, base: nn.Module, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        from transformers.models.modernbert.modeling_modernbert import ModernBertModel, apply_rotary_pos_emb
+
+        assert isinstance(base, ModernBertModel) and base.config.layer_types is not None
+        places = torch.arange(query.shape[-2])[None]
+        angles = base.rotary_emb(query, places, base.config.layer_types[layer])
+        turned_query, turned_key = apply_rotary_pos_emb(query[None], key[None], *angles)
+        return turned_query[0], turned_key[0]
+
+
+def _kinds(raw: Mapping[str, Any], layers: int) -> list[str]:
+    """Which layers are local: all but each third one, unless config.json names them."""
+    every = whole_number(raw, "global_attn_every_n_layers", 3)
+    named = raw.get("layer_types") or [_LOCAL if layer % every else _GLOBAL for layer in range(layers)]
+    if len(named) != layers or not {*named} <= {_LOCAL, _GLOBAL}:
+        raise CheckpointError(f"layer_types must name {layers} layers, each {_LOCAL!r} or {_GLOBAL!r}.")
+    return list(named)
+
+
+def _base(raw: Mapping[str, Any], kind: str) -> float:
+    """The base of the wavelengths of one kind of layer."""
+    called, default = _BASES[kind]
+    given = (raw.get("rope_parameters") or {}).get(kind) or {}
+    if given.get("rope_type", "default") != "default":
+        raise CheckpointError(f"rope_type is {given['rope_type']!r}; this lab computes only 'default'.")
+    return float(given.get("rope_theta", raw.get(called, default)))
+
+
+FAMILY = ModernBert()

@@ -1,0 +1,60 @@
+"""The offer of a download, how far it has come, and the way out of it; the page beside it stays usable."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.models import downloads
+from lab.models.catalogue import card
+from lab.ui import runs
+
+_POLL = 1.0  # seconds
+
+
+def offer(model_id: str, megabytes: int, instead: str) -> None:
+    """What stands on a page whose model is not here yet; ``instead`` is the model that the page shows until then."""
+    found = downloads.running(model_id)
+    error = None if found is None else found.error
+    failed = error is not None and _asked(model_id) in st.session_state
+    if found is not None and error is None:
+        _progress(model_id)
+    else:
+        if failed:
+            st.warning(f"{escaped(str(error))} You see {instead} instead.", icon=":material/cloud_off:")
+        with st.container(border=True):
+            st.markdown(
+                f"**{escaped(model_id)}** is not on this machine yet: about {megabytes} MB from the Hugging Face Hub."
+            )
+            st.button(
+                f"Download {megabytes} MB", key=f"_download.{model_id}", icon=":material/download:", on_click=_start,
+                args=(model_id,),
+            )  # fmt: skip
+    if not failed:
+        st.caption(f"Until then you see {instead}.")
+
+
+def _start(model_id: str) -> None:
+    """Only what this server offers is ever fetched, whatever a link asks for."""
+    entry = card(model_id)
+    if entry is not None and model_id in runs.model_ids() and runs.downloads_allowed():
+        st.session_state[_asked(model_id)] = True
+        downloads.start(entry)
+
+
+def _asked(model_id: str) -> str:
+    """The key under which a session remembers that it wanted this download: only it hears that one failed."""
+    return f"_asked.{model_id}"
+
+
+@st.fragment(run_every=_POLL)
+def _progress(model_id: str) -> None:
+    """The megabytes so far. When all have arrived, or none will, the whole page runs again."""
+    found = downloads.running(model_id)
+    if found is None or found.error is not None:
+        st.rerun()
+    with st.container(border=True):
+        so_far = f"{found.megabytes:.0f} of {found.planned} MB" if found.planned else "asking the Hub for its size"
+        st.progress(found.share, f"**{escaped(model_id)}**: {so_far}")
+        st.markdown("You can go on, on this page or any other: the download goes on, too.")
+        st.button("Stop", key=f"_stop.{model_id}", icon=":material/stop:", on_click=found.stop)

@@ -103,17 +103,23 @@ def _bert_headless(vocabulary: int) -> PreTrainedModel:
     return BertModel(_bert_config(vocabulary))
 
 
+# What most of Hugging Face's configurations call the same.
+_SIZES: dict[str, Any] = {
+    "hidden_size": WIDTH,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "intermediate_size": FEED_FORWARD,
+    "initializer_range": INITIAL_STD,
+}
+
+
 def _bert_config(vocabulary: int) -> BertConfig:
     from transformers import BertConfig
 
     return BertConfig(
         vocab_size=vocabulary,
-        hidden_size=WIDTH,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=HEADS,
-        intermediate_size=FEED_FORWARD,
+        **_SIZES,
         max_position_embeddings=POSITIONS,
-        initializer_range=INITIAL_STD,
     )
 
 
@@ -139,15 +145,11 @@ def _roberta(vocabulary: int) -> PreTrainedModel:
     return RobertaForMaskedLM(
         RobertaConfig(
             vocab_size=vocabulary,
-            hidden_size=WIDTH,
-            num_hidden_layers=LAYERS,
-            num_attention_heads=HEADS,
-            intermediate_size=FEED_FORWARD,
+            **_SIZES,
             # RoBERTa counts positions from padding_idx + 1 = 2, and has one segment.
             max_position_embeddings=POSITIONS + 2,
             type_vocab_size=1,
             layer_norm_eps=1e-5,
-            initializer_range=INITIAL_STD,
         )
     )
 
@@ -159,12 +161,8 @@ def _electra(vocabulary: int) -> PreTrainedModel:
         ElectraConfig(
             vocab_size=vocabulary,
             embedding_size=ELECTRA_EMBEDDING,
-            hidden_size=WIDTH,
-            num_hidden_layers=LAYERS,
-            num_attention_heads=HEADS,
-            intermediate_size=FEED_FORWARD,
+            **_SIZES,
             max_position_embeddings=POSITIONS,
-            initializer_range=INITIAL_STD,
         )
     )
 
@@ -193,14 +191,10 @@ def _modernbert(vocabulary: int) -> PreTrainedModel:
     return ModernBertForMaskedLM(
         ModernBertConfig(
             vocab_size=vocabulary,
-            hidden_size=WIDTH,
-            num_hidden_layers=LAYERS,
-            num_attention_heads=HEADS,
-            intermediate_size=FEED_FORWARD,
+            **_SIZES,
             max_position_embeddings=POSITIONS,
             local_attention=2 * WINDOW,
             layer_types=["full_attention", "sliding_attention"],
-            initializer_range=INITIAL_STD,
             pad_token_id=1,
             cls_token_id=2,
             sep_token_id=3,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 from tests.browser.chromium import LAUNCH_ARGUMENTS, MISSING, chromium_path
 
@@ -166,3 +166,13 @@ def pick(page: Page, box: str, option: str) -> None:
     found.click()
     page.get_by_role("option", name=option, exact=True).click()
     wait_idle(page)
+
+
+def scroller(page: Page) -> Locator:
+    """A view that scrolls inside itself: the head view, the model view."""
+    return page.locator(".scroller")
+
+
+def tooltip(page: Page) -> Locator:
+    """What such a view says under the pointer."""
+    return page.locator(".tooltip")

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import lab as python_lab
 from benchmarks.server import Lab
-from tests.browser.harness import EXTREMES, View, pick, wait_idle
+from tests.browser.harness import EXTREMES, View, pick, scroller, tooltip, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."
 PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
@@ -29,16 +29,8 @@ def open_view(page: Page, lab: Lab, params: Mapping[str, str] | None = None) -> 
     page.goto(
         f"{lab.url}/Head_view?" + urlencode({"text": TEXT, "layer": str(LAYER), **(params or {})}), timeout=90_000
     )
-    expect(figure(page)).to_be_visible(timeout=180_000)
+    expect(scroller(page)).to_be_visible(timeout=180_000)
     wait_idle(page)
-
-
-def figure(page: Page) -> Locator:
-    return page.locator(".scroller")
-
-
-def tip(page: Page) -> Locator:
-    return page.locator(".tooltip")
 
 
 def chip(page: Page, head: int) -> Locator:
@@ -129,15 +121,15 @@ def test_the_numbers_are_the_trace_s(lab: Lab, page: Page) -> None:
     open_view(page, lab)
     put(page, "click", "left", 4)
     put(page, "hover", "right", 2)
-    expect(tip(page)).to_contain_text("cat (5) → sleep (3)")
-    shown = tip(page).locator(".pair").all_inner_texts()
+    expect(tooltip(page)).to_contain_text("cat (5) → sleep (3)")
+    shown = tooltip(page).locator(".pair").all_inner_texts()
     assert [text.split() for text in shown] == [["head", str(h + 1), f"{weights[h, 4, 2]:.4f}"] for h in range(HEADS)]
     put(page, "click", "left", 4)
     chip(page, 3).dblclick()
     put(page, "hover", "right", 1)
-    expect(tip(page)).to_contain_text("the (2) is attended to by")
+    expect(tooltip(page)).to_contain_text("the (2) is attended to by")
     column = np.argsort(-weights[2, :, 1], kind="stable")[:8]
-    shown = tip(page).locator(".pair").all_inner_texts()
+    shown = tooltip(page).locator(".pair").all_inner_texts()
     assert [text.split()[-1] for text in shown] == [f"{weights[2, i, 1]:.4f}" for i in column]
     page.get_by_role("button", name="All", exact=True).click()
     page.mouse.move(0, 0)
@@ -156,40 +148,40 @@ def test_a_click_locks_and_frees(lab: Lab, page: Page, view: View) -> None:
     open_view(page, lab)
     put(page, "click", "left", 4)
     page.mouse.move(1, 1)
-    expect(figure(page)).to_have_class("scroller locked")
+    expect(scroller(page)).to_have_class("scroller locked")
     rows = numbers(page)
     assert {row[2] for row in rows} == {"5"}
     put(page, "click", "right", 2)
     assert {row[4] for row in numbers(page)} == {"3"}
     put(page, "click", "right", 2)
-    expect(figure(page)).to_have_class("scroller")
+    expect(scroller(page)).to_have_class("scroller")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
 def test_the_keyboard_does_what_the_mouse_does(lab: Lab, page: Page) -> None:
     weights = attention()
     open_view(page, lab)
-    figure(page).focus()
+    scroller(page).focus()
     for _ in range(5):
-        figure(page).press("ArrowDown")
-    expect(tip(page)).to_contain_text("cat (5) attends to")
-    figure(page).press("Enter")
-    expect(figure(page)).to_have_class("scroller locked")
+        scroller(page).press("ArrowDown")
+    expect(tooltip(page)).to_contain_text("cat (5) attends to")
+    scroller(page).press("Enter")
+    expect(scroller(page)).to_have_class("scroller locked")
     for _ in range(3):
-        figure(page).press("ArrowDown")
-    expect(tip(page)).to_contain_text("cat (5) → sleep (3)")
-    expect(tip(page)).to_contain_text(f"{weights[0, 4, 2]:.4f}")
-    expect(figure(page)).to_have_attribute(
+        scroller(page).press("ArrowDown")
+    expect(tooltip(page)).to_contain_text("cat (5) → sleep (3)")
+    expect(tooltip(page)).to_contain_text(f"{weights[0, 4, 2]:.4f}")
+    expect(scroller(page)).to_have_attribute(
         "aria-label", re.compile(rf"cat \(5\) → sleep \(3\); head 1 {weights[0, 4, 2]:.4f}")
     )
-    figure(page).press("Escape")
-    expect(figure(page)).to_have_class("scroller")
-    figure(page).press("ArrowRight")
-    expect(tip(page)).to_contain_text("cat (5) is attended to by")
-    figure(page).press("Home")
-    expect(tip(page)).to_contain_text("[CLS] (1) is attended to by")
-    figure(page).press("Escape")
-    expect(tip(page)).to_be_hidden()
+    scroller(page).press("Escape")
+    expect(scroller(page)).to_have_class("scroller")
+    scroller(page).press("ArrowRight")
+    expect(tooltip(page)).to_contain_text("cat (5) is attended to by")
+    scroller(page).press("Home")
+    expect(tooltip(page)).to_contain_text("[CLS] (1) is attended to by")
+    scroller(page).press("Escape")
+    expect(tooltip(page)).to_be_hidden()
 
 
 def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
@@ -255,7 +247,7 @@ def test_the_chosen_heads_go_into_the_link_when_asked(lab: Lab, page: Page) -> N
     page.wait_for_url("**heads=2.5*")
     assert pressed(page) == [2, 5]
     page.reload()
-    expect(figure(page)).to_be_visible(timeout=60_000)
+    expect(scroller(page)).to_be_visible(timeout=60_000)
     assert pressed(page) == [2, 5]
     pick(page, "Layer", "3")
     assert pressed(page) == [2, 5]
@@ -264,14 +256,14 @@ def test_the_chosen_heads_go_into_the_link_when_asked(lab: Lab, page: Page) -> N
 
 def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/head_view_alone?n=14&hostile=1")
-    expect(figure(page)).to_be_visible(timeout=60_000)
+    expect(scroller(page)).to_be_visible(timeout=60_000)
     for row in range(14):
         put(page, "hover", "left", row)
-        expect(tip(page)).to_contain_text(f"({row + 1}) attends to")
+        expect(tooltip(page)).to_contain_text(f"({row + 1}) attends to")
     put(page, "hover", "left", 3)
-    expect(tip(page)).to_contain_text("<img src=x onerror")
+    expect(tooltip(page)).to_contain_text("<img src=x onerror")
     put(page, "hover", "left", 4)
-    expect(tip(page)).to_contain_text("⟨202E⟩override")
+    expect(tooltip(page)).to_contain_text("⟨202E⟩override")
     rows = numbers(page)
     assert "'=1+1" in {row[3] for row in rows}
     assert page.locator(".root img, .root script").count() == 0
@@ -287,7 +279,7 @@ def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
 
 def test_png_and_svg_show_what_is_drawn(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/head_view_alone?n=12&heads=4")
-    expect(figure(page)).to_be_visible(timeout=60_000)
+    expect(scroller(page)).to_be_visible(timeout=60_000)
     chip(page, 2).dblclick()
     edges = len(numbers(page))
     with page.expect_download() as download:
@@ -306,28 +298,28 @@ def test_png_and_svg_show_what_is_drawn(alone: Lab, page: Page) -> None:
 
 def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/head_view_alone?n=512")
-    expect(figure(page)).to_be_visible(timeout=180_000)
+    expect(scroller(page)).to_be_visible(timeout=180_000)
     expect(page.locator(".status")).to_contain_text("strongest are drawn")
-    figure(page).focus()
-    figure(page).press("End")
-    figure(page).press("End")
-    expect(tip(page)).to_contain_text("(512) attends to")
-    assert figure(page).evaluate("box => box.scrollTop + box.clientHeight >= box.scrollHeight - 20")
+    scroller(page).focus()
+    scroller(page).press("End")
+    scroller(page).press("End")
+    expect(tooltip(page)).to_contain_text("(512) attends to")
+    assert scroller(page).evaluate("box => box.scrollTop + box.clientHeight >= box.scrollHeight - 20")
     page.get_by_label("Whole text at once").check()
-    expect(figure(page)).to_have_js_property("scrollTop", 0)
-    assert figure(page).evaluate("box => box.scrollHeight <= box.clientHeight + 2")
+    expect(scroller(page)).to_have_js_property("scrollTop", 0)
+    assert scroller(page).evaluate("box => box.scrollHeight <= box.clientHeight + 2")
 
 
 def test_another_layer_keeps_what_the_reader_chose(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/head_view_alone?n=12&heads=4")
-    expect(figure(page)).to_be_visible(timeout=60_000)
+    expect(scroller(page)).to_be_visible(timeout=60_000)
     chip(page, 2).dblclick()
     put(page, "click", "left", 4)
     share(page, 40)
     page.get_by_role("spinbutton", name="Layer").fill("2")
     page.get_by_role("spinbutton", name="Layer").press("Enter")
     wait_idle(page)
-    expect(figure(page)).to_have_class("scroller locked")
+    expect(scroller(page)).to_have_class("scroller locked")
     assert pressed(page) == [2]
     expect(page.locator("output")).to_have_text("40 %")
     assert {(row[0], row[2]) for row in numbers(page)} == {("2", "5")}

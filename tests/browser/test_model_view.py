@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import FloatRect, Page, expect
 
 import lab as python_lab
 from benchmarks.server import Lab
-from tests.browser.harness import VIEWS, View, pick, wait_idle
+from tests.browser.harness import VIEWS, View, pick, scroller, tooltip, wait_idle
 
 TEXT = "The cat sat on the mat. It slept."
 LONG = " ".join(["one two three four five six seven"] * 18)  # 128 tokens with [CLS] and [SEP]
@@ -23,22 +23,14 @@ HEADS = 8
 
 def open_view(page: Page, lab: Lab, **params: str) -> None:
     page.goto(f"{lab.url}/Model_view?" + urlencode({"text": TEXT, **params}))
-    expect(figure(page)).to_be_visible(timeout=180_000)
+    expect(scroller(page)).to_be_visible(timeout=180_000)
     wait_idle(page)
-
-
-def figure(page: Page) -> Locator:
-    return page.locator(".scroller")
-
-
-def tip(page: Page) -> Locator:
-    return page.locator(".tooltip")
 
 
 def told(page: Page) -> dict[str, str]:
     """The tooltip's pairs."""
-    expect(tip(page)).to_be_visible()
-    return dict(pair.inner_text().split("\n") for pair in tip(page).locator(".pair").all())
+    expect(tooltip(page)).to_be_visible()
+    return dict(pair.inner_text().split("\n") for pair in tooltip(page).locator(".pair").all())
 
 
 def opened(page: Page) -> FloatRect:
@@ -70,7 +62,7 @@ def test_a_hover_says_what_the_trace_has(lab: Lab, page: Page) -> None:
     scores = python_patterns(trace)
     for head, cell in (((0, 0), (3, 2)), ((1, 5), (9, 0)), ((3, 7), (0, 10))):
         put(page, "hover", head, cell, len(trace), framed=True)
-        expect(tip(page)).to_contain_text(f"Layer {head[0] + 1}, head {head[1] + 1}")
+        expect(tooltip(page)).to_contain_text(f"Layer {head[0] + 1}, head {head[1] + 1}")
         assert told(page) == {
             "Previous token": f"{scores[head]:.4g}",
             "query": f"{trace.tokens[cell[0]]} ({cell[0] + 1})",
@@ -78,7 +70,7 @@ def test_a_hover_says_what_the_trace_has(lab: Lab, page: Page) -> None:
             "weight": f"{attention[(*head, *cell)]:.4f}",
         }
     page.mouse.move(1, 1)
-    expect(tip(page)).to_be_hidden()
+    expect(tooltip(page)).to_be_hidden()
 
 
 def python_patterns(trace: python_lab.Trace) -> np.ndarray:
@@ -119,21 +111,21 @@ def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
 def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -> None:
     trace = python_lab.trace(python_lab.load_model("lab-gpt2"), TEXT)
     open_view(page, lab, model="lab-gpt2")
-    figure(page).focus()
+    scroller(page).focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
-        figure(page).press(key)
-    expect(tip(page)).to_contain_text("Layer 2, head 3")
+        scroller(page).press(key)
+    expect(tooltip(page)).to_contain_text("Layer 2, head 3")
     weights = np.asarray(trace.layer(1).attention)[2]
     assert told(page)["its largest weight"] == f"{weights.max():.4f}"
-    expect(figure(page)).to_have_attribute("aria-label", re.compile(rf"Layer 2, head 3; .*{weights.max():.4f}"))
-    figure(page).press("End")
-    expect(tip(page)).to_contain_text("Layer 4, head 8")
-    figure(page).press("Enter")
+    expect(scroller(page)).to_have_attribute("aria-label", re.compile(rf"Layer 2, head 3; .*{weights.max():.4f}"))
+    scroller(page).press("End")
+    expect(tooltip(page)).to_contain_text("Layer 4, head 8")
+    scroller(page).press("Enter")
     wait_idle(page)
     page.wait_for_url("**head=8*")
     expect(page.get_by_text("Attention weights, layer 4, head 8").first).to_be_attached()
-    figure(page).press("Escape")
-    expect(tip(page)).to_be_hidden()
+    scroller(page).press("Escape")
+    expect(tooltip(page)).to_be_hidden()
     # A causal model's future is masked.
     put(page, "hover", (0, 0), (1, 5), len(trace))
     assert told(page)["weight"] == "masked: in the future"
@@ -141,7 +133,7 @@ def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -
 
 def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/model_view_alone?n=14&hostile=1&frames=1")
-    expect(figure(page)).to_be_visible(timeout=60_000)
+    expect(scroller(page)).to_be_visible(timeout=60_000)
     put(page, "hover", (0, 0), (3, 4), 14, framed=True)
     found = told(page)
     assert found["query"].startswith("<img src=x onerror")
@@ -168,14 +160,14 @@ def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
 @pytest.mark.parametrize("view", VIEWS[:2], indirect=True, ids=str)
 def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page, view: View) -> None:
     page.goto(f"{alone.url}/model_view_alone?n=12&layers=2&heads=4&frames=1")
-    expect(figure(page)).to_be_visible(timeout=60_000)
+    expect(scroller(page)).to_be_visible(timeout=60_000)
     page.get_by_label("Highest value first").check()
-    figure(page).focus()
-    figure(page).press("Home")
+    scroller(page).focus()
+    scroller(page).press("Home")
     seen = []
     for _ in range(8):
         seen.append(told(page)["<i>Measure</i>"])
-        figure(page).press("ArrowRight")
+        scroller(page).press("ArrowRight")
     assert seen == ["1", "0.875", "0.75", "0.625", "0.5", "0.375", "0.25", "no value"]
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
@@ -183,11 +175,11 @@ def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page, v
 @pytest.mark.parametrize("view", VIEWS[:2], indirect=True, ids=str)
 def test_384_heads_of_128_tokens_scroll_in_their_box(alone: Lab, page: Page, view: View) -> None:
     page.goto(f"{alone.url}/model_view_alone?n=128&layers=24&heads=16&frames=1")
-    expect(figure(page)).to_be_visible(timeout=60_000)
-    figure(page).focus()
-    figure(page).press("End")
-    expect(tip(page)).to_contain_text("Layer 24, head 16")
+    expect(scroller(page)).to_be_visible(timeout=60_000)
+    scroller(page).focus()
+    scroller(page).press("End")
+    expect(tooltip(page)).to_contain_text("Layer 24, head 16")
     expect(page.locator(".mark:not(.opened)")).to_be_in_viewport()
-    figure(page).press("Enter")
+    scroller(page).press("Enter")
     expect(page.get_by_text(re.compile(r"^opened 24\.16\."))).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jsonschema import Draft7Validator
 from numpy.typing import NDArray
 
+import lab
 from lab.charts.base.axes import Axis, Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import activations
@@ -24,6 +26,7 @@ from lab.charts.marks.lines import lines
 from lab.charts.marks.marked import marked_lines
 from lab.charts.marks.plan import Box, plan
 from lab.figures.axes import KEY, QUERY, WEIGHT
+from lab.models.trace import Trace
 
 _OF_SCALE = ("title", "domain", "format", "signed")
 HOSTILE = [
@@ -112,3 +115,15 @@ def expressions(node: object) -> Iterator[str]:
     elif isinstance(node, list):
         for value in node:
             yield from expressions(value)
+
+
+def traced_beside_hugging_face(folder: Path, text: str) -> tuple[Trace, list[NDArray[np.float32]]]:
+    """Our run of ``text`` and Hugging Face's attention of each layer, (H, n, n)."""
+    import torch
+    from transformers import AutoModel
+
+    trace = lab.trace(lab.load_model(str(folder)), text)
+    theirs = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        found = theirs(torch.tensor([trace.token_ids]), output_attentions=True).attentions
+    return trace, [layer[0].numpy() for layer in found]

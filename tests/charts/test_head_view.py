@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import lab
 from lab.charts.components import palette, script, style
 from lab.charts.components.head_view import STEPS, HeadView
 from tests.charts.payloads import unpack
-from tests.charts.samples import HOSTILE
+from tests.charts.samples import HOSTILE, traced_beside_hugging_face
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 
@@ -35,18 +34,11 @@ def sent(weights: NDArray[Any], **options: Any) -> tuple[dict[str, Any], dict[st
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "roberta"])
 def test_the_weights_are_hugging_face_s(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
-    import torch
-    from transformers import AutoModel
-
-    folder = tiny_checkpoint(family)
-    trace = lab.trace(lab.load_model(str(folder)), TEXT)
-    theirs = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    with torch.inference_mode():
-        found = theirs(torch.tensor([trace.token_ids]), output_attentions=True).attentions
+    trace, found = traced_beside_hugging_face(tiny_checkpoint(family), TEXT)
     assert len(found) == trace.model.config.layers
     for layer, expected in enumerate(found):
         _, arrays = sent(np.asarray(trace.layer(layer).attention))
-        assert np.abs(arrays["weights"] / STEPS - expected[0].numpy()).max() <= 0.5 / STEPS + 1e-6
+        assert np.abs(arrays["weights"] / STEPS - expected).max() <= 0.5 / STEPS + 1e-6
 
 
 def test_the_digits_on_screen_are_python_s() -> None:

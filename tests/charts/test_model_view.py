@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import lab
 from lab.analysis.heads.thumbnails import Thumbnails, cells_a_side, thumbnails
 from lab.charts.components import script, style
 from lab.charts.components.head_view import STEPS
 from lab.charts.components.model_view import Frames, ModelView
 from lab.figures.attention import attention_map
 from tests.charts.payloads import unpack
-from tests.charts.samples import HOSTILE
+from tests.charts.samples import HOSTILE, traced_beside_hugging_face
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 
@@ -28,15 +27,8 @@ def maps(layers: int, heads: int, m: int, block: int = 1) -> Thumbnails:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_thumbnails_and_the_opened_head_are_hugging_face_s(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
-    import torch
-    from transformers import AutoModel
-
-    folder = tiny_checkpoint(family)
-    trace = lab.trace(lab.load_model(str(folder)), TEXT)
-    theirs = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    with torch.inference_mode():
-        layers = theirs(torch.tensor([trace.token_ids]), output_attentions=True).attentions
-    expected = np.stack([layer[0].numpy() for layer in layers])
+    trace, layers = traced_beside_hugging_face(tiny_checkpoint(family), TEXT)
+    expected = np.stack(layers)
     found = thumbnails(trace)
     view = ModelView(found, trace.tokens, "m", family == "gpt2")
     header, arrays = unpack(view.payload())

@@ -71,3 +71,11 @@ def walk(at: AppTest, steps: Iterable[str] = ()) -> Iterator[str]:
     for step in tuple(steps) or steps_of(at):
         go(at, step)
         yield step
+
+
+def check_answers(at: AppTest) -> None:
+    """The step with the checks has three at least, and the first one answers."""
+    radios = [radio for radio in at.radio if str(radio.key).startswith("_check.")]
+    assert len(radios) >= 3
+    radios[0].set_value(0).run()
+    assert len(at.success) + len(at.error) == 1

@@ -20,7 +20,7 @@ from lab.models.twin import random_twin
 from lab.text.tags import pipeline
 from lab.text.tags.tokens import TaggedSpan, encoding_tags, tagged
 from lab.ui import runs
-from tests.pages.apptest import Offer, go, reveal, visit, walk, words
+from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, words
 
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
@@ -290,8 +290,4 @@ def test_without_a_pipeline_the_patterns_still_work() -> None:
 
 
 def test_checks_are_three_at_least() -> None:
-    at = open_step("Check", layer="2", head="3")
-    radios = [radio for radio in at.radio if str(radio.key).startswith("_check.")]
-    assert len(radios) >= 3
-    radios[0].set_value(0).run()
-    assert len(at.success) + len(at.error) == 1
+    check_answers(open_step("Check", layer="2", head="3"))

@@ -61,8 +61,9 @@ def test_words_are_the_mean_of_rows_and_the_sum_of_columns() -> None:
         np.testing.assert_allclose(view.weights[head] / 10_000, naive(weights, groups), atol=0.6e-4)
 
 
-def test_without_a_text_there_is_a_sentence() -> None:
-    at = visit(PAGE)
+@pytest.mark.parametrize("page", [PAGE, "11_Model_view.py"])
+def test_without_a_text_there_is_a_sentence(page: str) -> None:
+    at = visit(page)
     for text in EMPTY:
         at.text_area(key="text").set_value(text).run()
         assert at.info[0].value.startswith("There is no text yet.")

@@ -17,7 +17,7 @@ from lab.benches.model_view.figures import head_numbers
 from lab.benches.model_view.view import opened_place
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, visit, words
-from tests.pages.texts import EMPTY, LONG, TEXTS
+from tests.pages.texts import LONG, TEXTS
 
 PAGE = "11_Model_view.py"
 
@@ -101,14 +101,6 @@ def test_toys(weights: str) -> None:
     if weights == "Constructed":
         assert arrays["values"].argmax() == 0
         assert arrays["values"][0, 0] > 0.99
-
-
-def test_without_a_text_there_is_a_sentence() -> None:
-    at = visit(PAGE)
-    for text in EMPTY:
-        at.text_area(key="text").set_value(text).run()
-        assert at.info[0].value.startswith("There is no text yet.")
-        assert not components(at)
 
 
 def test_the_link_says_what_is_open_and_what_colours() -> None:

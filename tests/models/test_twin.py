@@ -89,8 +89,10 @@ def test_it_is_drawn_as_hugging_face_draws(family: str, tmp_path: Path, tiny_che
         assert abs(ours[name].mean().item()) < 5 * STD / math.sqrt(tensor.numel()), name
         assert torch.equal(ours[name].eq(0).all(1), tensor.eq(0).all(1)), f"{name}: another row is padding"
         assert not torch.equal(ours[name], tensor)
-        # Normal numbers go on beyond three deviations, cut ones end at two.
-        assert (ours[name].abs().max() > 3 * ours[name].std()) == (tensor.abs().max() > 3 * tensor.std()), name
+        # Normal numbers go on beyond three deviations, at least one in 400; cut ones end at two.
+        assert tensor.numel() < 2000 or (ours[name].abs().max() > 3 * ours[name].std()) == (
+            tensor.abs().max() > 3 * tensor.std()
+        ), name
 
 
 def test_gpt2_scales_what_writes_to_the_residual_stream(lab_model: LabModel) -> None:

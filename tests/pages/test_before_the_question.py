@@ -33,6 +33,7 @@ CASES = [
 ]
 # Steps whose figure is what is asked about: it is read first, then answered.
 TO_READ = {
+    ("2_Embeddings.py", "Rotary"),
     ("5_Attention_metrics.py", "Two heads"),
     ("8_Feed-forward_and_LayerNorm.py", "Excited by"),
     ("8_Feed-forward_and_LayerNorm.py", "Writes"),

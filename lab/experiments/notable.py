@@ -139,6 +139,13 @@ def job_of(found: tuple[Notable, ...], layer: int, head: int) -> tuple[Notable, 
     return max(own, key=lambda pair: (pair[1].score - pair[0].chance) / (1 - pair[0].chance), default=None)
 
 
+def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
+    """What each head with a job does best, by layer and head from 0."""
+    places = {(doing.layer, doing.head) for each in found or () for doing in each.heads}
+    best = {place: job_of(found or (), *place) for place in places}
+    return {place: own[0].job.does for place, own in best.items() if own is not None}
+
+
 def measured(model: LoadedModel, grammar: int = 300, patterns: int = 60) -> tuple[Notable, ...]:
     """What the heads of ``model`` do on that many sentences of UD English EWT dev; some 20 s for a small model."""
     sentences = ewt()

@@ -15,6 +15,7 @@ from lab.charts.base.plotted import Plotted
 from lab.charts.cells.categories import Category, category_map
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.marks import radar as chart
+from lab.experiments import notable
 from lab.models.trace import Trace
 
 _IDS = ("broad", "next_token", "previous_token", "same_word", "delimiter", "bag_of_words")
@@ -49,15 +50,13 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
         values[:, places] for values in (relative_to_layer(found.raw[layer]), found.raw[layer], found.corrected[layer])
     )
     heads = range(len(raw)) if everyone else [head]
-    told = {each: _hover(_name(each), axes, relative[each], raw[each], corrected[each]) for each in heads}
-    shapes = {_name(each): chart.Shape(relative[each], told[each]) for each in heads}
+    jobs = notable.told(notable.shipped(traced.model))
+    names = {each: " · ".join(filter(None, (f"Head {each + 1}", jobs.get((layer, each))))) for each in heads}
+    told = {each: _hover(names[each], axes, relative[each], raw[each], corrected[each]) for each in heads}
+    shapes = {names[each]: chart.Shape(relative[each], told[each]) for each in heads}
     title = f"Specialization, layer {layer + 1}" + ("" if everyone else f", head {head + 1}")
     table, axis_title = _numbers(axes, relative, raw, corrected), "relative to this layer"
-    return chart.radar(shapes, axes, title=title, axis_title=axis_title, chosen=_name(head), table=table)
-
-
-def _name(head: int) -> str:
-    return f"Head {head + 1}"
+    return chart.radar(shapes, axes, title=title, axis_title=axis_title, chosen=names[head], table=table)
 
 
 def _hover(name: str, axes: list[str], relative: Values, raw: Values, corrected: Values) -> list[str]:

@@ -21,6 +21,7 @@ from lab.experiments.notable import (
     job_of,
     measured,
     shipped,
+    told,
 )
 from lab.experiments.treebank import ewt
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ships
@@ -83,6 +84,12 @@ def test_a_head_with_two_jobs_has_the_one_that_it_is_farther_above_chance_in() -
     weak, strong = Notable(BROAD, 0.9, (Doing(0, 0, 0.91),)), Notable(VERB, 0.35, (Doing(0, 0, 0.6),))
     assert job_of((weak, strong), 0, 0) == (strong, strong.heads[0])
     assert job_of((weak, strong), 0, 1) is None
+
+
+def test_what_each_head_does_is_told_once() -> None:
+    found = (Notable(BROAD, 0.9, (Doing(0, 0, 0.91),)), Notable(VERB, 0.35, (Doing(0, 0, 0.6), Doing(1, 2, 0.5))))
+    assert told(found) == {(0, 0): VERB.does, (1, 2): VERB.does}
+    assert told(None) == {}
 
 
 @pytest.fixture(scope="module")

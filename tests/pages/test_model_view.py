@@ -15,6 +15,7 @@ from lab.analysis.heads.named import trace_chance, trace_names
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.benches.model_view.figures import head_numbers
 from lab.benches.model_view.view import opened_place
+from lab.experiments.notable import shipped, told
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, visit, words
 from tests.pages.texts import LONG, TEXTS
@@ -132,3 +133,11 @@ def test_the_link_says_what_is_open_and_what_colours() -> None:
 )
 def test_what_the_browser_says_is_checked(reported: str, place: tuple[int, ...] | None) -> None:
     assert opened_place(reported, 4, 8, 9) == place
+
+
+@pytest.mark.parametrize("weights", ["Trained", "Random"])
+def test_heads_with_a_job_are_marked(weights: str) -> None:
+    model = lab.load_model("lab-bert")
+    header, _ = sent(visit(PAGE, weights=weights))
+    jobs = told(shipped(model)) if weights == "Trained" else {}
+    assert header["jobs"] == {str(8 * layer + head): does for (layer, head), does in jobs.items()}

@@ -14,9 +14,10 @@ from lab.analysis.heads.thumbnails import strongest_in, thumbnails
 from lab.analysis.heads.values import as_heads, is_causal
 from lab.benches.model_view import figures
 from lab.charts.components.model_view import Frames, ModelView
+from lab.experiments import notable
 from lab.figures import attention as maps
 from lab.models.trace import Trace
-from lab.ui import selection, sidebar
+from lab.ui import runs, selection, sidebar
 from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
 from lab.ui.metric_choice import choose_version, threshold
@@ -84,6 +85,7 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
         st.caption(
             f"Each head is a thumbnail: its rows attend, its columns are attended to.{block} Click or press Enter "
             "to open a head."
+            + (" A square in a corner marks a head with a known job: point at it to read which." if view.jobs else "")
         )
         if colour in _PATTERNS:
             st.caption(_beside_chance(trace, colour))
@@ -105,7 +107,8 @@ def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames 
 
 def view_of(trace: Trace, at: tuple[int, int] = (0, 0), frames: Frames | None = None, told: int = 0) -> ModelView:
     """What is sent to the browser, with the layer and head ``at`` (from 0) marked as open."""
-    return ModelView(thumbnails(trace), trace.labels, trace.model.id, is_causal(trace), frames, at, told)
+    jobs = notable.told(runs.head_jobs(trace.model))
+    return ModelView(thumbnails(trace), trace.labels, trace.model.id, is_causal(trace), frames, at, told, jobs)
 
 
 def _beside_chance(trace: Trace, colour: str) -> str:

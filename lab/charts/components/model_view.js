@@ -8,6 +8,7 @@ const LEFT = 44; // pixels for the numbers of the layers
 const TOP = 38; // for those of the heads
 const CAPTION = 14; // above each thumbnail, once they are not in the order of the layers
 const LEGEND = 46;
+const JOB = 6; // pixels of the mark of a head that has a job
 const MASKED = [128, 132, 149, 77]; // cells that do not exist, as lab/charts/base/colour.py has them
 
 export default function (component) {
@@ -103,7 +104,8 @@ class ModelView {
   }
 
   name(head) {
-    return `Layer ${Math.floor(head / this.heads) + 1}, head ${(head % this.heads) + 1}`;
+    const job = this.header.jobs[head];
+    return `Layer ${Math.floor(head / this.heads) + 1}, head ${(head % this.heads) + 1}${job ? `: ${job}` : ""}`;
   }
 
   /** The tokens of a cell's row or column: "cat (5)", or from where to where. */
@@ -209,6 +211,7 @@ class ModelView {
       pen.image(this.images[head], x, y, side, side, crisp);
       const edge = this.values ? FRAME : 0;
       outline(pen, x - edge, y - edge, side + 2 * edge, line);
+      if (this.header.jobs[head]) pen.rect(x + side - JOB - 1, y + 1, JOB, JOB, { fill: ink });
       if (this.byValue) {
         const [layer, own] = [Math.floor(head / this.heads) + 1, (head % this.heads) + 1];
         pen.text(`${layer}·${own}`, x + side / 2, y - FRAME - CAPTION / 2 + 1, { ...small, size: 11, most: step });

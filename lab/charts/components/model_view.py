@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -40,6 +40,7 @@ class ModelView:
     frames       None: no frames
     opened       the layer and head marked as open, from 0
     told         counts how often Python has decided which head is open: what the reader opened since stays open
+    jobs         what a head does, by layer and head from 0; such a head has a mark
 
     Raises ValueError for numbers outside [0, 1], maps that are not of n tokens in blocks, not one value a head, or
     no such head to open.
@@ -52,6 +53,7 @@ class ModelView:
     frames: Frames | None = None
     opened: tuple[int, int] = (0, 0)
     told: int = 0
+    jobs: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         shape, block, n = self.thumbnails.maps.shape, self.thumbnails.block, len(self.labels)
@@ -83,6 +85,7 @@ class ModelView:
             "frames": None if self.frames is None else {"name": self.frames.name, "unit": self.frames.unit},
             "opened": self.opened,
             "told": self.told,
+            "jobs": {str(layer * self.maps.shape[1] + head): does for (layer, head), does in self.jobs.items()},
         }
         arrays: dict[str, NDArray[Any]] = {"maps": self.maps}
         if self.frames is not None:

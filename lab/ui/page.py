@@ -14,6 +14,7 @@ from lab.course.benches import Bench
 from lab.course.glossary import GLOSSARY, Term
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, Lesson, neighbours, number, script
+from lab.course.story import STORIES
 from lab.course.words import escaped
 from lab.models.catalogue import ModelUnavailable, twin_id
 from lab.models.config import CheckpointError
@@ -49,6 +50,8 @@ class OpenPage:
         """The buttons at the end of a step that lead to the next one and back; keys press them before a class."""
         at = list(names).index(parameters.STEP.chosen() or names[0])
         back, forward = teaching.keys()
+        if at + 1 == len(names):
+            self.ending()
         with st.container(horizontal=True):
             if at > 0:
                 go, icon = partial(parameters.STEP.set, names[at - 1]), ":material/arrow_back:"
@@ -59,6 +62,9 @@ class OpenPage:
                 st.button(f"Next: {names[at + 1]}", key="_next_step", icon=icon, on_click=go, shortcut=forward)
             else:
                 self.next_page(forward)
+
+    def ending(self) -> None:
+        """What stands at the end of the last step: nothing, where nothing is taught."""
 
     def next_page(self, key: str | None) -> None:
         """What follows the last step: nothing, where pages have no order."""
@@ -159,6 +165,9 @@ class LessonPage(OpenPage):
     def step(self, names: Sequence[str]) -> str:
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
         chosen = super().step(names)
+        story = STORIES[self.lesson.id]
+        if chosen == names[0] and not self.selection.teach:
+            st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         about = idea(self.lesson.id, chosen)
         if about is not None:
             st.markdown(about)
@@ -166,12 +175,21 @@ class LessonPage(OpenPage):
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
 
+    def ending(self) -> None:
+        """What was found, and what to keep."""
+        if self.selection.teach:
+            return
+        story = STORIES[self.lesson.id]
+        with st.container(border=True):
+            st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
+            st.markdown(f":material/bookmark: **Remember.** {story.remember}")
+
     def next_page(self, key: str | None) -> None:
         """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""
         _, after = neighbours(self.lesson)
         label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
         # A key of its own: the click that led to this step would otherwise count for this button, too.
-        if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", shortcut=key):
+        if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", type="primary", shortcut=key):
             following = COURSE_PAGE if after is None else after.page
             st.switch_page(script(following), query_params=selection.elsewhere())
 

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from lab.analysis.words.predictions import follows, masked_prediction, next_prediction
+from lab.experiments.notable import FILE
 from lab.models.encoding import encode
 from lab.models.loading import EMBEDDED, LoadedModel, load_model
 from lab.models.trace import trace
@@ -135,8 +136,8 @@ def _probabilities(answers: dict[str, Any]) -> list[float]:
 
 def fingerprints() -> dict[str, str]:
     """SHA-256 of every file that transformers reads."""
-    read = [path for folder in (BERT, GPT2) for path in sorted(folder.iterdir()) if path.suffix in
-            (".json", ".txt", ".safetensors")]  # fmt: skip
+    files = (path for folder in (BERT, GPT2) for path in sorted(folder.iterdir()))
+    read = [path for path in files if path.suffix in (".json", ".txt", ".safetensors") and path.name != FILE]
     return {f"{path.parent.name}/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
 
 

@@ -1,0 +1,128 @@
+"""The story of the course, lesson by lesson: where you come from, what the problem is now, and what to keep.
+
+Every sentence is true of every model and every text. One question carries it: what belongs in the blank?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Story:
+    """How a lesson begins and ends.
+
+    Attributes
+    ----------
+    last
+        Where the last stop ended.
+    now
+        The problem that is left.
+    recap
+        Three sentences on what was found.
+    remember
+        The one to keep.
+    """
+
+    last: str
+    now: str
+    recap: tuple[str, str, str]
+    remember: str
+
+
+STORIES: Mapping[str, Story] = {
+    "tokenization": Story(
+        "The first page asked which word belongs in a blank.",
+        "A model computes with numbers, and a sentence is made of letters. So the text must become numbers first.",
+        (
+            "The text became tokens: words, parts of words and signs that stand in the model’s vocabulary.",
+            "Each token became a number, its id. An id is a name. It says nothing about meaning.",
+            "A word that the vocabulary lacks falls into pieces that it has.",
+        ),
+        "The model reads the ids of tokens, not words.",
+    ),
+    "embeddings": Story(
+        "The text became a row of ids.",
+        "An id is only a name. The model does not know yet what a token means, or where it stands. Each token needs "
+        "numbers that say so.",
+        (
+            "Each token has a vector now. It looks up the one of its word in a table.",
+            "The place comes in, too: in most models as a vector that is added, in some as a turn.",
+            "Nothing in the vector knows the neighbours yet.",
+        ),
+        "The same word at the same place begins with the same vector, whatever stands beside it.",
+    ),
+    "self-attention": Story(
+        "Each token has a vector that knows its word and its place.",
+        "It does not know its neighbours. A token has to find out which others matter to it, and collect from them.",
+        (
+            "Each token makes a query, a key and a value out of its vector.",
+            "Query times key gives a score. Softmax turns the scores of a row into shares that add up to 1.",
+            "The token collects the values in these shares.",
+        ),
+        "Query and key say where to look. The value is what is taken from there.",
+    ),
+    "multi-head-attention": Story(
+        "In one head, each token collects from the others in one set of shares.",
+        "A word needs several things at once: its subject, its object, the word before. One set of shares is not "
+        "enough.",
+        (
+            "A layer has several heads side by side, each with queries, keys and values of its own.",
+            "What the heads collect is laid side by side, and one matrix mixes it.",
+            "To see whether a head is needed, switch it off and measure what changes.",
+        ),
+        "What a head shows and whether the model needs it are two questions.",
+    ),
+    "attention-metrics": Story(
+        "A layer has several heads, and a model has several layers.",
+        "Nobody reads all these maps. Which of them are worth a look?",
+        (
+            "A metric turns a map into one number. Then heads can be sorted.",
+            "A number says little alone. Set it beside the other heads, and beside a head that prefers nothing.",
+            "Length, special tokens and thresholds move a metric, too. So compare like with like.",
+        ),
+        "A metric says how a head spreads its attention, not what the head is good for.",
+    ),
+    "head-specialization": Story(
+        "You can say in numbers how a head spreads its attention.",
+        "What does it look at? A head that prefers verbs, or the word before, may have a job.",
+        (
+            "Add up a head’s attention by kinds of words, or by distance: that is what it looks at.",
+            "A share means something beside the base rate, what a head without preference gives.",
+            "A head deserves a name where its score is clearly above chance, over many sentences.",
+        ),
+        "Before you name a head, ask what chance would give.",
+    ),
+    "inter-sentence-attention": Story(
+        "You know what single heads look at.",
+        "A text has several sentences, and a word in one may mean something in another. How much do sentences look at "
+        "each other?",
+        (
+            "Add up the weights from one sentence to another: a matrix has one number for each pair.",
+            "There and back are two numbers, since queries and keys are made by two matrices.",
+            "Special tokens, or the first token, can take much of the attention. Look with them and without.",
+        ),
+        "A mass has a direction, and a base rate: the longer a sentence, the more it gets by chance.",
+    ),
+    "feed-forward": Story(
+        "Tokens have collected from each other, in many heads.",
+        "Now each token has to make something of what it collected, alone.",
+        (
+            "The feed-forward network works on each token alone. Its neurons look for directions in the vector.",
+            "What a sublayer finds is added to the vector, so what was there stays in the sum.",
+            "LayerNorm brings the numbers of a vector to one scale, before or after each half of a layer.",
+        ),
+        "Attention moves information between tokens. The feed-forward network works on it in place.",
+    ),
+    "masked-language-model": Story(
+        "A layer is complete: attention, then the feed-forward network. The model is a stack of such layers.",
+        "The last vectors are there. How does a vector become the word for the blank?",
+        (
+            "The last vector is compared with every word of the vocabulary. Each word gets a logit.",
+            "Softmax turns the logits into probabilities.",
+            "What the other tokens say came into this vector through attention, layer by layer.",
+        ),
+        "The likeliest word is the one that fits best what the blank has collected.",
+    ),
+}

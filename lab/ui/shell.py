@@ -18,11 +18,12 @@ from lab.ui.turns import PAGES
 _ROUTED = "_routed"
 _AT = "_page"
 # A formula's last letter leans out of its box, which would make a place to scroll of it that no key can reach;
-# and whoever has asked their system for less motion gets none.
+# and whoever has asked their system for less motion gets none. White on the dark theme's primary colour is too weak.
 _STYLE = (
     """<style>
 .katex-display { padding-inline: 3px; }
 .st-key-turning { position: absolute; }
+[data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: light-dark(#ffffff, #0b1220); }
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
 """

@@ -117,7 +117,8 @@ def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -
     expect(tooltip(page)).to_contain_text("Layer 2, head 3")
     weights = np.asarray(trace.layer(1).attention)[2]
     assert told(page)["its largest weight"] == f"{weights.max():.4f}"
-    expect(scroller(page)).to_have_attribute("aria-label", re.compile(rf"Layer 2, head 3; .*{weights.max():.4f}"))
+    told_of_it = rf"Layer 2, head 3: finds the determiner of a noun; .*{weights.max():.4f}"
+    expect(scroller(page)).to_have_attribute("aria-label", re.compile(told_of_it))
     scroller(page).press("End")
     expect(tooltip(page)).to_contain_text("Layer 4, head 8")
     scroller(page).press("Enter")

@@ -116,7 +116,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
                 parameters.HEAD.set(chosen[1].head + 1)
 
         st.selectbox(
-            "Head by what it does", offered, key="_job", on_change=take, placeholder="No job stands out",
+            "By what it does", offered, key="_job", on_change=take, placeholder="No job stands out",
             format_func=lambda each: f"{each[0].job.does} · {each[1].name}",
             help="Measured on sentences whose grammar people wrote down. A head is listed where it is clearly better "
             "than chance.",

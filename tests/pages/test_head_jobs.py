@@ -9,7 +9,7 @@ from lab.experiments.notable import in_folder
 from lab.models.catalogue import EMBEDDED
 from tests.pages.apptest import Offer, visit, words
 
-MENU = "Head by what it does"
+MENU = "By what it does"
 
 
 def menus(at: AppTest) -> list[str]:

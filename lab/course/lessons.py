@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from lab.course.story import STORIES, Story
+
 COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE = "pages/0_Course.py", "pages/20_Models.py", "pages/21_Glossary.py"
 # Every lesson's last step.
 CHECK_STEP = "Check"
@@ -28,6 +30,7 @@ class Lesson:
     reading: tuple[str, ...]
     toy: bool = False
     weights: bool = True
+    story: Story | None = None
 
 
 LESSONS = (
@@ -50,6 +53,7 @@ LESSONS = (
             "Radford et al. 2019, Language models are unsupervised multitask learners, §2.2",
         ),
         weights=False,
+        story=STORIES["tokenization"],
     ),
     Lesson(
         id="embeddings",
@@ -75,6 +79,7 @@ LESSONS = (
             "information",
         ),
         toy=True,
+        story=STORIES["embeddings"],
     ),
     Lesson(
         id="self-attention",
@@ -93,6 +98,7 @@ LESSONS = (
             "Clark et al. 2019, What does BERT look at?, §3",
         ),
         toy=True,
+        story=STORIES["self-attention"],
     ),
     Lesson(
         id="multi-head-attention",
@@ -116,6 +122,7 @@ LESSONS = (
             "Clark et al. 2019, What does BERT look at?, §3 and §6",
         ),
         toy=True,
+        story=STORIES["multi-head-attention"],
     ),
     Lesson(
         id="attention-metrics",
@@ -137,6 +144,7 @@ LESSONS = (
             "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
         ),
         toy=True,
+        story=STORIES["attention-metrics"],
     ),
     Lesson(
         id="head-specialization",
@@ -163,6 +171,7 @@ LESSONS = (
             "Hubert & Arabie 1985, Comparing partitions",
         ),
         toy=True,
+        story=STORIES["head-specialization"],
     ),
     Lesson(
         id="inter-sentence-attention",
@@ -184,6 +193,7 @@ LESSONS = (
             "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1",
             "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
         ),
+        story=STORIES["inter-sentence-attention"],
     ),
     Lesson(
         id="feed-forward",
@@ -207,6 +217,7 @@ LESSONS = (
             "Xiong et al. 2020, On layer normalization in the transformer architecture",
         ),
         toy=True,
+        story=STORIES["feed-forward"],
     ),
     Lesson(
         id="masked-language-model",
@@ -233,6 +244,7 @@ LESSONS = (
             "Fan et al. 2018, Hierarchical neural story generation, §5.4",
             "Holtzman et al. 2020, The curious case of neural text degeneration, §3.1",
         ),
+        story=STORIES["masked-language-model"],
     ),
 )
 

@@ -14,7 +14,6 @@ from lab.course.benches import Bench
 from lab.course.glossary import GLOSSARY, Term
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, Lesson, neighbours, number, script
-from lab.course.story import STORIES
 from lab.course.words import escaped
 from lab.models.catalogue import ModelUnavailable, twin_id
 from lab.models.config import CheckpointError
@@ -165,8 +164,8 @@ class LessonPage(OpenPage):
     def step(self, names: Sequence[str]) -> str:
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
         chosen = super().step(names)
-        story = STORIES[self.lesson.id]
-        if chosen == names[0] and not self.selection.teach:
+        story = self.lesson.story
+        if story is not None and chosen == names[0] and not self.selection.teach:
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         about = idea(self.lesson.id, chosen)
         if about is not None:
@@ -177,9 +176,9 @@ class LessonPage(OpenPage):
 
     def ending(self) -> None:
         """What was found, and what to keep."""
-        if self.selection.teach:
+        story = self.lesson.story
+        if story is None or self.selection.teach:
             return
-        story = STORIES[self.lesson.id]
         with st.container(border=True):
             st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
             st.markdown(f":material/bookmark: **Remember.** {story.remember}")

@@ -18,9 +18,9 @@ st.title("Inside BERT")
 st.markdown("**How does a machine know what belongs in the blank?**")
 now = experiment.show(experiment.filling_model(selection.current().model))
 st.markdown(
-    "This model is a **BERT**: a neural network that learned by filling blanks in texts. To fill them well, it had to "
-    "pick up grammar, and something about the world. The chatbots you know are built of the same parts, "
-    "**transformers**; they learned to write the next word."
+    "A **BERT** is a neural network that learns by filling blanks in texts. To fill them well, it has to pick up "
+    "grammar, and something about the world. The chatbots you know are built of the same parts: they are "
+    "**transformers**, too, and learned to write the next word."
 )
 way.start()
 if now is not None:

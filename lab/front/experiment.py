@@ -17,6 +17,7 @@ from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
+from lab.ui.page import available
 
 _GUESS, _OWN, _SHOWN, _CHANGED = "_first_guess", "_first_own", "_first_shown", "_first_changed"
 _LONGEST = 30  # characters of a guess
@@ -45,9 +46,12 @@ class Asked:
 
 
 def filling_model(chosen: str) -> LoadedModel:
-    """The chosen model if it fills blanks, else the default one."""
-    model = runs.model(chosen)
-    return model if can_fill(model) else runs.model(DEFAULT_MODEL)
+    """The chosen model if it is here and fills blanks, else the default one, and why."""
+    model = runs.model(available(chosen))
+    if can_fill(model):
+        return model
+    st.caption(f"{escaped(model.id)} was not trained to fill blanks, so you see {DEFAULT_MODEL} here.")
+    return runs.model(DEFAULT_MODEL)
 
 
 def can_fill(model: LoadedModel) -> bool:
@@ -125,7 +129,8 @@ def _answer(now: Asked, guess: str) -> None:
     if len(pieces) == 1 and pieces[0] not in {each.token_id for each in best}:
         own = candidate(now.prediction, pieces[0], tokenizer)
         bars.append(WordBar(own.word, own.probability, f"Your word has rank {own.rank:,}.", chosen=True))
-    st.markdown(f"**What the model says.** Its five likeliest words, of {len(now.prediction.logits):,} that it knows:")
+    known = len(now.prediction.logits)
+    st.markdown(f"**What {escaped(now.trace.model.id)} says.** The five likeliest of the {known:,} tokens it knows:")
     st.html(word_bars(bars))
     if len(pieces) > 1:
         st.caption(
@@ -143,7 +148,7 @@ def _change(model: LoadedModel, blank: Blank, changed: bool, now: Asked) -> None
     if changed:
         st.markdown(
             f"You changed one word, and the answer changed from *{escaped(was.word)}* to *{escaped(becomes.word)}*. "
-            "Nobody told the model what singular and plural are. It found out by filling millions of blanks."
+            "Nobody tells a BERT what singular and plural are. It learns by filling blanks in texts."
         )
         st.button(f"Back to {first}", icon=":material/undo:", on_click=_set_changed, args=(False,))
     else:

@@ -92,7 +92,7 @@ class OpenPage:
 
     def _model_id(self) -> str:
         """The model to run: the selected one, or its twin with random weights where the page offers them."""
-        wanted = self.available(self.selection.model)
+        wanted = available(self.selection.model)
         if self.selection.weights != parameters.RANDOM or not self.weights:
             return wanted
         seed = self.selection.twin_seed
@@ -101,20 +101,6 @@ class OpenPage:
             icon=":material/casino:",
         )
         return twin_id(wanted, seed)
-
-    def available(self, wanted: str) -> str:
-        """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
-        try:
-            size = runs.needs_download(wanted)
-            if size is not None and wanted in runs.model_ids():
-                downloads.offer(wanted, size, parameters.MODEL.default)
-                return parameters.MODEL.default
-            runs.model(wanted)
-        except (ModelUnavailable, CheckpointError) as error:
-            default = parameters.MODEL.default
-            st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
-            return default
-        return wanted
 
     def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
         """Layer and head selectors in the sidebar; returns both from 0. ``first`` is the head before anybody chose."""
@@ -265,6 +251,21 @@ def open_bench(page_file: str) -> BenchPage:
     bench = shell.current_bench(page_file)
     badge = _header(bench.title, bench.question)
     return BenchPage(selection.current(), badge, st.empty(), bench.weights, bench)
+
+
+def available(wanted: str) -> str:
+    """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
+    try:
+        size = runs.needs_download(wanted)
+        if size is not None and wanted in runs.model_ids():
+            downloads.offer(wanted, size, parameters.MODEL.default)
+            return parameters.MODEL.default
+        runs.model(wanted)
+    except (ModelUnavailable, CheckpointError) as error:
+        default = parameters.MODEL.default
+        st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
+        return default
+    return wanted
 
 
 def show_terms(terms: Sequence[Term]) -> None:

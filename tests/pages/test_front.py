@@ -13,9 +13,12 @@ from transformers import BertForPreTraining
 
 from lab.course.blanks import BLANK, BLANKS
 from lab.front.experiment import asked, telling
+from lab.models import hub
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
-from tests.pages.apptest import visit, words
+from lab.ui import runs
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, visit, words
 
 
 def drawn(at: AppTest) -> str:
@@ -91,6 +94,29 @@ def test_a_word_of_one_s_own(own: str) -> None:
 def test_a_model_that_fills_no_blanks_leaves_it_to_one_that_does(model: str) -> None:
     at = guess(visit(model=model), "seen")
     assert bars(at)[0][0] == "were"
+
+
+def test_a_model_of_the_hub_is_offered_and_never_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch(_entry: object) -> None:
+        raise AssertionError("the first page fetched a model that nobody asked for")
+
+    monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
+    monkeypatch.setattr(hub, "download", fetch)
+    runs.model_ids.clear()
+    at = guess(visit(model="bert-base-uncased"), "was")
+    assert "is not on this machine yet" in words(at) and "What lab\\-bert says" in words(at)
+    runs.model_ids.clear()
+
+
+def test_a_model_without_a_vocabulary_head_leaves_it_to_one_that_has_one(offer: Offer) -> None:
+    at = guess(visit(model=offer("bert-headless")), "was")
+    assert "was not trained to fill blanks" in words(at) and bars(at)[0][0] == "were"
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "modernbert"])
+def test_every_family_answers_or_says_that_it_does_not(family: Family, offer: Offer) -> None:
+    at = guess(visit(model=offer(family)), "was")
+    assert len(bars(at)) >= 5
 
 
 def test_the_map_says_in_words_what_it_draws() -> None:

@@ -17,7 +17,7 @@ from lab.toy.runs import number_run
 from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.one_head import choose_tokens
-from lab.ui.page import BenchPage, OpenPage
+from lab.ui.page import BenchPage, OpenPage, available
 from lab.ui.parameters import (
     BLOCKED,
     INTERVENTION,
@@ -110,7 +110,7 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
 def _other_model(page: OpenPage, a: Trace) -> Trace:
     ids, default = runs.model_ids(), parameters.OTHER_MODEL.default
     chosen = parameters.OTHER_MODEL.menu("Model B", ids, default if default in ids else ids[-1], width=320)
-    other = page.available(chosen)
+    other = available(chosen)
     return page.run(other, page.selection.text, page.selection.pair, whose="Model B: ")
 
 

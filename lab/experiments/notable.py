@@ -68,10 +68,13 @@ class Doing:
 
 @dataclass(frozen=True)
 class Notable:
-    """The heads that do a job, the best first, and the score ``chance`` that takes no knowledge of it."""
+    """The heads that do a job, the best first, and the score ``chance`` that takes no knowledge of it.
+
+    None for a job that knowing nothing does best: a uniform head is the broadest there can be.
+    """
 
     job: Job
-    chance: float
+    chance: float | None
     heads: tuple[Doing, ...]
 
 
@@ -126,7 +129,7 @@ def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
     """As JSON, three decimals."""
     return {
         each.job.id: {
-            "chance": round(each.chance, 3),
+            "chance": None if each.chance is None else round(each.chance, 3),
             "heads": [[doing.layer + 1, doing.head + 1, round(doing.score, 3)] for doing in each.heads],
         }
         for each in found
@@ -136,7 +139,11 @@ def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
 def job_of(found: tuple[Notable, ...], layer: int, head: int) -> tuple[Notable, Doing] | None:
     """The job that a head does best, by how far it is above chance; None for a head without one."""
     own = [(each, doing) for each in found for doing in each.heads if (doing.layer, doing.head) == (layer, head)]
-    return max(own, key=lambda pair: (pair[1].score - pair[0].chance) / (1 - pair[0].chance), default=None)
+    return max(own, key=lambda pair: _above(pair[1].score, pair[0].chance), default=None)
+
+
+def _above(score: float, chance: float | None) -> float:
+    return 0.0 if chance is None else (score - chance) / (1 - chance)
 
 
 def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
@@ -178,11 +185,10 @@ def _of_patterns(model: LoadedModel, sentences: list[Sentence]) -> Iterator[Nota
     for place, pattern in enumerate(PATTERNS):
         if pattern.id in _SEEN:
             scores: Values = getattr(found, pattern.id)
-            broad = pattern.id == "broad"
-            yield from _notable(
-                pattern.id, scores, float(NEAR_UNIFORM if broad else chance.uniform[place]),
-                scores >= NEAR_UNIFORM if broad else passing[place],
-            )  # fmt: skip
+            if pattern.id == "broad":
+                yield from _notable(pattern.id, scores, None, scores >= NEAR_UNIFORM)
+            else:
+                yield from _notable(pattern.id, scores, float(chance.uniform[place]), passing[place])
 
 
 def _of_induction(model: LoadedModel) -> Iterator[Notable]:
@@ -194,7 +200,7 @@ def _of_induction(model: LoadedModel) -> Iterator[Notable]:
     yield from _notable(_INDUCTION.id, scores, chance, scores >= chance + BETTER)
 
 
-def _notable(job: str, scores: Values, chance: float, passing: Mask) -> Iterator[Notable]:
+def _notable(job: str, scores: Values, chance: float | None, passing: Mask) -> Iterator[Notable]:
     """The best of the heads that pass, (L, H); nothing where none does."""
     order = [tuple(np.unravel_index(at, scores.shape)) for at in np.argsort(-np.nan_to_num(scores), axis=None)]
     best = [Doing(int(at[0]), int(at[1]), float(scores[at])) for at in order if passing[at]][:_MOST]

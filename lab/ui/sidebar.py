@@ -118,11 +118,12 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
         st.selectbox(
             "By what it does", offered, key="_job", on_change=take, placeholder="No job stands out",
             format_func=lambda each: f"{each[0].job.does} · {each[1].name}",
-            help="Measured on sentences whose grammar people wrote down. A head is listed where it is clearly better "
-            "than chance.",
+            help="Measured on many sentences, not on yours; copying on random tokens. A head is listed where it is "
+            "clearly better than chance.",
         )  # fmt: skip
         if own is not None:
-            st.caption(f"Score {own[1].score:.2f}; chance gives {own[0].chance:.2f}.")
+            beside = "a uniform head has 1" if own[0].chance is None else f"chance gives {own[0].chance:.2f}"
+            st.caption(f"Score {own[1].score:.2f}; {beside}.")
 
 
 def _mode() -> str:

@@ -47,7 +47,8 @@ def test_heads_are_listed_best_first_and_above_chance(model_id: str) -> None:
     for each in found:
         scores = [doing.score for doing in each.heads]
         assert scores == sorted(scores, reverse=True)
-        least = each.chance if each.job.id == "broad" else each.chance + BETTER
+        assert (each.chance is None) == (each.job.id == "broad")
+        least = NEAR_UNIFORM if each.chance is None else each.chance + BETTER
         assert 0 < len(scores) <= 3 and scores[-1] >= least - 1e-3, each.job.id
 
 
@@ -81,13 +82,13 @@ def test_there_and_back() -> None:
 
 
 def test_a_head_with_two_jobs_has_the_one_that_it_is_farther_above_chance_in() -> None:
-    weak, strong = Notable(BROAD, 0.9, (Doing(0, 0, 0.91),)), Notable(VERB, 0.35, (Doing(0, 0, 0.6),))
+    weak, strong = Notable(BROAD, None, (Doing(0, 0, 0.91),)), Notable(VERB, 0.35, (Doing(0, 0, 0.6),))
     assert job_of((weak, strong), 0, 0) == (strong, strong.heads[0])
     assert job_of((weak, strong), 0, 1) is None
 
 
 def test_what_each_head_does_is_told_once() -> None:
-    found = (Notable(BROAD, 0.9, (Doing(0, 0, 0.91),)), Notable(VERB, 0.35, (Doing(0, 0, 0.6), Doing(1, 2, 0.5))))
+    found = (Notable(BROAD, None, (Doing(0, 0, 0.91),)), Notable(VERB, 0.35, (Doing(0, 0, 0.6), Doing(1, 2, 0.5))))
     assert told(found) == {(0, 0): VERB.does, (1, 2): VERB.does}
     assert told(None) == {}
 

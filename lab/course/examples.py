@@ -34,7 +34,7 @@ EXAMPLES = (
     ),
     Example(
         "Two meanings of bank", "She sat on the bank of the river and counted her money for the bank.",
-        "The same token twice. Its first vectors differ by the place alone; see how far apart the layers take them.",
+        "The same token twice. At first only its place differs; see how far apart the layers take the two vectors.",
     ),
     Example(
         "Two meanings of bat", "The bat flew out of the cave while he held a wooden bat.",
@@ -46,7 +46,7 @@ EXAMPLES = (
     ),
     Example(
         "A name", "Marie Curie was born in Warsaw and worked in Paris.",
-        "Names are rare words. See into how many pieces they fall, and which heads find the places.",
+        "Names can be rare words. See into how many pieces they fall, and which heads find the places.",
     ),
     Example(
         "A garden path", "The old man the boat.",
@@ -62,7 +62,7 @@ EXAMPLES = (
     ),
     Example(
         "Repeated words", "Whatever you do, do it well, and whatever you say, say it once.",
-        "Every word comes back. A head that looks for the same word elsewhere shows here.",
+        "Most words come back. A head that looks for the same word elsewhere shows here.",
     ),
     Example(
         "A relative clause", "The dog that the children chased barked at the postman.",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 MOST_WORDS = 30
@@ -60,7 +58,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("byte-pair encoding", "GPT-2’s way to split a word: begin with single bytes, then join the neighbours that "
          "stand highest in a learned list, again and again.",
          {"paper": "Sennrich et al. 2016", "also": ("BPE", "byte-level BPE")}),
-        ("normalization", "What is done to a text before it is split: for BERT, small letters and no accents.", {}),
+        ("normalization", "What is done to a text before it is split. An uncased BERT: small letters, no accents.", {}),
         ("pre-token", "What white space and punctuation cut a text into, before words are split into pieces.",
          {"also": ("pre-tokens",)}),
         ("special token", "A token that stands for no text. The model adds it as a mark: [CLS] at the start, [SEP] at "
@@ -103,8 +101,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "predictions get better.", {}),
     ),
     "self-attention": (
-        ("attention", "How a token collects from others. It gives each of them a share; what they offer is mixed in "
-         "these shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends", "attending")}),
+        ("attention", "How a token collects from all tokens, itself included. It gives each a share; what they offer is "
+         "mixed in these shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends", "attending")}),
         ("query", "A vector that says what a token looks for. It is made from the token’s own vector by a learned "
          "matrix.", {"formula": r"q = x W_Q + b_Q", "paper": _VASWANI, "also": ("queries",)}),
         ("key", "A vector that says what a token has to offer to queries.",
@@ -113,7 +111,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"v = x W_V + b_V", "paper": _VASWANI, "also": ("values",)}),
         ("score", "The dot product of a query and a key. The higher it is, the more the one attends to the other.",
          {"formula": r"q \cdot k", "also": ("scores",)}),
-        ("scaling", "Scores are divided by √d_k, so that their spread does not grow with the length of queries and "
+        ("scaling", "Scores are divided by √d_k, so that their spread does not grow with the number of dimensions of "
          "keys.", {"formula": r"\frac{q \cdot k}{\sqrt{d_k}}", "paper": _VASWANI}),
         ("softmax", "It turns any numbers into positive shares that add up to 1. The largest number gets the largest "
          "share.", {"formula": r"\frac{e^{s_j}}{\sum_k e^{s_k}}"}),
@@ -188,7 +186,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
                              "also": ("feed-forward",)}),
         ("neuron", "One number inside the feed-forward network. It is large where the token’s vector fits the "
          "neuron’s own weights.", {"paper": "Geva et al. 2021", "also": ("neurons",)}),
-        ("activation", "What a neuron says after its curve: the network’s only step that is no multiplication.",
+        ("activation", "What a neuron says after its curve, the network’s only step that is not linear.",
          {"also": ("activations",)}),
         ("GELU", "A curve that lets positive numbers through and holds negative ones back, smoothly.",
          {"formula": r"x\,\Phi(x)", "paper": "Hendrycks & Gimpel 2016"}),
@@ -213,7 +211,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("vocabulary head", "The last step: it compares a vector with that of every word and gives each a logit.",
          {"also": ("language-modelling head",)}),
         ("log probability", "The logarithm of a probability. Multiplied probabilities become sums; 0 is certain, −7 is "
-         "one in a thousand.", {"formula": r"\ln p", "also": ("log-likelihood",)}),
+         "about one in a thousand.", {"formula": r"\ln p", "also": ("log-likelihood",)}),
         ("perplexity", "Among how many equally likely words the model seems to choose, on average. Lower is better.",
          {"formula": r"e^{-\frac1n \sum_i \ln p_i}"}),
         ("logit lens", "To ask the vocabulary head after each layer, as if it were the last: what would the model say "
@@ -224,7 +222,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": _DEVLIN}),
         ("transformer", "A model made of attention and feed-forward networks. BERT, GPT-2 and what chatbots run on are "
          "transformers.", {"paper": _VASWANI, "also": ("transformers",)}),
-        ("fine-tuning", "To go on training a trained model on a task of one’s own, with few examples.",
+        ("fine-tuning", "To go on training a trained model on a task of one’s own, often with few examples.",
          {"paper": _DEVLIN}),
     ),
 }  # fmt: skip
@@ -239,16 +237,3 @@ def search(wanted: str) -> tuple[Term, ...]:
     spelt = [t for t in GLOSSARY if any(sought in s.casefold() for s in t.spellings)]
     meant = [t for t in GLOSSARY if t not in spelt and sought in t.meaning.casefold()]
     return (*spelt, *meant)
-
-
-@cache
-def _pattern() -> tuple[re.Pattern[str], Mapping[str, Term]]:
-    by_spelling = {spelling.casefold(): term for term in GLOSSARY for spelling in term.spellings}
-    longest_first = sorted(by_spelling, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.I), by_spelling
-
-
-def terms_in(text: str) -> tuple[Term, ...]:
-    """The terms that ``text`` uses, in the order in which they come; the longest spelling counts."""
-    pattern, by_spelling = _pattern()
-    return tuple(dict.fromkeys(by_spelling[found.group().casefold()] for found in pattern.finditer(text)))

@@ -1,6 +1,6 @@
 """The story of the course, lesson by lesson: where you come from, what the problem is now, and what to keep.
 
-Every sentence is true of every model and every text. One question carries it: what belongs in the blank?
+Every sentence is true of every model and every text, toys included.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STORIES: Mapping[str, Story] = {
         (
             "The text became tokens: words, parts of words and signs that stand in the model’s vocabulary.",
             "Each token became a number, its id. An id is a name. It says nothing about meaning.",
-            "A word that the vocabulary lacks falls into pieces that it has.",
+            "A word that the vocabulary lacks falls, as a rule, into pieces that it has.",
         ),
         "The model reads the ids of tokens, not words.",
     ),
@@ -51,7 +51,7 @@ STORIES: Mapping[str, Story] = {
             "The place comes in, too: in most models as a vector that is added, in some as a turn.",
             "Nothing in the vector knows the neighbours yet.",
         ),
-        "The same word at the same place begins with the same vector, whatever stands beside it.",
+        "The same token at the same place of the same segment begins with the same vector, whatever stands beside it.",
     ),
     "self-attention": Story(
         "Each token has a vector that knows its word and its place.",
@@ -75,7 +75,7 @@ STORIES: Mapping[str, Story] = {
         "What a head shows and whether the model needs it are two questions.",
     ),
     "attention-metrics": Story(
-        "A layer has several heads, and a model has several layers.",
+        "A layer can have several heads, and a model several layers.",
         "Nobody reads all these maps. Which of them are worth a look?",
         (
             "A metric turns a map into one number. Then heads can be sorted.",
@@ -116,13 +116,13 @@ STORIES: Mapping[str, Story] = {
         "Attention moves information between tokens. The feed-forward network works on it in place.",
     ),
     "masked-language-model": Story(
-        "A layer is complete: attention, then the feed-forward network. The model is a stack of such layers.",
-        "The last vectors are there. How does a vector become the word for the blank?",
+        "A layer is complete: attention, then the feed-forward network. A model is one such layer after another.",
+        "The last vectors are there. How does a vector become a word?",
         (
             "The last vector is compared with every word of the vocabulary. Each word gets a logit.",
             "Softmax turns the logits into probabilities.",
             "What the other tokens say came into this vector through attention, layer by layer.",
         ),
-        "The likeliest word is the one that fits best what the blank has collected.",
+        "The likeliest word is the one that fits best what its place has collected.",
     ),
 }

@@ -164,7 +164,10 @@ def measured(model: LoadedModel, grammar: int = 300, patterns: int = 60) -> tupl
 
 
 def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...]) -> Iterator[Notable]:
-    found = head_accuracies(model, sentences)
+    try:
+        found = head_accuracies(model, sentences)
+    except ValueError:  # a model of a few positions reads none of them whole
+        return
     for relation in _GRAMMAR:
         if relation not in found.relations or found.counts[found.of(relation)] < FEW:
             continue

@@ -14,7 +14,7 @@ from lab.models.memo import once
 from lab.models.trace import Trace
 
 # Rows and columns of a sketch: more cannot be told apart.
-_ROWS, _COLUMNS = 12, 24
+ROWS, COLUMNS = 12, 24
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ def way(traced: Trace, place: int) -> tuple[Stop, ...]:
     Told in words, too: who does not see the drawings reads the same way.
     """
     config, n = traced.model.config, len(traced)
-    rows = slice(0, _ROWS)
+    rows = slice(0, ROWS)
     layer, head = _shown_head(traced)
     inside = traced.layer(layer)
     best = candidates(prediction_at(traced, place, None), 3, traced.model.tokenizer)
-    changes = np.diff(traced.hidden_states[:, place, :_COLUMNS].numpy(), axis=0)
+    changes = np.diff(traced.hidden_states[:, place, :COLUMNS].numpy(), axis=0)
     of_layers = cells_sketch(changes)
     attention = np.asarray(inside.attention[head])[rows, rows]
     return (
         Stop("Tokens", f"The text becomes {n} tokens.", chips_sketch(traced.labels, place), ("tokenization",)),
         Stop(
             "Vectors", f"Each token becomes {config.width} numbers.",
-            cells_sketch(traced.embeddings.output[rows, :_COLUMNS].numpy()), ("embeddings",),
+            cells_sketch(traced.embeddings.output[rows, :COLUMNS].numpy()), ("embeddings",),
         ),
         Stop(
             "Attention", f"Each token collects from the others, in {config.heads} heads.", cells_sketch(attention),
@@ -54,9 +54,9 @@ def way(traced: Trace, place: int) -> tuple[Stop, ...]:
         ),
         Stop(
             "Feed-forward", f"{config.ffn_width:,} neurons work on each token.",
-            cells_sketch(inside.ffn_activation[rows, :_COLUMNS].numpy()), ("feed-forward",),
+            cells_sketch(inside.ffn_activation[rows, :COLUMNS].numpy()), ("feed-forward",),
         ),
-        Stop("Layers", f"That happens {config.layers} times: a row each, for the blank.", of_layers, ()),
+        Stop("Layers", f"That happens {config.layers} times. A row is how a layer changes the blank.", of_layers, ()),
         Stop(
             "Word", f"The last vector becomes a word: {best[0].word}, {best[0].probability:.2f}.",
             word_bars([WordBar(each.word, each.probability) for each in best], small=True), ("masked-language-model",),

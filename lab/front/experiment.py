@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.analysis.words.masking import mask_of, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, candidates, prediction_at
+from lab.charts.base.colour import CHOSEN
 from lab.charts.tokens.word_bars import WordBar, word_bars
 from lab.course.blanks import BLANK, BLANKS, Blank
 from lab.course.words import escaped
@@ -21,11 +22,11 @@ from lab.ui.page import available
 
 _GUESS, _OWN, _SHOWN, _CHANGED = "_first_guess", "_first_own", "_first_shown", "_first_changed"
 _LONGEST = 30  # characters of a guess
-_SENTENCE = """<style>
-.blank-sentence { font-size: clamp(1.4rem, 4.5vw, 2.1rem); line-height: 1.4; margin: .5rem 0 0; }
-.blank-sentence .gap { display: inline-block; min-width: 3.2em; text-align: center; border-bottom: 3px solid
-  light-dark(#225fb3, #7fb0f5); color: light-dark(#225fb3, #7fb0f5); }
-.blank-sentence mark { background: light-dark(#fdeeb5, #5c4a10); color: inherit; padding: 0 .1em; }
+_SENTENCE = f"""<style>
+.blank-sentence {{ font-size: clamp(1.4rem, 4.5vw, 2.1rem); line-height: 1.4; margin: .5rem 0 0; }}
+.blank-sentence .gap {{ display: inline-block; min-width: 3.2em; text-align: center; color: {CHOSEN};
+  border-bottom: 3px solid {CHOSEN}; }}
+.blank-sentence mark {{ background: light-dark(#fdeeb5, #5c4a10); color: inherit; padding: 0 .1em; }}
 </style>"""
 
 

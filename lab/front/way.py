@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.charts.tokens.word_bars import word_bars
 from lab.course.lessons import LESSONS, Lesson, number, script
-from lab.figures.way import Stop, way
+from lab.figures.way import COLUMNS, ROWS, Stop, way
 from lab.front.experiment import Asked
 from lab.ui import progress_view, selection
 from lab.ui.quiz import progress
@@ -19,6 +19,7 @@ _BY_ID = {lesson.id: lesson for lesson in LESSONS}
 
 def show(now: Asked) -> None:
     """Six stops, three in a row; on a phone one below the other. The last keeps the answer until it is asked for."""
+    st.caption(f"Drawn from this run: at most the first {ROWS} tokens and {COLUMNS} numbers of each.")
     stops = way(now.trace, now.place)
     if not now.answered:
         last = replace(
@@ -36,7 +37,8 @@ def _stop(stop: Stop) -> None:
     st.markdown(f"**{stop.name}.** {stop.told}")
     with st.container(gap=None):
         for lesson in (_BY_ID[each] for each in stop.lessons):
-            st.page_link(script(lesson.page), label=f"{number(lesson)} · {lesson.title}", icon=lesson.icon)
+            about = f"{lesson.question} {lesson.minutes} minutes."
+            st.page_link(script(lesson.page), label=f"{number(lesson)} · {lesson.title}", icon=lesson.icon, help=about)
             progress_view.steps_badge(lesson)
             progress_view.checks_badge(lesson)
 

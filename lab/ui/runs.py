@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _SMALL_TEXT = 200  # characters
 _proven: WeakSet[Trace] = WeakSet()
-_heads_measured: WeakSet[LoadedModel] = WeakSet()
+_heads_measured: set[str] = set()
 
 
 def local_models() -> dict[str, Path]:
@@ -98,16 +98,17 @@ def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
     """What the heads of a model do, if it is known: it ships with the model, or :func:`measure_heads` was asked."""
     from lab.experiments.notable import shipped
 
-    return shipped(loaded) or (_measured(loaded.id, loaded) if loaded in _heads_measured else None)
+    return shipped(loaded) or (_measured(loaded.id, loaded) if loaded.id in _heads_measured else None)
 
 
 def measure_heads(loaded: LoadedModel) -> None:
     """Measure what the heads of a model do, once for all who look at it."""
     _measured(loaded.id, loaded)
-    _heads_measured.add(loaded)
+    _heads_measured.add(loaded.id)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Measuring what each head does …")
+# As many as a server can offer, and each a few numbers: what took a minute is never measured twice.
+@st.cache_resource(max_entries=64, show_spinner="Measuring what each head does …")
 def _measured(model_id: str, _loaded: LoadedModel) -> tuple[Notable, ...]:
     from lab.experiments.notable import measured
     from lab.models.cores import one_core

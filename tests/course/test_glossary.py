@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search, terms_in
+from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search
 from lab.course.lessons import LESSONS
 
 NAMES = {term.name: term for term in GLOSSARY}
@@ -47,9 +47,3 @@ def test_search_finds_a_spelling_first(wanted: str, first: str) -> None:
 def test_search_finds_what_a_meaning_says_and_nothing_else() -> None:
     assert [term.name for term in search("chatbots")] == ["transformer"]
     assert search("zebra") == () and search("") == GLOSSARY
-
-
-def test_terms_of_a_text_in_their_order() -> None:
-    found = terms_in("**Attention weights** of a head: the [CLS] token, its keyboard, and W_O.")
-    assert [term.name for term in found] == ["attention weight", "head", "[CLS]", "token", "output projection"]
-    assert terms_in("He wept.") == ()

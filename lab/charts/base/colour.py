@@ -38,6 +38,8 @@ SOFT_INK = themed("#4c505e", "#d5d7dd")
 PAPER = themed("#ffffff", "#0e1117")
 POSITIVE = themed("#2f71cb", "#52a0e7")
 NEGATIVE = themed("#bd5a1c", "#e8925a")
+# For drawings in HTML: what is chosen, and what is written on it. Both have 4.5:1 in both themes.
+CHOSEN, ON_CHOSEN = "light-dark(#225fb3, #7fb0f5)", "light-dark(#ffffff, #12151c)"
 _MASKED = "rgba(128, 132, 149, 0.3)"
 
 

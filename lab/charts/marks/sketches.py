@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image
 
+from lab.charts.base.colour import CHOSEN, ON_CHOSEN
 from lab.charts.base.labels import visible
 
-# Above and below zero, as red, green, blue: the two ends of the lab's diverging palette, which both themes bear.
-_ABOVE, _BELOW = (58, 125, 209), (217, 119, 54)
+# Above and below zero, as red, green, blue: one picture serves both themes, so these are those of the light one.
+_ABOVE, _BELOW = (0x2F, 0x71, 0xCB), (0xBD, 0x5A, 0x1C)
 _CHIPS, _LETTERS = 12, 10
-_STYLE = """<style>
-.way-sketch { height: 6rem; overflow: hidden; margin-bottom: .25rem; }
-.way-sketch img { width: 100%; height: 100%; image-rendering: pixelated; border-radius: .2rem; }
-.way-sketch img.square { width: 6rem; }
-.way-sketch span { display: inline-block; margin: .1rem; padding: 0 .35em; border-radius: .25rem; font-size: .8rem;
-  border: 1px solid light-dark(#225fb3, #7fb0f5); }
-.way-sketch span.marked { background: light-dark(#225fb3, #7fb0f5); color: light-dark(#ffffff, #12151c); }
+_STYLE = f"""<style>
+.way-sketch {{ height: 6rem; overflow: hidden; margin-bottom: .25rem; }}
+.way-sketch img {{ width: 100%; height: 100%; image-rendering: pixelated; border-radius: .2rem; }}
+.way-sketch img.square {{ width: 6rem; }}
+.way-sketch span {{ display: inline-block; margin: .1rem; padding: 0 .35em; border-radius: .25rem; font-size: .8rem;
+  border: 1px solid {CHOSEN}; }}
+.way-sketch span.marked {{ background: {CHOSEN}; color: {ON_CHOSEN}; }}
 </style>"""
 
 

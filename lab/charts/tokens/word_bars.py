@@ -6,20 +6,21 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lab.charts.base.colour import CHOSEN
 from lab.charts.base.labels import visible
 
-_STYLE = """<style>
-.word-bars { list-style: none; margin: 0 !important; padding: 0 !important; font-size: 1.1rem; }
-.word-bars li { display: grid; grid-template-columns: minmax(5.5rem, max-content) 1fr 3.5rem; gap: .75rem;
-  align-items: center; margin: .3rem 0 !important; }
-.word-bars .word { overflow-wrap: anywhere; }
-.word-bars .bar { display: block; min-width: 2px; height: 1.1em; border-radius: .2rem;
-  background: light-dark(#9db8dc, #45638f); transition: width .4s; }
-.word-bars .chosen { font-weight: 650; }
-.word-bars .chosen .bar { background: light-dark(#225fb3, #7fb0f5); }
-.word-bars .number { font-variant-numeric: tabular-nums; text-align: end; }
-.word-bars small { grid-column: 1 / -1; }
-.word-bars.small { font-size: .85rem; min-height: 6rem; align-content: center; }
+_STYLE = f"""<style>
+.word-bars {{ list-style: none; margin: 0 !important; padding: 0 !important; font-size: 1.1rem; }}
+.word-bars li {{ display: grid; grid-template-columns: minmax(5.5rem, max-content) 1fr 3.5rem; gap: .75rem;
+  align-items: center; margin: .3rem 0 !important; }}
+.word-bars .word {{ overflow-wrap: anywhere; }}
+.word-bars .bar {{ display: block; min-width: 2px; height: 1.1em; border-radius: .2rem;
+  background: light-dark(#9db8dc, #45638f); transition: width .4s; }}
+.word-bars .chosen {{ font-weight: 650; }}
+.word-bars .chosen .bar {{ background: {CHOSEN}; }}
+.word-bars .number {{ font-variant-numeric: tabular-nums; text-align: end; }}
+.word-bars small {{ grid-column: 1 / -1; }}
+.word-bars.small {{ font-size: .85rem; min-height: 6rem; align-content: center; }}
 </style>"""
 
 

@@ -101,8 +101,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "predictions get better.", {}),
     ),
     "self-attention": (
-        ("attention", "How a token collects from all tokens, itself included. It gives each a share; what they offer is "
-         "mixed in these shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends", "attending")}),
+        ("attention", "How a token collects from all tokens, itself included. It gives each a share; what they offer "
+         "is mixed in these shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends")}),
         ("query", "A vector that says what a token looks for. It is made from the token’s own vector by a learned "
          "matrix.", {"formula": r"q = x W_Q + b_Q", "paper": _VASWANI, "also": ("queries",)}),
         ("key", "A vector that says what a token has to offer to queries.",

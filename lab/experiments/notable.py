@@ -20,7 +20,7 @@ from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, unif
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
 from lab.analysis.heads.values import Mask, Values
 from lab.analysis.heads.walk import NEAR_UNIFORM
-from lab.experiments.grammar import head_accuracies
+from lab.experiments.grammar import encode_words, head_accuracies
 from lab.experiments.treebank import Sentence, ewt
 from lab.models.trace import trace
 
@@ -164,10 +164,9 @@ def measured(model: LoadedModel, grammar: int = 300, patterns: int = 60) -> tupl
 
 
 def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...]) -> Iterator[Notable]:
-    try:
-        found = head_accuracies(model, sentences)
-    except ValueError:  # a model of a few positions reads none of them whole
-        return
+    if all(encode_words(model, sentence.words) is None for sentence in sentences):
+        return  # a model of a few positions reads none of them whole
+    found = head_accuracies(model, sentences)
     for relation in _GRAMMAR:
         if relation not in found.relations or found.counts[found.of(relation)] < FEW:
             continue

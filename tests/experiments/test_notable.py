@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import BertModel
 
 from lab.analysis.heads.induction import model_induction
 from lab.analysis.heads.walk import NEAR_UNIFORM
@@ -65,6 +70,41 @@ def test_grammar_measured_again_on_a_part_of_the_treebank(model_id: str) -> None
                 assert scores[doing.layer, doing.head] == pytest.approx(doing.score, abs=0.17)
                 checked += 1
     assert checked >= 3
+
+
+def test_places_measured_again_with_hugging_face() -> None:
+    """What looks at the token before, after and at delimiters, from Hugging Face's own attentions."""
+    folder = EMBEDDED / "lab-bert"
+    model = BertModel.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer = load_model("lab-bert").tokenizer
+    texts = [" ".join(sentence.words) for sentence in ewt() if 6 <= len(sentence.words) <= 24][:40]
+    found: dict[str, list[np.ndarray]] = {"previous_token": [], "next_token": [], "delimiter": []}
+    for text in texts:
+        ids = tokenizer.encode(text).ids
+        with torch.no_grad():
+            layers = model(torch.tensor([ids]), output_attentions=True).attentions
+        attention = torch.cat(layers).numpy()  # (layers, heads, n, n)
+        found["previous_token"].append(attention.diagonal(-1, 2, 3).mean(-1))
+        found["next_token"].append(attention.diagonal(1, 2, 3).mean(-1))
+        found["delimiter"].append(attention[:, :, 1:-1][..., [0, -1]].sum(-1).mean(-1))
+    for each in in_folder(folder) or ():
+        if each.job.id in found:
+            scores = np.mean(found[each.job.id], axis=0)
+            for doing in each.heads:
+                assert scores[doing.layer, doing.head] == pytest.approx(doing.score, abs=0.05)
+            assert scores.max() == pytest.approx(each.heads[0].score, abs=0.05)
+
+
+def test_a_model_that_reads_no_sentence_whole_has_no_grammar(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "short", "bert", seed=5)
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    tensors = load_file(folder / "model.safetensors")
+    name = "bert.embeddings.position_embeddings.weight"
+    tensors[name] = tensors[name][:3].clone()
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 3}), "utf-8")
+    found = measured(load_model(folder), grammar=20, patterns=3)
+    assert [each.job.id for each in found if ":" in each.job.id] == []
 
 
 def test_induction_measured_again() -> None:

@@ -12,6 +12,8 @@ from streamlit.testing.v1.element_tree import Element
 from transformers import BertForPreTraining
 
 from lab.course.blanks import BLANK, BLANKS
+from lab.course.lessons import LESSONS, number
+from lab.course.progress import Progress
 from lab.front.experiment import asked, telling
 from lab.models import hub
 from lab.models.catalogue import EMBEDDED
@@ -61,6 +63,19 @@ def test_the_bars_are_hugging_face_s_probabilities() -> None:
     at = guess(visit(), "was")
     assert [word for word, _ in bars(at)] == [model.tokenizer.id_to_token(i) for i in best.indices.tolist()]
     assert [number for _, number in bars(at)] == pytest.approx(best.values.tolist(), abs=0.005)
+
+
+def test_the_rank_of_a_word_of_one_s_own_is_hugging_face_s() -> None:
+    model, blank = load_model("lab-bert"), BLANKS[0]
+    reference = BertForPreTraining.from_pretrained(EMBEDDED / "lab-bert", dtype=torch.float32).eval()
+    ids = torch.tensor([model.tokenizer.encode(blank.text).ids])
+    place = ids[0].tolist().index(model.tokenizer.token_to_id("[MASK]"))
+    with torch.no_grad():
+        logits = reference(ids).prediction_logits[0, place]
+    rank = int((logits > logits[model.tokenizer.token_to_id("horse")]).sum()) + 1
+    at = visit()
+    at.text_input(key="_first_own").set_value("Horse").run()
+    assert f"Your word has rank {rank:,}." in drawn(at)
 
 
 def test_one_word_changes_the_answer() -> None:
@@ -132,3 +147,16 @@ def test_a_sentence_has_one_blank_and_its_word_once(blank: object) -> None:
     assert isinstance(blank, type(BLANKS[0]))
     assert blank.text.count(BLANK) == 1 and blank.text.split().count(blank.change[0]) == 1
     assert blank.changed != blank.text and len(set(blank.offered)) == 4
+
+
+def test_the_way_on_leads_to_what_was_not_seen() -> None:
+    first, second = LESSONS[0], LESSONS[1]
+    some, every = Progress().visited(first.id, ("a", "b"), "a"), Progress().visited(first.id, ("a",), "a")
+    for progress, lesson in ((Progress(), first), (some, first), (every, second)):
+        at = visit()
+        at.session_state["progress"] = progress
+        at.run()
+        said = (
+            f"Go on with lesson {number(lesson)}: {lesson.title}" if progress != Progress() else "Start with lesson 1"
+        )
+        assert said in [button.label for button in at.button]

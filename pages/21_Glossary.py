@@ -6,7 +6,7 @@ from lab.course.glossary import GLOSSARY, search
 from lab.course.lessons import LESSONS, number, script
 from lab.course.words import escaped
 from lab.ui import shell
-from lab.ui.page import show_terms
+from lab.ui.frame.header import show_terms
 from lab.ui.parameters import LOOK_UP
 
 shell.route()

@@ -21,5 +21,5 @@ play_head(
         "Break it": break_it,
         "Check": steps.show_checks,
     },
-    steps.first_head(page),
+    first=steps.first_head(page),
 )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Bench:
     """One bench. ``page`` is its file in ``pages/``.
 
-    ``toy`` says whether sentences of letters may be its input, ``weights`` whether random weights may.
+    ``after`` are the ids of the lessons that it goes on from. ``toy`` says whether sentences of letters may be its
+    input, ``weights`` whether random weights may.
     """
 
     page: str
@@ -17,6 +18,7 @@ class Bench:
     icon: str
     question: str
     reading: tuple[str, ...]
+    after: tuple[str, ...]
     toy: bool = True
     weights: bool = True
 
@@ -32,6 +34,7 @@ BENCHES: tuple[Bench, ...] = (
             "Clark et al. 2019, What does BERT look at? (§4.1: from tokens to words)",
             "Hoover et al. 2020, exBERT (the strongest edges that cover a share of a row)",
         ),
+        after=("multi-head-attention",),
     ),
     Bench(
         page="pages/11_Model_view.py",
@@ -45,6 +48,7 @@ BENCHES: tuple[Bench, ...] = (
             "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1 (patterns)",
             "Xiao et al. 2024, Efficient streaming language models with attention sinks",
         ),
+        after=("attention-metrics", "head-specialization"),
     ),
     Bench(
         page="pages/12_Neuron_view.py",
@@ -57,6 +61,7 @@ BENCHES: tuple[Bench, ...] = (
             "Xiao et al. 2024, Efficient streaming language models with attention sinks",
             "Kobayashi et al. 2020, Attention is not only a weight: analyzing transformers with vector norms",
         ),
+        after=("self-attention",),
     ),
     Bench(
         page="pages/13_Flow.py",
@@ -68,6 +73,7 @@ BENCHES: tuple[Bench, ...] = (
             "Kobayashi et al. 2020, Attention is not only a weight: analyzing transformers with vector norms",
             "Brunner et al. 2020, On identifiability in transformers",
         ),
+        after=("multi-head-attention", "inter-sentence-attention"),
     ),
     Bench(
         page="pages/14_Tensors.py",
@@ -80,6 +86,7 @@ BENCHES: tuple[Bench, ...] = (
             "Clark et al. 2019, What does BERT look at?, §4.1 (attention between words)",
             "Xiao et al. 2024, Efficient streaming language models with attention sinks",
         ),
+        after=("embeddings", "feed-forward"),
     ),
     Bench(
         page="pages/15_Compare.py",
@@ -91,6 +98,7 @@ BENCHES: tuple[Bench, ...] = (
             "Zhang & Bowman 2018, Language modeling teaches you more than translation does (random controls)",
             "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.3 (what training changes)",
         ),
+        after=("inter-sentence-attention", "masked-language-model"),
         weights=False,
     ),
 )

@@ -18,7 +18,7 @@ class Term:
     name
         As a text has it.
     meaning
-        What it means, in plain words, true of every model of the lab unless it says otherwise.
+        What it means, in plain words, as BERT and GPT-2 have it unless it says otherwise.
     lesson
         The id of the lesson that teaches it.
     formula

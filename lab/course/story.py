@@ -96,8 +96,8 @@ STORIES: Mapping[str, Story] = {
     ),
     "inter-sentence-attention": Story(
         "You know what single heads look at.",
-        "A text has several sentences, and a word in one may mean something in another. How much do sentences look at "
-        "each other?",
+        "A text has several sentences, and a word in one may mean something in another. Attention has to cross from "
+        "one to the other.",
         (
             "Add up the weights from one sentence to another: a matrix has one number for each pair.",
             "There and back are two numbers, since queries and keys are made by two matrices.",
@@ -107,7 +107,7 @@ STORIES: Mapping[str, Story] = {
     ),
     "feed-forward": Story(
         "Tokens have collected from each other, in many heads.",
-        "Now each token has to make something of what it collected, alone.",
+        "Each token has to make something of what it collected, alone.",
         (
             "The feed-forward network works on each token alone. Its neurons look for directions in the vector.",
             "What a sublayer finds is added to the vector, so what was there stays in the sum.",
@@ -117,7 +117,7 @@ STORIES: Mapping[str, Story] = {
     ),
     "masked-language-model": Story(
         "A layer is complete: attention, then the feed-forward network. A model is one such layer after another.",
-        "The last vectors are there. How does a vector become a word?",
+        "The last vectors are there, and the vocabulary is a list of words. Something must turn one into the other.",
         (
             "The last vector is compared with every word of the vocabulary. Each word gets a logit.",
             "Softmax turns the logits into probabilities.",

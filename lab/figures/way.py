@@ -9,26 +9,32 @@ import numpy as np
 from lab.analysis.words.predictions import candidates, prediction_at
 from lab.charts.marks.sketches import cells_sketch, chips_sketch
 from lab.charts.tokens.word_bars import WordBar, word_bars
+from lab.course.stops import STOPS
 from lab.experiments.notable import shipped
 from lab.models.memo import once
 from lab.models.trace import Trace
 
 # Rows and columns of a sketch: more cannot be told apart.
 ROWS, COLUMNS = 12, 24
+_LESSONS = {stop.name: stop.lessons for stop in STOPS}
 
 
 @dataclass(frozen=True)
-class Stop:
-    """One stop: its name, what is there, the drawing (HTML), and the ids of the lessons about it."""
+class Sketched:
+    """One stop of the way: its name, what is there, and the drawing (HTML)."""
 
     name: str
     told: str
     sketch: str
-    lessons: tuple[str, ...]
+
+    @property
+    def lessons(self) -> tuple[str, ...]:
+        """The ids of the lessons about it; none about the layers, which are the two stops before them again."""
+        return _LESSONS.get(self.name, ())
 
 
 @once
-def way(traced: Trace, place: int) -> tuple[Stop, ...]:
+def way(traced: Trace, place: int) -> tuple[Sketched, ...]:
     """The stops of ``traced`` on the way to a word at ``place`` (from 0). Raises ValueError without a vocabulary head.
 
     Told in words, too: who does not see the drawings reads the same way.
@@ -42,26 +48,29 @@ def way(traced: Trace, place: int) -> tuple[Stop, ...]:
     of_layers = cells_sketch(changes)
     attention = np.asarray(inside.attention[head])[rows, rows]
     return (
-        Stop("Tokens", f"The text becomes {n} tokens.", chips_sketch(traced.labels, place), ("tokenization",)),
-        Stop(
-            "Vectors", f"Each token becomes {config.width} numbers.",
-            cells_sketch(traced.embeddings.output[rows, :COLUMNS].numpy()), ("embeddings",),
+        Sketched("Tokens", f"The text becomes {n} tokens.", chips_sketch(traced.labels, place)),
+        Sketched(
+            "Vectors",
+            f"Each token becomes {config.width} numbers.",
+            cells_sketch(traced.embeddings.output[rows, :COLUMNS].numpy()),
         ),
-        Stop(
-            "Attention", f"Each token collects from the others, in {config.heads} heads.", cells_sketch(attention),
-            ("self-attention", "multi-head-attention", "attention-metrics", "head-specialization",
-             "inter-sentence-attention"),
+        Sketched(
+            "Attention",
+            f"Each token collects from the others, in {config.heads} heads.",
+            cells_sketch(attention),
         ),
-        Stop(
-            "Feed-forward", f"{config.ffn_width:,} neurons work on each token.",
-            cells_sketch(inside.ffn_activation[rows, :COLUMNS].numpy()), ("feed-forward",),
+        Sketched(
+            "Feed-forward",
+            f"{config.ffn_width:,} neurons work on each token.",
+            cells_sketch(inside.ffn_activation[rows, :COLUMNS].numpy()),
         ),
-        Stop("Layers", f"That happens {config.layers} times. A row is how a layer changes the blank.", of_layers, ()),
-        Stop(
-            "Word", f"The last vector becomes a word: {best[0].word}, {best[0].probability:.2f}.",
-            word_bars([WordBar(each.word, each.probability) for each in best], small=True), ("masked-language-model",),
+        Sketched("Layers", f"That happens {config.layers} times. A row is how a layer changes the blank.", of_layers),
+        Sketched(
+            "Word",
+            f"The last vector becomes a word: {best[0].word}, {best[0].probability:.2f}.",
+            word_bars([WordBar(each.word, each.probability) for each in best], small=True),
         ),
-    )  # fmt: skip
+    )
 
 
 def _shown_head(traced: Trace) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.charts.tokens.word_bars import word_bars
 from lab.course.lessons import LESSONS, Lesson, number, script
-from lab.figures.way import COLUMNS, ROWS, Stop, way
+from lab.figures.way import COLUMNS, ROWS, Sketched, way
 from lab.front.experiment import Asked
 from lab.ui import progress_view, selection
 from lab.ui.quiz import progress
@@ -32,7 +32,7 @@ def show(now: Asked) -> None:
                 _stop(stop)
 
 
-def _stop(stop: Stop) -> None:
+def _stop(stop: Sketched) -> None:
     st.html(stop.sketch)
     st.markdown(f"**{stop.name}.** {stop.told}")
     with st.container(gap=None):

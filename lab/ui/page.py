@@ -10,10 +10,9 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.benches import Bench
-from lab.course.glossary import GLOSSARY, Term
+from lab.course.benches import BENCHES, Bench
 from lab.course.ideas import idea
-from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, Lesson, neighbours, number, script
+from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
 from lab.course.words import escaped
 from lab.models.catalogue import ModelUnavailable, twin_id
 from lab.models.config import CheckpointError
@@ -21,9 +20,11 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.ui import downloads, parameters, progress_view, runs, selection, shell, sidebar, teaching
+from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
+from lab.ui.frame import strip
+from lab.ui.frame.header import Header, draw_header
+from lab.ui.frame.proof_badge import show_proof
 from lab.ui.parameters_of_a_run import Counted
-from lab.ui.proof_badge import show_proof
 from lab.ui.quiz import keep_place, progress, remember
 from lab.ui.selection import Selection
 
@@ -32,33 +33,37 @@ _PLAIN = Interventions()
 
 @dataclass(frozen=True)
 class OpenPage:
-    """One run of a page: what is selected, where the proof badge and the notes go."""
+    """One run of a page: what is selected, where the strip, the proof badge and the notes go."""
 
     selection: Selection
-    badge: DeltaGenerator
+    header: Header
     notes: DeltaGenerator
     weights: bool  # whether its model may be the one before training: the same with random weights
 
-    def step(self, names: Sequence[str]) -> str:
-        """The row of steps under the header: one idea a screen. Returns the chosen one's name."""
-        chosen = parameters.STEP.choose(names)
+    def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
+        """The row of steps under the header: one idea a screen; ``more`` lie beside the way. Returns the chosen one."""
+        chosen = parameters.STEP.choose(names, more)
         keep_place()
         return chosen
 
-    def next_step(self, names: Sequence[str]) -> None:
-        """The buttons at the end of a step that lead to the next one and back; keys press them before a class."""
-        at = list(names).index(parameters.STEP.chosen() or names[0])
+    def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
+        """The buttons at the end of a step that lead to the next one and back; keys press them before a class.
+
+        What lies beside the way comes before its last step, and leads there.
+        """
+        way = [*names[:-1], *more, names[-1]] if parameters.STEP.chosen() in more else list(names)
+        at = way.index(parameters.STEP.chosen() or names[0])
         back, forward = teaching.keys()
-        if at + 1 == len(names):
+        if at + 1 == len(way):
             self.ending()
         with st.container(horizontal=True):
             if at > 0:
-                go, icon = partial(parameters.STEP.set, names[at - 1]), ":material/arrow_back:"
-                label = f"Previous: {names[at - 1]}"
+                go, icon = partial(parameters.STEP.set, way[at - 1]), ":material/arrow_back:"
+                label = f"Previous: {way[at - 1]}"
                 st.button(label, key="_previous_step", icon=icon, type="tertiary", on_click=go, shortcut=back)
-            if at + 1 < len(names):
-                go, icon = partial(parameters.STEP.set, names[at + 1]), ":material/arrow_forward:"
-                st.button(f"Next: {names[at + 1]}", key="_next_step", icon=icon, on_click=go, shortcut=forward)
+            if at + 1 < len(way):
+                go, icon = partial(parameters.STEP.set, way[at + 1]), ":material/arrow_forward:"
+                st.button(f"Next: {way[at + 1]}", key="_next_step", icon=icon, on_click=go, shortcut=forward)
             else:
                 self.next_page(forward)
 
@@ -70,13 +75,23 @@ class OpenPage:
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """The selected text through the selected model. Stops the page with a sentence if it cannot be."""
-        return self.run(self._model_id(), self.selection.text, self.selection.pair, changes)
+        traced = self.run(self._model_id(), self.selection.text, self.selection.pair, changes)
+        self.here(traced)
+        return traced
+
+    def here(self, traced: Trace | None) -> None:
+        """Show where on the way from text to word the page is, with the shapes of this run; none before a class."""
+        if self.header.about and not self.selection.teach:
+            with self.header.way:
+                strip.show(traced, self.header.about)
 
     def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
         """Any text through any model that is here; ``whose`` ("Text B: ") begins what is said about it."""
         try:
             traced = runs.run(model_id, text, pair, changes)
         except TextError as error:
+            if not whose:
+                self.here(None)
             st.info(f"{whose}{error}", icon=":material/edit:")
             self.finish()
             st.stop()
@@ -104,7 +119,12 @@ class OpenPage:
 
     def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
         """Layer and head selectors in the sidebar; returns both from 0. ``first`` is the head before anybody chose."""
-        layer, head = self.layer_control(model), self.head_control(model, first)
+        with sidebar.controls():
+            left, right = st.columns(2)
+        with left:
+            layer = _counted(parameters.LAYER, "Layer", model.config.layers, model.id)
+        with right:
+            head = _counted(parameters.HEAD, "Head", model.config.heads, model.id, first)
         sidebar.choose_by_job(model, layer, head)
         return layer, head
 
@@ -116,7 +136,6 @@ class OpenPage:
     def layer_control(self, model: LoadedModel) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""
         with sidebar.controls():
-            st.divider()
             return _counted(parameters.LAYER, "Layer", model.config.layers, model.id)
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
@@ -126,10 +145,11 @@ class OpenPage:
         """
         # A spinner is a thread of its own: none where nobody waits.
         waits = not all(map(runs.is_proven, traces))
-        with self.badge, st.spinner("Checking every step against Hugging Face …") if waits else nullcontext():
+        badge = self.header.badge
+        with badge, st.spinner("Checking every step against Hugging Face …") if waits else nullcontext():
             proofs = [runs.proof(trace) for trace in traces]
-        self.badge.empty()
-        with self.badge.container(horizontal=True):
+        badge.empty()
+        with badge.container(horizontal=True):
             for place, (trace, proof) in enumerate(zip(traces, proofs, strict=True)):
                 name = names[place] if names else trace.model.id if len(traces) > 1 else None
                 show_proof(proof, name, on_purpose=bool(names) and not trace.interventions.changes_nothing)
@@ -147,9 +167,9 @@ class LessonPage(OpenPage):
 
     lesson: Lesson
 
-    def step(self, names: Sequence[str]) -> str:
+    def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
-        chosen = super().step(names)
+        chosen = super().step(names, more)
         story = self.lesson.story
         if story is not None and chosen == names[0] and not self.selection.teach:
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
@@ -168,6 +188,9 @@ class LessonPage(OpenPage):
         with st.container(border=True):
             st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
             st.markdown(f":material/bookmark: **Remember.** {story.remember}")
+        for bench in BENCHES:
+            if self.lesson.id in bench.after:
+                st.page_link(script(bench.page), label=f"On the bench {bench.title}: {bench.question}", icon=bench.icon)
 
     def next_page(self, key: str | None) -> None:
         """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""
@@ -200,38 +223,14 @@ class LessonPage(OpenPage):
 def open_lesson(page_file: str) -> LessonPage:
     """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
     lesson = shell.current_lesson(page_file)
-    badge = _header(lesson.title, lesson.question, lesson)
-    return LessonPage(selection.current(), badge, st.empty(), lesson.weights, lesson)
-
-
-def _header(title: str, question: str, lesson: Lesson | None = None) -> DeltaGenerator:
-    """Title, question and a row of badges, in one line before a class; returns the place of the proof's badge."""
-    teach = bool(parameters.TEACH.chosen())
-    with st.container(key="page_header", horizontal=teach, vertical_alignment="center", gap="small"):
-        st.title(title, width="content" if teach else "stretch")
-        if not teach:
-            st.markdown(f"**{question}**")
-        with st.container(horizontal=True, vertical_alignment="center", width="content" if teach else "stretch"):
-            if lesson is not None and not teach:
-                st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
-                progress_view.checks_badge(lesson)
-            badge = st.empty()
-            if lesson is not None:
-                with st.popover("Objectives", icon=":material/flag:", type="tertiary"):
-                    st.markdown(f"**{question}** After lesson {number(lesson)} you can …")
-                    st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
-                with st.popover("Words", icon=":material/dictionary:", type="tertiary", on_change="rerun") as words:
-                    if words.open:
-                        show_terms([term for term in GLOSSARY if term.lesson == lesson.id])
-                        st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
-    return badge
+    header = draw_header(lesson.title, lesson.question, (lesson.id,), lesson)
+    return LessonPage(selection.current(), header, st.empty(), lesson.weights, lesson)
 
 
 def open_page(title: str, question: str) -> OpenPage:
     """The same for a page that is neither lesson nor bench."""
     shell.route()
-    badge = _header(title, question)
-    return OpenPage(selection.current(), badge, st.empty(), weights=False)
+    return OpenPage(selection.current(), draw_header(title, question), st.empty(), weights=False)
 
 
 @dataclass(frozen=True)
@@ -249,8 +248,8 @@ class BenchPage(OpenPage):
 def open_bench(page_file: str) -> BenchPage:
     """The same for a bench: guard the page, draw its header, and return the page to fill."""
     bench = shell.current_bench(page_file)
-    badge = _header(bench.title, bench.question)
-    return BenchPage(selection.current(), badge, st.empty(), bench.weights, bench)
+    header = draw_header(bench.title, bench.question, bench.after)
+    return BenchPage(selection.current(), header, st.empty(), bench.weights, bench)
 
 
 def available(wanted: str) -> str:
@@ -266,13 +265,6 @@ def available(wanted: str) -> str:
         st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
         return default
     return wanted
-
-
-def show_terms(terms: Sequence[Term]) -> None:
-    """What these words mean, one under the other."""
-    for term in terms:
-        formula, paper = f" ${term.formula}$" * bool(term.formula), f" ({term.paper})" * bool(term.paper)
-        st.markdown(f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}")
 
 
 def _papers(reading: Sequence[str]) -> None:

@@ -106,16 +106,27 @@ class Step(Name):
     parameter that the browser writes for a widget makes no entry in its history.
     """
 
-    def choose(self, names: Sequence[str]) -> str:
-        """Draw the row of steps; the first one needs no place in the URL."""
-        asked = st.query_params.get(self.name)
-        if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in names:
+    def choose(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
+        """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu."""
+        asked, every = st.query_params.get(self.name), (*names, *more)
+        if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in every:
             # A link or the browser's Back names it, or it was another page's.
-            self.set(asked if asked is not None and asked in names else names[0])
-        st.segmented_control("Step", list(names), required=True, key=self._key(), label_visibility="collapsed")
-        chosen = self.chosen() if self.chosen() in names else names[0]
+            self.set(asked if asked is not None and asked in every else names[0])
+        row = [*names, *(name for name in more if name == self.chosen())]
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.segmented_control("Step", row, required=True, key=self._key(), label_visibility="collapsed")
+            if more:
+                self._offer(more)
+        chosen = self.chosen() if self.chosen() in every else names[0]
         self._write(None if chosen == names[0] else chosen)
         return chosen
+
+    def _offer(self, more: Sequence[str]) -> None:
+        """The steps beside the way, in a list that opens."""
+        with st.popover("More on this", type="tertiary", on_change="rerun", key="more_steps") as opened:
+            if opened.open:
+                for name in more:
+                    st.button(name, key=f"_more_{name}", type="tertiary", on_click=self.set, args=(name,))
 
     def _write(self, chosen: str | None) -> None:
         st.session_state[_STEP_IN_URL] = chosen

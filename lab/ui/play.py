@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lab.models.trace import Trace
 from lab.ui.chosen_tokens import with_tokens
@@ -15,28 +15,48 @@ from lab.ui.toys.steps import TOY_STEPS, toy_trace
 View = TypeVar("View")
 # What a step draws of a view. It returns the run that the badge proves, if that is not the page's own.
 Step = Callable[[View], Trace | None]
+NO_STEPS: Mapping[str, Step[Any]] = {}
 
 
 def chosen_run(page: OpenPage, heads: int | None = None) -> Trace:
     """The sentence or the toy of the sidebar through its model; ``heads`` cuts a toy's weights into as many heads."""
-    return toy_trace(page, heads) if page.selection.mode == TOY else page.trace()
+    if page.selection.mode != TOY:
+        return page.trace()
+    trace = toy_trace(page, heads)
+    page.here(trace)
+    return trace
 
 
-def play(page: LessonPage, trace: Trace, steps: Mapping[str, Step[View]], view: Callable[[], View]) -> None:
-    """Draw the chosen one of ``steps``, of what ``view`` returns. With a toy, its own steps stand before them."""
+def play(
+    page: LessonPage,
+    trace: Trace,
+    steps: Mapping[str, Step[View]],
+    view: Callable[[], View],
+    more: Mapping[str, Step[View]] = NO_STEPS,
+) -> None:
+    """Draw the chosen one of ``steps``, or of those that lie beside the way (``more``), of what ``view`` returns.
+
+    With a toy, its own steps stand before them.
+    """
     toys = TOY_STEPS if page.selection.mode == TOY else {}
     names = [*toys, *steps]
-    step, proven = page.step(names), None
+    step, proven = page.step(names, list(more)), None
     if step in toys:
         toys[step](page)
     else:
-        proven = steps[step](view())
-    page.next_step(names)
+        proven = {**steps, **more}[step](view())
+    page.next_step(names, list(more))
     page.finish()
     page.prove(proven or trace)
 
 
-def play_head(page: LessonPage, trace: Trace, steps: Mapping[str, Step[OneHead]], first: int = 1) -> None:
+def play_head(
+    page: LessonPage,
+    trace: Trace,
+    steps: Mapping[str, Step[OneHead]],
+    more: Mapping[str, Step[OneHead]] = NO_STEPS,
+    first: int = 1,
+) -> None:
     """The same for steps that look at one head, one query, one key; ``first`` is the head before anybody chose."""
     layer, head = page.head_controls(trace.model, first)
 
@@ -44,4 +64,4 @@ def play_head(page: LessonPage, trace: Trace, steps: Mapping[str, Step[OneHead]]
         query, key = with_tokens(page.selection, trace)
         return OneHead(page, trace, trace.layer(layer), head, query, key)
 
-    play(page, trace, steps, view)
+    play(page, trace, steps, view, more)

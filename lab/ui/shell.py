@@ -23,9 +23,17 @@ _STYLE = (
     """<style>
 .katex-display { padding-inline: 3px; }
 .st-key-turning { position: absolute; }
+.stMainBlockContainer { padding: 4.25rem 3rem 3rem; }
+.st-key-strip { min-height: 46px; }
+.st-key-page_header h1 { font-size: 1.7rem; padding: 0; }
+.st-key-meaning { border-left: 4px solid var(--st-primary-color, #225fb3); padding: .25rem 0 .25rem 1rem; }
+.st-key-meaning p { font-size: 1.1rem; }
+[data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
+[data-testid="stSidebarUserContent"] .stVerticalBlock { gap: 0.6rem; }
 [data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: light-dark(#ffffff, #0b1220); }
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
+.stMainBlockContainer { padding: 4rem 1rem 3rem; }
 """
     + teaching.STEPS_IN_ONE_LINE
     + """
@@ -37,22 +45,24 @@ _STYLE = (
 )
 
 
-def pages() -> list[StreamlitPage]:
-    """Every page, the course map first. No url_path: the slug must stay the one of the file name.
+def sections() -> dict[str, list[StreamlitPage]]:
+    """Every page under the word that its menu has at the top; the first page has none, it is the name of the lab.
 
-    No sections: Streamlit puts their headers into the list itself, where a screen reader loses count.
+    No url_path: the slug must stay the one of the file name.
     """
-    start = st.Page(script(COURSE_PAGE), title="Course", icon=":material/map:", default=True)
-    return [
-        start,
-        *(
+    start = st.Page(script(COURSE_PAGE), title="Inside BERT", icon=":material/map:", default=True)
+    return {
+        "": [start],
+        "Lessons": [
             st.Page(script(lesson.page), title=f"{number(lesson)} · {lesson.title}", icon=lesson.icon)
             for lesson in LESSONS
-        ),
-        *(st.Page(script(bench.page), title=bench.title, icon=bench.icon) for bench in BENCHES),
-        st.Page(script(MODELS_PAGE), title="Models", icon=":material/badge:"),
-        st.Page(script(GLOSSARY_PAGE), title="Glossary", icon=":material/dictionary:"),
-    ]
+        ],
+        "Benches": [st.Page(script(bench.page), title=bench.title, icon=bench.icon) for bench in BENCHES],
+        "Reference": [
+            st.Page(script(MODELS_PAGE), title="Models", icon=":material/badge:"),
+            st.Page(script(GLOSSARY_PAGE), title="Glossary", icon=":material/dictionary:"),
+        ],
+    }
 
 
 def run() -> None:
@@ -63,14 +73,13 @@ def run() -> None:
 
 def _run() -> None:
     drawn().clear()
-    every = pages()
-    page = _navigation(every)
-    st.set_page_config(page_title=f"{page.title} — Inside BERT")
+    page = _navigation()
+    st.set_page_config(page_title=" — ".join(dict.fromkeys((page.title, "Inside BERT"))))
     st.html(_STYLE)
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
-    sidebar.show(_opened(page.title), every)
+    sidebar.show(_opened(page.title))
     _turning()(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     try:
@@ -87,11 +96,10 @@ def _turning() -> ComponentRenderer:
     return st.components.v2.component("lab.turning", js=Path(__file__).with_name("turning.js").read_text("utf-8"))
 
 
-def _navigation(every: list[StreamlitPage]) -> StreamlitPage:
+def _navigation() -> StreamlitPage:
     # The favicon comes first: without one, a page's Material icon would be fetched from the network.
     st.set_page_config(page_icon=Path(__file__).with_name("icon.png"), layout="wide")
-    # Hidden: Streamlit puts its own list above everything else in the sidebar; ours stands below the sentence.
-    return st.navigation(every, position="hidden")
+    return st.navigation(sections(), position="top")
 
 
 def _arrive(page: StreamlitPage) -> None:
@@ -108,12 +116,12 @@ def route() -> None:
     into a server that has just started. Then install the router and start over.
     """
     if _ROUTED not in st.session_state:
-        _navigation(pages())
+        _navigation()
         st.rerun()
 
 
 def _opened(title: str) -> Lesson | Bench | None:
-    """The lesson or bench behind a title of :func:`pages`; None for the course map and the cards."""
+    """The lesson or bench behind a title of :func:`sections`; None for the course map and the cards."""
     lesson = next((lesson for lesson in LESSONS if title.endswith(f"· {lesson.title}")), None)
     return lesson or next((bench for bench in BENCHES if title == bench.title), None)
 

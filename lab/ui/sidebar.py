@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import Bench
 from lab.course.examples import EXAMPLES, Example, example_of
@@ -24,22 +22,18 @@ _CONTROLS = "_controls"
 
 
 def controls() -> DeltaGenerator:
-    """The part of the sidebar that a page's own controls go to: below the sentence, above the way to other pages."""
+    """The part of the sidebar that a page's own controls go to: below the sentence and the model."""
     place = st.session_state.get(_CONTROLS)
     return place if isinstance(place, DeltaGenerator) else st.sidebar
 
 
-def show(opened: Lesson | Bench | None, pages: Sequence[StreamlitPage]) -> None:
-    """The whole sidebar. What one types stands first, so that it is in reach; then come the other pages."""
+def show(opened: Lesson | Bench | None) -> None:
+    """The whole sidebar: what is read, by which model, and a place for the page's own controls."""
     with st.sidebar:
         st.session_state[_CONTROLS] = st.container()
         with controls():
             shared_input(opened)
         teaching.show()
-        st.divider()
-        with st.container(gap=None):
-            for page in pages:
-                st.page_link(page)
 
 
 def shared_input(opened: Lesson | Bench | None) -> None:

@@ -102,7 +102,7 @@ def show_agreement(page: LessonPage, view: TokenizationView, *, tell: bool) -> N
     wrong = next((at + 1 for each in found if (at := each.first_difference) is not None), None)
     label = ":green[Equals the library]" if wrong is None else f":red[Differs from token {wrong}]"
     icon = ":material/verified:" if wrong is None else ":material/error:"
-    with page.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
+    with page.header.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
             same = "Tokens, ids and characters are the same."
             st.markdown(

@@ -1,0 +1,57 @@
+// You are here: the stops from text to word in one line. A click goes to a lesson within the visit; the addresses are
+// for whoever opens one in another tab.
+
+/** A link to a lesson, with `parts` on it. */
+function door(lesson, report, ...parts) {
+  const called = `Lesson ${lesson.number}: ${lesson.title}`;
+  const link = make("a", { href: lesson.address, title: called, "aria-label": called }, ...parts);
+  if (lesson.here) link.setAttribute("aria-current", "page");
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    if (!lesson.here) report("lesson", lesson.id);
+  });
+  return link;
+}
+
+/** A stop: its name and its lessons' numbers; the whole is the link where there is one lesson only. */
+function stop({ name, shape, lit, lessons }, report) {
+  const title = make("span", { class: "name" }, name);
+  const number = (lesson) => make("span", { class: "number" }, String(lesson.number));
+  const doors =
+    lessons.length === 1
+      ? [door(lessons[0], report, title, number(lessons[0]))]
+      : [title, ...lessons.map((lesson) => door(lesson, report, number(lesson)))];
+  const item = make("li", {}, make("span", { class: "names" }, ...doors), make("span", { class: "shape" }, shape));
+  item.className = lit ? "stop lit" : "stop";
+  if (lit) item.setAttribute("aria-current", "step");
+  return item;
+}
+
+/** On a phone the sidebar is closed: this opens it. */
+function opener() {
+  const button = make("button", { class: "open", type: "button" }, "Text, model, head");
+  button.addEventListener("click", () => document.querySelector('[data-testid="stExpandSidebarButton"]')?.click());
+  return button;
+}
+
+function draw(root, { stops, layers }, report) {
+  const list = make("ol", {});
+  for (const each of stops) list.append(stop(each, report));
+  const inLayer = [...list.children].filter((_, place) => stops[place].repeats);
+  inLayer[0]?.classList.add("first");
+  inLayer.at(-1)?.classList.add("last");
+  if (layers !== null) inLayer.at(-1)?.append(make("span", { class: "times" }, `× ${layers}`));
+  root.replaceChildren(make("nav", { "aria-label": "The way from text to word" }, list), opener());
+  const lit = root.querySelector(".lit");
+  if (lit && list.scrollWidth > list.clientWidth) list.scrollLeft = lit.offsetLeft - 60;
+}
+
+function build(root, payload, report) {
+  draw(root, payload.header, report);
+  return { update: (next) => draw(root, next.header, report), restyle() {}, dispose() {} };
+}
+
+export default function (given) {
+  return keep({ ...given, setStateValue: given.setTriggerValue }, build);
+}

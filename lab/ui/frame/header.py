@@ -1,0 +1,54 @@
+"""The top of a page: where it stands on the way, its title, its question, and what one may look up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from lab.course.glossary import GLOSSARY, Term
+from lab.course.lessons import GLOSSARY_PAGE, Lesson, number, script
+from lab.course.words import escaped
+from lab.ui import parameters, progress_view
+
+
+@dataclass(frozen=True)
+class Header:
+    """The places at the top of a page that wait for its run; ``about`` are the ids of the lessons it belongs to."""
+
+    way: DeltaGenerator
+    badge: DeltaGenerator
+    about: tuple[str, ...] = ()
+
+
+def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: Lesson | None = None) -> Header:
+    """The strip, the title beside its badges, and the question; all but the strip in one line before a class."""
+    teach = bool(parameters.TEACH.chosen())
+    way = st.empty()
+    with st.container(key="page_header", horizontal=True, vertical_alignment="center", gap="small"):
+        st.title(title, width="content")
+        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+            if lesson is not None and not teach:
+                st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
+                progress_view.checks_badge(lesson)
+            badge = st.empty()
+            if lesson is not None:
+                with st.popover("Objectives", icon=":material/flag:", type="tertiary"):
+                    st.markdown(f"**{question}** After lesson {number(lesson)} you can …")
+                    st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
+                with st.popover("Words", icon=":material/dictionary:", type="tertiary", on_change="rerun") as words:
+                    if words.open:
+                        show_terms([term for term in GLOSSARY if term.lesson == lesson.id])
+                        st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
+    if not teach:
+        st.markdown(f"**{question}**")
+    return Header(way, badge, about)
+
+
+def show_terms(terms: Sequence[Term]) -> None:
+    """What these words mean, one under the other."""
+    for term in terms:
+        formula, paper = f" ${term.formula}$" * bool(term.formula), f" ({term.paper})" * bool(term.paper)
+        st.markdown(f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}")

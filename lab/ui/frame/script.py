@@ -1,0 +1,39 @@
+"""The end of a step by the script of the course: what the figure means, then one change worth seeing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from lab.ui.parameter_kinds import Parameter
+
+# Set off by a line and space, not by a box; drawn by the style sheet of the shell.
+_MEANING = "meaning"
+
+
+def meaning(text: str) -> None:
+    """Say in one or two sentences what the figure above says: ``text`` is computed from the learner's numbers.
+
+    One a step. Its claims are made by a function without a screen, so that a test can compute them again.
+    """
+    with st.container(key=_MEANING):
+        st.markdown(f"**What this means.** {text}")
+
+
+def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
+    """Offer one change that is worth seeing: ``why`` says what to look for, the button ``label`` makes ``changes``.
+
+    One a step. A parameter that is set already as the button would set it leaves nothing to try: then ``why`` stands
+    without a button.
+    """
+    with st.container(key="try_this", horizontal=True, vertical_alignment="center"):
+        st.markdown(f"*Try:* {why}", width="content")
+        if any(parameter.chosen() != value for parameter, value in changes.items()):
+            st.button(label, key="_try", icon=":material/touch_app:", on_click=_take, args=(changes,))
+
+
+def _take(changes: Mapping[Parameter[Any], Any]) -> None:
+    for parameter, value in changes.items():
+        parameter.set(value)

@@ -1,0 +1,63 @@
+"""You are here: the way from text to word in one line at the top of a page, each stop a link to its lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from lab.charts.components.packing import pack
+from lab.course.lessons import LESSONS, Lesson, number, script
+from lab.course.stops import STOPS, stop_of
+from lab.models.trace import Trace
+from lab.ui import selection
+from lab.ui.components import mount
+
+_BY_ID = {lesson.id: lesson for lesson in LESSONS}
+
+
+def show(trace: Trace | None, lessons: Sequence[str]) -> None:
+    """Draw the strip for a page about these ``lessons`` (ids), and go where a click on it leads.
+
+    ``trace`` gives the shapes of what the model makes of the text on screen; None where it can make nothing of it.
+    """
+    asked = mount("strip", pack(_header(trace, lessons), {}), "strip", states=("lesson",))["lesson"]
+    if asked in _BY_ID and [asked] != list(lessons):
+        st.switch_page(script(_BY_ID[asked].page), query_params=selection.elsewhere())
+
+
+def shapes(trace: Trace) -> dict[str, str]:
+    """What there is at each stop, by its name: how many ids, vectors of how many numbers, maps, neurons, words."""
+    config, n = trace.model.config, len(trace)
+    words = trace.model.weights.vocabulary_head is not None
+    return {
+        "Tokens": f"{n} ids",
+        "Vectors": f"{n} × {config.width:,}",
+        "Attention": f"{config.heads} maps {n} × {n}",
+        "Feed-forward": f"{n} × {config.ffn_width:,}",
+        "Word": f"{config.vocabulary:,} words" if words else "no head",
+    }
+
+
+def _header(trace: Trace | None, lessons: Sequence[str]) -> dict[str, Any]:
+    lit, there = stop_of(lessons), {} if trace is None else shapes(trace)
+    query = urlencode(selection.link())
+    return {
+        "layers": None if trace is None else trace.model.config.layers,
+        "stops": [
+            {
+                "name": stop.name, "shape": there.get(stop.name, ""), "lit": stop is lit, "repeats": stop.repeats,
+                "lessons": [_link(_BY_ID[each], query, here=[each] == list(lessons)) for each in stop.lessons],
+            }
+            for stop in STOPS
+        ],
+    }  # fmt: skip
+
+
+def _link(lesson: Lesson, query: str, *, here: bool) -> dict[str, Any]:
+    """A lesson as the browser needs it; its address is for whoever opens it in a tab of its own."""
+    slug = lesson.page.removeprefix("pages/").split("_", 1)[1].removesuffix(".py")
+    address = f"{slug}?{query}" if query else slug
+    return {"id": lesson.id, "number": number(lesson), "title": lesson.title, "address": address, "here": here}

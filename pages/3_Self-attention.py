@@ -13,13 +13,12 @@ play_head(
     {
         "Map": steps.show_map,
         "Queries and keys": steps.show_queries_and_keys,
-        "Scores": steps.show_scores,
+        "Build a row": steps.show_built,
         "Scale": steps.show_scale,
-        "Softmax": steps.show_softmax,
         "Values": steps.show_values,
-        "By hand": by_hand,
         "Break it": break_it,
         "Check": steps.show_checks,
     },
+    more={"Scores": steps.show_scores, "Softmax": steps.show_softmax, "By hand": by_hand},
     first=steps.first_head(page),
 )

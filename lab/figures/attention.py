@@ -11,6 +11,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.slices import Hidden, matrix_slice
 from lab.charts.cells.strips import strips
+from lab.charts.components.row_built import RowBuilt
 from lab.charts.marks.bars import bars
 from lab.figures.axes import WEIGHT, queries_and_keys
 from lab.models.trace import Trace
@@ -39,6 +40,34 @@ def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int
     masked = traced.model.config.causal and not traced.interventions.no_causal_mask and len(traced) <= MAP_TOKENS
     axes = queries_and_keys(traced, rows, columns)
     return heatmap(weights, axes, WEIGHT, title=title, highlight=outlined, causal=masked)
+
+
+def one_row(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
+    """The weights of one query, one bar a key; of a long text the heaviest keys."""
+    row, n = analysis.attention_row(traced.layer(layer), head, query), len(traced)
+    seen = heaviest(row.weights, key, BARS)
+    part = "" if n <= BARS else f", the {len(seen)} heaviest of {n} keys"
+    title = f"What {traced.labels[query]} collects, {place(layer, head)}{part}"
+    scale = Scale("Weight", domain=(0, 1))
+    return bars([traced.labels[i] for i in seen], row.weights[seen], scale, title=title)
+
+
+def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
+    """The same row, built stage by stage; of a long text the heaviest keys."""
+    row, n = analysis.attention_row(traced.layer(layer), head, query), len(traced)
+    seen = heaviest(row.weights, key, min(n, ROWS))
+    return RowBuilt(
+        traced.labels[query],
+        [traced.labels[i] for i in seen],
+        row.scores[seen],
+        row.weights[seen],
+        np.isneginf(row.scaled[seen]),
+        float(row.weights.sum(dtype=np.float64)),
+        row.values[seen],
+        row.context,
+        rest=n - len(seen),
+        scaled=traced.model.config.scaled_scores,
+    )
 
 
 def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:

@@ -12,6 +12,7 @@ from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
 
 # The step that the URL named when the page was drawn last.
 _STEP_IN_URL = "_step_in_url"
+_MORE = "more_steps"
 
 
 @dataclass(frozen=True)
@@ -122,11 +123,13 @@ class Step(Name):
         return chosen
 
     def _offer(self, more: Sequence[str]) -> None:
-        """The steps beside the way, in a list that opens."""
-        with st.popover("More on this", type="tertiary", on_change="rerun", key="more_steps") as opened:
-            if opened.open:
-                for name in more:
-                    st.button(name, key=f"_more_{name}", type="tertiary", on_click=self.set, args=(name,))
+        """The steps beside the way, in a menu."""
+
+        def take() -> None:
+            if (name := st.session_state[_MORE]) is not None:
+                self.set(name)
+
+        st.menu_button("More on this", list(more), key=_MORE, type="tertiary", on_click=take)
 
     def _write(self, chosen: str | None) -> None:
         st.session_state[_STEP_IN_URL] = chosen

@@ -54,14 +54,22 @@ def reveal(at: AppTest) -> AppTest:
 
 
 def steps_of(at: AppTest) -> tuple[str, ...]:
-    """The steps of the page; none where it has none."""
-    return tuple(step for control in at.segmented_control if control.key == "step" for step in control.options)
+    """The steps of the page, those beside the way last; none where it has none."""
+    row = [control for control in at.segmented_control if control.key == "step"]
+    menu = [control for control in at.get("menu_button") if control.key == "more_steps"]
+    return tuple(dict.fromkeys(step for control in (*row, *menu) for step in control.options))
+
+
+def turn_to(at: AppTest, step: str) -> AppTest:
+    """Choose a step, in the row or in the menu beside it."""
+    row = at.segmented_control(key="step")
+    (row if step in row.options else at.menu_button(key="more_steps")).set_value(step).run()
+    return at
 
 
 def go(at: AppTest, step: str) -> AppTest:
     """To a step of a page that is open, and past its prediction."""
-    at.segmented_control(key="step").set_value(step).run()
-    reveal(at)
+    reveal(turn_to(at, step))
     assert at.segmented_control(key="step").value == step
     return at
 

@@ -21,7 +21,7 @@ from lab.text.sentences import punkt
 from lab.text.tags import pipeline
 from tests.checkpoints import write_checkpoint
 from tests.conftest import TinyCheckpoint
-from tests.pages.apptest import Offer, visit, walk, words
+from tests.pages.apptest import Offer, turn_to, visit, walk, words
 
 PAGE = "3_Self-attention.py"
 INSTEAD = "You see lab-bert instead."
@@ -41,7 +41,7 @@ def works(at: AppTest, model: str) -> None:
     assert "Traceback" not in warning.value and "\n" not in warning.value
     assert at.selectbox(key="model").value == model
     assert at.selectbox(key="layer").options == ["1", "2", "3", "4"], "the layers of lab-bert"
-    at.segmented_control(key="step").set_value("Softmax").run()
+    turn_to(at, "Softmax")
     assert not at.exception and not at.error
     assert "The softmax turns" in words(at)
     assert any("steps match Hugging Face" in block.proto.popover.label for block in at.get("popover"))
@@ -175,7 +175,7 @@ def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
     (bar,) = at.get("progress")
     assert "140 of 601 MB" in bar.proto.text.replace("\\", "") and bar.proto.value == 23
     # The page beside it is a page of the default model, and another page says the same.
-    at.segmented_control(key="step").set_value("Softmax").run()
+    turn_to(at, "Softmax")
     assert "The softmax turns" in words(at) and not at.exception
     at.switch_page("pages/2_Embeddings.py").run()
     assert at.get("progress") and not at.exception

@@ -10,16 +10,37 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, steps_of, visit, walk, words
+from tests.pages.apptest import Offer, reveal, steps_of, turn_to, visit, walk, words
 
 PAGE = "3_Self-attention.py"
-STEPS = ("Map", "Queries and keys", "Scores", "Scale", "Softmax", "Values", "By hand", "Break it", "Check")
+WAY = ("Map", "Queries and keys", "Build a row", "Scale", "Values", "Break it", "Check")
+BESIDE = ("Scores", "Softmax", "By hand")
 
 
 def test_the_steps_stand_in_their_order() -> None:
     at = visit(PAGE, layer="2", head="3")
     assert at.title[0].value == "Self-attention"
-    assert steps_of(at) == STEPS
+    assert at.segmented_control(key="step").options == list(WAY)
+    assert steps_of(at) == (*WAY, *BESIDE)
+
+
+def test_a_step_beside_the_way_leads_on_to_the_last_one() -> None:
+    at = turn_to(visit(PAGE), "Softmax")
+    assert at.segmented_control(key="step").options == [*WAY, "Softmax"]
+    assert {button.label for button in at.button} >= {"Previous: Scores", "Next: By hand"}
+    at.button(key="_next_step").click().run()
+    at.button(key="_next_step").click().run()
+    assert at.segmented_control(key="step").value == "Check"
+    assert at.segmented_control(key="step").options == list(WAY)
+    assert "Next: lesson 4" in at.button(key="_next_page").label
+
+
+def test_what_is_to_be_tried_is_one_click_away() -> None:
+    at = reveal(visit(PAGE, text="She gave her brother the book that he wanted.", head="5", token="9"))
+    offered = at.button(key="_try")
+    head = int(offered.label.removeprefix("Head "))
+    offered.click().run()
+    assert at.selectbox(key="head").value == head
 
 
 def test_url_out_of_range_is_clamped_and_said() -> None:

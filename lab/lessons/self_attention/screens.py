@@ -12,18 +12,21 @@ from lab.analysis.heads.attention import attention_map
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
-from lab.course.checks import Question
+from lab.course.checks import MARGIN, Question
 from lab.course.words import in_tex
 from lab.figures import attention as figures
 from lab.figures.multi_head import unnamed_heads
 from lab.lessons.self_attention import checks as ask
+from lab.lessons.self_attention import meanings as means
 from lab.models import forward
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui import one_head
+from lab.ui.components import mount
 from lab.ui.drawing import code, draw
-from lab.ui.one_head import OneHead, choose_tokens
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.one_head import OneHead, choose_token, choose_tokens
 from lab.ui.page import LessonPage
-from lab.ui.parameters import MODEL, TOY
+from lab.ui.parameters import HEAD, MODEL, STEP, TOKEN, TOY
 from lab.ui.quiz import checks, predict
 
 _LESSON = "self-attention"
@@ -38,11 +41,25 @@ def first_head(page: LessonPage) -> int:
 
 
 def show_map(view: OneHead) -> None:
-    """The whole head: who attends to whom."""
+    """One row of a head, then the whole head: who attends to whom."""
     _explain(view)
     if not _choose(view, ask.most_attended(view.trace, view.row, view.query)):
         return
+    draw(view.figure(figures.one_row), "one-row")
+    meaning(means.collected(view.trace, view.layer.index, view.head, view.query))
+    st.markdown("**All rows together** are the map of this head: a row for each query, a column for each key.")
     one_head.show_map(view)
+    if (other := _least_alike(view)) is not None:
+        why = f"Head {other + 1} looks elsewhere: follow {view.token(view.query)} there."
+        try_this(why, f"Head {other + 1}", {HEAD: other + 1})
+
+
+def _least_alike(view: OneHead) -> int | None:
+    """The head of the layer that gives the least to the token from which this head collects most."""
+    best, heads = int(view.row.weights.argmax()), view.trace.model.config.heads
+    given = [float(attention_map(view.layer, head)[view.query, best]) for head in range(heads)]
+    least = min(range(heads), key=given.__getitem__)
+    return None if least == view.head or given[view.head] - given[least] < MARGIN else least
 
 
 def _choose(view: OneHead, question: Question | None = None) -> bool:
@@ -74,6 +91,7 @@ def show_queries_and_keys(view: OneHead) -> None:
         f"it offers, and a **value**, what it passes on."
     )
     draw(view.figure(figures.query_key_value), "query-key-value")
+    meaning(means.fits(view.trace, view.layer.index, view.head, view.query, view.key))
     st.latex(_projections(view))
     if view.layer.weights.rotary is not None:
         st.markdown(
@@ -109,6 +127,22 @@ def _show_construction(view: OneHead) -> None:
     )
 
 
+def show_built(view: OneHead) -> None:
+    """The whole row, stage by stage."""
+    st.markdown(
+        f"{view.token(view.query)} has a query, and every token has a key and a value. Four short computations turn "
+        "them into what it takes home. Go through them one by one, or press Play."
+    )
+    choose_token(view.trace, "Query: the token that attends", view.query)
+    row = figures.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
+    mount("row_built", row.payload(), "row-built")
+    meaning(means.built(view.trace, view.layer.index, view.head, view.query))
+    sharpest = int(attention_map(view.layer, view.head).max(axis=1).argmax())
+    if sharpest != view.query:
+        why = f"In the row of {view.token(sharpest)}, one score leads by most. See what softmax makes of it."
+        try_this(why, f"Query {sharpest + 1}", {TOKEN: sharpest + 1})
+
+
 def show_scores(view: OneHead) -> None:
     """A score is a dot product: multiply dimension by dimension, add up."""
     _choose(view)
@@ -119,6 +153,7 @@ def show_scores(view: OneHead) -> None:
     )
     draw(view.figure(figures.products), "products")
     draw(view.figure(figures.scores), "scores")
+    meaning(means.added_up(view.trace, view.layer.index, view.head, view.query, view.key))
     st.latex(r"\text{score}_{ij} = q_i \cdot k_j = \sum_{m=1}^{d_k} q_{im}\,k_{jm}")
     code(forward.attention_scores)
 
@@ -138,6 +173,8 @@ def show_scale(view: OneHead) -> None:
     draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
     if view.layer.weights.window is not None:
         draw(view.figure(figures.local_scores), "window")
+    meaning(means.sharper(view.trace, view.layer.index, view.head, view.query))
+    try_this("Take the division away in every layer, and see what becomes of the word.", "Break it", {STEP: "Break it"})
     code(forward.scale, forward.mask)
 
 
@@ -196,6 +233,7 @@ def show_softmax(view: OneHead) -> None:
         f"The weights add up to {row.weights.sum():.4f}. The last column has the weights of the map: they are what "
         "this table computes."
     )
+    meaning(means.shared(view.trace, view.layer.index, view.head, view.query))
     code(forward.attend)
 
 
@@ -210,6 +248,7 @@ def show_values(view: OneHead) -> None:
     if n > figures.ROWS:
         st.caption(f"The {figures.ROWS} heaviest of {n} rows are drawn; the context is the sum of all {n}.")
     draw(view.figure(figures.weighted_values), "weighted-values")
+    meaning(means.brought(view.trace, view.layer.index, view.head, view.query))
     st.latex(r"\text{context}_i = \sum_j \text{weight}_{ij}\, v_j")
     config = view.trace.model.config
     st.markdown(

@@ -1,0 +1,77 @@
+"""A row of attention, built before one's eyes: scores, ÷ √d_k, softmax, times values (Vaswani et al. 2017, eq. 1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lab.charts.base.labels import visible
+from lab.charts.components.packing import pack
+
+
+@dataclass(frozen=True, eq=False)
+class RowBuilt:
+    """What the browser needs to build one row, stage by stage.
+
+    query         the token whose row it is
+    labels        m keys, those that are drawn
+    scores        (m,), query times key
+    weights       (m,), their shares
+    hidden        (m,), whether the mask hides a key from the query: its weight is 0
+    total         what the weights of all keys add up to
+    values        (m, d_k)
+    context       (d_k,), the sum over all keys, drawn or not
+    rest          how many keys are not drawn
+    scaled        whether the model divides by √d_k
+
+    Raises ValueError for other shapes, numbers that are not finite, or weights outside [0, 1].
+    """
+
+    query: str
+    labels: Sequence[str]
+    scores: ArrayLike
+    weights: ArrayLike
+    hidden: ArrayLike
+    total: float
+    values: ArrayLike
+    context: ArrayLike
+    rest: int = 0
+    scaled: bool = True
+
+    def __post_init__(self) -> None:
+        m, (keys, width) = len(self.labels), np.shape(self.values)
+        if (
+            np.shape(self.scores) != (m,)
+            or np.shape(self.weights) != (m,)
+            or np.shape(self.hidden) != (m,)
+            or keys != m
+        ):
+            raise ValueError(f"row_built: one score, weight, mark and value for each of {m} keys.")
+        if np.shape(self.context) != (width,):
+            raise ValueError(f"row_built: a context of {width} numbers, as each value has.")
+        numbers = np.concatenate([np.ravel(part) for part in (self.scores, self.values, self.context)])
+        weights = np.asarray(self.weights)
+        if not np.isfinite(numbers).all() or not ((weights >= 0) & (weights <= 1)).all():
+            raise ValueError("row_built: finite numbers, and weights from 0 to 1.")
+
+    def payload(self) -> bytes:
+        """What :func:`lab.ui.components.mount` sends to ``row_built.js``."""
+        width = np.shape(self.values)[1]
+        header = {
+            "query": visible(self.query),
+            "labels": [visible(label) for label in self.labels],
+            "root": math.sqrt(width) if self.scaled else 1.0,
+            "width": width,
+            "rest": self.rest,
+            "total": self.total,
+        }
+        arrays = {name: _sent(getattr(self, name)) for name in ("scores", "weights", "values", "context")}
+        return pack(header, {**arrays, "hidden": np.asarray(self.hidden, dtype=np.uint8)})
+
+
+def _sent(values: ArrayLike) -> NDArray[np.float32]:
+    return np.ascontiguousarray(values, dtype=np.float32)

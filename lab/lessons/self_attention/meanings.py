@@ -1,0 +1,162 @@
+"""What the figures of the self-attention lesson say, in the learner's own numbers. Every claim is chosen by them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.attention import AttentionRow, attention_map, attention_row
+from lab.course.words import named, quoted, signed
+from lab.models.trace import Trace
+
+# A head of which it is said that it gives a token little gives it less than this.
+LITTLE = 0.1
+# A difference that two decimals show.
+SEEN = 0.01
+
+
+def _row(trace: Trace, layer: int, head: int, query: int) -> AttentionRow:
+    return attention_row(trace.layer(layer), head, query)
+
+
+def _order(weights: NDArray[np.float32]) -> list[int]:
+    return [int(i) for i in np.argsort(-weights, kind="stable")]
+
+
+def collected(trace: Trace, layer: int, head: int, query: int) -> str:
+    """From which token the query collects most, and whether the layer's other heads do the same."""
+    row = _row(trace, layer, head, query)
+    weights, me = row.weights, quoted(trace.labels[query])
+    order = [key for key in _order(weights) if np.isfinite(row.scaled[key])]
+    if len(order) == 1:
+        return f"{me} may collect from {named(trace, order[0])} only, so that has all the weight, 1.00."
+    first, second = order[:2]
+    if weights[first] - weights[second] < SEEN:
+        return (
+            f"{me} prefers no single token: its two largest weights, {weights[first]:.2f} for "
+            f"{named(trace, first)} and {weights[second]:.2f} for {named(trace, second)}, are about the same."
+        )
+    told = (
+        f"{me} collects most from {named(trace, first)}: **{weights[first]:.2f}**. Next comes {named(trace, second)} "
+        f"with {weights[second]:.2f}."
+    )
+    heads = trace.model.config.heads
+    others = [attention_map(trace.layer(layer), other)[query, first] for other in range(heads) if other != head]
+    few = sum(bool(weight < LITTLE) for weight in others)
+    if not others or weights[first] < LITTLE or not few:
+        return told
+    if len(others) == 1:
+        of = "The other head of this layer gives"
+    else:
+        of = f"{few} of the {len(others)} other heads of this layer {'give' if few > 1 else 'gives'}"
+    return f"{told} {of} {quoted(trace.labels[first])} less than {LITTLE:.2f}: each head has its own way to look."
+
+
+def fits(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
+    """How well the chosen key answers the query, among the keys that the query may see."""
+    row = _row(trace, layer, head, query)
+    seen = np.isfinite(row.scaled)
+    me, it = quoted(trace.labels[query]), quoted(trace.labels[key])
+    if not seen[key]:
+        return f"The mask hides {it} from {me}: however well the two fit, the weight is 0."
+    better, count = int((row.scores[seen] > row.scores[key]).sum()), int(seen.sum())
+    if count == 1:
+        return f"{it} is the only key that {me} sees."
+    how = (
+        "better than any other"
+        if better == 0
+        else "worse than any other"
+        if better == count - 1
+        else f"better than {count - 1 - better} of the {count - 1} others"
+    )
+    cosine = _cosine(row.query, row.keys[key])
+    return (
+        f"The key of {it} answers the query of {me} {how} here. The two vectors have the cosine {signed(cosine)}: "
+        "1 would be the same direction, 0 a right angle."
+    )
+
+
+def added_up(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
+    """Which dimension adds most to a score."""
+    row = _row(trace, layer, head, query)
+    products, score = row.products[key].astype(np.float64), float(row.scores[key])
+    most = int(np.argmax(np.abs(products)))
+    positive = int((products > 0).sum())
+    return (
+        f"Of {len(products)} products {positive} are above 0. The largest in size is dimension {most + 1}: "
+        f"{signed(products[most])}. Together they make the score {signed(score)}."
+    )
+
+
+def built(trace: Trace, layer: int, head: int, query: int) -> str:
+    """How a lead in the scores becomes a lead in the weights: e to the difference."""
+    row = _row(trace, layer, head, query)
+    order = _order(row.weights)
+    if len(order) == 1 or not np.isfinite(row.scaled[order[1]]):
+        return "There is one score only, so softmax gives it the whole: the weight 1.00."
+    first, second = order[:2]
+    lead = float(row.scaled[first]) - float(row.scaled[second])
+    ratio = math.exp(lead)
+    times = f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
+    return (
+        f"After the division, {named(trace, first)} leads {named(trace, second)} by {lead:.2f}. Softmax turns that "
+        f"into a ratio: its weight is $e^{{{lead:.2f}}}$ ≈ **{times}** times as large."
+    )
+
+
+def sharper(trace: Trace, layer: int, head: int, query: int) -> str:
+    """What the largest weight would be without ÷ √d_k."""
+    row = _row(trace, layer, head, query)
+    first = int(row.weights.argmax())
+    without = unscaled(row)
+    with_it, then, it = float(row.weights[first]), float(without[first]), named(trace, first)
+    if abs(then - with_it) < SEEN:
+        return f"It makes little difference in this row: {it} has {with_it:.2f}, and without the division {then:.2f}."
+    if then > with_it:
+        return (
+            f"{it} has {with_it:.2f}. Without the division it would have **{then:.2f}**, and less would come from the "
+            "others."
+        )
+    return f"{it} has {with_it:.2f}. Without the division it would have **{then:.2f}**."
+
+
+def unscaled(row: AttentionRow) -> NDArray[np.float64]:
+    """The weights of a row whose scores are not divided by √d_k."""
+    scores = np.where(np.isneginf(row.scaled), -np.inf, row.scores).astype(np.float64)
+    exponentials = np.exp(scores - scores.max())
+    return np.asarray(exponentials / exponentials.sum())
+
+
+def shared(trace: Trace, layer: int, head: int, query: int) -> str:
+    """How much of the whole the three heaviest keys have."""
+    weights = _row(trace, layer, head, query).weights
+    top = _order(weights)[:3]
+    n = len(weights)
+    if n <= 3:
+        return f"All {n} weights together are {float(weights.sum()):.2f}."
+    together = float(weights[top].sum())
+    rest = float(np.delete(weights, top).sum())
+    return f"The three heaviest of {n} keys share {together:.2f}. All the others together have {rest:.2f}."
+
+
+def brought(trace: Trace, layer: int, head: int, query: int) -> str:
+    """Which value the context is most like."""
+    row = _row(trace, layer, head, query)
+    heaviest = int(row.weights.argmax())
+    like = np.asarray([_cosine(row.context, value) for value in row.values])
+    seen = np.isfinite(row.scaled)
+    nearest = int(np.where(seen, like, -2.0).argmax())
+    told = f"What arrives is most like the value of {named(trace, nearest)}: cosine {signed(like[nearest])}."
+    if nearest == heaviest:
+        return f"{told} That token also has the largest weight, {row.weights[heaviest]:.2f}."
+    return (
+        f"{told} The largest weight, {row.weights[heaviest]:.2f}, belongs to {named(trace, heaviest)}: a weight does "
+        "not say how long a value is, nor which way it points."
+    )
+
+
+def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
+    lengths = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
+    return float(a @ b) / lengths if lengths else 0.0

@@ -1,0 +1,125 @@
+"""What the figures of the lesson are said to mean: every number and claim again, from Hugging Face's own tensors."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+import lab
+from lab.course.examples import EXAMPLES
+from lab.course.words import named
+from lab.lessons.self_attention import meanings
+from lab.models.trace import Trace
+
+MODELS = ("lab-bert", "lab-gpt2")
+TEXTS = [each.text for each in EXAMPLES[:4]] + ["a"]
+
+
+@cache
+def run(model: str, text: str) -> Trace:
+    return lab.trace(lab.load_model(model), text)
+
+
+def places(trace: Trace) -> list[tuple[int, int, int]]:
+    """(layer, head, query): a few of each, the first token and the last among them."""
+    config, n = trace.model.config, len(trace)
+    return [(layer, head, q) for layer in (0, config.layers - 1) for head in (0, 4) for q in {0, n // 2, n - 1}]
+
+
+def numbers(text: str) -> list[float]:
+    """The decimals of a sentence; a typographic minus counts."""
+    return [float(each) for each in re.findall(r"-?\d+\.\d\d", text.replace("−", "-"))]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_collected_names_the_largest_weights(model: str, text: str) -> None:
+    trace = run(model, text)
+    for layer, head, query in places(trace):
+        heads = trace.layer(layer).attention[:, query].numpy()
+        weights = heads[head]
+        seen = np.flatnonzero(weights > 0)
+        said = meanings.collected(trace, layer, head, query)
+        if len(seen) == 1:
+            assert "only" in said
+            continue
+        first, second = np.argsort(-weights, kind="stable")[:2]
+        assert numbers(said)[:2] == pytest.approx(weights[[first, second]], abs=0.0051)
+        clear = weights[first] - weights[second] >= meanings.SEEN
+        assert ("most from" in said) == clear
+        if clear:
+            assert f"most from {named(trace, int(first))}" in said
+            few = re.search(r"(\d+) of the (\d+) other heads", said)
+            if few:
+                others = np.delete(heads[:, first], head)
+                assert (int(few[1]), int(few[2])) == (int((others < meanings.LITTLE).sum()), len(others))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_fits_ranks_the_key_by_its_dot_product(model: str, text: str) -> None:
+    trace = run(model, text)
+    for layer, head, query in places(trace):
+        q, k = trace.layer(layer).query[head, query].double(), trace.layer(layer).key[head].double()
+        seen = trace.layer(layer).attention[head, query] > 0
+        for key in {0, query}:
+            said, scores = meanings.fits(trace, layer, head, query, key), k @ q
+            if int(seen.sum()) == 1:
+                assert "only key" in said
+                continue
+            better = int((scores[seen] > scores[key]).sum())
+            worse = int(seen.sum()) - 1 - better
+            phrase = (
+                "better than any other" if not better else "worse than any" if not worse else f"better than {worse} "
+            )
+            assert phrase in said
+            cosine = float(scores[key] / q.norm() / k[key].norm())
+            assert numbers(said)[0] == pytest.approx(cosine, abs=0.0051)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_built_sharper_and_shared_say_what_softmax_does(model: str, text: str) -> None:
+    trace = run(model, text)
+    for layer, head, query in places(trace):
+        inside = trace.layer(layer)
+        weights = inside.attention[head, query].double().numpy()
+        scores = (inside.key[head].double() @ inside.query[head, query].double()).numpy()
+        scores[weights == 0] = -np.inf
+        order = np.argsort(-weights, kind="stable")
+        if (weights > 0).sum() > 1:
+            said = meanings.built(trace, layer, head, query).replace(",", "")
+            lead, ratio = numbers(said)[0], float(re.findall(r"\*\*([\d.]+)\*\*", said)[0])
+            d_k = inside.query.shape[-1]
+            assert lead == pytest.approx((scores[order[0]] - scores[order[1]]) / d_k**0.5, abs=0.0051)
+            if weights[order[1]] > 1e-3:
+                assert ratio == pytest.approx(weights[order[0]] / weights[order[1]], rel=0.02, abs=0.006)
+        plain = np.exp(scores - scores.max())
+        with_it, without = numbers(meanings.sharper(trace, layer, head, query))[:2]
+        assert with_it == pytest.approx(weights.max(), abs=0.0051)
+        assert without == pytest.approx((plain / plain.sum())[order[0]], abs=0.0051)
+        found = numbers(meanings.shared(trace, layer, head, query))
+        assert found[0] == pytest.approx(weights[order[:3]].sum(), abs=0.0051)
+        assert sum(found) == pytest.approx(1, abs=0.0101)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_brought_and_added_up_come_from_the_values_and_the_products(model: str, text: str) -> None:
+    trace = run(model, text)
+    for layer, head, query in places(trace):
+        inside = trace.layer(layer)
+        value, context = inside.value[head].double(), inside.context[head, query].double()
+        seen = inside.attention[head, query] > 0
+        like = (value @ context) / value.norm(dim=-1) / context.norm()
+        like[~seen] = -2
+        said = meanings.brought(trace, layer, head, query)
+        assert f"the value of {named(trace, int(like.argmax()))}" in said
+        assert numbers(said)[0] == pytest.approx(float(like.max()), abs=0.0051)
+        products = (inside.query[head, query] * inside.key[head, 0]).double()
+        found = numbers(meanings.added_up(trace, layer, head, query, 0))
+        wanted = [float(products[products.abs().argmax()]), float(products.sum())]
+        assert found == pytest.approx(wanted, abs=0.0051)

@@ -91,7 +91,7 @@ def show(model: LoadedModel) -> Asked | None:
     guess = _ask(blank, changed)
     if guess is None:
         return now
-    _answer(now, guess)
+    _answer(now, blank.changed if changed else blank.text, guess)
     _change(model, blank, changed, now)
     return replace(now, answered=True)
 
@@ -122,11 +122,21 @@ def sentence(blank: Blank, changed: bool) -> str:
     return f'<p class="blank-sentence">{text.replace(html.escape(BLANK), gap)}</p>'
 
 
-def _answer(now: Asked, guess: str) -> None:
-    """The model's five likeliest words, and where the learner's stands."""
+def pieces_of(now: Asked, text: str, guess: str) -> list[int]:
+    """The ids of a guess where it would stand: a vocabulary may hold a word with the space before it, and without."""
+    tokenizer, asking = now.trace.model.tokenizer, list(now.trace.token_ids)
+    filled = tokenizer.encode(text.replace(BLANK, guess)).ids
+    if filled[: now.place] != asking[: now.place]:
+        # A space stands before the mask as a token of its own, so the word comes without one.
+        return list(tokenizer.encode(guess, add_special_tokens=False).ids)
+    return list(filled[now.place : now.place + 1 + len(filled) - len(asking)])
+
+
+def _answer(now: Asked, text: str, guess: str) -> None:
+    """The model's five likeliest words, and where the learner's stands in ``text``."""
     tokenizer, best = now.trace.model.tokenizer, now.best()
-    bars = [WordBar(each.word, each.probability, chosen=each.word == guess.lower()) for each in best]
-    pieces = tokenizer.encode(guess, add_special_tokens=False).ids if guess else []
+    pieces = pieces_of(now, text, guess) if guess else []
+    bars = [WordBar(each.word, each.probability, chosen=pieces == [each.token_id]) for each in best]
     if len(pieces) == 1 and pieces[0] not in {each.token_id for each in best}:
         own = candidate(now.prediction, pieces[0], tokenizer)
         bars.append(WordBar(own.word, own.probability, f"Your word has rank {own.rank:,}.", chosen=True))

@@ -34,6 +34,8 @@ _STYLE = (
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
+[data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
+[data-testid="stSidebarNav"] { order: 2; }
 """
     + teaching.STEPS_IN_ONE_LINE
     + """

@@ -152,6 +152,17 @@ def _listen(page: Page, complaints: list[str]) -> None:
     page.on("request", on_request)
 
 
+def go_to(page: Page, menu: str, name: str = "") -> None:
+    """To a page by the menus at the top; without a ``name``, ``menu`` is the page itself."""
+    bar = page.get_by_test_id("stTopNav")
+    if not name:
+        bar.get_by_role("link", name=menu).click()
+    else:
+        bar.get_by_role("button", name=menu).click()
+        page.get_by_role("menuitem", name=name).click()
+    wait_idle(page)
+
+
 def wait_idle(page: Page, timeout_ms: int = IDLE_MS) -> None:
     """Wait until Streamlit has finished what the last action started, and has drawn it."""
     page.wait_for_function(_IDLE, arg=page.evaluate("performance.now()"), timeout=timeout_ms)

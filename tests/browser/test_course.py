@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import wait_idle
+from tests.browser.harness import go_to, wait_idle
 
 SENTENCE = "text=The+cat+sat+on+the+mat+because+it+was+tired."
 CHECK = f"/Self-attention?step=Check&layer=2&head=3&{SENTENCE}"
@@ -32,8 +32,7 @@ def test_a_missed_check_goes_home_in_a_file_and_leads_back(lab: Lab, page: Page,
     page.goto(lab.url + CHECK)
     wait_idle(page)
     miss_one(page)
-    page.get_by_role("link", name="Course").first.click()
-    wait_idle(page)
+    go_to(page, "Inside BERT")
     page.get_by_text("Keep your progress").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download progress").click()
@@ -60,12 +59,11 @@ def test_a_teacher_turns_steps_by_keyboard_in_larger_type(lab: Lab, page: Page) 
     wait_idle(page)
     expect(page.get_by_role("button", name="Reveal")).to_be_visible(timeout=30_000)
     assert page.evaluate(size) == "20px"
-    for key, step in (("PageDown", "Queries+and+keys"), ("PageDown", "Scores"), ("PageUp", "Queries+and+keys")):
+    for key, step in (("PageDown", "Queries+and+keys"), ("PageDown", "Build+a+row"), ("PageUp", "Queries+and+keys")):
         page.keyboard.press(key)
         wait_idle(page)
         assert f"step={step}" in page.url
-    page.get_by_role("link", name="Tokenization").first.click()
-    wait_idle(page)
+    go_to(page, "Lessons", "Tokenization")
     assert "teach=1" in page.url and "seed=7" in page.url
     page.get_by_role("button", name="Leave").click()
     wait_idle(page)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from lab.course.lessons import LESSONS
-from tests.browser.harness import pick, wait_idle
+from tests.browser.harness import go_to, pick, wait_idle
 
 # The last step's button leads to another page instead.
 NEXT_STEP = re.compile("^Next: (?!lesson |the course)")
@@ -81,15 +81,15 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
     at_page(page, "Self-attention", "Map")
     page.get_by_role("button", name=NEXT_STEP).click()
     at_page(page, "Self-attention", "Queries and keys")
-    page.locator(".st-key-step").get_by_text("Softmax", exact=True).click()
-    at_page(page, "Self-attention", "Softmax")
-    page.get_by_test_id("stSidebar").get_by_role("link", name="Embeddings").click()
+    page.locator(".st-key-step").get_by_text("Values", exact=True).click()
+    at_page(page, "Self-attention", "Values")
+    go_to(page, "Lessons", "Embeddings")
     at_page(page, "Embeddings", "Vectors")
     page.get_by_role("button", name=NEXT_STEP).click()
     at_page(page, "Embeddings", "Sum")
-    page.get_by_test_id("stSidebar").get_by_role("link", name="Head view").click()
+    go_to(page, "Benches", "Head view")
     at_page(page, "Head view")
-    way = [("Self-attention", "Map"), ("Self-attention", "Queries and keys"), ("Self-attention", "Softmax"),
+    way = [("Self-attention", "Map"), ("Self-attention", "Queries and keys"), ("Self-attention", "Values"),
            ("Embeddings", "Vectors"), ("Embeddings", "Sum")]  # fmt: skip
     for title, step in reversed(way):
         page.go_back()

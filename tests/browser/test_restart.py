@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.server import HOME, Lab, running_lab
 from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS
-from tests.browser.harness import View, visit, wait_idle
+from tests.browser.harness import View, go_to, visit, wait_idle
 
 TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
 TITLES |= {"pages/20_Models.py": "Models", "pages/21_Glossary.py": "Glossary"}
@@ -53,9 +53,9 @@ def test_open_pages_come_back_after_a_restart(browser: Browser, tmp_path: Path) 
             second.page.goto(f"{lab.url}/Self-attention?{STATE}")
             wait_idle(first.page, PATIENCE_MS)
             wait_idle(second.page, PATIENCE_MS)
-            second.page.get_by_test_id("stMain").get_by_text("Scores", exact=True).click()
+            second.page.get_by_test_id("stMain").get_by_text("Scale", exact=True).click()
             wait_idle(second.page)
-            assert "step=Scores" in second.page.url
+            assert "step=Scale" in second.page.url
             lab.process.send_signal(signal.SIGKILL)
             lab.process.wait()
         with running_lab(HOME, tmp_path, port) as lab:
@@ -94,7 +94,7 @@ def test_the_entry_for_community_cloud_opens_every_kind_of_page(fresh_server: Ca
     page.goto(server.url)
     expect(page.get_by_role("heading", level=1)).to_have_text("Inside BERT", timeout=PATIENCE_MS)
     wait_idle(page)
-    page.get_by_test_id("stSidebar").get_by_role("link", name="Self-attention").click()
+    go_to(page, "Lessons", "Self-attention")
     expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
     expect(page.get_by_text("steps match Hugging Face").first).to_be_visible(timeout=PATIENCE_MS)
     page.goto(f"{server.url}/Self-attention?{STATE}")

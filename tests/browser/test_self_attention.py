@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import PHONE, wait_idle
+from tests.browser.harness import PHONE, go_to, wait_idle
 
 
 def sentence(page: Page) -> Locator:
@@ -41,10 +41,9 @@ def test_a_click_on_a_cell_chooses_the_pair_and_goes_into_the_link(lab: Lab, pag
 def test_the_selection_survives_a_walk_through_the_course(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention?layer=3&head=2&text=Birds+fly+south.")
     wait_idle(page)
-    page.get_by_role("link", name="Tokenization").first.click()
-    wait_idle(page)
+    go_to(page, "Lessons", "Tokenization")
     expect(sentence(page)).to_have_value("Birds fly south.")
-    page.get_by_role("link", name="Self-attention").first.click()
+    page.get_by_role("link", name="Lesson 3: Self-attention").click()  # by the strip
     wait_idle(page)
     expect(sentence(page)).to_have_value("Birds fly south.")
     assert "layer=3" in page.url

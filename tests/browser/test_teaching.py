@@ -61,7 +61,7 @@ def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> 
     expect(page.locator(STEP)).to_have_text("Queries and keys")
     box.fill("Birds fly north.")
     page.keyboard.press("PageDown")
-    expect(page.locator(STEP)).to_have_text("Scores")
+    expect(page.locator(STEP)).to_have_text("Build a row")
     wait_idle(page)
     assert "text=Birds+fly+north." in page.url
 

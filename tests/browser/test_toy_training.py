@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import wait_idle
+from tests.browser.harness import go_to, wait_idle
 
 STEP = "/Self-attention?mode=Toy&toy_weights=Trained+live&step=Train+a+toy&toy_task=Does+it+occur+again%3F"
 STEP += "&toy_layers=2&toy_length=32&toy_seed="  # a long training: the click must come before its end
@@ -34,7 +34,6 @@ def test_stop_keeps_what_was_learned(lab: Lab, page: Page) -> None:
 
 def test_leaving_the_page_stops_the_training(lab: Lab, page: Page) -> None:
     _start(page, lab.url + STEP + "12")
-    page.get_by_role("link", name="Course").first.click()
-    wait_idle(page)
-    page.get_by_role("link", name="3 · Self-attention").first.click()
+    go_to(page, "Inside BERT")
+    go_to(page, "Lessons", "Self-attention")
     expect(page.get_by_text("Training stopped at step")).to_be_visible(timeout=PATIENCE_MS)

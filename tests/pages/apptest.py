@@ -38,8 +38,8 @@ def words(at: AppTest) -> str:
 
 
 def components(at: AppTest) -> list[Any]:
-    """The hand-written components that draw something; the one that turns pages by keyboard draws nothing."""
-    return [element for element in at.get("bidi_component") if element.key != "turning"]
+    """The hand-written components that draw something; the strip at the top and the keys of every page do not count."""
+    return [element for element in at.get("bidi_component") if element.key not in ("turning", "strip")]
 
 
 def reveal(at: AppTest) -> AppTest:
@@ -56,7 +56,7 @@ def reveal(at: AppTest) -> AppTest:
 def steps_of(at: AppTest) -> tuple[str, ...]:
     """The steps of the page, those beside the way last; none where it has none."""
     row = [control for control in at.segmented_control if control.key == "step"]
-    menu = [control for control in at.get("menu_button") if control.key == "more_steps"]
+    menu = [control for control in at.menu_button if control.key == "more_steps"]
     return tuple(dict.fromkeys(step for control in (*row, *menu) for step in control.options))
 
 

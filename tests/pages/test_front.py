@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,15 +12,17 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 from transformers import BertForPreTraining
 
+import lab
+from lab.analysis.words.masking import mask_of
 from lab.course.blanks import BLANK, BLANKS
 from lab.course.lessons import LESSONS, number
 from lab.course.progress import Progress
-from lab.front.experiment import asked, telling
+from lab.front.experiment import Asked, asked, pieces_of, telling
 from lab.models import hub
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
 from lab.ui import runs
-from tests.checkpoints import Family
+from tests.checkpoints import Family, write_checkpoint
 from tests.pages.apptest import Offer, visit, words
 
 
@@ -160,3 +163,17 @@ def test_the_way_on_leads_to_what_was_not_seen() -> None:
             f"Go on with lesson {number(lesson)}: {lesson.title}" if progress != Progress() else "Start with lesson 1"
         )
         assert said in [button.label for button in at.button]
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_a_guess_is_found_as_the_vocabulary_holds_it(family: Family, tmp_path: Path) -> None:
+    """RoBERTa's vocabulary has a word with the space before it, which the guess alone lacks."""
+    model = load_model(write_checkpoint(tmp_path / family, family))
+    text, guess = "The cat {} on the mat.", "sat"
+    mask, mask_id = mask_of(model.tokenizer) or ("", -1)
+    traced = lab.trace(model, text.format(mask))
+    now = Asked(traced, list(traced.token_ids).index(mask_id))
+    whole = model.tokenizer.decode(pieces_of(now, text.format(BLANK), guess))
+    assert whole.strip() == guess
+    before = model.tokenizer.decode(list(traced.token_ids[: now.place]), skip_special_tokens=True)
+    assert (before + whole).endswith(" sat") or family == "bert", "exactly one space before the word"

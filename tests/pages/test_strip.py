@@ -1,0 +1,77 @@
+"""You are here: the strip names the stop, has the shapes of the run on screen, and leads to every lesson."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.course.benches import BENCHES
+from lab.course.lessons import LESSONS, Lesson
+from lab.course.stops import STOPS
+from lab.ui.frame.strip import shapes
+from tests.charts.payloads import unpack
+from tests.pages.apptest import Offer, visit
+
+TEXT = "The cat sat on the mat."
+
+
+def strip(at: AppTest) -> dict[str, Any]:
+    """What the browser gets."""
+    (element,) = [each for each in at.get("bidi_component") if each.key == "strip"]
+    header, _ = unpack(element.proto.bytes)
+    return header
+
+
+def test_every_lesson_has_its_place_on_the_way() -> None:
+    assert [each for stop in STOPS for each in stop.lessons] == [lesson.id for lesson in LESSONS]
+    assert {each for bench in BENCHES for each in bench.after} <= {lesson.id for lesson in LESSONS}
+    assert all(bench.after for bench in BENCHES)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_the_stop_of_the_page_is_lit_and_every_lesson_is_a_link(lesson: Lesson) -> None:
+    sent = strip(visit(lesson.page.removeprefix("pages/"), text=TEXT))
+    doors = {door["id"]: (stop, door) for stop in sent["stops"] for door in stop["lessons"]}
+    assert list(doors) == [each.id for each in LESSONS]
+    assert [stop["name"] for stop in sent["stops"] if stop["lit"]] == [doors[lesson.id][0]["name"]]
+    assert [each for each, (_, door) in doors.items() if door["here"]] == [lesson.id]
+    assert all("text=The+cat+sat" in door["address"] for _, door in doors.values())
+
+
+def test_shapes_are_those_of_the_tensors() -> None:
+    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    n, width = traced.embeddings.output.shape
+    attention, neurons = traced.layer(0).attention, traced.layer(0).ffn_activation
+    assert shapes(traced) == {
+        "Tokens": f"{len(traced.token_ids)} ids",
+        "Vectors": f"{n} × {width}",
+        "Attention": f"{attention.shape[0]} maps {attention.shape[1]} × {attention.shape[2]}",
+        "Feed-forward": f"{n} × {neurons.shape[1]:,}",
+        "Word": f"{traced.model.tokenizer.get_vocab_size():,} words",
+    }
+    assert strip(visit("2_Embeddings.py", text=TEXT))["layers"] == len(traced.model.weights.layers)
+
+
+def test_an_empty_text_has_a_way_without_shapes() -> None:
+    sent = strip(visit("3_Self-attention.py", text=" "))
+    assert sent["layers"] is None and not any(stop["shape"] for stop in sent["stops"])
+
+
+def test_a_toy_and_a_model_without_a_head_say_so(offer: Offer) -> None:
+    assert strip(visit("3_Self-attention.py", mode="Toy"))["stops"][-1]["shape"] == "no head"
+    assert strip(visit("3_Self-attention.py", model=offer("electra")))["stops"][-1]["shape"] == "no head"
+
+
+def test_a_bench_lights_the_stop_it_is_about_or_none() -> None:
+    lit = {
+        bench.title: [stop["name"] for stop in strip(visit(bench.page.removeprefix("pages/")))["stops"] if stop["lit"]]
+        for bench in BENCHES
+    }
+    assert lit["Neuron view"] == ["Attention"] and lit["Tensors"] == []
+
+
+def test_a_class_gets_no_strip() -> None:
+    assert not [each for each in visit("3_Self-attention.py", teach="1").get("bidi_component") if each.key == "strip"]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Every rule's letters, and its longest sentence: few enough for bars that are read at a glance.
 LETTERS, LONGEST = 8, 8
+# How many sentences a learner may look at.
+SENTENCES = 20
 
 
 def hidden_id(vocabulary: int) -> int:

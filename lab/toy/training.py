@@ -20,9 +20,9 @@ from lab.models.families.registry import read_weights
 from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.twin import random_twin
 from lab.toy.models import letter_tokenizer
+from lab.toy.rules import RULES, Rule
 from lab.toy.settings import check_settings
 from lab.toy.shapes import bert_shapes, gpt2_shapes
-from lab.toy.rules import RULES, Rule
 from lab.toy.tasks import IGNORED, Task, task
 
 HEADS = 2

@@ -87,8 +87,8 @@ def test_a_drawn_sentence_has_one_blank_and_its_answer(rule: Rule) -> None:
 def test_a_toy_learns_to_fill_the_blank(rule: Rule) -> None:
     """Counted by hand, letter by letter, on sentences a learner may look at."""
     first, last = run(rule.id)[0], run(rule.id)[-1]
-    assert last.accuracy > 0.97 > 0.4 > chance(last.plan)
-    assert first.accuracy < 0.4
+    assert last.accuracy > 0.97
+    assert max(first.accuracy, chance(last.plan)) < 0.4
     right = asked = 0
     for words in ruled(rule, 20, 123).sentences:
         plain = trace(last.model, as_text(words))

@@ -101,17 +101,17 @@ def _mirrored(words: tuple[int, ...]) -> bool:
 RULES = (
     Rule(
         "turns", "Two letters take turns", "taking turns", "Two letters take turns, as in a b a b.",
-        "The letter two places away is the same.", (4, 5, 6, 7, 8), 240, _turns, _take_turns,
+        "The letter two places away is the same.", (4, 5, 6, 7, 8), 160, _turns, _take_turns,
     ),
     Rule(
         "mirror", "The end mirrors the beginning", "mirror",
         "The second half is the first half read backwards, as in a b c c b a.",
-        "The letter as far from the other end is the same.", (6,), 240, _mirror, _mirrored,
+        "The letter as far from the other end is the same.", (6,), 160, _mirror, _mirrored,
     ),
     Rule(
         "alphabet", "In the order of the alphabet", "alphabet",
         "Each letter is followed by the next of the alphabet, as in c d e f.",
-        "The letters beside it tell which one is missing.", (4, 5, 6), 200, _alphabet, _in_order,
+        "The letters beside it tell which one is missing.", (4, 5, 6), 160, _alphabet, _in_order,
     ),
 )  # fmt: skip
 

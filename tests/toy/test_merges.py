@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -18,7 +19,7 @@ def by_hand(corpus: dict[str, int], merges: int, trainer: str) -> Counter[tuple[
     """Counts of neighbours after so many merges, from the corpus written out word after word, joined by spaces."""
     lines = [" ".join(word) for word, times in corpus.items() for _ in range(times)]
     for left, right in learn(corpus, trainer).merges[:merges]:
-        lines = [f" {line} ".replace(f" {left} {right} ", f" {left}{right} ").strip() for line in lines]
+        lines = [re.sub(rf"(?<!\S){left} {right}(?!\S)", left + right, line) for line in lines]
     found: Counter[tuple[str, str]] = Counter()
     for line in lines:
         pieces = line.split(" ")
@@ -51,7 +52,7 @@ def test_the_library_agrees_on_made_up_words() -> None:
 
 @trainers
 def test_counts_are_those_of_the_corpus_written_out(trainer: str) -> None:
-    for seed in range(5):
+    for seed in range(8):
         times = dict(made_up(seed).times)
         learned = learn(times, trainer)
         for made in (0, 3, 9):

@@ -17,7 +17,7 @@ from lab.lessons.tokenization.reading import count
 from lab.lessons.tokenization.toy_checks import written
 from lab.lessons.tokenization.view import LESSON
 from lab.toy import merges
-from lab.toy.merges import BPE, MERGES, UNKNOWN, Corpus, Learned
+from lab.toy.merges import BPE, MERGES, UNKNOWN, WORDPIECE, Corpus, Learned
 from lab.ui.drawing import code, draw
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TOY_MERGES, TOY_WORD
@@ -26,6 +26,11 @@ from lab.ui.selection import Selection
 
 MERGE_STEP = "Merge by merge"
 _PURPOSE = "A toy, to see where a vocabulary comes from: made-up words, and the tokens that are learned from them."
+_WORDPIECE = (
+    "**WordPiece** learns in the same way, only another pair wins: the one with the largest score, count(pair) / "
+    "(count(first) · count(second)). Google has not published its trainer; this is the rule as the Hugging Face course "
+    "gives it."
+)
 
 
 @dataclass(frozen=True)
@@ -116,13 +121,12 @@ def _choose_merges() -> int:
 def _show_merges(view: ToyView) -> bool:
     """The corpus after every merge, and what decides on the next. True while its question waits for an answer."""
     corpus, learned = view.corpus, view.learned
-    own = " You can choose it in the sidebar." if learned.trainer == BPE else ""
     st.markdown(
         "**Byte-pair encoding** looks for the two neighbours that stand side by side most often, and joins them "
-        f"everywhere into one token. Then it counts again. **WordPiece** learns in the same way, only another pair "
-        "wins: the one with the largest score, count(pair) / (count(first) · count(second)). Google has not published "
-        f"its trainer; this is the rule as the Hugging Face course gives it.{own}"
+        "everywhere into one token. Then it counts again."
     )
+    if learned.trainer == WORDPIECE:
+        st.markdown(_WORDPIECE)
     question = ask.next_pair("toy-first-pair", "Which two neighbours are merged first?", learned, 0)
     if question is not None:
         waiting = st.container()
@@ -141,6 +145,8 @@ def _show_merges(view: ToyView) -> bool:
     with right:
         draw(partial(figures.next_pairs, view.chosen.toy_seed, learned.trainer, made), "toy-pairs")
     _say_found(corpus, learned, made)
+    if learned.trainer == BPE:
+        st.markdown(f"*Try:* choose WordPiece in the sidebar. {_WORDPIECE}")
     code(merges.learn, merges.candidates, merges.merged)
     return False
 

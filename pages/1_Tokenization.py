@@ -2,8 +2,10 @@
 
 from lab.lessons.tokenization import screens as steps
 from lab.lessons.tokenization.pieces import show_pieces
+from lab.lessons.tokenization.toy import show_toy
 from lab.lessons.tokenization.view import look, show_agreement
 from lab.ui.page import open_lesson
+from lab.ui.parameters import TOY
 
 STEPS = {
     "Tokens": steps.show_tokens,
@@ -15,10 +17,13 @@ STEPS = {
 }
 
 page = open_lesson("1_Tokenization.py")
-trace = page.trace()
-step = page.step(list(STEPS))
-view = look(trace)
-asking = STEPS[step](view)
-page.next_step(list(STEPS))
-page.finish()
-show_agreement(page, view, tell=not asking)
+if page.selection.mode == TOY:
+    show_toy(page)
+else:
+    trace = page.trace()
+    step = page.step(list(STEPS))
+    view = look(trace)
+    asking = STEPS[step](view)
+    page.next_step(list(STEPS))
+    page.finish()
+    show_agreement(page, view, tell=not asking)

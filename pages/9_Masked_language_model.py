@@ -8,11 +8,14 @@ from lab.lessons.masked_language_model.likelihood import show_likelihood
 from lab.lessons.masked_language_model.next_sentence import show_next_sentence
 from lab.lessons.masked_language_model.quiz import show_checks
 from lab.lessons.masked_language_model.sampling import show_sampling
+from lab.lessons.masked_language_model.toy import OWN_STEPS, TOY_STEPS, toy_trace
 from lab.ui.page import open_lesson
+from lab.ui.parameters import TOY
 from lab.ui.prediction import cannot_predict, look
 
 page = open_lesson("9_Masked_language_model.py")
-trace = page.trace()
+toy = page.selection.mode == TOY
+trace = toy_trace(page) if toy else page.trace()
 reason = cannot_predict(trace.model)
 proven = trace
 
@@ -33,8 +36,11 @@ else:
     WHOLE = {"Likelihood": show_likelihood, "Next sentence": show_next_sentence}
     asking = [name for name in ASKING if name not in ("Sampling", "Check")]
     names = [*asking, "Likelihood", *(["Sampling"] if causal else []), "Next sentence", "Check"]
+    names = [*TOY_STEPS, *OWN_STEPS] if toy else names
     step = page.step(names)
-    if step in WHOLE:
+    if step in TOY_STEPS:
+        TOY_STEPS[step](page)
+    elif step in WHOLE:
         proven = WHOLE[step](trace)
     elif (view := look(page, trace, first=step == "Hide words")) is not None:
         ASKING[step](view)

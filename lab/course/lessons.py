@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
 
@@ -13,11 +14,19 @@ COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE = "pages/0_Course.py", "pages/20_Models.
 CHECK_STEP = "Check"
 
 
+class Toy(Enum):
+    """What is made of letters: sentences for a small model’s heads, words for a vocabulary, sentences with a blank."""
+
+    HEADS = 1
+    VOCABULARY = 2
+    BLANK = 3
+
+
 @dataclass(frozen=True)
 class Lesson:
     """One lesson. ``page`` is its file in ``pages/``; objectives complete "you will be able to …".
 
-    ``toy`` says whether sentences of letters may be its input, ``weights`` whether it looks at any.
+    ``toy`` says which toy may be its input, ``weights`` whether it looks at any.
     """
 
     id: str
@@ -28,7 +37,7 @@ class Lesson:
     question: str
     objectives: tuple[str, ...]
     reading: tuple[str, ...]
-    toy: bool = False
+    toy: Toy | None = None
     weights: bool = True
     story: Story | None = None
 
@@ -52,6 +61,7 @@ LESSONS = (
             "Sennrich et al. 2016, Neural machine translation of rare words with subword units",
             "Radford et al. 2019, Language models are unsupervised multitask learners, §2.2",
         ),
+        toy=Toy.VOCABULARY,
         weights=False,
         story=STORIES["tokenization"],
     ),
@@ -78,7 +88,7 @@ LESSONS = (
             "Haviv et al. 2022, Transformer language models without positional encodings still learn positional "
             "information",
         ),
-        toy=True,
+        toy=Toy.HEADS,
         story=STORIES["embeddings"],
     ),
     Lesson(
@@ -97,7 +107,7 @@ LESSONS = (
             "Vaswani et al. 2017, Attention is all you need, §3.2",
             "Clark et al. 2019, What does BERT look at?, §3",
         ),
-        toy=True,
+        toy=Toy.HEADS,
         story=STORIES["self-attention"],
     ),
     Lesson(
@@ -121,7 +131,7 @@ LESSONS = (
             "Elhage et al. 2021, A mathematical framework for transformer circuits",
             "Clark et al. 2019, What does BERT look at?, §3 and §6",
         ),
-        toy=True,
+        toy=Toy.HEADS,
         story=STORIES["multi-head-attention"],
     ),
     Lesson(
@@ -143,7 +153,7 @@ LESSONS = (
             "Voita et al. 2019, Analyzing multi-head self-attention, §4",
             "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
         ),
-        toy=True,
+        toy=Toy.HEADS,
         story=STORIES["attention-metrics"],
     ),
     Lesson(
@@ -170,7 +180,7 @@ LESSONS = (
             "Rousseeuw 1987, Silhouettes",
             "Hubert & Arabie 1985, Comparing partitions",
         ),
-        toy=True,
+        toy=Toy.HEADS,
         story=STORIES["head-specialization"],
     ),
     Lesson(
@@ -216,7 +226,7 @@ LESSONS = (
             "Ba et al. 2016, Layer normalization",
             "Xiong et al. 2020, On layer normalization in the transformer architecture",
         ),
-        toy=True,
+        toy=Toy.HEADS,
         story=STORIES["feed-forward"],
     ),
     Lesson(
@@ -244,6 +254,7 @@ LESSONS = (
             "Fan et al. 2018, Hierarchical neural story generation, §5.4",
             "Holtzman et al. 2020, The curious case of neural text degeneration, §3.1",
         ),
+        toy=Toy.BLANK,
         story=STORIES["masked-language-model"],
     ),
 )

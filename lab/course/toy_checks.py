@@ -1,8 +1,10 @@
-"""Before a toy is trained: what must its heads compare to solve the task?"""
+"""Before a toy is trained: what must its heads compare to solve the task? Which letter fits the blank?"""
 
 from __future__ import annotations
 
 from lab.course.checks import Option, Question, shuffled
+from lab.toy.data import as_text, letter
+from lab.toy.rules import LETTERS, Rule
 from lab.toy.tasks import Task
 
 # What query and key may be compared by, and where a head that does so looks.
@@ -33,3 +35,23 @@ def expected_pattern(task: Task) -> Question:
         options.append(Option(text, _NEEDS[task.id] if right else f"{looks} {_NEEDS[task.id]}", correct=right))
     prompt = f"The task is “{task.name}”. A head gives large weights where query and key match. What must it compare?"
     return shuffled(f"toy-{task.id}", prompt, options)
+
+
+def missing_letter(rule: Rule, words: tuple[int, ...], place: int) -> Question:
+    """Which letter fits the blank? Wrong are the sentence's other letters, then others: none of them fits the rule."""
+    blank = with_blank(words, place)
+    offered = list(dict.fromkeys([words[place], *sorted(words), *range(1, LETTERS + 1)]))[:4]
+    options = []
+    for word in sorted(offered):
+        whole = as_text((*words[:place], word, *words[place + 1 :]))
+        right = word == words[place]
+        why = f"{rule.why} So the sentence is {whole}." if right else f"{whole} would not follow the rule."
+        options.append(Option(letter(word), why, correct=right))
+    return Question(f"toy-{rule.id}", f"Which letter belongs in the blank of {blank}?", tuple(options))
+
+
+def with_blank(words: tuple[int, ...], place: int) -> str:
+    """The sentence with a blank at ``place`` (from 0): "a b a ▢"."""
+    letters = [letter(word) for word in words]
+    letters[place] = "▢"
+    return " ".join(letters)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 RANDOM = "toy-random"
 CONSTRUCTED = "toy-constructed"
-UNKNOWN = "[UNK]"
+UNKNOWN, BLANK = "[UNK]", "[MASK]"
 # What each head of the constructed toy looks for.
 CONSTRUCTED_HEADS = ("previous token", "same token", "average")
 # The same as the end of a sentence: the head was written to …
@@ -51,11 +51,16 @@ _LINEARS = {
 _NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
 
 
-def letter_tokenizer(vocabulary: int) -> Tokenizer:
-    """One token a letter; the id of the n-th letter is n, 0 is whatever is not in the vocabulary."""
+def letter_tokenizer(vocabulary: int, *, blanks: bool = False) -> Tokenizer:
+    """One token a letter; the id of the n-th letter is n, 0 is whatever is not in the vocabulary.
+
+    With ``blanks`` the next id after the letters is that of [MASK].
+    """
     ids = {UNKNOWN: 0, **{letter(word): word for word in range(1, vocabulary + 1)}}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    if blanks:
+        tokenizer.add_special_tokens([BLANK])
     return tokenizer
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from lab.toy.data import SHORTEST
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Generator, Tensor
 
 # The place of a target that is not asked about: torch's cross-entropy leaves it out.
 IGNORED = -100
@@ -38,6 +40,18 @@ class Task:
     layers: int
     steps: int
     answers: Callable[[Tensor], Tensor]
+    hides: ClassVar[bool] = False  # whether the toy reads a sentence with a blank
+
+    def lengths_to(self, longest: int) -> range:
+        """The lengths of sentences, up to ``longest``."""
+        return range(SHORTEST, longest + 1)
+
+    def draw(self, vocabulary: int, length: int, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+        """``count`` sentences of one length and their answers, both (count, length)."""
+        import torch
+
+        words = torch.randint(1, vocabulary + 1, (count, length), generator=generator)
+        return words, self.answers(words)
 
 
 def previous_token(words: Tensor) -> Tensor:

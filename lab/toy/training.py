@@ -20,6 +20,7 @@ from lab.models.families.registry import read_weights
 from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.twin import random_twin
 from lab.toy.models import letter_tokenizer
+from lab.toy.rules import RULES, Rule
 from lab.toy.settings import check_settings
 from lab.toy.shapes import bert_shapes, gpt2_shapes
 from lab.toy.tasks import IGNORED, Task, task
@@ -41,6 +42,11 @@ _TESTED = 64  # fresh sentences of each length
 _TRAINING_SEED, _TEST_SEED = 1_000_000, 2_000_000
 
 
+def taught(name: str) -> Task | Rule:
+    """The task or the rule of this id. Raises KeyError for one there is not."""
+    return next((rule for rule in RULES if rule.id == name), None) or task(name)
+
+
 @dataclass(frozen=True)
 class Plan:
     """What is taught to what: these settings decide every number of a run.
@@ -60,11 +66,11 @@ class Plan:
     def __post_init__(self) -> None:
         sizes = {"layers": self.layers, "vocabulary": self.vocabulary, "max_length": self.max_length}
         check_settings(**sizes, seed=self.seed, heads=self.heads)
-        task(self.task)
+        taught(self.task)
 
     @property
-    def what(self) -> Task:
-        return task(self.task)
+    def what(self) -> Task | Rule:
+        return taught(self.task)
 
     @property
     def steps(self) -> int:
@@ -135,13 +141,12 @@ def begin(snapshot: Snapshot) -> Run:
 
 def _draw(plan: Plan, length: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """``count`` sentences of one length and their answers, both (count, length)."""
-    words = torch.randint(1, plan.vocabulary + 1, (count, length), generator=generator)
-    return words, plan.what.answers(words)
+    return plan.what.draw(plan.vocabulary, length, count, generator)
 
 
 def _test(plan: Plan) -> _Test:
     generator = torch.Generator().manual_seed(_TEST_SEED + plan.seed)
-    batches = [_draw(plan, n, _TESTED, generator) for n in range(2, plan.max_length + 1)]
+    batches = [_draw(plan, n, _TESTED, generator) for n in plan.what.lengths_to(plan.max_length)]
     while not any((answers != IGNORED).any() for _, answers in batches):
         # Sentences of two among fifty words seldom hold a word twice: go on until one does.
         batches.append(_draw(plan, plan.max_length, _TESTED, generator))
@@ -158,7 +163,7 @@ def chance(plan: Plan) -> float:
 def _config(plan: Plan) -> dict[str, Any]:
     """``config.json`` of the plan's architecture."""
     width = plan.heads * _HEAD_WIDTH
-    shared: dict[str, Any] = {"vocab_size": plan.vocabulary + 1, "tie_word_embeddings": True}
+    shared: dict[str, Any] = {"vocab_size": plan.vocabulary + 1 + plan.what.hides, "tie_word_embeddings": True}
     if plan.what.causal:
         sizes = {"n_embd": width, "n_layer": plan.layers, "n_head": plan.heads, "n_inner": _FFN_RATIO * width}
         form = {"model_type": "gpt2", "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5}
@@ -175,7 +180,8 @@ def untrained(plan: Plan) -> LoadedModel:
     config = _config(plan)
     shapes = gpt2_shapes(config) if plan.what.causal else bert_shapes(config)
     empty = {name: torch.zeros(shape) for name, shape in shapes.items()}
-    blank = LoadedModel("", read_weights(config, empty), letter_tokenizer(plan.vocabulary), Checkpoint(config, empty))
+    tokenizer = letter_tokenizer(plan.vocabulary, blanks=plan.what.hides)
+    blank = LoadedModel("", read_weights(config, empty), tokenizer, Checkpoint(config, empty))
     return replace(random_twin(blank, plan.seed), id=_name(plan, 0), made=partial(toy_after, plan, 0))
 
 
@@ -232,7 +238,8 @@ def _length(plan: Plan, generator: torch.Generator) -> int:
     """
     if plan.what.causal:
         return plan.max_length
-    return int(torch.randint(2, plan.max_length + 1, (), generator=generator))
+    lengths = plan.what.lengths_to(plan.max_length)
+    return lengths[int(torch.randint(len(lengths), (), generator=generator))]
 
 
 def _learning_rate(step: int, steps: int) -> float:

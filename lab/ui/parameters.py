@@ -15,6 +15,8 @@ from lab.analysis.heads.variants import REDUCED, VARIANTS
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY, RANK
 from lab.models.catalogue import DEFAULT_MODEL
+from lab.toy.merges import BPE, MERGES, WORDPIECE
+from lab.toy.rules import RULES
 from lab.toy.settings import SETTINGS
 from lab.toy.tasks import TASKS
 from lab.ui.parameter_kinds import MAX_CHARACTERS, Buttons, Fraction, Menu, Name, Number, Parameter, Scale, Slider, Text
@@ -82,6 +84,11 @@ TOY_WEIGHTS = Buttons("toy_weights", CONSTRUCTED, (CONSTRUCTED, RANDOM, TRAINED)
 TOY_HEADS = Number("toy_heads", 4, 1, 32)  # into how many the random toy is cut: at most one for each dimension
 TOY_TASK = Menu("toy_task", TASKS[0].name, tuple(task.name for task in TASKS))
 TOY_LAYERS = Buttons("toy_layers", TASKS[0].layers, tuple(range(SETTINGS["layers"].low, SETTINGS["layers"].high + 1)))
+# The toys of single lessons: a rule whose blanks are filled; what a vocabulary is learned by, so far, and what it cuts.
+TOY_RULE = Menu("toy_rule", RULES[0].name, tuple(rule.name for rule in RULES))
+TOY_TRAINER = Buttons("toy_trainer", BPE, (BPE, WORDPIECE))
+TOY_MERGES = Slider("toy_merges", 0, 0, MERGES)
+TOY_WORD = Text("toy_word", "", longest=40)
 # Where to look. ``place`` is the token asked about, ``masked`` the hidden ones ("3.7"), ``heads`` those drawn ("2.5").
 STEP = Step("step", "", kept=False)
 LAYER = Counted("layer", 1)

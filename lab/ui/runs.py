@@ -228,6 +228,14 @@ def toy_data(vocabulary: int, length: int, count: int, seed: int) -> ToyData:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
+def ruled_data(rule: str, seed: int) -> ToyData:
+    """The synthetic sentences that follow the rule of this name."""
+    from lab.toy.rules import SENTENCES, rule_named, ruled
+
+    return ruled(rule_named(rule), SENTENCES, seed)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
 def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None = None) -> LoadedModel:
     """The random toy, or the one written for its three heads; ``heads`` cuts the random one anew."""
     from lab.toy.models import constructed_toy, random_toy

@@ -36,6 +36,10 @@ class Selection:
     toy_heads: int = p.TOY_HEADS.default
     toy_task: str = p.TOY_TASK.default
     toy_layers: int = p.TOY_LAYERS.default
+    toy_rule: str = p.TOY_RULE.default
+    toy_trainer: str = p.TOY_TRAINER.default
+    toy_merges: int = p.TOY_MERGES.default
+    toy_word: str = p.TOY_WORD.default
     step: str = p.STEP.default
     layer: int = p.LAYER.default
     head: int = p.HEAD.default
@@ -136,7 +140,9 @@ def what_runs() -> tuple[object, ...]:
     now = current()
     if now.mode == p.TOY:
         task = (now.toy_task, now.toy_layers) if now.toy_weights == p.TRAINED else ()
-        return (now.mode, now.toy_weights, *task, *(getattr(now, each.name) for each in p.TOY_NUMBERS), now.toy_heads)
+        own = (now.toy_rule, now.toy_trainer)  # of single lessons
+        numbers = (getattr(now, each.name) for each in p.TOY_NUMBERS)
+        return (now.mode, now.toy_weights, *task, *numbers, now.toy_heads, *own)
     twin = (now.weights, now.twin_seed) if now.weights == p.RANDOM else ()
     return (now.mode, now.text, now.pair, now.masked, now.model, *twin)
 

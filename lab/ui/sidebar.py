@@ -13,6 +13,7 @@ from lab.course.lessons import Lesson
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, teaching
+from lab.ui.toys.controls import OWN_CONTROLS
 from lab.ui.toys.runs import ask_for_training
 
 if TYPE_CHECKING:
@@ -42,8 +43,11 @@ def shared_input(opened: Lesson | Bench | None) -> None:
     ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
     """
     if opened is not None and opened.toy and _mode() == parameters.TOY:
-        toy_weights(trains=isinstance(opened, Lesson))
-        toy_input()
+        if opened.toy in OWN_CONTROLS:
+            OWN_CONTROLS[opened.toy]()
+        else:
+            toy_weights(trains=isinstance(opened, Lesson))
+            toy_input()
         return
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
     parameters.TEXT.area("Your sentence", 96, help=run_it)
@@ -123,7 +127,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
 def _mode() -> str:
     return parameters.MODE.choose(
         "Input",
-        help="Toy: made-up sentences of letters through a model of one or two layers, small enough to see whole.",
+        help="Toy: made-up words or sentences of letters, small enough to see whole.",
     )
 
 

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.lessons import CHECK_STEP, LESSONS, Lesson
-from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS
+from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, Toy
+from lab.toy.merges import MERGES
+from lab.toy.rules import RULES, SENTENCES
+from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS, TRAINED
 from tests.pages.apptest import ROOT, Offer, visit, walk, words
 from tests.pages.texts import EMPTY, LONG, ONE, PAIR, TEXTS
 
@@ -28,8 +30,21 @@ SHOWN = ("radio", "vega_lite_chart", "plotly_chart", "arrow_data_frame", "datafr
 FRAME = ("After lesson", "Hugging Face", ":gray-badge", "This shows that the lab")
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 every_toy = pytest.mark.parametrize(
-    "lesson", [lesson for lesson in LESSONS if lesson.toy], ids=lambda lesson: lesson.id
+    "lesson", [lesson for lesson in LESSONS if lesson.toy is Toy.HEADS], ids=lambda lesson: lesson.id
 )
+# The settings of the toys that one lesson has, at their ends.
+OWN_TOYS: Mapping[Toy, list[dict[str, str]]] = {
+    Toy.VOCABULARY: [
+        {"toy_trainer": trainer, "toy_merges": str(made), "toy_seed": seed, "toy_word": word}
+        for trainer, made, seed, word in (
+            ("BPE", 0, "0", ""), ("BPE", MERGES, "9999", "<b>Ünïcode 日本 :red[x]</b>"), ("WordPiece", 5, "1", "tapir"),
+        )
+    ],
+    Toy.BLANK: [
+        {"toy_rule": rule.name, "toy_layers": layers, "toy_sentence": sentence, "masked": "1.2"}
+        for rule, layers, sentence in zip(RULES, "121", ("1", str(SENTENCES), "200"), strict=True)
+    ],
+}  # fmt: skip
 
 
 def file(lesson: Lesson) -> str:
@@ -106,3 +121,20 @@ def test_every_step_bears_every_toy(lesson: Lesson, weights: str, size: str) -> 
     at = visit(file(lesson), mode=TOY, toy_weights=weights, **SIZES[size])
     assert look(at, size) >= 5
     assert ("nothing is learned here" in words(at)) == (weights == RANDOM)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "settings"),
+    [
+        pytest.param(lesson, settings, id=f"{lesson.id}-{number}")
+        for lesson in LESSONS
+        if lesson.toy is not None
+        for number, settings in enumerate(OWN_TOYS.get(lesson.toy, []))
+    ],
+)
+def test_every_step_bears_the_toy_of_its_lesson(lesson: Lesson, settings: dict[str, str]) -> None:
+    """Whatever the weights of the other lessons' toys are."""
+    at = visit(file(lesson), mode=TOY, toy_weights=TRAINED, **settings)
+    assert at.info[0].value.startswith("A toy, to ")
+    assert look(at, ONE) >= 4
+    assert not at.warning

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.lessons import LESSONS
+from lab.course.lessons import LESSONS, Toy
 from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, chance
 from lab.ui.toys import live
@@ -16,7 +16,7 @@ from tests.pages.apptest import reveal, visit, words
 PAGE = "3_Self-attention.py"
 TOY = {"mode": "Toy", "toy_weights": "Trained live"}
 STEP = "Train a toy"
-TOY_PAGES = [lesson.page.removeprefix("pages/") for lesson in LESSONS if lesson.toy]
+TOY_PAGES = [lesson.page.removeprefix("pages/") for lesson in LESSONS if lesson.toy is Toy.HEADS]
 
 
 @pytest.fixture(autouse=True)

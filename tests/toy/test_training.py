@@ -17,6 +17,7 @@ from lab.models.trace import trace
 from lab.toy.data import as_text, generate
 from lab.toy.settings import SettingError
 from lab.toy.tasks import IGNORED, TASKS
+from lab.toy.tasks import task as task_of
 from lab.toy.training import Plan, Run, Snapshot, begin, chance, logits, train, untrained
 
 # Fewer steps than a learner waits for, and the least accuracy and head score after them.
@@ -51,7 +52,7 @@ def naive_accuracy(snapshot: Snapshot, sentences: Sequence[tuple[int, ...]]) -> 
     right = asked = 0
     for words in sentences:
         run = trace(snapshot.model, as_text(words))
-        answers = snapshot.plan.what.answers(torch.tensor(words)).tolist()
+        answers = task_of(snapshot.plan.task).answers(torch.tensor(words)).tolist()
         for place, answer in enumerate(answers):
             if answer != IGNORED:
                 asked += 1
@@ -70,7 +71,7 @@ def test_a_toy_learns_its_task_with_the_head_it_needs(task: str, seed: int) -> N
     assert last.loss < first.loss / 2
     # Not only on its own test sentences: on those a learner looks at, one by one.
     assert naive_accuracy(last, sentences) >= accuracy - 0.05
-    pattern = last.plan.what.pattern
+    pattern = task_of(task).pattern
     before, after = (
         pattern_scores([trace(each.model, as_text(words)) for words in sentences[:20]], pattern)
         for each in (first, last)

@@ -10,6 +10,7 @@ import pytest
 
 from lab.analysis.heads.of_toys import toy_scores
 from lab.toy.tasks import TASKS
+from lab.toy.tasks import task as task_of
 from lab.toy.training import Plan, Run, untrained
 from lab.ui.toys import live
 
@@ -84,6 +85,6 @@ def test_what_the_server_keeps_is_bounded() -> None:
 @pytest.mark.parametrize("task", [task.id for task in TASKS])
 def test_scores_have_a_number_for_each_head(task: str) -> None:
     plan = Plan(task, 2, 6, 6, 0)
-    scores = toy_scores(untrained(plan), plan, plan.what.pattern)
+    scores = toy_scores(untrained(plan), plan, task_of(task).pattern)
     assert scores.shape == (2, 2)
     assert ((scores >= 0) & (scores <= 1)).all()

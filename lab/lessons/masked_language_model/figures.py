@@ -42,6 +42,14 @@ def _best_words(traced: Trace, prediction: Prediction, count: int, read_after: s
     return bars(words, values, Scale("Probability"), title=title, highlight=marked)
 
 
+def whole_vocabulary(traced: Trace, place: int, truth: int) -> Figure:
+    """How probable each word of a small vocabulary is at ``place``, by its id; the true one in full colour."""
+    prediction = prediction_at(traced, place, truth)
+    words = [word_of(traced.model.tokenizer, each) for each in range(len(prediction.logits))]
+    title = f"Probability of every word of the vocabulary {where(traced, place)}"
+    return bars(words, prediction.probabilities, Scale("Probability", (0.0, 1.0)), title=title, highlight=truth)
+
+
 def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: tuple[int, int]) -> Heatmap:
     """The head on each hidden state: best words, ranks of the true ones, or entropies."""
     found = measure.lens(traced, places, truths)

@@ -45,7 +45,7 @@ def show_lens(view: PredictionView) -> None:
         st.rerun()
     st.markdown(
         f"The last row is the model’s own output: the largest difference of their best probabilities is "
-        f"**{difference:g}**. The head was trained on the last layer only. A row further up shows what this head can "
+        f"**{difference:g}**. The head is made for the last layer. A row further up shows what this head can "
         "read there, not all that the layer knows."
     )
     _show_cell(view, found, layer, column)

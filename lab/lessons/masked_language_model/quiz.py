@@ -14,6 +14,7 @@ from lab.lessons.masked_language_model import likelihood_checks as more
 from lab.lessons.masked_language_model.lens import lens_at, name_of, offered
 from lab.lessons.masked_language_model.likelihood import known
 from lab.lessons.masked_language_model.view import LESSON
+from lab.ui.parameters import TOY
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import checks
 
@@ -31,7 +32,7 @@ def show_checks(view: PredictionView) -> None:
     divided = view.best(_NOT_LISTED + 4)[_NOT_LISTED:] if view.causal else others[:2]
     questions: list[Question | None] = [
         next(filter(None, (ask.quotient(each, view.prediction) for each in divided)), None),
-        _perplexity(view),
+        None if view.page.selection.mode == TOY else _perplexity(view),  # the toy has no step that teaches it
         _nucleus(view) if view.causal else _pair(view),
         _least_certain(view),
         next(filter(None, (ask.shifted(each) for each in others[2:])), None),

@@ -21,9 +21,10 @@ from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models import forward
 from lab.ui.drawing import code, draw
-from lab.ui.parameters import TOP
+from lab.ui.parameters import TOP, TOY
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import predict
+from lab.ui.toys.runs import TRAIN_STEP, link_to_toy
 
 
 def show_hidden(view: PredictionView) -> None:
@@ -32,6 +33,8 @@ def show_hidden(view: PredictionView) -> None:
     if _predict_best(view, prompt):
         _show_best(view, view.prediction)
         _show_truth(view, view.prediction, f"In your text, token {view.place + 1} is")
+        if view.page.selection.mode != TOY:
+            link_to_toy("How does a model learn this? Watch a toy", TRAIN_STEP)
 
 
 def show_next(view: PredictionView) -> None:
@@ -181,6 +184,12 @@ def _show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
         }
     )
     numbers_table(table, **{power: "%.4g", "probability": "%.4g"})
+    if len(shown) == len(prediction.logits):
+        st.markdown(
+            f"These {len(shown)} words are the whole vocabulary. In the column {power} they add up to the divisor, "
+            f"**{prediction.total:.3f}**."
+        )
+        return
     rest = read.rest(prediction, [each.token_id for each in shown])
     st.markdown(
         f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "

@@ -12,11 +12,13 @@ from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, m
 from lab.course.words import quoted
 from lab.lessons.tokenization import predictions as ask
 from lab.lessons.tokenization.reading import Word, count, spelled
+from lab.lessons.tokenization.toy import MERGE_STEP
 from lab.lessons.tokenization.view import LESSON, TokenizationView, choose_word, draw_chips, explained, table
 from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.wordpiece import WordSteps
 from lab.ui.quiz import predict
+from lab.ui.toys.runs import link_to_toy
 
 _MADE = "_lookups_made"
 
@@ -46,6 +48,7 @@ def show_pieces(view: TokenizationView) -> bool | None:
         _lookups(word)
     else:
         _merges(word)
+    link_to_toy("Where does the vocabulary come from? Watch one being learned", MERGE_STEP)
     return None
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from lab.toy.rules import LETTERS, LONGEST, rule_named
 from lab.toy.tasks import task_named
 from lab.ui import runs as shared
-from lab.ui.parameters import STEP, TOY_WEIGHTS, TRAINED
+from lab.ui.parameters import MODE, STEP, TOY, TOY_WEIGHTS, TRAINED
 from lab.ui.selection import Selection
 
 if TYPE_CHECKING:
@@ -38,8 +39,25 @@ def plan(chosen: Selection) -> Plan:
     from lab.toy.training import Plan
 
     task = task_named(chosen.toy_task)
-    layers = min(max(chosen.toy_layers, 1), 2)
-    return Plan(task.id, layers, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+    return Plan(task.id, chosen.toy_layers, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+
+
+def ruled(chosen: Selection) -> ToyData:
+    """The sentences of the rule that the sidebar names."""
+    return shared.ruled_data(chosen.toy_rule, chosen.toy_seed)
+
+
+def ruled_sentence(chosen: Selection) -> tuple[int, ...]:
+    """The one to look at."""
+    every = ruled(chosen).sentences
+    return every[min(chosen.toy_sentence, len(every)) - 1]
+
+
+def blank_plan(chosen: Selection) -> Plan:
+    """The toy that learns to fill the blank."""
+    from lab.toy.training import Plan
+
+    return Plan(rule_named(chosen.toy_rule).id, chosen.toy_layers, LETTERS, LONGEST, chosen.toy_seed)
 
 
 def run_of(wanted: Plan) -> Run | None:
@@ -66,8 +84,23 @@ def toy(wanted: Plan) -> LoadedModel:
 def ask_for_training() -> None:
     """A button's way to the step where training happens, and to its start."""
     TOY_WEIGHTS.set(TRAINED)
+    start_training()
+
+
+def start_training() -> None:
+    """The same where there is only one toy, and it is trained."""
     STEP.set(TRAIN_STEP)
     st.session_state[_ASKED] = True
+
+
+def link_to_toy(label: str, step: str) -> None:
+    """A button from a step of a lesson to the step of its toy that shows the same idea in small."""
+
+    def go() -> None:
+        MODE.set(TOY)
+        STEP.set(step)
+
+    st.button(label, key="_to_toy", icon=":material/toys:", type="tertiary", on_click=go)
 
 
 def choose_trained() -> None:

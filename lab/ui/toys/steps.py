@@ -19,6 +19,7 @@ from lab.ui.toys.runs import TRAIN_STEP
 from lab.ui.toys.training import show_training
 
 if TYPE_CHECKING:
+    from lab.toy.data import ToyData
     from lab.toy.training import Plan
 
 
@@ -34,7 +35,7 @@ def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
     text = as_text(toy_runs.sentence(chosen))
     if chosen.toy_weights == TRAINED:
         plan = toy_runs.plan(chosen)
-        _say_trained(plan)
+        say_trained(_PURPOSE, plan)
         return number_run(toy_runs.toy(plan), text)
     if chosen.toy_weights == RANDOM:
         st.info(
@@ -50,20 +51,21 @@ def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
     return number_run(runs.toy(chosen.toy_weights, *settings, heads), text)
 
 
-def _say_trained(plan: Plan) -> None:
+def say_trained(purpose: str, plan: Plan) -> None:
     """Which toy it is: before training, stopped, or trained."""
     run, task = toy_runs.run_of(plan), plan.what
+    kind = "rule" if task.hides else "task"
     if run is None or run.latest.step == 0:
         st.info(
-            f"{_PURPOSE} Before training: random weights, nothing is learned. The lessons’ step “{TRAIN_STEP}” teaches "
-            f"it the task “{task.name}”.",
+            f"{purpose} Before training: random weights, nothing is learned. The step “{TRAIN_STEP}” teaches it the "
+            f"{kind} “{task.name}”.",
             icon=":material/model_training:",
         )
         return
     now = run.latest
     how = "Trained here" if now.finished else f"Training stopped at step {now.step} of {plan.steps}"
     st.info(
-        f"{_PURPOSE} {how} on the task “{task.name}”: {now.accuracy:.1%} of its answers on fresh sentences are right.",
+        f"{purpose} {how} on the {kind} “{task.name}”: {now.accuracy:.1%} of its answers on fresh sentences are right.",
         icon=":material/model_training:",
     )
 
@@ -78,8 +80,14 @@ def show_toy_data(page: LessonPage) -> None:
     )
     columns = {"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]}
     st.dataframe(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), height=240)
+    show_validation(data)
+
+
+def show_validation(data: ToyData, *more: tuple[str, str, str, bool]) -> None:
+    """What holds of the data and what it is, as tables; ``more`` are checks of a lesson’s own."""
+    checked = validate(data)
     st.markdown("**Data validation**")
-    st.dataframe(validate(data), hide_index=True)
+    st.dataframe(pd.concat([checked, pd.DataFrame(more, columns=checked.columns)]), hide_index=True)
     st.markdown("**Summary**")
     st.dataframe(summarise(data), hide_index=True)
 

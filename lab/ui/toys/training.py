@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,23 +11,21 @@ import streamlit as st
 
 from lab.analysis.heads.of_toys import INDUCTION, SCORED, toy_scores
 from lab.analysis.heads.patterns import PATTERNS
-from lab.charts.base.axes import Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.small_maps import small_maps
-from lab.charts.marks.lines import lines
 from lab.course.toy_checks import expected_pattern
 from lab.figures.axes import WEIGHT
 from lab.toy.data import as_text, letter
 from lab.toy.runs import number_run
-from lab.toy.tasks import IGNORED
+from lab.toy.tasks import IGNORED, Task
+from lab.toy.tasks import task as task_of
 from lab.toy.training import chance
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import TRAINED
 from lab.ui.quiz import predict
-from lab.ui.teaching import larger_chart
 from lab.ui.toys import runs as toy_runs
-from lab.ui.toys.live import train_toy
+from lab.ui.toys.watched import LiveTraining, show_curves
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -46,32 +43,28 @@ def show_training(page: LessonPage) -> None:
         st.markdown("The toy selected in the sidebar is not trained. This step teaches one a task while you watch.")
         st.button("Choose “Trained live”", icon=":material/model_training:", on_click=toy_runs.choose_trained)
         return
-    asked = toy_runs.training_asked()
     plan, words = toy_runs.plan(chosen), toy_runs.sentence(chosen)
-    live = st.container()  # above all else, so that nobody has to scroll while the heads form
-    _show_task(plan, words)
-    if not predict(_LESSON, expected_pattern(plan.what)):
+    task, before = task_of(plan.task), runs.untrained_toy(plan)
+
+    def stage(run: Run) -> Figure:
+        return _maps([("before", before), ("now", run.latest.model)], words)
+
+    live = LiveTraining(plan, f"Look for **{task.look_for}**.", stage)
+    _show_task(plan, task, words)
+    if not predict(_LESSON, expected_pattern(task)):
         return
-    run = toy_runs.run_of(plan)
-    if asked and (run is None or not run.latest.finished):
-        with live:
-            _train(plan, words)
-        st.rerun()  # the header, the badge and the other steps now show the trained toy
-    if run is None or not run.latest.finished:
-        label, ask = "Train" if run is None else "Train again", toy_runs.ask_for_training
-        st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
+    run = live.run_if_asked()
     if run is None:
-        st.markdown(f"Look for **{plan.what.look_for}**. So far nothing is learned:")
-        draw(_maps([("before", runs.untrained_toy(plan))], words), "toy-maps")
+        st.markdown(f"Look for **{task.look_for}**. So far nothing is learned:")
+        draw(_maps([("before", before)], words), "toy-maps")
     else:
-        _show_run(run, words)
+        _show_run(run, task, words)
 
 
-def _show_task(plan: Plan, words: tuple[int, ...]) -> None:
+def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
     """What is asked of whom, on the chosen sentence."""
     import torch
 
-    task = plan.what
     answers = task.answers(torch.tensor([words]))[0].tolist()
     kind = (
         "BERT-shaped: every token sees all"
@@ -84,33 +77,6 @@ def _show_task(plan: Plan, words: tuple[int, ...]) -> None:
     )
     table = [[letter(word) for word in words], ["" if answer == IGNORED else letter(answer) for answer in answers]]
     st.dataframe(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]))
-
-
-def _train(plan: Plan, words: tuple[int, ...]) -> None:
-    """Run to the end and draw on the way. A click anywhere ends it: Streamlit stops this script at its next drawing."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Stop", key="_train.stop", icon=":material/stop:")
-        st.caption("Stop keeps what is learned so far. So does any other change on this page.")
-    bar = st.progress(0.0, "Waiting for a free core …")
-    st.markdown(f"Look for **{plan.what.look_for}**.")
-    maps, curves = st.empty(), st.empty()
-    before = runs.untrained_toy(plan)
-    with closing(train_toy(plan)) as stages:
-        for run in stages:
-            if run is None:
-                bar.progress(0.0, "Other toys are being trained on this server. Yours is next.")
-                continue
-            toy_runs.remember(run)
-            now = run.latest
-            bar.progress(now.step / plan.steps, f"Step {now.step} of {plan.steps}: {now.accuracy:.1%} of answers right")
-            maps.vega_lite_chart(**_drawn(_maps([("before", before), ("now", now.model)], words)))
-            if len(run.curve) > 1:
-                curves.vega_lite_chart(**_drawn(_accuracy(run)))
-
-
-def _drawn(figure: Figure) -> dict[str, Any]:
-    """A figure for a drawing that is replaced before anybody could ask for its table."""
-    return {"data": figure.data, "spec": larger_chart(dict(figure.spec)), "width": figure.width, "alt": figure.alt}
 
 
 def _head_names(run_layers: int, heads: int) -> list[str]:
@@ -136,25 +102,9 @@ def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> 
     )
 
 
-def _accuracy(run: Run) -> Figure:
-    """Right answers against steps, and what always giving the commonest answer would get."""
-    steps, _, accuracies = zip(*run.curve, strict=True)
-    commonest = chance(run.plan)
-    series = {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}
-    scale = Scale("Share right", (0.0, 1.0))
-    return lines(series, Places("Step", steps), scale, title="Right answers on fresh sentences")
-
-
-def _loss(run: Run) -> Figure:
-    steps, losses, _ = zip(*run.curve, strict=True)
-    scale = Scale("Cross-entropy (nats)", (0.0, max(losses)))
-    return lines({"Loss": losses}, Places("Step", steps), scale, title="Loss on fresh sentences")
-
-
-def _show_run(run: Run, words: tuple[int, ...]) -> None:
+def _show_run(run: Run, task: Task, words: tuple[int, ...]) -> None:
     """The whole of a run: curves, every head at four points of the way, scores."""
     plan, now = run.plan, run.latest
-    task = plan.what
     st.markdown(
         f"**{now.accuracy:.1%}** of the answers on fresh sentences are right after {now.step} steps; always giving the "
         f"commonest answer would get {chance(plan):.1%}. Look for **{task.look_for}**."
@@ -162,13 +112,8 @@ def _show_run(run: Run, words: tuple[int, ...]) -> None:
     # Four maps stand in a row: all stages of a head, or its first and last while there are fewer.
     stages = run.stages if len(run.stages) == 4 else (run.stages[0], now)
     draw(_maps([(f"step {stage.step}", stage.model) for stage in stages], words), "toy-maps")
-    if len(run.curve) > 1:
-        left, right = st.columns(2)
-        with left:
-            draw(_accuracy(run), "toy-accuracy")
-        with right:
-            draw(_loss(run), "toy-loss")
-    _show_scores(run)
+    show_curves(run)
+    _show_scores(run, task)
     st.markdown(
         "The gradients ran through the forward pass of the lessons, and each step descended the cross-entropy of the "
         "answers:"
@@ -178,9 +123,8 @@ def _show_run(run: Run, words: tuple[int, ...]) -> None:
     code(task.answers, training.logits, training.train)
 
 
-def _show_scores(run: Run) -> None:
+def _show_scores(run: Run, task: Task) -> None:
     """How much of the expected pattern each head has, before and now."""
-    task = run.plan.what
     patterns = ("previous_token", INDUCTION) if task.pattern == INDUCTION else (task.pattern,)
     table: dict[str, object] = {"head": _head_names(run.plan.layers, run.plan.heads)}
     for pattern in patterns:

@@ -1,0 +1,118 @@
+"""The toy of the masked-language-model lesson: sentences by a rule, and a small model that learns to fill the blank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.words.masking import masked_run
+from lab.analysis.words.predictions import prediction_at
+from lab.charts.base.figure import Figure
+from lab.course.toy_checks import missing_letter, with_blank
+from lab.course.words import share
+from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model.view import LESSON
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.toy.data import as_text, letter
+from lab.toy.rules import rule_named
+from lab.toy.runs import number_run
+from lab.toy.training import Run, chance, logits, train
+from lab.ui import runs
+from lab.ui.drawing import code, draw
+from lab.ui.page import LessonPage, OpenPage
+from lab.ui.quiz import predict
+from lab.ui.toys import runs as toy_runs
+from lab.ui.toys.runs import TRAIN_STEP
+from lab.ui.toys.steps import say_trained, show_validation
+from lab.ui.toys.watched import LiveTraining, show_curves
+
+_PURPOSE = (
+    "A toy, to watch a model learn to fill a blank: sentences of letters that follow a rule, and a model small enough "
+    "to learn it in seconds."
+)
+# The steps of the lesson that look at a blank are those of the toy, too.
+OWN_STEPS = ("Hide words", "From vector to word", "Softmax", "Logit lens", "Check")
+
+
+def toy_trace(page: OpenPage) -> Trace:
+    """The chosen sentence through the toy that the sidebar asks for; says how far that one is."""
+    plan = toy_runs.blank_plan(page.selection)
+    say_trained(_PURPOSE, plan)
+    return number_run(toy_runs.toy(plan), as_text(toy_runs.ruled_sentence(page.selection)))
+
+
+def show_rule(page: LessonPage) -> None:
+    """The sentences and their rule; validation and summary behind a click."""
+    data, rule = toy_runs.ruled(page.selection), rule_named(page.selection.toy_rule)
+    st.markdown(
+        f"{rule.description} Each letter is a word. Hide one, and the others tell which it was. "
+        "A model is not told the rule. It only reads sentences like these, each with one letter hidden, and must find "
+        "out."
+    )
+    blank = [with_blank(words, len(words) - 1) for words in data.sentences]
+    columns = {"sentence": [as_text(words) for words in data.sentences], "last letter hidden": blank}
+    st.dataframe(pd.DataFrame(columns, index=range(1, len(blank) + 1)), height=280)
+    with st.expander("Data validation and summary"):
+        st.markdown("Here a word is its number: a is 1, b is 2.")
+        following = sum(map(rule.holds, data.sentences))
+        found = f"{following} of {len(blank)}"
+        show_validation(data, ("sentences follow the rule", "all", found, following == len(blank)))
+
+
+def show_learning(page: LessonPage) -> None:
+    """The blank, a prediction, the training with its bars, and what came of it."""
+    plan, words = toy_runs.blank_plan(page.selection), toy_runs.ruled_sentence(page.selection)
+    place, before = len(words) - 1, runs.untrained_toy(plan)
+
+    def stage(run: Run) -> Figure:
+        return _bars(run.latest.model, words, place)()
+
+    live = LiveTraining(plan, f"The blank of **{with_blank(words, place)}**, while the toy learns:", stage)
+    st.markdown(
+        f"The toy reads **{with_blank(words, place)}** and gives every word of its vocabulary a probability to stand "
+        "in the blank. It begins with random weights. After each batch of sentences, training changes the weights a "
+        "little, so that the letters that really stood there become more probable."
+    )
+    if not predict(LESSON, missing_letter(rule_named(page.selection.toy_rule), words, place)):
+        return
+    run = live.run_if_asked()
+    if run is None:
+        st.markdown("So far nothing is learned:")
+        draw(_bars(before, words, place), "toy-blank")
+    else:
+        _show_learned(run, words, place)
+
+
+def _bars(model: LoadedModel, words: tuple[int, ...], place: int) -> partial[Figure]:
+    return partial(figures.whole_vocabulary, _hidden(model, words, place), place, words[place])
+
+
+def _hidden(model: LoadedModel, words: tuple[int, ...], place: int) -> Trace:
+    return masked_run(number_run(model, as_text(words)), (place,))
+
+
+def _show_learned(run: Run, words: tuple[int, ...], place: int) -> None:
+    """The bars before and now, the share of right answers, the curves, the code."""
+    first, now = run.kept[0], run.latest
+    left, right = st.columns(2)
+    for at, column, title in ((first, left, "Before training"), (now, right, f"After {now.step} steps")):
+        with column:
+            st.markdown(f"**{title}**")
+            draw(_bars(at.model, words, place), f"toy-blank-{title.split()[0].lower()}")
+    hidden = [_hidden(each.model, words, place) for each in (first, now)]
+    before, after = (float(prediction_at(each, place, None).probabilities[words[place]]) for each in hidden)
+    st.markdown(
+        f"**What this means.** *{letter(words[place])}* had {share(before)} before training and has **{share(after)}** "
+        f"now. In **{now.accuracy:.1%}** of fresh sentences the right letter is the most probable one. Always giving "
+        f"the commonest letter would be right in {chance(run.plan):.1%}."
+    )
+    show_curves(run)
+    st.markdown("Go on to hide any letter of any sentence. The gradients ran through the forward pass of the lessons:")
+    code(run.plan.what.draw, logits, train)
+
+
+TOY_STEPS: Mapping[str, Callable[[LessonPage], None]] = {"Toy sentences": show_rule, TRAIN_STEP: show_learning}

@@ -1,0 +1,234 @@
+"""The toy of the tokenization lesson: a vocabulary learned from made-up words before one's eyes, then used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.charts.tokens.chips import token_chips
+from lab.course.words import quoted
+from lab.lessons.tokenization import figures
+from lab.lessons.tokenization import toy_checks as ask
+from lab.lessons.tokenization.reading import count
+from lab.lessons.tokenization.toy_checks import written
+from lab.lessons.tokenization.view import LESSON
+from lab.toy import merges
+from lab.toy.merges import BPE, MERGES, UNKNOWN, WORDPIECE, Corpus, Learned
+from lab.ui.drawing import code, draw
+from lab.ui.page import LessonPage
+from lab.ui.parameters import TOY_MERGES, TOY_WORD
+from lab.ui.quiz import checks, predict
+from lab.ui.selection import Selection
+
+MERGE_STEP = "Merge by merge"
+_PURPOSE = "A toy, to see where a vocabulary comes from: made-up words, and the tokens that are learned from them."
+_WORDPIECE = (
+    "**WordPiece** learns in the same way, only another pair wins: the one with the largest score, count(pair) / "
+    "(count(first) · count(second)). Google has not published its trainer; this is the rule as the Hugging Face course "
+    "gives it."
+)
+
+
+@dataclass(frozen=True)
+class ToyView:
+    """The words, and what is learned from them."""
+
+    chosen: Selection
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return merges.made_up(self.chosen.toy_seed)
+
+    @cached_property
+    def learned(self) -> Learned:
+        return merges.learn(self.corpus.times, self.chosen.toy_trainer)
+
+
+def show_toy(page: LessonPage) -> None:
+    """The whole page in toy mode."""
+    st.info(_PURPOSE, icon=":material/toys:")
+    view, names = ToyView(page.selection), list(_STEPS)
+    asking = _STEPS[page.step(names)](view)
+    page.next_step(names)
+    page.finish()
+    if view.learned.trainer == BPE:
+        _show_agreement(page, view, tell=not asking)
+
+
+def _show_corpus(view: ToyView) -> None:
+    """The words, as letters."""
+    corpus, learned = view.corpus, view.learned
+    st.markdown(
+        "A vocabulary is learned from text, before the model is trained. This text is small enough to follow by eye: "
+        f"{len(corpus.times)} made-up words, each of them several times. At first each letter is a token."
+    )
+    _show_words(learned, 0)
+    st.markdown(
+        f"The corpus is {count(_tokens(learned, 0), 'token')} long. The vocabulary has the {len(learned.letters)} "
+        f"letters {written(learned.letters)}, and {UNKNOWN} for any other sign."
+    )
+    with st.expander("How the words were made"):
+        st.markdown(
+            f"Each word is one of the stems {written(corpus.stems)} with one of the endings {written(corpus.endings)}. "
+            f"What learns the vocabulary does not know this. Left out are {written(corpus.unseen)}: you can try them "
+            "later as words that were never seen."
+        )
+        rows = {
+            "different words": len(corpus.times),
+            "words in all": sum(corpus.times.values()),
+            "letters in all": _tokens(learned, 0),
+            "different letters": len(learned.letters),
+        }
+        st.dataframe(pd.DataFrame({"summary": rows.keys(), "number": rows.values()}), hide_index=True)
+
+
+def _show_words(learned: Learned, made: int) -> None:
+    """Every word of the corpus in its pieces; the token made last stands out."""
+    newest = "".join(learned.merges[made - 1]) if made else ""
+    rows = [
+        "| "
+        + " ".join(f":blue-background[**{each}**]" if each == newest else f"`{each}`" for each in pieces)
+        + f" | × {times} |"
+        for pieces, times in learned.states[made].items()
+    ]
+    st.markdown("\n".join(["| word | times |", "|:--|--:|", *rows]))
+
+
+def _tokens(learned: Learned, made: int) -> int:
+    """How many tokens long the corpus is."""
+    return sum(len(pieces) * times for pieces, times in learned.states[made].items())
+
+
+def _choose_merges() -> int:
+    """How many merges are made: a line to slide along, and one merge forward or back."""
+    made = TOY_MERGES.choose("Merges made")
+    with st.container(horizontal=True):
+        st.button(
+            "Next merge", key="_toy_merge_next", icon=":material/skip_next:", disabled=made == MERGES,
+            on_click=TOY_MERGES.set, args=(made + 1,),
+        )  # fmt: skip
+        st.button(
+            "Back", key="_toy_merge_back", type="tertiary", disabled=made == 0, on_click=TOY_MERGES.set,
+            args=(made - 1,),
+        )  # fmt: skip
+    return made
+
+
+def _show_merges(view: ToyView) -> bool:
+    """The corpus after every merge, and what decides on the next. True while its question waits for an answer."""
+    corpus, learned = view.corpus, view.learned
+    st.markdown(
+        "**Byte-pair encoding** looks for the two neighbours that stand side by side most often, and joins them "
+        "everywhere into one token. Then it counts again."
+    )
+    if learned.trainer == WORDPIECE:
+        st.markdown(_WORDPIECE)
+    question = ask.next_pair("toy-first-pair", "Which two neighbours are merged first?", learned, 0)
+    if question is not None:
+        waiting = st.container()
+        if not predict(LESSON, question):
+            with waiting:
+                _show_words(learned, 0)
+            return True
+    made = _choose_merges()
+    if made:
+        won = learned.next(made - 1)[0]
+        joined = f"`{won.pair[0]}` + `{won.pair[1]}` → `{''.join(won.pair)}`"
+        st.markdown(f"**Merge {made}:** {joined}. {ask.about(won, learned.trainer)}")
+    left, right = st.columns(2)
+    with left:
+        _show_words(learned, made)
+    with right:
+        draw(partial(figures.next_pairs, view.chosen.toy_seed, learned.trainer, made), "toy-pairs")
+    _say_found(corpus, learned, made)
+    if learned.trainer == BPE:
+        st.markdown(f"*Try:* choose WordPiece in the sidebar. {_WORDPIECE}")
+    code(merges.learn, merges.candidates, merges.merged)
+    return False
+
+
+def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
+    """What the merges have found so far, counted."""
+    stems, endings = learned.whole(made, corpus.stems), learned.whole(made, corpus.endings)
+    words = learned.whole(made, tuple(corpus.times))
+    whole = f" So {'is' if len(words) == 1 else 'are'} {count(len(words), 'whole word')}." if words else ""
+    st.markdown(
+        f"**What this means.** The corpus was {_tokens(learned, 0)} tokens long and is **{_tokens(learned, made)}** "
+        f"now; the vocabulary has {len(learned.vocabulary(made))} tokens. Each word was made of one of "
+        f"{len(corpus.stems)} stems and one of {len(corpus.endings)} endings. **{len(stems)}** of the stems and "
+        f"**{len(endings)}** of the endings are single tokens now.{whole}"
+    )
+
+
+def _show_use(view: ToyView) -> None:
+    """A word of the learner's, cut with what is learned so far."""
+    corpus, learned = view.corpus, view.learned
+    st.markdown(
+        "A vocabulary is there to cut words, and above all those that it has never seen. Left out of the corpus were "
+        f"{written(corpus.unseen)}. Type one of them, or any other word."
+    )
+    word = "".join(TOY_WORD.line("Your word", placeholder=corpus.unseen[0]).split()) or corpus.unseen[0]
+    made = _choose_merges()
+    cut = learned.tokenizer(made).encode(word)
+    chips = [
+        (word[start:end], (place,), f"{UNKNOWN} · id 0" if token == UNKNOWN else f"id {token_id}")
+        for place, (token, token_id, (start, end)) in enumerate(zip(cut.tokens, cut.ids, cut.offsets, strict=True))
+    ]
+    st.html(token_chips(chips))
+    times = corpus.times.get(word, 0)
+    seen = f"stands in the corpus {count(times, 'time')}" if times else "does not stand in the corpus"
+    st.markdown(
+        f"{quoted(word)} {seen}. After {count(made, 'merge')} it is **{count(len(cut.tokens), 'token')}**. Below each "
+        "token stands its id, its number in the vocabulary."
+    )
+    if UNKNOWN in cut.tokens:
+        lost = "that sign becomes" if learned.trainer == BPE else "the whole word becomes"
+        st.markdown(f"A sign that the corpus lacks is no token of the vocabulary: {lost} {UNKNOWN}.")
+    if learned.trainer == BPE:
+        _show_way(learned, word, made)
+    else:
+        st.markdown(
+            "WordPiece takes the longest token that begins the word, then the longest that continues it, to the end."
+        )
+    st.markdown("Real vocabularies are learned in this way, too, from far more text.")
+
+
+def _show_way(learned: Learned, word: str, made: int) -> None:
+    """The merges in their order, as far as they change the word."""
+    way = learned.way(word, made)
+    joined = ["the letters", *(f"{number} · {' + '.join(learned.merges[number - 1])}" for number, _ in way[1:])]
+    st.markdown("The merges are made in the order in which they were learned. These change the word:")
+    st.dataframe(pd.DataFrame({"merge": joined, "pieces": [" · ".join(each) for _, each in way]}), hide_index=True)
+
+
+def _show_checks(view: ToyView) -> None:
+    checks(LESSON, ask.all_checks(view.corpus, view.learned), most=4)
+
+
+def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:
+    """The badge: these merges against the library's, learned from the same words; unless ``tell``, its table waits."""
+    own, library = view.learned.merges, merges.library_merges(view.corpus.times)
+    same = own == library
+    label = ":green[Equals the library]" if same else ":red[Differs from the library]"
+    icon = ":material/verified:" if same else ":material/error:"
+    with page.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
+        if badge.open:
+            verdict = "They are the same, in the same order." if same else "They are not the same."
+            st.markdown(f"The library *tokenizers* learns its own merges from the same words. {verdict}")
+            if not tell:
+                st.markdown("The table of both stands here when the question on the page is answered.")
+                return
+            both = {"this lesson": [" + ".join(pair) for pair in own], "tokenizers": [" + ".join(p) for p in library]}
+            st.dataframe(pd.DataFrame({name: pd.Series(column) for name, column in both.items()}))
+
+
+_STEPS: Mapping[str, Callable[[ToyView], bool | None]] = {
+    "Toy corpus": _show_corpus,
+    MERGE_STEP: _show_merges,
+    "Use it": _show_use,
+    "Check": _show_checks,
+}

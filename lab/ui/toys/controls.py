@@ -1,0 +1,31 @@
+"""The sidebar of the toys that only one lesson has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from lab.course.lessons import Toy
+from lab.ui.parameters import TOY_LAYERS, TOY_RULE, TOY_SEED, TOY_SENTENCE, TOY_TRAINER
+from lab.ui.toys.runs import start_training
+
+
+def _vocabulary() -> None:
+    """What merges are chosen by, and the words they are learned from."""
+    TOY_TRAINER.choose(
+        "Merge by", help="BPE merges the pair that is counted most, WordPiece the one of the best score."
+    )
+    TOY_SEED.choose("Seed", help="Another seed, other made-up words.")
+
+
+def _blank() -> None:
+    """The rule of the sentences, the toy that learns it, and the sentence to look at."""
+    TOY_RULE.choose("Rule")
+    TOY_LAYERS.choose("Layers")
+    st.button("Train", icon=":material/model_training:", on_click=start_training)
+    TOY_SEED.choose("Seed", help="Another seed: other sentences, and other random weights to begin with.")
+    TOY_SENTENCE.choose("Sentence to look at")
+
+
+OWN_CONTROLS: Mapping[object, Callable[[], None]] = {Toy.VOCABULARY: _vocabulary, Toy.BLANK: _blank}

@@ -1,0 +1,103 @@
+"""A toy learns while somebody watches: the button, what is drawn on the way, and the curves of what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from lab.charts.base.axes import Places, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.lines import lines
+from lab.toy.training import chance
+from lab.ui.drawing import draw
+from lab.ui.teaching import larger_chart
+from lab.ui.toys import runs as toy_runs
+from lab.ui.toys.live import train_toy
+
+if TYPE_CHECKING:
+    from lab.toy.training import Plan, Run
+
+
+@dataclass(frozen=True)
+class LiveTraining:
+    """The place of a training, above all else that is drawn after: nobody has to scroll while the toy learns.
+
+    ``look_for`` says what to watch, ``stage`` draws it, after every stage.
+    """
+
+    plan: Plan
+    look_for: str
+    stage: Callable[[Run], Figure]
+    place: DeltaGenerator = field(default_factory=st.container)
+    asked: bool = field(default_factory=toy_runs.training_asked)
+
+    def run_if_asked(self) -> Run | None:
+        """Train if somebody asked for it, and run the page again; else the run so far, under the button."""
+        run = toy_runs.run_of(self.plan)
+        if run is not None and run.latest.finished:
+            return run
+        if self.asked:
+            with self.place:
+                self._train()
+            st.rerun()  # the header, the badge and the other steps now show the trained toy
+        label = "Train" if run is None else "Train again"
+        ask = toy_runs.start_training
+        st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
+        return run
+
+    def _train(self) -> None:
+        """Run to the end and draw. A click anywhere ends it: Streamlit stops this script at its next drawing."""
+        plan = self.plan
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button("Stop", key="_train.stop", icon=":material/stop:")
+            st.caption("Stop keeps what is learned so far. So does any other change on this page.")
+        bar = st.progress(0.0, "Waiting for a free core …")
+        st.markdown(self.look_for)
+        watched, curve = st.empty(), st.empty()
+        with closing(train_toy(plan)) as stages:
+            for run in stages:
+                if run is None:
+                    bar.progress(0.0, "Other toys are being trained on this server. Yours is next.")
+                    continue
+                toy_runs.remember(run)
+                now = run.latest
+                right = f"{now.accuracy:.1%} of answers right"
+                bar.progress(now.step / plan.steps, f"Step {now.step} of {plan.steps}: {right}")
+                watched.vega_lite_chart(**_drawn(self.stage(run)))
+                if len(run.curve) > 1:
+                    curve.vega_lite_chart(**_drawn(_accuracy(run)))
+
+
+def _drawn(figure: Figure) -> dict[str, Any]:
+    """A figure for a drawing that is replaced before anybody could ask for its table."""
+    return {"data": figure.data, "spec": larger_chart(dict(figure.spec)), "width": figure.width, "alt": figure.alt}
+
+
+def show_curves(run: Run) -> None:
+    """What became of the accuracy and of the loss, from the first step to now."""
+    if len(run.curve) > 1:
+        left, right = st.columns(2)
+        with left:
+            draw(_accuracy(run), "toy-accuracy")
+        with right:
+            draw(_loss(run), "toy-loss")
+
+
+def _accuracy(run: Run) -> Figure:
+    """Right answers against steps, and what always giving the commonest answer would get."""
+    steps, _, accuracies = zip(*run.curve, strict=True)
+    commonest = chance(run.plan)
+    series = {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}
+    scale = Scale("Share right", (0.0, 1.0))
+    return lines(series, Places("Step", steps), scale, title="Right answers on fresh sentences")
+
+
+def _loss(run: Run) -> Figure:
+    steps, losses, _ = zip(*run.curve, strict=True)
+    scale = Scale("Cross-entropy (nats)", (0.0, max(losses)))
+    return lines({"Loss": losses}, Places("Step", steps), scale, title="Loss on fresh sentences")

@@ -1,0 +1,163 @@
+"""The toys that one lesson has: a vocabulary learned from made-up words, and a blank that is learned to be filled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
+
+from lab.toy.merges import MERGES, learn, library_merges, made_up
+from lab.toy.rules import RULES, SENTENCES, ruled
+from lab.toy.training import Plan
+from lab.ui.toys import live
+from tests.pages.apptest import check_answers, go, reveal, visit, words
+
+TOKENS, BLANK = "1_Tokenization.py", "9_Masked_language_model.py"
+MERGE, USE, TRAIN = "Merge by merge", "Use it", "Train a toy"
+
+
+def pieces(at: AppTest) -> list[str]:
+    """The corpus on screen: each word in its pieces, joined by spaces."""
+    table = next(each.value for each in at.markdown if each.value.startswith("| word"))
+    return [" ".join(re.findall(r"[`*]([a-z]+)[`*]", row)) for row in table.split("\n")[2:]]
+
+
+def badges(at: AppTest) -> list[str]:
+    """The badges that speak of the library."""
+    labels = [each.proto.popover.label for each in at.get("popover") if isinstance(each, Block)]
+    return [label for label in labels if "library" in label]
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_every_merge_on_screen_is_the_library_s(seed: int) -> None:
+    """The corpus is cut again by the library's own merges, as text."""
+    corpus = made_up(seed)
+    at = reveal(visit(TOKENS, mode="Toy", step=MERGE, toy_seed=str(seed)))
+    lines = [" ".join(word) for word in corpus.times]
+    assert pieces(at) == lines
+    for number, (left, right) in enumerate(library_merges(corpus.times)[:5], start=1):
+        at.button(key="_toy_merge_next").click().run()
+        assert not at.exception
+        lines = [re.sub(rf"(?<!\S){left} {right}(?!\S)", left + right, line) for line in lines]
+        assert pieces(at) == lines
+        assert at.slider(key="toy_merges").value == number
+        assert f"**Merge {number}:** `{left}` + `{right}` → `{left}{right}`" in words(at)
+    at.button(key="_toy_merge_back").click().run()
+    assert at.slider(key="toy_merges").value == 4
+    assert at.query_params["toy_merges"] == "4"
+
+
+def test_what_is_said_of_stems_endings_and_lengths_is_counted() -> None:
+    corpus = made_up(2)
+    for made in (0, 6, MERGES):
+        at = reveal(visit(TOKENS, mode="Toy", step=MERGE, toy_seed="2", toy_merges=str(made)))
+        known = {token for line in pieces(at) for token in line.split()} | set("".join(corpus.times))
+        known |= {left + right for left, right in library_merges(corpus.times)[:made]}
+        long = sum(len(line.split()) * times for line, times in zip(pieces(at), corpus.times.values(), strict=True))
+        said = words(at)
+        assert f"tokens long and is **{long}** now; the vocabulary has {len(known) + 1} tokens" in said
+        stems, endings = (sum(part in known for part in parts) for parts in (corpus.stems, corpus.endings))
+        assert f"**{stems}** of the stems and **{endings}** of the endings" in said
+
+
+def test_the_badge_compares_with_the_library_and_wordpiece_has_none() -> None:
+    at = reveal(visit(TOKENS, mode="Toy", step=MERGE))
+    assert badges(at) == [":green[Equals the library]"]
+    at = reveal(visit(TOKENS, mode="Toy", step=MERGE, toy_trainer="WordPiece"))
+    assert not badges(at)
+    assert "Google has not published its trainer" in words(at)
+
+
+def test_a_word_is_cut_with_what_is_learned_so_far() -> None:
+    corpus = made_up(0)
+    at = visit(TOKENS, mode="Toy", step=USE, toy_merges=str(MERGES))
+    unseen = corpus.unseen[0]
+    tokens = learn(corpus.times).tokenizer(MERGES).encode(unseen).tokens
+    assert f"After {MERGES} merges it is **{len(tokens)} tokens**" in words(at)
+    assert "does not stand in the corpus" in words(at)
+    word, times = next(iter(corpus.times.items()))
+    at.text_input(key="toy_word").set_value(word).run()
+    assert f"stands in the corpus {times} times" in words(at)
+    at.text_input(key="toy_word").set_value("<b>zz</b>").run()
+    assert not at.exception
+    assert "that sign becomes [UNK]" in words(at)
+    assert not any("<b>zz" in html.proto.body for html in at.get("html"))
+
+
+@pytest.mark.parametrize("trainer", ["BPE", "WordPiece"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_vocabulary_s_checks_are_asked(seed: int, trainer: str) -> None:
+    check_answers(visit(TOKENS, mode="Toy", step="Check", toy_seed=str(seed), toy_trainer=trainer))
+
+
+def test_the_steps_of_the_lessons_lead_to_their_toys() -> None:
+    for page, step, there in ((TOKENS, "Pieces", MERGE), (BLANK, "Hide words", TRAIN)):
+        at = reveal(visit(page, step=step))
+        at.button(key="_to_toy").click().run()
+        assert not at.exception
+        assert at.segmented_control(key="mode").value == "Toy"
+        assert at.segmented_control(key="step").value == there
+        at.segmented_control(key="mode").set_value("Sentence").run()
+        assert not at.exception
+        assert "A toy, to" not in words(at)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Trainings of forty steps; nothing is kept between tests."""
+    monkeypatch.setattr(Plan, "steps", property(lambda self: 40))
+    live._finished.clear()
+    yield
+    live._finished.clear()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[no-untyped-def]
+    at = visit(BLANK, mode="Toy", toy_rule=rule.name, toy_sentence="2")
+    assert "Before training: random weights, nothing is learned" in at.info[0].value
+    sentences = [" ".join("abcdefgh"[word - 1] for word in each) for each in ruled(rule, SENTENCES, 0).sentences]
+    shown = next(each.value for each in at.dataframe if "sentence" in each.value)
+    assert shown["sentence"].tolist() == sentences
+    at.segmented_control(key="step").set_value(TRAIN).run()
+    assert f"**{sentences[1][:-1]}▢**" in words(at)
+    assert not [button for button in at.button if button.key == "_train.start"]  # the question comes first
+    reveal(at)
+    at.button(key="_train.start").click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    run = live.finished_run(Plan(rule.id, 1, 8, 8, 0))
+    assert run is not None
+    assert f"Trained here on the rule “{rule.name}”: {run.latest.accuracy:.1%}" in at.info[0].value
+    assert f"In **{run.latest.accuracy:.1%}** of fresh sentences the right letter" in words(at)
+    go(at, "Hide words")
+    assert run.latest.model.id.startswith("toy-trained")
+    assert "In your text, token" in words(at)
+
+
+def test_the_sidebar_s_button_trains_too(short: None) -> None:
+    at = reveal(visit(BLANK, mode="Toy", step=TRAIN))
+    at.segmented_control(key="step").set_value("Softmax").run()
+    next(button for button in at.sidebar.button if button.label == "Train").click().run()
+    assert at.segmented_control(key="step").value == TRAIN
+    assert "Trained here" in at.info[0].value
+    assert at.segmented_control(key="mode").value == "Toy"
+    assert "toy_weights" not in at.session_state  # which the other lessons' toys have
+
+
+def test_the_blank_s_checks_are_asked_and_need_no_other_step() -> None:
+    at = visit(BLANK, mode="Toy", step="Check")
+    assert "perplexity" not in "".join(radio.label for radio in at.radio)
+    check_answers(at)
+
+
+def test_a_lesson_without_its_own_toy_keeps_its_sentence() -> None:
+    """From the toy of one lesson to the next: lesson 2 has the toy of heads, lesson 7 none."""
+    at = visit(TOKENS, mode="Toy")
+    at.switch_page("pages/2_Embeddings.py").run()
+    assert not at.exception
+    assert at.segmented_control(key="toy_weights").value == "Constructed"
+    at.switch_page("pages/7_Inter-sentence_attention.py").run()
+    assert not at.exception
+    assert at.text_area(key="text").value

@@ -21,5 +21,4 @@ play_head(
         "Break it": break_it,
         "Check": steps.show_checks,
     },
-    steps.first_head(page),
 )

@@ -17,7 +17,8 @@ CHECK_STEP = "Check"
 class Lesson:
     """One lesson. ``page`` is its file in ``pages/``; objectives complete "you will be able to …".
 
-    ``toy`` says whether sentences of letters may be its input, ``weights`` whether it looks at any.
+    ``toy`` says whether sentences of letters may be its input, ``weights`` whether it looks at any. ``text`` is what it
+    reads while the learner has no text of their own, where its point needs another than the other lessons begin with.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Lesson:
     toy: bool = False
     weights: bool = True
     story: Story | None = None
+    text: str = ""
 
 
 LESSONS = (
@@ -194,6 +196,9 @@ LESSONS = (
             "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
         ),
         story=STORIES["inter-sentence-attention"],
+        # Sentences that refer to each other.
+        text="The little girl lost her dog in the park. She looked for it until it was dark. The dog came home before "
+        "her.",
     ),
     Lesson(
         id="feed-forward",
@@ -245,6 +250,8 @@ LESSONS = (
             "Holtzman et al. 2020, The curious case of neural text degeneration, §3.1",
         ),
         story=STORIES["masked-language-model"],
+        # Its last word is the blank. One word fits well, and what a model says second may surprise.
+        text="The ship sailed across the sea.",
     ),
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 from lab.analysis.words.predictions import candidates, prediction_at
 from lab.charts.marks.sketches import cells_sketch, chips_sketch
 from lab.charts.tokens.word_bars import WordBar, word_bars
-from lab.experiments.notable import shipped
+from lab.experiments.notable import grammar_head
 from lab.models.memo import once
 from lab.models.trace import Trace
 
@@ -35,7 +35,7 @@ def way(traced: Trace, place: int) -> tuple[Stop, ...]:
     """
     config, n = traced.model.config, len(traced)
     rows = slice(0, ROWS)
-    layer, head = _shown_head(traced)
+    layer, head = grammar_head(traced)
     inside = traced.layer(layer)
     best = candidates(prediction_at(traced, place, None), 3, traced.model.tokenizer)
     changes = np.diff(traced.hidden_states[:, place, :COLUMNS].numpy(), axis=0)
@@ -62,9 +62,3 @@ def way(traced: Trace, place: int) -> tuple[Stop, ...]:
             word_bars([WordBar(each.word, each.probability) for each in best], small=True), ("masked-language-model",),
         ),
     )  # fmt: skip
-
-
-def _shown_head(traced: Trace) -> tuple[int, int]:
-    """A head that does something one can see: the first with a job in grammar, else the first of the model."""
-    found = shipped(traced.model) or ()
-    return next(((each.heads[0].layer, each.heads[0].head) for each in found if ":" in each.job.id), (0, 0))

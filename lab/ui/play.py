@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from lab.analysis.heads.first_look import first_head
 from lab.models.trace import Trace
 from lab.ui.chosen_tokens import with_tokens
+from lab.ui.first_head import FirstHead
 from lab.ui.one_head import OneHead
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import TOY
@@ -36,12 +38,14 @@ def play(page: LessonPage, trace: Trace, steps: Mapping[str, Step[View]], view: 
     page.prove(proven or trace)
 
 
-def play_head(page: LessonPage, trace: Trace, steps: Mapping[str, Step[OneHead]], first: int = 1) -> None:
-    """The same for steps that look at one head, one query, one key; ``first`` is the head before anybody chose."""
-    layer, head = page.head_controls(trace.model, first)
+def play_head(
+    page: LessonPage, trace: Trace, steps: Mapping[str, Step[OneHead]], first: FirstHead = first_head
+) -> None:
+    """The same for steps that look at one head, one query, one key; ``first`` finds the head before anybody chose."""
+    layer, head = page.head_controls(trace, first)
 
     def view() -> OneHead:
-        query, key = with_tokens(page.selection, trace)
+        query, key = with_tokens(trace, (layer, head))
         return OneHead(page, trace, trace.layer(layer), head, query, key)
 
     play(page, trace, steps, view)

@@ -20,7 +20,7 @@ from lab.ui.toys.runs import ask_for_training
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-_CONTROLS = "_controls"
+_CONTROLS, _BEGUN = "_controls", "_first_text"
 
 
 def controls() -> DeltaGenerator:
@@ -52,7 +52,7 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         toy_input()
         return
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
-    parameters.TEXT.area("Your sentence", 96, help=run_it)
+    parameters.TEXT.area("Your sentence", 96, _begin(opened), help=run_it)
     parameters.PAIR.line(
         "Second sentence (optional)", help="BERT reads two texts as a pair: segment A, then segment B."
     )
@@ -75,6 +75,21 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         )
         if weights == parameters.RANDOM:
             parameters.TWIN_SEED.choose("Seed")
+
+
+def _begin(opened: Lesson | Bench | None) -> str:
+    """The text that the page begins with; it is put in while the learner has neither typed nor chosen any."""
+    first = (opened.text if isinstance(opened, Lesson) else "") or parameters.DEFAULT_TEXT
+    if untouched():
+        use_texts(first, "")
+        st.session_state[_BEGUN] = (first, "")
+    return first
+
+
+def untouched() -> bool:
+    """Whether the learner has neither typed nor chosen a text: there is none, or it is the one a page began with."""
+    shown = tuple(st.session_state.get(each.name) for each in (parameters.TEXT, parameters.PAIR))
+    return shown in ((None, None), st.session_state.get(_BEGUN))
 
 
 def _take_example() -> None:
@@ -160,6 +175,7 @@ def toy_input() -> None:
 
 
 def use_texts(text: str, pair: str) -> None:
-    """Put these texts into the fields of the sidebar. For a button's callback."""
+    """Put these texts into the fields of the sidebar, and keep them on other pages. For a button's callback."""
+    st.session_state.pop(_BEGUN, None)
     parameters.TEXT.set(text)
     parameters.PAIR.set(pair)

@@ -10,6 +10,7 @@ import streamlit as st
 from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence, SentenceCells, mean_between
 from lab.analysis.sentences.split import MOST, Sentences, aside, split
+from lab.course.lessons import lesson_of
 from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import apart, between, read, read_as
 from lab.models.trace import Trace
@@ -23,8 +24,8 @@ from lab.ui.sidebar import use_texts
 
 LESSON = "inter-sentence-attention"
 MATRIX = "sentences"
-# Three sentences that refer to each other, for whoever comes with one.
-EXAMPLE = "The little girl lost her dog in the park. She looked for it until it was dark. The dog came home before her."
+# Also for whoever comes with one sentence.
+EXAMPLE = lesson_of("7_Inter-sentence_attention.py").text
 
 
 @dataclass(frozen=True)

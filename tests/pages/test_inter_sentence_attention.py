@@ -10,10 +10,10 @@ import lab
 from lab.analysis.sentences.attention import inter_sentence
 from lab.analysis.sentences.split import split
 from lab.lessons.inter_sentence_attention.view import EXAMPLE
-from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "7_Inter-sentence_attention.py"
+ONE = "The sleepy cat sat on the mat."
 TEXT = "The dog ran to the park. It found a ball there. The children laughed."
 STEPS = ("Sentences", "Matrix", "Direction", "By hand", "Special tokens", "Pair or not", "Check")
 
@@ -48,14 +48,23 @@ def test_mean_mass_comes_first() -> None:
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_on_a_fresh_visit_every_step_is_alive(model: str) -> None:
-    """The learner's sentence is one; the lesson shows three of its own, says so, and leaves the text as it is."""
+    """While the learner has no text, the lesson begins with three sentences."""
     at = visit(PAGE, model=model)
+    for _ in walk(at):
+        assert at.text_area(key="text").value == EXAMPLE
+        assert "**Example.**" not in words(at) and "text" not in at.query_params
+    assert "**3 sentences**" in words(go(at, "Sentences"))
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
+    """The learner's sentence is one; the lesson shows three of its own, says so, and leaves the text as it is."""
+    at = visit(PAGE, model=model, text=ONE)
     shown = set()
     for step in walk(at):
         said = words(at)
         assert "**Example.**" in said and "Your text is one sentence: “\u2068The sleepy cat sat on the mat" in said
-        assert at.text_area(key="text").value == DEFAULT_TEXT
-        assert "text" not in at.query_params
+        assert at.text_area(key="text").value == ONE
         shown.add((step, len(at.main)))
         rest = said.replace(next(part.value for part in at.markdown if "**Example.**" in part.value), "")
         assert "sleepy" not in rest

@@ -87,7 +87,7 @@ def _words(traced: Trace) -> Mask:
 def _best(attention: Weights, words: Mask, layer: int) -> tuple[float, Look]:
     """The best row of (H, n, n), and what it is worth."""
     n = attention.shape[-1]
-    place, order = np.arange(n), np.argsort(-attention, axis=-1)
+    place, order = np.arange(n), np.argsort(-attention, axis=-1, kind="stable")
     key, after = order[..., 0], order[..., min(1, n - 1)]
     top, second = (np.take_along_axis(attention, each[..., None], axis=-1)[..., 0] for each in (key, after))
     wishes = (

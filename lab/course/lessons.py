@@ -17,8 +17,9 @@ CHECK_STEP = "Check"
 class Lesson:
     """One lesson. ``page`` is its file in ``pages/``; objectives complete "you will be able to …".
 
-    ``toy`` says whether sentences of letters may be its input, ``weights`` whether it looks at any. ``text`` is what it
-    reads while the learner has no text of their own, where its point needs another than the other lessons begin with.
+    ``toy`` says whether sentences of letters may be its input, ``toy_pair`` whether they come two at a time,
+    ``weights`` whether it looks at any. ``text`` is what it reads while the learner has no text of their own, where its
+    point needs another than the other lessons begin with.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Lesson:
     objectives: tuple[str, ...]
     reading: tuple[str, ...]
     toy: bool = False
+    toy_pair: bool = False
     weights: bool = True
     story: Story | None = None
     text: str = ""
@@ -195,6 +197,8 @@ LESSONS = (
             "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1",
             "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
         ),
+        toy=True,
+        toy_pair=True,
         story=STORIES["inter-sentence-attention"],
         # Sentences that refer to each other.
         text="The little girl lost her dog in the park. She looked for it until it was dark. The dog came home before "

@@ -1,6 +1,8 @@
-"""Before a toy is trained: what must its heads compare to solve the task?"""
+"""Questions about toys: what must the heads of one that is trained compare, and what do those written by hand do?"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from lab.course.checks import Option, Question, shuffled
 from lab.toy.tasks import Task
@@ -33,3 +35,75 @@ def expected_pattern(task: Task) -> Question:
         options.append(Option(text, _NEEDS[task.id] if right else f"{looks} {_NEEDS[task.id]}", correct=right))
     prompt = f"The task is “{task.name}”. A head gives large weights where query and key match. What must it compare?"
     return shuffled(f"toy-{task.id}", prompt, options)
+
+
+def pair_checks(first: Sequence[str], second: Sequence[str]) -> tuple[Question | None, ...]:
+    """Questions about the toy of two sentences, whose letters these are: what its three heads do with them."""
+    shared = next((letter for letter in first if letter in second), None)
+    alone = next((letter for letter in first if letter not in second), None)
+    return (
+        _compared_across(),
+        None if shared is None else _looks("shared", shared, present=True),
+        None if alone is None else _looks("alone", alone, present=False),
+        _mass_across(),
+        _one_segment(),
+    )
+
+
+def _compared_across() -> Question:
+    prompt = "A head looks at the same letter in the other sentence. What must its query and key compare?"
+    return shuffled(
+        "toy-across",
+        prompt,
+        [
+            Option("The letters, and in which sentence they stand", "Equal letters and unlike sentences together give "
+                   "the largest score.", correct=True),
+            Option("The letters alone", "Then every token would look at itself, too: it has its own letter."),
+            Option("The sentences alone", "Then all letters of the other sentence would get the same weight."),
+            Option("The positions", "Which place the letter has in the other sentence, nobody knows before."),
+        ],
+    )  # fmt: skip
+
+
+def _looks(id: str, letter: str, *, present: bool) -> Question:
+    """Where a letter of sentence 1 looks in the head that crosses."""
+    has = "has it, too" if present else "does not have it"
+    why = (
+        "An equal letter in the other sentence scores 30, any other letter there 20. The softmax leaves next to "
+        "nothing for the rest."
+        if present
+        else "Every letter of sentence 2 scores 20, and its own sentence 10 at most. Softmax must spend 1, so the "
+        "letters of sentence 2 share it."
+    )
+    prompt = f"Sentence 1 has the letter *{letter}*. Sentence 2 {has}. Where does *{letter}* look in head 1?"
+    options = {
+        f"At *{letter}* in sentence 2": present,
+        "At all letters of sentence 2 alike": not present,
+        f"At itself, *{letter}* in sentence 1": False,
+        "At [SEP]": False,
+    }
+    return shuffled(f"toy-{id}", prompt, [Option(text, why, correct=right) for text, right in options.items()])
+
+
+def _mass_across() -> Question:
+    why = "Head 1 sends everything to the other sentence, heads 2 and 3 nothing. The mean over three heads is a third."
+    prompt = (
+        "The matrix shows the mean mass over all three heads, every token counted. About how much goes from sentence 1 "
+        "to sentence 2?"
+    )
+    options = {"0.33": True, "1.00": False, "0.50": False, "0.00": False}
+    return shuffled("toy-mass", prompt, [Option(text, why, correct=right) for text, right in options.items()])
+
+
+def _one_segment() -> Question:
+    why = (
+        "In one segment no token stands in another sentence for this head, so only the letters are left to compare: "
+        "every token finds itself, and its equals wherever they stand."
+    )
+    prompt = "Both sentences are read as one text: one segment for all. Where does a token look in head 1 now?"
+    options = {
+        "At its own letter wherever it stands, itself included": True,
+        "At its own letter in the other sentence, as before": False,
+        "At all letters alike": False,
+    }
+    return shuffled("toy-segment", prompt, [Option(text, why, correct=right) for text, right in options.items()])

@@ -12,7 +12,7 @@ from lab.ui.first_head import FirstHead
 from lab.ui.one_head import OneHead
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import TOY
-from lab.ui.toys.steps import TOY_STEPS, toy_trace
+from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
 
 View = TypeVar("View")
 # What a step draws of a view. It returns the run that the badge proves, if that is not the page's own.
@@ -24,15 +24,24 @@ def chosen_run(page: OpenPage, heads: int | None = None) -> Trace:
     return toy_trace(page, heads) if page.selection.mode == TOY else page.trace()
 
 
-def play(page: LessonPage, trace: Trace, steps: Mapping[str, Step[View]], view: Callable[[], View]) -> None:
-    """Draw the chosen one of ``steps``, of what ``view`` returns. With a toy, its own steps stand before them."""
-    toys = TOY_STEPS if page.selection.mode == TOY else {}
+def play(
+    page: LessonPage,
+    trace: Trace,
+    steps: Mapping[str, Step[View]],
+    view: Callable[[], View | None],
+    toys: ToySteps = TOY_STEPS,
+) -> None:
+    """Draw the chosen one of ``steps``, of what ``view`` returns: None, where it has said why there is nothing to see.
+
+    With a toy, ``toys`` stand before them.
+    """
+    toys = toys if page.selection.mode == TOY else {}
     names = [*toys, *steps]
     step, proven = page.step(names), None
     if step in toys:
         toys[step](page)
-    else:
-        proven = steps[step](view())
+    elif (seen := view()) is not None:
+        proven = steps[step](seen)
     page.next_step(names)
     page.finish()
     page.prove(proven or trace)

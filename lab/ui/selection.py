@@ -136,7 +136,8 @@ def what_runs() -> tuple[object, ...]:
     now = current()
     if now.mode == p.TOY:
         task = (now.toy_task, now.toy_layers) if now.toy_weights == p.TRAINED else ()
-        return (now.mode, now.toy_weights, *task, *(getattr(now, each.name) for each in p.TOY_NUMBERS), now.toy_heads)
+        numbers = (getattr(now, each.name) for each in (*p.TOY_NUMBERS, p.TOY_OTHER))
+        return (now.mode, now.toy_weights, *task, *numbers, now.toy_heads)
     twin = (now.weights, now.twin_seed) if now.weights == p.RANDOM else ()
     return (now.mode, now.text, now.pair, now.masked, now.model, *twin)
 

@@ -48,8 +48,12 @@ def shared_input(opened: Lesson | Bench | None) -> None:
     ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
     """
     if opened is not None and opened.toy and _mode() == parameters.TOY:
-        toy_weights(trains=isinstance(opened, Lesson))
+        pair = isinstance(opened, Lesson) and opened.toy_pair
+        if not pair:
+            toy_weights(trains=isinstance(opened, Lesson))
         toy_input()
+        if pair:
+            parameters.TOY_OTHER.choose("Second sentence")
         return
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
     parameters.TEXT.area("Your sentence", 96, _begin(opened), help=run_it)

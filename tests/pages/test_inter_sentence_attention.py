@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -174,8 +176,25 @@ def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
     assert "and the sentences that are not shown. That is left out here" in said
 
 
-def test_there_is_no_toy() -> None:
-    assert "This lesson has no toy mode" in words(visit(PAGE, text=TEXT, mode="Toy"))
+def test_the_toy_reads_two_sentences_and_every_step_works_on_it() -> None:
+    at = visit(PAGE, mode="Toy", toy_sentence="2", toy_other="3")
+    assert tuple(walk(at)) == ("Toy data", "Three heads", *STEPS)
+    assert "three heads written by hand" in words(at)
+    said = words(go(at, "Toy data"))
+    assert "first “\u2068g f h\u2069”, then “\u2068e h f f e\u2069”" in said
+    assert "look at the same letter in the other sentence" in words(go(at, "Three heads"))
+
+
+def test_a_third_of_the_toy_s_attention_crosses() -> None:
+    """One of its three heads does; without [SEP] its third head has only what the softmax left over."""
+    at = reveal(visit(PAGE, mode="Toy", step="Matrix", sinks="Kept"))
+    found = re.search(r"From sentence 1 to sentence 2: \*\*([\d.]+)\*\*", words(at))
+    assert found is not None and float(found[1]) == pytest.approx(1 / 3, abs=0.002)
+    assert re.search(r"Sentence 1 sends \*\*33\.[0-9]%\*\* of its attention to", words(at))
+
+
+def test_the_toy_s_second_sentence_is_brought_inside() -> None:
+    assert "There are 4 sentences" in words(visit(PAGE, mode="Toy", toy_count="4", toy_other="9"))
 
 
 def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:

@@ -16,7 +16,7 @@ from tests.pages.apptest import reveal, visit, words
 PAGE = "3_Self-attention.py"
 TOY = {"mode": "Toy", "toy_weights": "Trained live"}
 STEP = "Train a toy"
-TOY_PAGES = [lesson.page.removeprefix("pages/") for lesson in LESSONS if lesson.toy]
+TOY_PAGES = [lesson.page.removeprefix("pages/") for lesson in LESSONS if lesson.toy and not lesson.toy_pair]
 
 
 @pytest.fixture(autouse=True)

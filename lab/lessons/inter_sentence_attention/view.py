@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,6 +104,16 @@ class SentencesView:
         return f"what it may see of {tokens}" if self.causal else tokens
 
 
+def proven(step: Callable[[SentencesView], None]) -> Callable[[SentencesView], Trace]:
+    """A step that returns the run it has drawn, which may be the example's."""
+
+    def drawn(view: SentencesView) -> Trace:
+        step(view)
+        return view.trace
+
+    return drawn
+
+
 def look(page: LessonPage, own: Trace) -> SentencesView | None:
     """The sentences of the learner's text and the two chosen; where there is one sentence, those of an example."""
     try:
@@ -162,11 +173,6 @@ def _say_limits(trace: Trace, sentences: Sentences) -> None:
             "after them and have no number here.",
             icon=":material/content_cut:",
         )
-
-
-def say_no_toy() -> None:
-    """Why this lesson has no toy mode."""
-    st.caption("This lesson has no toy mode: a toy text is a single sentence of letters.")
 
 
 def _choose(parameter: Counted, title: str, count: int, default: int) -> int:

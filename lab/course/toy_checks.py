@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from lab.course.checks import Option, Question, shuffled
 from lab.toy.tasks import Task
 
+# Numbers to choose from differ by more than this, and there are so many wrong ones at least.
+_APART, _FEWEST = 0.03, 2
 # What query and key may be compared by, and where a head that does so looks.
 _COMPARED = {
     "previous_token": ("Their positions: the key stands one place back", "Such a head looks one place back."),
@@ -38,14 +40,14 @@ def expected_pattern(task: Task) -> Question:
 
 
 def pair_checks(first: Sequence[str], second: Sequence[str]) -> tuple[Question | None, ...]:
-    """Questions about the toy of two sentences, whose letters these are: what its three heads do with them."""
+    """Questions about the toy of two sentences, whose letters these are: what its two heads do with them."""
     shared = next((letter for letter in first if letter in second), None)
     alone = next((letter for letter in first if letter not in second), None)
     return (
         _compared_across(),
         None if shared is None else _looks("shared", shared, present=True),
         None if alone is None else _looks("alone", alone, present=False),
-        _mass_across(),
+        _mass_across(sum(letter in second for letter in first), len(first)),
         _one_segment(),
     )
 
@@ -69,30 +71,35 @@ def _looks(id: str, letter: str, *, present: bool) -> Question:
     """Where a letter of sentence 1 looks in the head that crosses."""
     has = "has it, too" if present else "does not have it"
     why = (
-        "An equal letter in the other sentence scores 30, any other letter there 20. The softmax leaves next to "
-        "nothing for the rest."
-        if present
-        else "Every letter of sentence 2 scores 20, and its own sentence 10 at most. Softmax must spend 1, so the "
-        "letters of sentence 2 share it."
+        "An equal letter in the other sentence scores 40, the [SEP] there 30, everything else 20 at most. The softmax "
+        "leaves next to nothing for what scores 10 less."
     )
     prompt = f"Sentence 1 has the letter *{letter}*. Sentence 2 {has}. Where does *{letter}* look in head 1?"
     options = {
         f"At *{letter}* in sentence 2": present,
-        "At all letters of sentence 2 alike": not present,
+        "At the [SEP] of sentence 2": not present,
         f"At itself, *{letter}* in sentence 1": False,
-        "At [SEP]": False,
+        "At all letters of sentence 2 alike": False,
     }
     return shuffled(f"toy-{id}", prompt, [Option(text, why, correct=right) for text, right in options.items()])
 
 
-def _mass_across() -> Question:
-    why = "Head 1 sends everything to the other sentence, heads 2 and 3 nothing. The mean over three heads is a third."
-    prompt = (
-        "The matrix shows the mean mass over all three heads, every token counted. About how much goes from sentence 1 "
-        "to sentence 2?"
+def _mass_across(found: int, letters: int) -> Question | None:
+    """What the matrix has from sentence 1 to sentence 2; None where too few other numbers are far enough from it."""
+    right = found / letters / 2
+    why = (
+        f"In head 1, {found} of {letters} letters send everything to sentence 2, the others rest on [SEP]. Head 2 "
+        f"sends nothing there. So the mean over both heads is half of {found}/{letters}."
     )
-    options = {"0.33": True, "1.00": False, "0.50": False, "0.00": False}
-    return shuffled("toy-mass", prompt, [Option(text, why, correct=right) for text, right in options.items()])
+    prompt = (
+        f"{found} of the {letters} letters of sentence 1 are in sentence 2, too. The matrix shows the mean mass over "
+        "both heads, every token counted. About how much goes from sentence 1 to sentence 2?"
+    )
+    wrong = {f"{value:.2f}" for value in (found / letters, 0.5, 1.0, 0.0) if abs(value - right) > _APART}
+    if len(wrong) < _FEWEST:
+        return None
+    options = [Option(f"{right:.2f}", why, correct=True), *(Option(text, why) for text in sorted(wrong))]
+    return shuffled("toy-mass", prompt, options)
 
 
 def _one_segment() -> Question:

@@ -21,11 +21,10 @@ from lab.toy.settings import check_settings
 PAIRED = "toy-pairs"
 # The end of a sentence: the head was written to …
 PAIR_RULES = (
-    "look at the same letter in the other sentence, or at all letters there if it has none",
+    "look at the same letter in the other sentence, or at the [SEP] of that sentence if it has none",
     "look at all letters of its own sentence alike",
-    "rest on [SEP]",
 )
-ACROSS, WITHIN, REST = range(3)
+ACROSS, WITHIN = range(2)
 _SPECIAL = ("[CLS]", "[SEP]")
 
 
@@ -76,31 +75,29 @@ def _queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
     """W_Q and W_K, both (d, d). A key says which letter a token is and where it stands, a query what it looks for."""
     w_q, w_k = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
     match = MATCH_SCORE * math.sqrt(at.head_width)  # the √d_k that scaling takes away again
-    letters, segments = torch.arange(1, at.words - 2), slice(at.words, at.compared)
-    other = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
-    for head, looks_for in ((ACROSS, 2 * other), (WITHIN, torch.eye(2))):
-        own = at.inside(head, at.compared)
-        place = slice(own.stop - 2, own.stop)
-        w_q[segments, place] = match * looks_for
-        w_k[segments, place] = torch.eye(2)
-        # [CLS] and [SEP] stand in no sentence: what their segment adds to the key, their token takes away.
-        w_k[at.words - 2 : at.words, place] = -1
-    # The letter counts for less than the sentence: it decides among the letters of the other one.
-    same = at.inside(ACROSS, at.words).start + letters
-    w_q[letters, same], w_k[letters, same] = match, 1.0
-    # Every token stands in a sentence, so every query asks for [SEP].
-    rest = at.inside(REST, 1).start
-    w_q[segments, rest], w_k[at.words - 1, rest] = match, 1.0
+    letters, segments, separator = torch.arange(1, at.words - 2), slice(at.words, at.compared), at.words - 1
+    own = at.inside(ACROSS, at.compared)
+    place, same = slice(own.stop - 2, own.stop), own.start + letters
+    w_q[segments, place], w_k[segments, place] = 2 * match * (1 - torch.eye(2)), torch.eye(2)
+    w_q[letters, same], w_k[letters, same] = 2 * match, 1.0
+    # Every token stands in a sentence, so every query asks for [SEP], too.
+    w_q[segments, own.start + separator], w_k[separator, own.start + separator] = match, 1.0
+    own = at.inside(WITHIN, at.compared)
+    place = slice(own.stop - 2, own.stop)
+    w_q[segments, place], w_k[segments, place] = match * torch.eye(2), torch.eye(2)
+    # [CLS] and [SEP] stand in no sentence: what their segment adds to the key, their token takes away.
+    w_k[at.words - 2 : at.words, place] = -1
     return w_q, w_k
 
 
 def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
-    """A layer of three heads for two sentences of at most ``max_length`` letters: :data:`PAIR_RULES`, in this order.
+    """A layer of two heads for two sentences of at most ``max_length`` letters: :data:`PAIR_RULES`, in this order.
 
-    Token and segment embeddings are one-hot in dimensions of their own, and positions are 0. Head 0 scores 20 for a
-    letter of the other sentence and 10 for an equal letter, so both together win. Head 1 scores 10 for a letter of its
-    own sentence, head 2 for [SEP]. Each copies the tokens it attends to into dimensions of its own; the feed-forward
-    network adds 0. The later LayerNorms restore a row in which each head found one kind of token, and rescale others.
+    Token and segment embeddings are one-hot in dimensions of their own, and positions are 0. Head 0 scores 20 for the
+    other sentence, 20 for an equal letter and 10 for [SEP]: an equal letter there has 40, the [SEP] there 30, all else
+    20 at most. Head 1 scores 10 for a letter of its own sentence. Each copies the tokens it attends to into dimensions
+    of its own; the feed-forward network adds 0. The later LayerNorms restore a row in which each head found one kind of
+    token, and rescale any other.
 
     Raises :class:`lab.toy.settings.SettingError` for a setting out of bounds.
     """

@@ -40,7 +40,9 @@ TO_READ = {
 }
 # What stands on every step of a page: its name, the way to others, and the proof's list of steps.
 # The lesson's question, and what a check was asked about, stand there whatever the answer is.
-FRAME_TEXT = re.compile(r"After lesson \d+ you can|^Asked about ")
+# So do its minutes and its objectives, and the lesson that follows.
+FRAME_TEXT = re.compile(r"After lesson \d+ you can|^Asked about |^:gray-badge\[:material/schedule:|^Next: lesson \d")
+OBJECTIVES = {"\n".join(f"- {each}" for each in lesson.objectives) for lesson in LESSONS}
 FRAME = ("title", "page_link", "button_group", "proof")
 ALWAYS_OPEN = ("agreement",)
 _NAMED = re.compile(r"(?P<token>.+) \((?P<place>\d+)\)")
@@ -117,7 +119,10 @@ def gives_away(question: Question, text: str, kind: str) -> bool:
         return False
     right = question.options[question.answer].text
     if (
-        kind in FRAME or FRAME_TEXT.search(text) or (kind == "expander" and readable(right).isdecimal())
+        kind in FRAME
+        or FRAME_TEXT.search(text)
+        or text in OBJECTIVES
+        or (kind == "expander" and readable(right).isdecimal())
     ):  # "Lesson 4: after it you can …"
         return False
     wrong = [option.text for option in question.options if not option.correct]

@@ -178,19 +178,21 @@ def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
 
 def test_the_toy_reads_two_sentences_and_every_step_works_on_it() -> None:
     at = visit(PAGE, mode="Toy", toy_sentence="2", toy_other="3")
-    assert tuple(walk(at)) == ("Toy data", "Three heads", *STEPS)
-    assert "three heads written by hand" in words(at)
+    assert tuple(walk(at)) == ("Toy data", "Both heads", *STEPS)
+    assert "two heads written by hand" in words(at)
     said = words(go(at, "Toy data"))
     assert "first “\u2068g f h\u2069”, then “\u2068e h f f e\u2069”" in said
-    assert "look at the same letter in the other sentence" in words(go(at, "Three heads"))
+    assert "look at the same letter in the other sentence" in words(go(at, "Both heads"))
 
 
-def test_a_third_of_the_toy_s_attention_crosses() -> None:
-    """One of its three heads does; without [SEP] its third head has only what the softmax left over."""
+def test_what_crosses_in_the_toy_differs_by_direction() -> None:
+    """One of its two heads crosses, with the letters that the other sentence has: f e c c a a a and g f h."""
     at = reveal(visit(PAGE, mode="Toy", step="Matrix", sinks="Kept"))
-    found = re.search(r"From sentence 1 to sentence 2: \*\*([\d.]+)\*\*", words(at))
-    assert found is not None and float(found[1]) == pytest.approx(1 / 3, abs=0.002)
-    assert re.search(r"Sentence 1 sends \*\*33\.[0-9]%\*\* of its attention to", words(at))
+    for a, b, share in ((1, 2, 1 / 7), (2, 1, 1 / 3)):
+        at.selectbox(key="sentence").set_value(a).run()
+        at.selectbox(key="other_sentence").set_value(b).run()
+        found = re.search(rf"From sentence {a} to sentence {b}: \*\*([\d.]+)\*\*", words(at))
+        assert found is not None and float(found[1]) == pytest.approx(share / 2, abs=0.002)
 
 
 def test_the_toy_s_second_sentence_is_brought_inside() -> None:

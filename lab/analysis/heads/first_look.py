@@ -21,6 +21,8 @@ ONE_HOT = 0.9
 # What meeting the wishes of a row is worth: each counts for more than all later ones together.
 _WORTH = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)
 _ALL_BUT_ONE = sum(_WORTH) - 1
+# Of a long text, the rows of the first tokens: what is drawn of it begins there, and so does a reader.
+_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ def first_look(traced: Trace) -> Look:
 
     It is not one-hot; it is soft; its largest weight is on another word; its second is on another word; the largest is
     on no neighbour, and on an earlier word. Of equals it is the one whose largest weight is nearest to one half. Rows
-    and words are those of whole words. Layers after the first that meets all wishes are not looked at. The rule is the
-    lab's own.
+    are those of whole words among the first 64 tokens. Layers after the first that meets all wishes are not looked at.
+    The rule is the lab's own.
     """
     words = _words(traced)
     best: tuple[float, Look] | None = None
@@ -86,10 +88,10 @@ def _words(traced: Trace) -> Mask:
 
 def _best(attention: Weights, words: Mask, layer: int) -> tuple[float, Look]:
     """The best row of (H, n, n), and what it is worth."""
-    n = attention.shape[-1]
-    place, order = np.arange(n), np.argsort(-attention, axis=-1, kind="stable")
+    n, rows = attention.shape[-1], attention[:, :_ROWS]
+    place, order = np.arange(rows.shape[1]), np.argsort(-rows, axis=-1, kind="stable")
     key, after = order[..., 0], order[..., min(1, n - 1)]
-    top, second = (np.take_along_axis(attention, each[..., None], axis=-1)[..., 0] for each in (key, after))
+    top, second = (np.take_along_axis(rows, each[..., None], axis=-1)[..., 0] for each in (key, after))
     wishes = (
         top < ONE_HOT,
         (top >= LEAST) & (top <= MOST) & (second >= SECOND),
@@ -99,6 +101,6 @@ def _best(attention: Weights, words: Mask, layer: int) -> tuple[float, Look]:
         key < place,
     )
     met = sum(value * wish for value, wish in zip(_WORTH, wishes, strict=True))
-    worth = np.where(words, met - np.abs(top - 0.5), -np.inf)
-    head, query = divmod(int(worth.argmax()), n)
+    worth = np.where(words[place], met - np.abs(top - 0.5), -np.inf)
+    head, query = divmod(int(worth.argmax()), len(place))
     return float(worth[head, query]), Look(layer, head, query)

@@ -1,4 +1,4 @@
-"""The toy of two sentences on screen: which they are, and the three heads that were written by hand for them."""
+"""The toy of two sentences on screen: which they are, and the two heads that were written by hand for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lab.ui.toys.steps import ToySteps, show_toy_data
 def pair_trace(page: LessonPage) -> Trace:
     """The two chosen sentences of letters through the toy written for pairs; says which toy it is."""
     st.info(
-        "A toy: two sentences of made-up words, one letter each, and three heads written by hand. One of them looks "
+        "A toy: two sentences of made-up words, one letter each, and two heads written by hand. One of them looks "
         "from sentence to sentence.",
         icon=":material/construction:",
     )
@@ -50,12 +50,12 @@ def _show_data(page: LessonPage) -> None:
 
 
 def _show_heads(page: LessonPage) -> None:
-    """What a head must compare to cross, then the three maps and their rules."""
+    """What a head must compare to cross, then both maps and their rules."""
     trace = _trace(page)
     question = pair_checks(trace.text.split(), (trace.pair or "").split())[0]
     if question is not None and not predict("toy", question):
         return
-    names = [(f"Head {number}", "") for number in range(1, len(PAIR_RULES) + 1)]
+    names = [("Head 1", "across"), ("Head 2", "within")]
     title = "Attention of every head: rows attend, columns are attended to"
     draw(small_maps(trace.layer(0).attention.numpy(), trace.labels, names, WEIGHT, title=title), "pair-maps")
     rules = "\n".join(f"- Head {number} was written to {rule}." for number, rule in enumerate(PAIR_RULES, start=1))
@@ -66,4 +66,4 @@ def _show_heads(page: LessonPage) -> None:
 
 
 # The first steps of a lesson whose toy reads two sentences.
-PAIR_STEPS: ToySteps = {"Toy data": _show_data, "Three heads": _show_heads}
+PAIR_STEPS: ToySteps = {"Toy data": _show_data, "Both heads": _show_heads}

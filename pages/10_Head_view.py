@@ -6,7 +6,7 @@ from lab.ui.play import chosen_run
 
 page = open_bench("10_Head_view.py")
 trace = chosen_run(page)
-layer = page.layer_control(trace.model)
+layer = page.layer_control(trace)
 show(trace, layer, choose_units())
 
 page.finish()

@@ -7,11 +7,11 @@ from lab.ui.play import chosen_run
 
 page = open_bench("12_Neuron_view.py")
 trace = chosen_run(page)
-layer, head = page.head_controls(trace.model)
+layer, head = page.head_controls(trace)
 
 STEPS = {NEURONS: show_neurons, DECIDING: show_deciding, WALKS: show_walks}
 step = page.step(list(STEPS))
-token, _ = with_tokens(page.selection, trace)
+token, _ = with_tokens(trace, (layer, head))
 STEPS[step](NeuronView(trace, layer, head, token))
 
 page.finish()

@@ -13,10 +13,10 @@ trace = chosen_run(page)
 STEPS = {"Sankey": show_sankey, "Rollout": show_rollout, "Influence tree": show_tree}
 step = page.step(list(STEPS))
 # Rollout takes the mean over heads, as its paper does; the Sankey diagram shows every layer.
-head = page.head_control(trace.model) if step != "Rollout" and choose_heads() else None
+head = page.head_control(trace) if step != "Rollout" and choose_heads() else None
 layer = choose_layer(trace) if step != "Sankey" else trace.model.config.layers - 1
 norms = choose_reading()
-token, _ = with_tokens(page.selection, trace)
+token, _ = with_tokens(trace, None if head is None else (layer, head))
 STEPS[step](FlowView(trace, layer, head, token, norms))
 
 page.finish()

@@ -7,7 +7,7 @@ from lab.ui.play import chosen_run
 
 page = open_bench("14_Tensors.py")
 trace = chosen_run(page)
-layer, head = page.head_controls(trace.model)
+layer, head = page.head_controls(trace)
 
 TENSORS, VARIANTS = "Tensors", "Attention variants"
 if page.step([TENSORS, VARIANTS]) == TENSORS:

@@ -20,5 +20,4 @@ play_head(
         "Check": steps.show_checks,
     },
     more={"Scores": steps.show_scores, "Softmax": steps.show_softmax, "By hand": by_hand},
-    first=steps.first_head(page),
 )

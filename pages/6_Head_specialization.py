@@ -1,5 +1,6 @@
 """Lesson: head specialization, from parts of speech to names and clusters of heads."""
 
+from lab.experiments.notable import grammar_head
 from lab.lessons.head_specialization import clusters, patterns, survey
 from lab.lessons.head_specialization import screens as steps
 from lab.ui.drawing import take_click
@@ -23,4 +24,5 @@ play_head(
         "Clusters": clusters.show_clusters,
         "Check": patterns.show_checks,
     },
+    first=grammar_head,
 )

@@ -9,7 +9,7 @@ from lab.ui.play import chosen_run, play
 
 page = open_lesson("8_Feed-forward_and_LayerNorm.py")
 trace = chosen_run(page)
-layer = page.layer_control(trace.model)
+layer = page.layer_control(trace)
 play(
     page,
     trace,

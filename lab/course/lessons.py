@@ -15,18 +15,20 @@ CHECK_STEP = "Check"
 
 
 class Toy(Enum):
-    """What is made of letters: sentences for a small model’s heads, words for a vocabulary, sentences with a blank."""
+    """What is made of letters: sentences for a small model’s heads, two at a time, words for a vocabulary, blanks."""
 
     HEADS = 1
     VOCABULARY = 2
     BLANK = 3
+    PAIR = 4
 
 
 @dataclass(frozen=True)
 class Lesson:
     """One lesson. ``page`` is its file in ``pages/``; objectives complete "you will be able to …".
 
-    ``toy`` says which toy may be its input, ``weights`` whether it looks at any.
+    ``toy`` says which toy may be its input, ``weights`` whether it looks at any. ``text`` is what it reads while the
+    learner has no text of their own, where its point needs another than the other lessons begin with.
     """
 
     id: str
@@ -40,6 +42,7 @@ class Lesson:
     toy: Toy | None = None
     weights: bool = True
     story: Story | None = None
+    text: str = ""
 
 
 LESSONS = (
@@ -203,7 +206,11 @@ LESSONS = (
             "Kovaleva et al. 2019, Revealing the dark secrets of BERT, §4.1",
             "Xiao et al. 2024, Efficient streaming language models with attention sinks, §3.1",
         ),
+        toy=Toy.PAIR,
         story=STORIES["inter-sentence-attention"],
+        # Sentences that refer to each other.
+        text="The little girl lost her dog in the park. She looked for it until it was dark. The dog came home before "
+        "her.",
     ),
     Lesson(
         id="feed-forward",
@@ -256,6 +263,8 @@ LESSONS = (
         ),
         toy=Toy.BLANK,
         story=STORIES["masked-language-model"],
+        # Its last word is the blank. One word fits well, and what a model says second may surprise.
+        text="The ship sailed across the sea.",
     ),
 )
 

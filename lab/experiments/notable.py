@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lab.analysis.heads.first_look import first_head
 from lab.analysis.heads.induction import model_induction
 from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores, untrained_twin
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
@@ -22,7 +23,7 @@ from lab.analysis.heads.values import Mask, Values
 from lab.analysis.heads.walk import NEAR_UNIFORM
 from lab.experiments.grammar import encode_words, head_accuracies
 from lab.experiments.treebank import Sentence, ewt
-from lab.models.trace import trace
+from lab.models.trace import Trace, trace
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -107,6 +108,12 @@ JOBS: tuple[Job, ...] = (
 def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
     """What the heads of a model do, if its folder says so; else None."""
     return in_folder(model.source) if isinstance(model.source, Path) else None
+
+
+def grammar_head(traced: Trace) -> tuple[int, int]:
+    """A head that does something one can see, from 0: the first that ships with a job in grammar, else the softest."""
+    found = shipped(traced.model) or ()
+    return next(((each.heads[0].layer, each.heads[0].head) for each in found if ":" in each.job.id), first_head(traced))
 
 
 @cache

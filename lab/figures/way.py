@@ -10,7 +10,7 @@ from lab.analysis.words.predictions import candidates, prediction_at
 from lab.charts.marks.sketches import cells_sketch, chips_sketch
 from lab.charts.tokens.word_bars import WordBar, word_bars
 from lab.course.stops import STOPS
-from lab.experiments.notable import shipped
+from lab.experiments.notable import grammar_head
 from lab.models.memo import once
 from lab.models.trace import Trace
 
@@ -41,7 +41,7 @@ def way(traced: Trace, place: int) -> tuple[Sketched, ...]:
     """
     config, n = traced.model.config, len(traced)
     rows = slice(0, ROWS)
-    layer, head = _shown_head(traced)
+    layer, head = grammar_head(traced)
     inside = traced.layer(layer)
     best = candidates(prediction_at(traced, place, None), 3, traced.model.tokenizer)
     changes = np.diff(traced.hidden_states[:, place, :COLUMNS].numpy(), axis=0)
@@ -71,9 +71,3 @@ def way(traced: Trace, place: int) -> tuple[Sketched, ...]:
             word_bars([WordBar(each.word, each.probability) for each in best], small=True),
         ),
     )
-
-
-def _shown_head(traced: Trace) -> tuple[int, int]:
-    """A head that does something one can see: the first with a job in grammar, else the first of the model."""
-    found = shipped(traced.model) or ()
-    return next(((each.heads[0].layer, each.heads[0].head) for each in found if ":" in each.job.id), (0, 0))

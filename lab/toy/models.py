@@ -78,8 +78,10 @@ def _tensors(embeddings: EmbeddingWeights, layer: LayerWeights) -> dict[str, Ten
     return tensors
 
 
-def _load(name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeights) -> LoadedModel:
-    """Write weights down as a checkpoint and read it as any other is read."""
+def load_toy(
+    name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeights, tokenizer: Tokenizer | None = None
+) -> LoadedModel:
+    """Write weights down as a checkpoint and read it as any other is read; without a tokenizer it reads letters."""
     assert embeddings.position is not None  # toys have a table of positions, as BERT has
     (words, width), positions = embeddings.token.shape, len(embeddings.position)
     config: dict[str, Any] = {
@@ -96,10 +98,14 @@ def _load(name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeigh
         "pad_token_id": None,  # Hugging Face's default is 0, which is [UNK] here
     }
     tensors = _tensors(embeddings, layer)
-    return LoadedModel(name, read_weights(config, tensors), letter_tokenizer(words - 1), Checkpoint(config, tensors))
+    return LoadedModel(
+        name, read_weights(config, tensors), tokenizer or letter_tokenizer(words - 1), Checkpoint(config, tensors)
+    )
 
 
-def _layer(w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm) -> LayerWeights:
+def plain_layer(
+    w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm
+) -> LayerWeights:
     """A layer whose biases are 0 and whose LayerNorms are both ``norm``."""
     (w_1, w_2), zero = ffn, torch.zeros(len(w_q))
     b_1 = torch.zeros(w_1.shape[1])
@@ -129,7 +135,7 @@ def random_toy(vocabulary: int, max_length: int, heads: int = 4, head_width: int
     w_q, w_k, w_v, w_o = (matrix(width, width) for _ in range(4))
     ffn = matrix(width, 4 * width), matrix(4 * width, width)
     made = partial(random_toy, vocabulary, max_length, heads, head_width, seed)
-    return replace(_load(RANDOM, heads, embeddings, _layer(w_q, w_k, w_v, w_o, ffn, plain)), made=made)
+    return replace(load_toy(RANDOM, heads, embeddings, plain_layer(w_q, w_k, w_v, w_o, ffn, plain)), made=made)
 
 
 @dataclass(frozen=True)
@@ -184,7 +190,7 @@ class _Layout:
         return [*tokens, *positions, *found, *(f"empty {i}" for i in range(self.width - self.used))]
 
 
-def _restoring_norm(ones: int, width: int) -> Norm:
+def restoring_norm(ones: int, width: int) -> Norm:
     """The LayerNorm that changes nothing in a row of ``ones`` ones and otherwise zeros.
 
     All such rows have the same mean and variance, so γ = √(variance + ε) and β = mean undo what
@@ -233,11 +239,11 @@ def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
         w_v[at.token, copied] = torch.eye(at.words)
         w_o[copied, at.found(head)] = torch.eye(at.words)
     ffn = torch.zeros(at.width, 4 * at.width), torch.zeros(4 * at.width, at.width)
-    after_embeddings, after_heads = _restoring_norm(2, at.width), _restoring_norm(2 + at.heads, at.width)
-    layer = _layer(*_constructed_queries_and_keys(at), w_v, w_o, ffn, after_heads)
+    after_embeddings, after_heads = restoring_norm(2, at.width), restoring_norm(2 + at.heads, at.width)
+    layer = plain_layer(*_constructed_queries_and_keys(at), w_v, w_o, ffn, after_heads)
     embeddings = EmbeddingWeights(token, position, torch.zeros(_SEGMENTS, at.width), after_embeddings)
     made = partial(constructed_toy, vocabulary, max_length)
-    return replace(_load(CONSTRUCTED, at.heads, embeddings, layer), made=made)
+    return replace(load_toy(CONSTRUCTED, at.heads, embeddings, layer), made=made)
 
 
 def dimension_labels(model: LoadedModel) -> list[str]:

@@ -8,9 +8,9 @@ from lab.models.trace import Trace, trace
 
 
 @once
-def number_run(toy: LoadedModel, sentence: str) -> Trace:
-    """One number sentence through a toy, by the same pass as any other text.
+def number_run(toy: LoadedModel, sentence: str, pair: str | None = None) -> Trace:
+    """One number sentence through a toy, or two as a pair, by the same pass as any other text.
 
     It keeps the toy, which is small, until it has to make room.
     """
-    return trace(toy, sentence)
+    return trace(toy, sentence, pair)

@@ -1,40 +1,58 @@
-"""The query and the key that are chosen, found again when the sentence or the model becomes another."""
+"""The query and the key that are looked at: those chosen, found again in another sentence or model, else the lab's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from lab.analysis.heads.first_look import first_look, first_look_in, heaviest_key
 from lab.ui.parameters import KEY_TOKEN, TOKEN
-from lab.ui.selection import Selection
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 _SEEN = "_tokens_seen"
-_FIELDS = (TOKEN.name, KEY_TOKEN.name)
 
 
-def with_tokens(chosen: Selection, trace: Trace) -> tuple[int, int]:
-    """The chosen query and key of ``trace``, from 0.
+@dataclass(frozen=True)
+class _Seen:
+    """What was on screen: the texts, their tokens, what was chosen (0: nothing), and the query shown, from 0."""
 
-    In another text the same word is looked for, the nearest one if there are several; without it, the place stays
-    where it is, or goes to the nearest word.
+    texts: tuple[str, str | None]
+    tokens: tuple[str, ...]
+    chosen: tuple[int, int]
+    query: int
+
+
+def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int | None = None) -> tuple[int, int]:
+    """Query and key of ``trace``, from 0, in the head at ``place`` (layer and head from 0) or the lab's own.
+
+    In another text the same word is looked for, the nearest one if there are several. Without it, and before anybody
+    chose, the query is ``first``, or the row that the lab would look at first in this head, and the key its largest
+    weight.
     """
-    before = st.session_state.get(_SEEN)
-    places = {name: int(getattr(chosen, name)) for name in _FIELDS}
-    if before is not None and before[0] != trace.tokens:
-        for name in _FIELDS:
-            # A number that is another one than before was chosen since, for the new text.
-            if places[name] == before[1][name]:
-                places[name] = found_again(before[0][places[name] - 1], trace.tokens, places[name] - 1) + 1
-    places = {name: min(max(place, 1), len(trace)) for name, place in places.items()}
-    if before is not None and before[0] != trace.tokens:
-        st.session_state.update(places)
-    st.session_state[_SEEN] = (trace.tokens, places)
-    return places[TOKEN.name] - 1, places[KEY_TOKEN.name] - 1
+    texts, before = (trace.text, trace.pair), st.session_state.get(_SEEN)
+    look = first_look(trace) if place is None else first_look_in(trace, *place)
+    first = look.query if first is None else first
+    if isinstance(before, _Seen) and before.tokens != trace.tokens:
+        _find_again(before, trace, first, another=before.texts != texts)
+    last, (query, key) = len(trace) - 1, (TOKEN.chosen(), KEY_TOKEN.chosen())
+    at = min(query - 1, last) if query else first
+    st.session_state[_SEEN] = _Seen(texts, trace.tokens, (query, key), at)
+    return at, min(key - 1, last) if key else heaviest_key(trace, look.layer, look.head, at)
+
+
+def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> None:
+    """Choose the words of ``before`` where they stand now; a number that has changed since was chosen for this text."""
+    for parameter, chosen in zip((TOKEN, KEY_TOKEN), before.chosen, strict=True):
+        # Also a query that the lab chose is what the learner looks at while the sentence becomes another.
+        shown = chosen - 1 if chosen else before.query if another and parameter is TOKEN else None
+        if parameter.chosen() == chosen and shown is not None and shown < len(before.tokens):
+            found = found_again(before.tokens[shown], trace.tokens, shown)
+            parameter.set(0 if found is None or (not chosen and found == begins) else found + 1)
 
 
 def forget() -> None:
@@ -42,13 +60,12 @@ def forget() -> None:
     st.session_state.pop(_SEEN, None)
 
 
-def found_again(token: str, tokens: Sequence[str], place: int) -> int:
-    """The place (from 0) of ``token`` that is nearest to ``place``; else of the nearest word at all."""
-    words = [_word(each) for each in tokens]
+def found_again(token: str, tokens: Sequence[str], place: int) -> int | None:
+    """The place (from 0) of ``token`` that is nearest to ``place``; None if the word is gone."""
     exact = [i for i, each in enumerate(tokens) if each == token]
-    alike = [i for i, each in enumerate(words) if each and each == _word(token)]
-    near = exact or alike or [i for i, each in enumerate(words) if each] or [min(place, len(tokens) - 1)]
-    return min(near, key=lambda i: (abs(i - place), i))
+    word = _word(token)
+    near = exact or [i for i, each in enumerate(tokens) if word and _word(each) == word]
+    return min(near, key=lambda i: (abs(i - place), i), default=None)
 
 
 def _word(token: str) -> str:

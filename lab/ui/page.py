@@ -10,6 +10,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from lab.analysis.heads.first_look import first_head
 from lab.course.benches import BENCHES, Bench
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
@@ -18,9 +19,9 @@ from lab.models.catalogue import ModelUnavailable, twin_id
 from lab.models.config import CheckpointError
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
-from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
+from lab.ui.first_head import FirstHead, begin
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header
 from lab.ui.frame.proof_badge import show_proof
@@ -117,26 +118,27 @@ class OpenPage:
         )
         return twin_id(wanted, seed)
 
-    def head_controls(self, model: LoadedModel, first: int = 1) -> tuple[int, int]:
-        """Layer and head selectors in the sidebar; returns both from 0. ``first`` is the head before anybody chose."""
+    def head_controls(self, trace: Trace, first: FirstHead = first_head) -> tuple[int, int]:
+        """Layer and head selectors in the sidebar; returns both from 0. ``first`` finds those before anybody chose."""
+        found = begin(trace, first)
         with sidebar.controls():
             left, right = st.columns(2)
         with left:
-            layer = _counted(parameters.LAYER, "Layer", model.config.layers, model.id)
+            layer = _layer(trace, found)
         with right:
-            head = _counted(parameters.HEAD, "Head", model.config.heads, model.id, first)
-        sidebar.choose_by_job(model, layer, head)
+            head = _head(trace, found)
+        sidebar.choose_by_job(trace.model, layer, head)
         return layer, head
 
-    def head_control(self, model: LoadedModel, first: int = 1) -> int:
+    def head_control(self, trace: Trace) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
         with sidebar.controls():
-            return _counted(parameters.HEAD, "Head", model.config.heads, model.id, first)
+            return _head(trace, begin(trace, first_head))
 
-    def layer_control(self, model: LoadedModel) -> int:
+    def layer_control(self, trace: Trace) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""
         with sidebar.controls():
-            return _counted(parameters.LAYER, "Layer", model.config.layers, model.id)
+            return _layer(trace, begin(trace, first_head))
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
         """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
@@ -272,7 +274,15 @@ def _papers(reading: Sequence[str]) -> None:
         st.markdown("\n".join(f"- {paper}" for paper in reading))
 
 
-def _counted(parameter: Counted, label: str, count: int, model_id: str, first: int = 1) -> int:
-    """A selector of one of a model's layers or heads, which it shows from 1; returns it from 0."""
+def _layer(trace: Trace, found: tuple[int, int]) -> int:
+    return _counted(parameters.LAYER, "Layer", trace.model.config.layers, trace.model.id, found[0])
+
+
+def _head(trace: Trace, found: tuple[int, int]) -> int:
+    return _counted(parameters.HEAD, "Head", trace.model.config.heads, trace.model.id, found[1])
+
+
+def _counted(parameter: Counted, label: str, count: int, model_id: str, first: int) -> int:
+    """A selector of one of a model's layers or heads, which it shows from 1; takes ``first`` and returns from 0."""
     selection.fit(parameter, count, model_id)
-    return parameter.choose(label, range(1, count + 1), min(first, count)) - 1
+    return parameter.choose(label, range(1, count + 1), first + 1) - 1

@@ -109,10 +109,12 @@ class Text(Name):
         bound = self._bound()
         return st.text_input(label, self.default, self.longest, help=help, placeholder=placeholder, **bound)
 
-    def area(self, label: str, height: int, *, placeholder: str | None = None, help: str | None = None) -> str:
-        """Draw a field of several lines."""
-        bound = self._bound()
-        return st.text_area(label, self.default, height, self.longest, help=help, placeholder=placeholder, **bound)
+    def area(
+        self, label: str, height: int, first: str = "", *, placeholder: str | None = None, help: str | None = None
+    ) -> str:
+        """Draw a field of several lines; ``first``, or else the default, is the text before anybody typed."""
+        text, bound = first or self.default, self._bound()
+        return st.text_area(label, text, height, self.longest, help=help, placeholder=placeholder, **bound)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
     from lab.analysis.layers.positions import Measure
 
-DEFAULT_TEXT = "The sleepy cat sat on the mat."
+# What a visit begins with, where a lesson has no text of its own.
+DEFAULT_TEXT = "She gave her brother the book that he wanted."
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"
@@ -96,8 +97,8 @@ HEAD = Counted("head", 1)
 OTHER_HEAD = Counted("other_head", 2)
 FROM_SENTENCE = Counted("sentence", 1)
 TO_SENTENCE = Counted("other_sentence", 2)
-TOKEN = Place("token", 5, 1, _MOST)
-KEY_TOKEN = Place("key_token", 4, 1, _MOST)
+TOKEN = Place("token", 0, 0, _MOST)
+KEY_TOKEN = Place("key_token", 0, 0, _MOST)
 PLACE = Place("place", 0, 0, _MOST)
 FIRST_TOKEN = Place("first_token", 0, 0, _MOST)
 DIMENSION = Place("dimension", 0, 0, _MOST)

@@ -32,6 +32,9 @@ class Counted(Parameter[int]):
     def choose(self, label: str, offered: Sequence[int], first: int) -> int:
         """Draw the list of the numbers ``offered``; ``first`` is the one before anybody chose."""
         self._forget_unless(offered)
+        if self.name in st.session_state and self.chosen() != first:
+            # ``first`` may be another one than when it was chosen; set again, it is named in the URL.
+            self.set(self.chosen())
         chosen = st.selectbox(label, offered, offered.index(first), **self._bound())
         return chosen if chosen in offered else first
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from lab.analysis.heads.first_look import first_head
 from lab.models.trace import Trace
 from lab.ui.chosen_tokens import with_tokens
+from lab.ui.first_head import FirstHead
 from lab.ui.one_head import OneHead
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import TOY
-from lab.ui.toys.steps import TOY_STEPS, toy_trace
+from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
 
 View = TypeVar("View")
 # What a step draws of a view. It returns the run that the badge proves, if that is not the page's own.
@@ -31,20 +33,21 @@ def play(
     page: LessonPage,
     trace: Trace,
     steps: Mapping[str, Step[View]],
-    view: Callable[[], View],
+    view: Callable[[], View | None],
     more: Mapping[str, Step[View]] = NO_STEPS,
+    toys: ToySteps = TOY_STEPS,
 ) -> None:
     """Draw the chosen one of ``steps``, or of those that lie beside the way (``more``), of what ``view`` returns.
 
-    With a toy, its own steps stand before them.
+    ``view`` returns None where it has said why there is nothing to see. With a toy, ``toys`` stand before the steps.
     """
-    toys = TOY_STEPS if page.selection.mode == TOY else {}
+    toys = toys if page.selection.mode == TOY else {}
     names = [*toys, *steps]
     step, proven = page.step(names, list(more)), None
     if step in toys:
         toys[step](page)
-    else:
-        proven = {**steps, **more}[step](view())
+    elif (seen := view()) is not None:
+        proven = {**steps, **more}[step](seen)
     page.next_step(names, list(more))
     page.finish()
     page.prove(proven or trace)
@@ -55,13 +58,13 @@ def play_head(
     trace: Trace,
     steps: Mapping[str, Step[OneHead]],
     more: Mapping[str, Step[OneHead]] = NO_STEPS,
-    first: int = 1,
+    first: FirstHead = first_head,
 ) -> None:
-    """The same for steps that look at one head, one query, one key; ``first`` is the head before anybody chose."""
-    layer, head = page.head_controls(trace.model, first)
+    """The same for steps that look at one head, one query, one key; ``first`` finds the head before anybody chose."""
+    layer, head = page.head_controls(trace, first)
 
     def view() -> OneHead:
-        query, key = with_tokens(page.selection, trace)
+        query, key = with_tokens(trace, (layer, head))
         return OneHead(page, trace, trace.layer(layer), head, query, key)
 
     play(page, trace, steps, view, more)

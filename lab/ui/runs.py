@@ -248,6 +248,14 @@ def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
+def pair_toy(vocabulary: int, length: int) -> LoadedModel:
+    """The toy that was written for two sentences."""
+    from lab.toy.pairs import pair_toy as written
+
+    return written(vocabulary, length)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
 def untrained_toy(plan: Plan) -> LoadedModel:
     """The toy that a plan begins with."""
     from lab.toy.training import untrained

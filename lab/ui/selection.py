@@ -141,7 +141,7 @@ def what_runs() -> tuple[object, ...]:
     if now.mode == p.TOY:
         task = (now.toy_task, now.toy_layers) if now.toy_weights == p.TRAINED else ()
         own = (now.toy_rule, now.toy_trainer)  # of single lessons
-        numbers = (getattr(now, each.name) for each in p.TOY_NUMBERS)
+        numbers = (getattr(now, each.name) for each in (*p.TOY_NUMBERS, p.TOY_OTHER))
         return (now.mode, now.toy_weights, *task, *numbers, now.toy_heads, *own)
     twin = (now.weights, now.twin_seed) if now.weights == p.RANDOM else ()
     return (now.mode, now.text, now.pair, now.masked, now.model, *twin)

@@ -13,13 +13,13 @@ from lab.course.lessons import Lesson
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, teaching
-from lab.ui.toys.controls import OWN_CONTROLS
+from lab.ui.toys.controls import OWN_CONTROLS, numbers
 from lab.ui.toys.runs import ask_for_training
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-_CONTROLS = "_controls"
+_CONTROLS, _BEGUN = "_controls", "_first_text"
 
 
 def controls() -> DeltaGenerator:
@@ -47,10 +47,10 @@ def shared_input(opened: Lesson | Bench | None) -> None:
             OWN_CONTROLS[opened.toy]()
         else:
             toy_weights(trains=isinstance(opened, Lesson))
-            toy_input()
+            numbers()
         return
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
-    parameters.TEXT.area("Your sentence", 96, help=run_it)
+    parameters.TEXT.area("Your sentence", 96, _begin(opened), help=run_it)
     parameters.PAIR.line(
         "Second sentence (optional)", help="BERT reads two texts as a pair: segment A, then segment B."
     )
@@ -73,6 +73,21 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         )
         if weights == parameters.RANDOM:
             parameters.TWIN_SEED.choose("Seed")
+
+
+def _begin(opened: Lesson | Bench | None) -> str:
+    """The text that the page begins with; it is put in while the learner has neither typed nor chosen any."""
+    first = (opened.text if isinstance(opened, Lesson) else "") or parameters.DEFAULT_TEXT
+    if untouched():
+        use_texts(first, "")
+        st.session_state[_BEGUN] = (first, "")
+    return first
+
+
+def untouched() -> bool:
+    """Whether the learner has neither typed nor chosen a text: there is none, or it is the one a page began with."""
+    shown = tuple(st.session_state.get(each.name) for each in (parameters.TEXT, parameters.PAIR))
+    return shown in ((None, None), st.session_state.get(_BEGUN))
 
 
 def _take_example() -> None:
@@ -150,14 +165,8 @@ def _take_task() -> None:
     parameters.TOY_LAYERS.set(task_named(parameters.TOY_TASK.chosen()).layers)
 
 
-def toy_input() -> None:
-    """Sidebar: size, seed and weights of the toy, and which of its sentences to look at."""
-    labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
-    for number, label in zip(parameters.TOY_NUMBERS, labels, strict=True):
-        number.choose(label)
-
-
 def use_texts(text: str, pair: str) -> None:
-    """Put these texts into the fields of the sidebar. For a button's callback."""
+    """Put these texts into the fields of the sidebar, and keep them on other pages. For a button's callback."""
+    st.session_state.pop(_BEGUN, None)
     parameters.TEXT.set(text)
     parameters.PAIR.set(pair)

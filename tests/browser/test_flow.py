@@ -15,7 +15,7 @@ from lab.analysis.flow.maps import layer_maps
 from tests.browser.harness import EXTREMES, View, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."
-TREE = "/Flow?step=Influence+tree&flow_layer=3&tree_k=3&token=5"
+TREE = "/Flow?step=Influence+tree&flow_layer=3&tree_k=3&token=5&text=The+sleepy+cat+sat+on+the+mat."
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
 
 
@@ -65,7 +65,7 @@ def places(tree: Tree, node: int) -> list[int]:
 
 
 def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, "/Flow?step=Influence+tree")
+    open_bench(lab, page, "/Flow?step=Influence+tree&token=5&text=The+sleepy+cat+sat+on+the+mat.")
     levels = page.locator(".levels span")
     expect(levels).to_have_text(["After layer 4", "After layer 3", "After layer 2", "After layer 1", "Input"])
     expect(items(page)).to_have_count(1 + 2 + 4 + 8 + 16)
@@ -78,7 +78,7 @@ def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: P
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_no_band_strikes_through_a_label(lab: Lab, page: Page, view: View) -> None:
     """Each label has a rim in the page's colour below its letters, in each theme."""
-    open_bench(lab, page, "/Flow")
+    open_bench(lab, page, "/Flow?token=5&text=The+sleepy+cat+sat+on+the+mat.")
     label = page.locator(".sankey .node-label").nth(3)
     expect(label).to_be_visible()
     paper = page.get_by_test_id("stApp").evaluate("(app) => getComputedStyle(app).backgroundColor")
@@ -137,7 +137,7 @@ def test_hostile_tokens_are_text(lab: Lab, page: Page, step: str) -> None:
 
 
 def test_a_band_tells_its_number(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, "/Flow?flow_links=10&flow_threshold=0.3")
+    open_bench(lab, page, "/Flow?flow_links=10&flow_threshold=0.3&text=The+sleepy+cat+sat+on+the+mat.")
     page.locator(".sankey-link").first.hover(force=True)
     weights = library.trace(library.load_model("lab-bert"), TEXT).attention.mean(dim=1)
     shown = page.locator(".hoverlayer").text_content() or ""

@@ -13,7 +13,7 @@ from benchmarks.server import Lab
 from tests.browser.harness import EXTREMES, View, wait_idle
 
 TEXT = "The sleepy cat sat on the mat."
-ADDRESS = "/Neuron_view?layer=4&head=5&token=5"
+ADDRESS = "/Neuron_view?layer=4&head=5&token=5&text=The+sleepy+cat+sat+on+the+mat."
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
 
 

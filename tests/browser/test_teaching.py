@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from lab.course.lessons import LESSONS, Lesson
+from lab.ui.parameters import DEFAULT_TEXT
 from tests.browser.harness import View, wait_idle
 from tests.browser.screenshots import addresses
 
@@ -93,4 +94,4 @@ def test_a_letter_chooses_an_option(lab: Lab, page: Page) -> None:
     expect(page.get_by_test_id("stMain").get_by_role("radiogroup").last.get_by_role("radio").nth(1)).to_be_checked()
     page.get_by_role("textbox", name="Your sentence").press_sequentially(" abcd")
     wait_idle(page)
-    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value("The sleepy cat sat on the mat. abcd")
+    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(f"{DEFAULT_TEXT} abcd")

@@ -16,7 +16,7 @@ TEXT = "The sleepy cat sat on the mat."
 
 
 def test_search_choose_download_and_compare(lab: Lab, page: Page, tmp_path: Path) -> None:
-    page.goto(lab.url + "/Tensors?layer=2&head=3")
+    page.goto(lab.url + "/Tensors?layer=2&head=3&text=The+sleepy+cat+sat+on+the+mat.")
     wait_idle(page)
     expect(page.get_by_role("textbox", name="Search")).to_be_visible(timeout=90_000)
     page.get_by_role("textbox", name="Search").fill("selfattn_key_hidden")

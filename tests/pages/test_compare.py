@@ -179,7 +179,9 @@ def test_an_intervention_is_the_one_chosen() -> None:
 
 
 def test_random_weights_are_named_and_seeded() -> None:
-    said = words(visit(PAGE, text=A, compare=TWO_WEIGHTS, twin_seed="7", layer="3", figure="Attention of a head"))
+    said = words(
+        visit(PAGE, text=A, compare=TWO_WEIGHTS, twin_seed="7", layer="3", head="1", figure="Attention of a head")
+    )
     model = lab.load_model("lab-bert")
     a, b = lab.trace(model, A), lab.trace(random_twin(model, 7), A)
     change = (b.layer(2).attention[0] - a.layer(2).attention[0]).abs()

@@ -63,7 +63,7 @@ def test_a_model_without_a_vocabulary_head_says_so(offer: Offer) -> None:
 
 
 def test_a_long_text_is_drawn_in_part(offer: Offer) -> None:
-    at = go(visit(PAGE, model=offer("bert"), text="word " * 600), "Residual")
+    at = go(visit(PAGE, model=offer("bert"), text="word " * 600, token="5"), "Residual")
     assert "tokens 1 to 64 of 512" in words(at)
 
 
@@ -113,7 +113,7 @@ def test_excited_tokens_are_marked_in_their_texts() -> None:
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> None:
-    at = open_step("Excited by", model=model)
+    at = open_step("Excited by", model=model, layer="1", token="5")
     most_active = int(lab.trace(runs.model(model), DEFAULT_TEXT).layer(0).ffn_activation[4].argmax()) + 1
     first = at.number_input(key="_neuron").value
     table = next(frame.value for frame in at.dataframe if "in its text" in frame.value)
@@ -126,7 +126,7 @@ def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> N
 
 
 def test_residual_shows_the_same_with_random_weights_beside() -> None:
-    at = open_step("Residual")
+    at = open_step("Residual", token="5")
     table = next(frame.value for frame in at.dataframe if "feed-forward, trained" in frame.value)
     for column, of in (("trained", "lab-bert"), ("random weights", "lab-bert, random weights (seed 0)")):
         run = lab.trace(runs.model(of), DEFAULT_TEXT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,10 +12,10 @@ import lab
 from lab.analysis.sentences.attention import inter_sentence
 from lab.analysis.sentences.split import split
 from lab.lessons.inter_sentence_attention.view import EXAMPLE
-from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "7_Inter-sentence_attention.py"
+ONE = "The sleepy cat sat on the mat."
 TEXT = "The dog ran to the park. It found a ball there. The children laughed."
 STEPS = ("Sentences", "Matrix", "Direction", "By hand", "Special tokens", "Pair or not", "Check")
 
@@ -48,14 +50,23 @@ def test_mean_mass_comes_first() -> None:
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_on_a_fresh_visit_every_step_is_alive(model: str) -> None:
-    """The learner's sentence is one; the lesson shows three of its own, says so, and leaves the text as it is."""
+    """While the learner has no text, the lesson begins with three sentences."""
     at = visit(PAGE, model=model)
+    for _ in walk(at):
+        assert at.text_area(key="text").value == EXAMPLE
+        assert "**Example.**" not in words(at) and "text" not in at.query_params
+    assert "**3 sentences**" in words(go(at, "Sentences"))
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
+    """The learner's sentence is one; the lesson shows three of its own, says so, and leaves the text as it is."""
+    at = visit(PAGE, model=model, text=ONE)
     shown = set()
     for step in walk(at):
         said = words(at)
         assert "**Example.**" in said and "Your text is one sentence: “\u2068The sleepy cat sat on the mat" in said
-        assert at.text_area(key="text").value == DEFAULT_TEXT
-        assert "text" not in at.query_params
+        assert at.text_area(key="text").value == ONE
         shown.add((step, len(at.main)))
         rest = said.replace(next(part.value for part in at.markdown if "**Example.**" in part.value), "")
         assert "sleepy" not in rest
@@ -165,8 +176,27 @@ def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
     assert "and the sentences that are not shown. That is left out here" in said
 
 
-def test_there_is_no_toy() -> None:
-    assert "This lesson has no toy mode" in words(visit(PAGE, text=TEXT, mode="Toy"))
+def test_the_toy_reads_two_sentences_and_every_step_works_on_it() -> None:
+    at = visit(PAGE, mode="Toy", toy_sentence="2", toy_other="3")
+    assert tuple(walk(at)) == ("Toy data", "Both heads", *STEPS)
+    assert "two heads written by hand" in words(at)
+    said = words(go(at, "Toy data"))
+    assert "first “\u2068g f h\u2069”, then “\u2068e h f f e\u2069”" in said
+    assert "look at the same letter in the other sentence" in words(go(at, "Both heads"))
+
+
+def test_what_crosses_in_the_toy_differs_by_direction() -> None:
+    """One of its two heads crosses, with the letters that the other sentence has: f e c c a a a and g f h."""
+    at = reveal(visit(PAGE, mode="Toy", step="Matrix", sinks="Kept"))
+    for a, b, share in ((1, 2, 1 / 7), (2, 1, 1 / 3)):
+        at.selectbox(key="sentence").set_value(a).run()
+        at.selectbox(key="other_sentence").set_value(b).run()
+        found = re.search(rf"From sentence {a} to sentence {b}: \*\*([\d.]+)\*\*", words(at))
+        assert found is not None and float(found[1]) == pytest.approx(share / 2, abs=0.002)
+
+
+def test_the_toy_s_second_sentence_is_brought_inside() -> None:
+    assert "There are 4 sentences" in words(visit(PAGE, mode="Toy", toy_count="4", toy_other="9"))
 
 
 def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:

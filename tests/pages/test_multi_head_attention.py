@@ -13,6 +13,7 @@ from lab.analysis.heads.comparing import head_divergence, head_sum
 from lab.analysis.words.masking import hide, mask_of, place_to_start
 from lab.course.words import share
 from lab.models.trace import trace_encoding
+from lab.ui.parameters import DEFAULT_TEXT
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
@@ -174,6 +175,6 @@ def test_checks_ask_at_least_three_questions() -> None:
 
 
 def test_charts_describe_themselves() -> None:
-    at = visit(PAGE, layer="1")
+    at, n = visit(PAGE, layer="1"), len(lab.trace(lab.load_model("lab-bert"), DEFAULT_TEXT))
     reveal(at)
-    assert any(alt.startswith("8 maps, each 11 by 11") for alt in charts(at))
+    assert any(alt.startswith(f"8 maps, each {n} by {n}") for alt in charts(at))

@@ -181,7 +181,7 @@ LINKS: list[tuple[dict[str, str], dict[str, Any], str]] = [
     ({"toy_seed": "99999"}, {"toy_seed": 0}, "toy_seed must be a number from 0 to 9999"),
     ({"toy_count": "1e1"}, {"toy_count": 20}, "toy_count must be a number"),
     ({"mode": "Toys"}, {"mode": "Sentence"}, "mode must be one of"),
-    ({"token": "0"}, {"token": 5}, "token must be a number from 1 to"),
+    ({"token": "-1"}, {"token": 0}, "token must be a number from 0 to"),
     ({"place": "3", "masked": "3.7"}, {"place": 3, "masked": "3.7"}, ""),
     ({"layer": "2", "head": "٣"}, {"layer": 2, "head": 1}, ""),  # the page tells, when it knows how many there are
     ({"model": "../secret"}, {"model": "lab-bert"}, "no model called"),

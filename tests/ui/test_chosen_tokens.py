@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+import lab
+from lab.analysis.heads.first_look import first_look_in
 from lab.ui.chosen_tokens import found_again
+from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import reveal, visit
 
 BERT = ["[CLS]", "the", "sleep", "##y", "cat", "sat", ".", "[SEP]"]
@@ -19,13 +23,11 @@ BERT = ["[CLS]", "the", "sleep", "##y", "cat", "sat", ".", "[SEP]"]
         ("Ġcat", BERT, 2, 4),
         ("##y", BERT, 1, 3),
         ("[SEP]", BERT, 4, 7),
-        ("[SEP]", ["The", "Ġcat", "."], 4, 1),
-        ("dog", BERT, 6, 5),  # not there: the nearest word, no sign and no special token
-        ("dog", BERT, 40, 5),
-        ("dog", ["[CLS]", ".", "[SEP]"], 40, 2),
+        ("[SEP]", ["The", "Ġcat", "."], 4, None),
+        ("dog", BERT, 6, None),
     ],
 )
-def test_the_nearest_token_of_the_same_text(token: str, tokens: list[str], place: int, found: int) -> None:
+def test_the_nearest_token_of_the_same_word(token: str, tokens: list[str], place: int, found: int | None) -> None:
     assert found_again(token, tokens, place) == found
 
 
@@ -37,6 +39,42 @@ def test_query_and_key_follow_their_words_into_another_sentence() -> None:
     chosen = [at.selectbox(key=f"_{name}") for name in ("token", "key_token")]
     assert [each.options[int(each.value or 0)].split(" · ")[1] for each in chosen] == ["cat", "mat"]
     assert (at.query_params["token"], at.query_params["key_token"]) == ("10", "6")
+
+
+def shown(at: AppTest, parameter: str = "_token") -> str:
+    """The token that a selector shows."""
+    selector = at.selectbox(key=parameter)
+    return str(selector.options[int(selector.value or 0)]).split(" · ")[1]
+
+
+def retype(at: AppTest, text: str) -> AppTest:
+    return reveal(at.text_area(key="text").set_value(text).run())
+
+
+def test_a_query_that_the_lab_chose_stays_the_word_it_is() -> None:
+    at = reveal(visit("3_Self-attention.py"))
+    assert (shown(at), at.query_params.get("token")) == ("he", None)
+    retype(at, "Yesterday she gave her sister the book that he wanted so much.")
+    assert shown(at) == "he"
+
+
+@pytest.mark.parametrize("token", [{}, {"token": "9"}], ids=["the lab's", "chosen"])
+def test_a_word_that_is_gone_gives_way_to_the_row_of_this_head_that_is_looked_at_first(token: dict[str, str]) -> None:
+    text, at = "The dog that the children chased barked.", reveal(visit("3_Self-attention.py", **token))
+    assert shown(at) == "he"
+    layer, head = (int(at.selectbox(key=name).value or 0) for name in ("layer", "head"))
+    retype(at, text)
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer, head)
+    trace = lab.trace(lab.load_model("lab-bert"), text)
+    assert at.selectbox(key="_token").value == first_look_in(trace, layer - 1, head - 1).query
+    assert "token" not in at.query_params
+
+
+def test_the_key_is_the_largest_weight_of_the_query_until_one_is_chosen() -> None:
+    at = reveal(visit("3_Self-attention.py", layer="1", head="5", token="9"))
+    row = lab.trace(lab.load_model("lab-bert"), DEFAULT_TEXT).layer(0).attention[4, 8]
+    assert at.selectbox(key="_key_token").value == int(row.argmax())
+    assert shown(at, "_key_token") == "brother"
 
 
 def test_a_link_says_which_token_it_means() -> None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import streamlit as st
 
+from lab.analysis.heads.ablation import each_head_off, multiplications
+from lab.analysis.heads.first_look import first_head, first_look_in
 from lab.analysis.layers.compared import turned_round
+from lab.analysis.words.predictions import candidate, prediction_at
+from lab.benches.compare.comparable import hidden
 from lab.course.words import escaped, named, quoted
 from lab.models.catalogue import twin_id
 from lab.models.changed import changed
@@ -16,6 +21,7 @@ from lab.toy.data import as_text
 from lab.toy.runs import number_run
 from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import with_tokens
+from lab.ui.first_head import FirstHead
 from lab.ui.one_head import choose_tokens
 from lab.ui.page import BenchPage, OpenPage, available
 from lab.ui.parameters import (
@@ -32,10 +38,14 @@ from lab.ui.parameters import (
     UNIFORM_HEAD,
     ZERO_HEAD,
 )
+from lab.ui.sidebar import untouched
 from lab.ui.toys import runs as toy_runs
 
 # Token 5 is the verb in both: hidden, it has to agree with what stands before it. In GPT-2 what follows it changes.
 EXAMPLE = ("The little boys were playing in the garden.", "The little boy was playing in the garden.")
+_VERB = 4  # from 0
+# Multiplications that nobody waits for: some two seconds of a core.
+_UNASKED = 1e10
 _LONGEST = 60  # characters of a text that its name keeps
 
 
@@ -52,8 +62,7 @@ class Pair:
 def with_example(page: BenchPage) -> BenchPage:
     """The page, A being ours as long as the learner has typed no text: neither in the sidebar nor as B."""
     chosen = page.selection
-    others = (chosen.pair, chosen.other_text, chosen.other_pair)
-    typed = chosen.text != parameters.TEXT.default or any(text.strip() for text in others)
+    typed = not untouched() or any(text.strip() for text in (chosen.other_text, chosen.other_pair))
     if typed or chosen.mode == TOY:
         return page
     st.info(
@@ -62,6 +71,37 @@ def with_example(page: BenchPage) -> BenchPage:
         icon=":material/lightbulb:",
     )
     return replace(page, selection=replace(chosen, text=EXAMPLE[0], pair=""))
+
+
+def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int, int]:
+    """The chosen query and key of A, from 0.
+
+    Before anybody chose, the query is the verb of the example; of another text the lab's own, if B has a word there,
+    else the last place at which both have one.
+    """
+    first = _VERB if a.text == EXAMPLE[0] else first_look_in(a, layer, head).query
+    both = [i for i, special in enumerate(a.encoding.special) if not special]
+    if b is not None:
+        both = [i for i in both if i < len(b) and not b.encoding.special[i]]
+    return with_tokens(a, (layer, head), first if first in both or not both else both[-1])
+
+
+def first_of(page: OpenPage) -> FirstHead:
+    """How the head is found before anybody chose: in the example of an intervention it is one that matters there."""
+    example = page.selection.text == EXAMPLE[0] and page.selection.mode != TOY
+    return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else first_head
+
+
+def _mattering(a: Trace) -> tuple[int, int]:
+    """The head without which the verb's probability moves most, where that is soon measured; else the softest."""
+    asked, word = hidden(a, _VERB), a.token_ids[_VERB]
+    soon = multiplications(a.model.config, len(a)) <= _UNASKED
+    without = each_head_off(asked, _VERB, word).probabilities if soon else None
+    if without is None:
+        return first_head(a)
+    change = np.abs(without - candidate(prediction_at(asked, _VERB, None), word, a.model.tokenizer).probability)
+    layer, head = np.unravel_index(int(change.argmax()), change.shape)
+    return int(layer), int(head)
 
 
 def choose_comparison() -> str:
@@ -161,7 +201,7 @@ def _other_toy(page: OpenPage, a: Trace) -> Pair:
 def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
     """The same run with one thing changed."""
     change = parameters.CHANGE.choose("Change in B", width=320)
-    query, key = with_tokens(page.selection, a)
+    query, key = tokens(a, layer, head)
     if change == BLOCKED:
         choose_tokens(a, query, key)
     changes, what = _change(a, change, (layer, head), (query, key))

@@ -11,14 +11,13 @@ from lab.analysis.heads.metrics import METRICS
 from lab.analysis.layers.compared import apart, same_tokens
 from lab.benches.compare import comparable
 from lab.benches.compare import differences as compared
-from lab.benches.compare.choice import Pair
+from lab.benches.compare.choice import Pair, tokens
 from lab.benches.compare.comparable import At, NothingToShow
 from lab.benches.compare.shown import Cells, Maps, Names, Shown, Words
 from lab.course.words import escaped, named, quoted, signed
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.ui import selection
-from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import BLOCKED, CORRECTED, FIGURE, INTERVENTION, MEASURE, METRIC, MODE, TOY, VERSION
@@ -30,7 +29,7 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
         figure = FIGURE.choose("Figure", _offered(), width=260)
         at = _details(figure, At(layer, head))
         chosen = selection.current()
-        token, _ = with_tokens(chosen, pair.a)
+        token, _ = tokens(pair.a, layer, head, pair.b)
         blocking = chosen.compare == INTERVENTION and chosen.change == BLOCKED  # there the token is chosen already
         if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
             choose_token(pair.a, "Token", token)

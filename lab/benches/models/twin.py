@@ -56,7 +56,7 @@ def _untrained(trace: Trace, seed: int) -> Trace:
 
 def show_maps(page: OpenPage, trace: Trace) -> Pair:
     """The same head of both, unlabelled until the learner has said which is which."""
-    layer, head = page.head_controls(trace.model)
+    layer, head = page.head_controls(trace)
     pair, twin = _pair(trace)
     maps = [attention_map(each.layer(layer), head) for each in pair]
     if len(trace) < 2:

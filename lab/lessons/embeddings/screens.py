@@ -76,7 +76,7 @@ def choose_dimensions(width: int) -> int:
 
 def look(page: LessonPage, trace: Trace) -> EmbeddingView:
     """What is selected, brought inside this text."""
-    return EmbeddingView(page, trace, *with_tokens(page.selection, trace))
+    return EmbeddingView(page, trace, *with_tokens(trace))
 
 
 def _choose(view: EmbeddingView) -> None:

@@ -67,7 +67,7 @@ def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
 
     As long as nobody chose a neuron, it is the token's most active one.
     """
-    token, _ = with_tokens(page.selection, trace)
+    token, _ = with_tokens(trace)
     traced = trace.layer(layer)
     chosen = _within(NEURON, trace)
     return FeedForwardView(page, trace, traced, token, chosen - 1 if chosen else most_active(traced, token, 1)[0])

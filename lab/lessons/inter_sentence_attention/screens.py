@@ -12,6 +12,7 @@ from lab.analysis.sentences import attention as measure_of
 from lab.analysis.sentences.attention import MASS, MAXIMUM
 from lab.analysis.sentences.split import expected
 from lab.charts.base.labels import visible
+from lab.course.toy_checks import pair_checks
 from lab.course.words import named, quoted
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import checks as ask
@@ -21,9 +22,9 @@ from lab.lessons.inter_sentence_attention.view import (
     SentencesView,
     choose_measure,
     choose_part,
-    say_no_toy,
     say_sinks,
 )
+from lab.toy.pairs import PAIRED
 from lab.ui.drawing import code, draw
 from lab.ui.quiz import checks, predict
 
@@ -51,7 +52,7 @@ def show_sentences(view: SentencesView) -> None:
     pair = view.trace.pair is not None
     st.markdown(
         f"The model does not know these borders. It read {len(view.trace)} tokens at once, "
-        + ("as two texts, because you entered two." if pair else "as one text.")
+        + ("as two texts, a pair." if pair else "as one text.")
         + _in_no_sentence(view)
     )
     maps = config.layers * config.heads
@@ -59,7 +60,6 @@ def show_sentences(view: SentencesView) -> None:
         f":material/arrow_downward: **On the way.** {maps} maps of {len(view.trace)} × {len(view.trace)} weights "
         f"become one matrix of {len(sentences)} × {len(sentences)}."
     )
-    say_no_toy()
 
 
 def _in_no_sentence(view: SentencesView) -> str:
@@ -189,6 +189,9 @@ def show_direction(view: SentencesView) -> None:
 
 def show_checks(view: SentencesView) -> None:
     """Questions on these sentences."""
+    if view.trace.model.id == PAIRED:
+        checks(LESSON, pair_checks(*(text.split() for text in view.sentences.texts)), most=4)
+        return
     found, a, b = view.found, view.a, view.b
     if a == b:
         a, b = len(view.sentences) - 1, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ import streamlit as st
 from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence, SentenceCells, mean_between
 from lab.analysis.sentences.split import MOST, Sentences, aside, split
+from lab.course.lessons import lesson_of
 from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import apart, between, read, read_as
 from lab.models.trace import Trace
@@ -23,8 +25,8 @@ from lab.ui.sidebar import use_texts
 
 LESSON = "inter-sentence-attention"
 MATRIX = "sentences"
-# Three sentences that refer to each other, for whoever comes with one.
-EXAMPLE = "The little girl lost her dog in the park. She looked for it until it was dark. The dog came home before her."
+# Also for whoever comes with one sentence.
+EXAMPLE = lesson_of("7_Inter-sentence_attention.py").text
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,16 @@ class SentencesView:
         return f"what it may see of {tokens}" if self.causal else tokens
 
 
+def proven(step: Callable[[SentencesView], None]) -> Callable[[SentencesView], Trace]:
+    """A step that returns the run it has drawn, which may be the example's."""
+
+    def drawn(view: SentencesView) -> Trace:
+        step(view)
+        return view.trace
+
+    return drawn
+
+
 def look(page: LessonPage, own: Trace) -> SentencesView | None:
     """The sentences of the learner's text and the two chosen; where there is one sentence, those of an example."""
     try:
@@ -161,11 +173,6 @@ def _say_limits(trace: Trace, sentences: Sentences) -> None:
             "after them and have no number here.",
             icon=":material/content_cut:",
         )
-
-
-def say_no_toy() -> None:
-    """Why this lesson has no toy mode."""
-    st.caption("This lesson has no toy mode: a toy text is a single sentence of letters.")
 
 
 def _choose(parameter: Counted, title: str, count: int, default: int) -> int:

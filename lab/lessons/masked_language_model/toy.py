@@ -42,7 +42,9 @@ def toy_trace(page: OpenPage) -> Trace:
     """The chosen sentence through the toy that the sidebar asks for; says how far that one is."""
     plan = toy_runs.blank_plan(page.selection)
     say_trained(_PURPOSE, plan)
-    return number_run(toy_runs.toy(plan), as_text(toy_runs.ruled_sentence(page.selection)))
+    trace = number_run(toy_runs.toy(plan), as_text(toy_runs.ruled_sentence(page.selection)))
+    page.here(trace)
+    return trace
 
 
 def show_rule(page: LessonPage) -> None:

@@ -25,19 +25,11 @@ from lab.ui.components import mount
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, choose_token, choose_tokens
-from lab.ui.page import LessonPage
-from lab.ui.parameters import HEAD, MODEL, STEP, TOKEN, TOY
+from lab.ui.parameters import HEAD, STEP, TOKEN
 from lab.ui.quiz import checks, predict
 
 _LESSON = "self-attention"
-_SHARED_OUT = 5  # of lab-bert
 F = TypeVar("F", bound=Figure)
-
-
-def first_head(page: LessonPage) -> int:
-    """The head to begin with, from 1: in the default model one whose rows are shared out, so there is much to weigh."""
-    chosen = page.selection
-    return _SHARED_OUT if chosen.mode != TOY and chosen.model == MODEL.default else 1
 
 
 def show_map(view: OneHead) -> None:

@@ -50,6 +50,7 @@ class ToyView:
 
 def show_toy(page: LessonPage) -> None:
     """The whole page in toy mode."""
+    page.here(None)
     st.info(_PURPOSE, icon=":material/toys:")
     view, names = ToyView(page.selection), list(_STEPS)
     asking = _STEPS[page.step(names)](view)
@@ -215,7 +216,7 @@ def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:
     same = own == library
     label = ":green[Equals the library]" if same else ":red[Differs from the library]"
     icon = ":material/verified:" if same else ":material/error:"
-    with page.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
+    with page.header.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
             verdict = "They are the same, in the same order." if same else "They are not the same."
             st.markdown(f"The library *tokenizers* learns its own merges from the same words. {verdict}")

@@ -7,8 +7,15 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from lab.course.lessons import Toy
-from lab.ui.parameters import TOY_LAYERS, TOY_RULE, TOY_SEED, TOY_SENTENCE, TOY_TRAINER
+from lab.ui.parameters import TOY_LAYERS, TOY_NUMBERS, TOY_OTHER, TOY_RULE, TOY_SEED, TOY_SENTENCE, TOY_TRAINER
 from lab.ui.toys.runs import start_training
+
+
+def numbers() -> None:
+    """Size and seed of the sentences, and which of them to look at."""
+    labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
+    for number, label in zip(TOY_NUMBERS, labels, strict=True):
+        number.choose(label)
 
 
 def _vocabulary() -> None:
@@ -28,4 +35,10 @@ def _blank() -> None:
     TOY_SENTENCE.choose("Sentence to look at")
 
 
-OWN_CONTROLS: Mapping[object, Callable[[], None]] = {Toy.VOCABULARY: _vocabulary, Toy.BLANK: _blank}
+def _pair() -> None:
+    """The sentences that are made, and the two to look at."""
+    numbers()
+    TOY_OTHER.choose("Second sentence")
+
+
+OWN_CONTROLS: Mapping[object, Callable[[], None]] = {Toy.VOCABULARY: _vocabulary, Toy.BLANK: _blank, Toy.PAIR: _pair}

@@ -92,5 +92,6 @@ def show_validation(data: ToyData, *more: tuple[str, str, str, bool]) -> None:
     st.dataframe(summarise(data), hide_index=True)
 
 
-# The first steps of every lesson in toy mode.
-TOY_STEPS: Mapping[str, Callable[[LessonPage], None]] = {"Toy data": show_toy_data, TRAIN_STEP: show_training}
+ToySteps = Mapping[str, Callable[[LessonPage], None]]
+# The first steps of a lesson in toy mode.
+TOY_STEPS: ToySteps = {"Toy data": show_toy_data, TRAIN_STEP: show_training}

@@ -1,0 +1,119 @@
+"""A one-layer BERT, written by hand, that reads two sentences of letters: heads that cross from one to the other.
+
+An ordinary checkpoint kept in memory, as those of :mod:`lab.toy.models`; ``trace(model, "c e b", "e d")`` reads a pair.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+
+import torch
+from tokenizers import Tokenizer, processors
+from torch import Tensor
+
+from lab.models.loading import LoadedModel
+from lab.models.weights import EmbeddingWeights
+from lab.toy.models import MATCH_SCORE, letter_tokenizer, load_toy, plain_layer, restoring_norm
+from lab.toy.settings import check_settings
+
+PAIRED = "toy-pairs"
+# The end of a sentence: the head was written to …
+PAIR_RULES = (
+    "look at the same letter in the other sentence, or at the [SEP] of that sentence if it has none",
+    "look at all letters of its own sentence alike",
+)
+ACROSS, WITHIN = range(2)
+_SPECIAL = ("[CLS]", "[SEP]")
+
+
+def pair_tokenizer(vocabulary: int) -> Tokenizer:
+    """One token a letter, between [CLS] and [SEP] as BERT has them; these are the last two ids."""
+    tokenizer = letter_tokenizer(vocabulary)
+    tokenizer.add_special_tokens(list(_SPECIAL))
+    ids = [(token, tokenizer.token_to_id(token)) for token in _SPECIAL]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ids
+    )
+    return tokenizer
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What each dimension stands for: first one a token id, then the two segments, then for each head one a token id.
+
+    There a head writes what it found. Dimensions left over at the end stay empty.
+    """
+
+    words: int  # token ids, [UNK], [CLS] and [SEP] included
+
+    @property
+    def compared(self) -> int:
+        """Dimensions that say what a token is and in which sentence it stands."""
+        return self.words + 2
+
+    @property
+    def head_width(self) -> int:
+        return max(self.compared, math.ceil((self.compared + len(PAIR_RULES) * self.words) / len(PAIR_RULES)))
+
+    @property
+    def width(self) -> int:
+        return len(PAIR_RULES) * self.head_width
+
+    def found(self, head: int) -> slice:
+        """Where in the residual stream ``head`` writes the tokens it attended to."""
+        start = self.compared + head * self.words
+        return slice(start, start + self.words)
+
+    def inside(self, head: int, size: int) -> slice:
+        """The first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
+        return slice(head * self.head_width, head * self.head_width + size)
+
+
+def _queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
+    """W_Q and W_K, both (d, d). A key says which letter a token is and where it stands, a query what it looks for."""
+    w_q, w_k = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
+    match = MATCH_SCORE * math.sqrt(at.head_width)  # the √d_k that scaling takes away again
+    letters, segments, separator = torch.arange(1, at.words - 2), slice(at.words, at.compared), at.words - 1
+    own = at.inside(ACROSS, at.compared)
+    place, same = slice(own.stop - 2, own.stop), own.start + letters
+    w_q[segments, place], w_k[segments, place] = 2 * match * (1 - torch.eye(2)), torch.eye(2)
+    w_q[letters, same], w_k[letters, same] = 2 * match, 1.0
+    # Every token stands in a sentence, so every query asks for [SEP], too.
+    w_q[segments, own.start + separator], w_k[separator, own.start + separator] = match, 1.0
+    own = at.inside(WITHIN, at.compared)
+    place = slice(own.stop - 2, own.stop)
+    w_q[segments, place], w_k[segments, place] = match * torch.eye(2), torch.eye(2)
+    # [CLS] and [SEP] stand in no sentence: what their segment adds to the key, their token takes away.
+    w_k[at.words - 2 : at.words, place] = -1
+    return w_q, w_k
+
+
+def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
+    """A layer of two heads for two sentences of at most ``max_length`` letters: :data:`PAIR_RULES`, in this order.
+
+    Token and segment embeddings are one-hot in dimensions of their own, and positions are 0. Head 0 scores 20 for the
+    other sentence, 20 for an equal letter and 10 for [SEP]: an equal letter there has 40, the [SEP] there 30, all else
+    20 at most. Head 1 scores 10 for a letter of its own sentence. Each copies the tokens it attends to into dimensions
+    of its own; the feed-forward network adds 0. The later LayerNorms restore a row in which each head found one kind of
+    token, and rescale any other.
+
+    Raises :class:`lab.toy.settings.SettingError` for a setting out of bounds.
+    """
+    check_settings(vocabulary=vocabulary, max_length=max_length)
+    at = _Layout(vocabulary + 1 + len(_SPECIAL))
+    token, segment = torch.zeros(at.words, at.width), torch.zeros(2, at.width)
+    token[:, : at.words], segment[:, at.words : at.compared] = torch.eye(at.words), torch.eye(2)
+    w_v, w_o = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
+    for head in range(len(PAIR_RULES)):
+        copied = at.inside(head, at.words)
+        w_v[: at.words, copied] = torch.eye(at.words)
+        w_o[copied, at.found(head)] = torch.eye(at.words)
+    ffn = torch.zeros(at.width, 4 * at.width), torch.zeros(4 * at.width, at.width)
+    after_heads = restoring_norm(2 + len(PAIR_RULES), at.width)
+    layer = plain_layer(*_queries_and_keys(at), w_v, w_o, ffn, after_heads)
+    positions = torch.zeros(2 * max_length + 3, at.width)
+    embeddings = EmbeddingWeights(token, positions, segment, restoring_norm(2, at.width))
+    made = partial(pair_toy, vocabulary, max_length)
+    return replace(load_toy(PAIRED, len(PAIR_RULES), embeddings, layer, pair_tokenizer(vocabulary)), made=made)

@@ -1,0 +1,71 @@
+"""The toy of two sentences on screen: which they are, and the two heads that were written by hand for them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.charts.cells.small_maps import small_maps
+from lab.course.toy_checks import pair_checks
+from lab.course.words import quoted
+from lab.figures.axes import WEIGHT
+from lab.models.trace import Trace
+from lab.toy.data import as_text
+from lab.toy.pairs import PAIR_RULES
+from lab.toy.runs import number_run
+from lab.ui import runs, selection
+from lab.ui.drawing import draw
+from lab.ui.page import LessonPage
+from lab.ui.quiz import predict
+from lab.ui.toys import runs as toy_runs
+from lab.ui.toys.steps import ToySteps, show_toy_data
+
+
+def pair_trace(page: LessonPage) -> Trace:
+    """The two chosen sentences of letters through the toy written for pairs; says which toy it is."""
+    st.info(
+        "A toy: two sentences of made-up words, one letter each, and two heads written by hand. One of them looks "
+        "from sentence to sentence.",
+        icon=":material/construction:",
+    )
+    trace = _trace(page)
+    page.here(trace)
+    return trace
+
+
+def _trace(page: LessonPage) -> Trace:
+    chosen = page.selection
+    every = toy_runs.sentences(chosen).sentences
+    if chosen.toy_other > len(every):
+        selection.note(f"There are {len(every)} sentences, so the second one is the last.")
+    second = every[min(chosen.toy_other, len(every)) - 1]
+    toy = runs.pair_toy(chosen.toy_vocabulary, chosen.toy_length)
+    return number_run(toy, as_text(toy_runs.sentence(chosen)), as_text(second))
+
+
+def _show_data(page: LessonPage) -> None:
+    trace = _trace(page)
+    st.markdown(
+        f"The model reads two sentences as a pair: first {quoted(trace.text)}, then {quoted(trace.pair or '')}. Choose "
+        "others in the sidebar."
+    )
+    show_toy_data(page)
+
+
+def _show_heads(page: LessonPage) -> None:
+    """What a head must compare to cross, then both maps and their rules."""
+    trace = _trace(page)
+    question = pair_checks(trace.text.split(), (trace.pair or "").split())[0]
+    if question is not None and not predict("toy", question):
+        return
+    names = [("Head 1", "across"), ("Head 2", "within")]
+    title = "Attention of every head: rows attend, columns are attended to"
+    draw(small_maps(trace.layer(0).attention.numpy(), trace.labels, names, WEIGHT, title=title), "pair-maps")
+    rules = "\n".join(f"- Head {number} was written to {rule}." for number, rule in enumerate(PAIR_RULES, start=1))
+    st.markdown(
+        f"{rules}\n\nThe first sentence stands between [CLS] and the first [SEP], the second one before the last. No "
+        "head looks at positions: letters and segments are all that their queries ask for."
+    )
+
+
+# The first steps of a lesson whose toy reads two sentences.
+PAIR_STEPS: ToySteps = {"Toy data": _show_data, "Both heads": _show_heads}

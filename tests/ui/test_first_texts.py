@@ -1,0 +1,116 @@
+"""What a visit begins with: a lesson's own sentence and head as long as the learner has chosen none, and no longer."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import lab
+from lab.analysis.heads.first_look import first_head
+from lab.course.lessons import lesson_of
+from lab.experiments.notable import shipped
+from lab.ui.parameters import DEFAULT_TEXT
+from tests.pages.apptest import visit, words
+
+ATTENTION, HEADS, JOBS, SENTENCES, BLANK = (
+    "3_Self-attention.py", "4_Multi-head_attention.py", "6_Head_specialization.py", "7_Inter-sentence_attention.py",
+    "9_Masked_language_model.py",
+)  # fmt: skip
+OWN = "My own sentence stays."
+
+
+def go_to(at: AppTest, page: str) -> AppTest:
+    at.query_params.clear()  # as a browser does on the way to another page
+    at.switch_page(f"pages/{page}").run()
+    assert not at.exception, at.exception[0].stack_trace
+    return at
+
+
+def text(at: AppTest) -> str:
+    return str(at.text_area(key="text").value)
+
+
+def place(at: AppTest) -> tuple[int, int]:
+    return int(at.selectbox(key="layer").value or 0), int(at.selectbox(key="head").value or 0)
+
+
+def test_a_lesson_begins_with_its_own_text_and_others_with_the_one_of_every_visit() -> None:
+    at = visit(ATTENTION)
+    assert text(at) == DEFAULT_TEXT
+    for page in (SENTENCES, BLANK):
+        assert text(go_to(at, page)) == lesson_of(page).text != DEFAULT_TEXT
+        assert "text" not in at.query_params
+    assert text(go_to(at, ATTENTION)) == DEFAULT_TEXT
+
+
+def test_a_text_of_the_learner_goes_everywhere() -> None:
+    at = visit(SENTENCES)
+    at.text_area(key="text").set_value(OWN).run()
+    for page in (ATTENTION, BLANK, SENTENCES):
+        assert text(go_to(at, page)) == OWN
+
+
+def test_an_example_that_was_picked_is_a_choice_even_where_it_is_what_a_page_begins_with() -> None:
+    at = visit(ATTENTION)
+    at.selectbox(key="_example").set_value("A pronoun").run()
+    assert text(at) == DEFAULT_TEXT
+    assert text(go_to(at, SENTENCES)) == DEFAULT_TEXT
+    assert "**An example**, because you have not typed" not in words(go_to(at, "15_Compare.py"))
+
+
+@pytest.mark.parametrize("link", [{"text": OWN}, {"pair": OWN}])
+def test_a_text_in_a_link_is_a_choice(link: dict[str, str]) -> None:
+    at = visit(ATTENTION, **link)
+    go_to(at, BLANK)
+    assert (text(at), at.text_input(key="pair").value) == (link.get("text", DEFAULT_TEXT), link.get("pair", ""))
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_a_head_is_shown_that_shows_the_point_of_the_page(model: str) -> None:
+    loaded = lab.load_model(model)
+    soft = tuple(number + 1 for number in first_head(lab.trace(loaded, DEFAULT_TEXT)))
+    found = next(each for each in shipped(loaded) or () if ":" in each.job.id).heads[0]
+    at = visit(ATTENTION, model=model)
+    assert place(at) == soft
+    assert not {"layer", "head"} & set(at.query_params)
+    assert place(go_to(at, JOBS)) == (found.layer + 1, found.head + 1)
+    for page in (HEADS, "11_Model_view.py", "12_Neuron_view.py", "14_Tensors.py"):
+        assert place(go_to(at, page)) == soft
+    assert go_to(at, "10_Head_view.py").selectbox(key="layer").value == soft[0]
+
+
+def test_a_head_that_was_chosen_goes_everywhere() -> None:
+    at = visit(ATTENTION)
+    at.selectbox(key="head").set_value(2).run()
+    chosen = place(at)
+    for page in (JOBS, HEADS, "12_Neuron_view.py"):
+        assert place(go_to(at, page)) == chosen
+
+
+def test_a_head_stays_with_another_sentence_and_gives_way_in_another_model() -> None:
+    at = visit(ATTENTION)
+    before, other = place(at), "The old man the boat."
+    at.text_area(key="text").set_value(other).run()
+    begins = tuple(number + 1 for number in first_head(lab.trace(lab.load_model("lab-bert"), other)))
+    assert place(at) == before != begins
+    assert (at.query_params["layer"], at.query_params["head"]) == tuple(map(str, before))  # a link shows the same
+    at.selectbox(key="model").set_value("lab-gpt2").run()
+    assert place(at) == tuple(n + 1 for n in first_head(lab.trace(lab.load_model("lab-gpt2"), other)))
+
+
+@pytest.mark.parametrize("link", [{"layer": "3"}, {"head": "2"}, {"layer": "3", "head": "2"}])
+def test_a_head_in_a_link_is_a_choice(link: dict[str, str]) -> None:
+    soft = first_head(lab.trace(lab.load_model("lab-bert"), DEFAULT_TEXT))
+    expected = int(link.get("layer", soft[0] + 1)), int(link.get("head", soft[1] + 1))
+    at = visit(ATTENTION, **link)
+    assert place(at) == expected
+    assert place(go_to(at, JOBS)) == expected or len(link) == 1
+
+
+def test_a_chosen_place_that_a_toy_does_not_have_is_brought_inside() -> None:
+    at = visit(ATTENTION)
+    at.selectbox(key="layer").set_value(4).run()
+    at.segmented_control(key="mode").set_value("Toy").run()
+    assert not at.exception
+    assert place(at) == (1, 3)
+    assert "has 1 layers, so layer 4 became layer 1" in words(at)

@@ -152,12 +152,12 @@ def test_the_blank_s_checks_are_asked_and_need_no_other_step() -> None:
     check_answers(at)
 
 
-def test_a_lesson_without_its_own_toy_keeps_its_sentence() -> None:
-    """From the toy of one lesson to the next: lesson 2 has the toy of heads, lesson 7 none."""
+def test_each_lesson_shows_its_own_toy() -> None:
+    """From the toy of one lesson to the next: lesson 2 has the toy of heads, lesson 7 that of two sentences."""
     at = visit(TOKENS, mode="Toy")
     at.switch_page("pages/2_Embeddings.py").run()
     assert not at.exception
     assert at.segmented_control(key="toy_weights").value == "Constructed"
     at.switch_page("pages/7_Inter-sentence_attention.py").run()
     assert not at.exception
-    assert at.text_area(key="text").value
+    assert "two sentences of made-up words" in words(at)

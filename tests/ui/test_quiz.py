@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab.course.checks import Option, Question
 from lab.ui.asked import Asked
-from tests.pages.apptest import visit, words
+from tests.pages.apptest import turn_to, visit, words
 
 PAGE = "3_Self-attention.py"
 TEXTS = ("The cat sat on the mat because it was tired.", "Birds fly south when the winter comes.")
@@ -74,7 +74,7 @@ def checks(at: AppTest) -> list[tuple[str, object]]:
 
 
 def to(at: AppTest, step: str) -> AppTest:
-    at.segmented_control(key="step").set_value(step).run()
+    turn_to(at, step)
     assert not at.exception
     return at
 

@@ -22,7 +22,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import downloads, parameters, progress_view, runs, selection, shell, sidebar, teaching
-from lab.ui.first_head import FirstHead, begin
+from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.proof_badge import show_proof
 from lab.ui.quiz import keep_place, progress, remember

@@ -21,7 +21,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
-from lab.ui.first_head import FirstHead, begin
+from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header
 from lab.ui.frame.proof_badge import show_proof

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from lab.analysis.heads.first_look import first_head
 from lab.models.trace import Trace
-from lab.ui.chosen_tokens import with_tokens
-from lab.ui.first_head import FirstHead
+from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.one_head import OneHead
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import TOY

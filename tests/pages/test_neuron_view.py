@@ -156,5 +156,5 @@ def test_the_own_pattern_is_the_one_farthest_above_a_uniform_head() -> None:
     traced = lab.trace(lab.load_model("lab-bert"), TEXT)
     score = traced.layer(0).attention[0].diagonal(-1).mean().item()
     assert score > 0.8
-    said = plain(visit(PAGE, text=TEXT, step=STEPS[1]))
+    said = plain(visit(PAGE, text=TEXT, layer="1", head="1", step=STEPS[1]))
     assert f"most clearly: its score is {score:.2f}" in said and f"alike {1 / len(traced):.2f}." in said

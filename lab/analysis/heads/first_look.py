@@ -88,9 +88,10 @@ def _words(traced: Trace) -> Mask:
 
 def _best(attention: Weights, words: Mask, layer: int) -> tuple[float, Look]:
     """The best row of (H, n, n), and what it is worth."""
-    n, rows = attention.shape[-1], attention[:, :_ROWS]
-    place, order = np.arange(rows.shape[1]), np.argsort(-rows, axis=-1, kind="stable")
-    key, after = order[..., 0], order[..., min(1, n - 1)]
+    rows = attention[:, :_ROWS]
+    place, key, rest = np.arange(rows.shape[1]), rows.argmax(axis=-1), rows.copy()
+    np.put_along_axis(rest, key[..., None], -1, axis=-1)
+    after = rest.argmax(axis=-1)
     top, second = (np.take_along_axis(rows, each[..., None], axis=-1)[..., 0] for each in (key, after))
     wishes = (
         top < ONE_HOT,

@@ -20,8 +20,7 @@ from lab.models.trace import Trace
 from lab.toy.data import as_text
 from lab.toy.runs import number_run
 from lab.ui import parameters, runs, selection
-from lab.ui.chosen_tokens import with_tokens
-from lab.ui.first_head import FirstHead
+from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.one_head import choose_tokens
 from lab.ui.page import BenchPage, OpenPage, available
 from lab.ui.parameters import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,7 +117,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("softmax", "It turns any numbers into positive shares that add up to 1. The largest number gets the largest "
          "share.", {"formula": r"\frac{e^{s_j}}{\sum_k e^{s_k}}"}),
         ("attention weight", "The share that a query gives to a key. All weights of a query add up to 1.",
-         {"formula": r"A_{ij}", "also": ("attention weights", "weight", "weights")}),
+         {"formula": r"A_{ij}", "also": ("attention weights")}),
         ("attention map", "All weights of a head as a picture: each row is a query, each column a key.",
          {"formula": r"A \in \mathbb{R}^{n \times n}", "also": ("map", "maps", "attention maps")}),
         ("attention mask", "What keeps a query from looking at some keys: at filling in a batch, or, in GPT-2, at "
@@ -229,6 +230,22 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
 GLOSSARY: tuple[Term, ...] = tuple(
     Term(name, meaning, lesson, **more) for lesson, rows in _ROWS.items() for name, meaning, more in rows
 )
+
+
+def _spelt() -> re.Pattern[str]:
+    """Any spelling of any term as a word of its own, the longest that fits."""
+    every = sorted((spelling for term in GLOSSARY for spelling in term.spellings), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, every))})(?!\w)", re.IGNORECASE)
+
+
+_SPELT = _spelt()
+_BY_SPELLING = {spelling.casefold(): term for term in GLOSSARY for spelling in term.spellings}
+
+
+def terms_in(text: str) -> tuple[Term, ...]:
+    """The terms that a text (Markdown) uses, in the order of their first use."""
+    plain = text.replace("*", "")
+    return tuple(dict.fromkeys(_BY_SPELLING[found[0].casefold()] for found in _SPELT.finditer(plain)))
 
 
 def search(wanted: str) -> tuple[Term, ...]:

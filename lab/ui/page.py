@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.analysis.heads.first_look import first_head
 from lab.course.benches import BENCHES, Bench
+from lab.course.glossary import terms_in
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
 from lab.course.words import escaped
@@ -23,7 +24,7 @@ from lab.models.trace import Trace
 from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.frame import strip
-from lab.ui.frame.header import Header, draw_header
+from lab.ui.frame.header import Header, draw_header, meanings
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz import keep_place, progress, remember
@@ -177,7 +178,7 @@ class LessonPage(OpenPage):
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         about = idea(self.lesson.id, chosen)
         if about is not None:
-            st.markdown(about)
+            st.markdown(about, help=meanings(terms_in(about)))
         if not self.selection.teach:
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen

@@ -23,9 +23,9 @@ _STYLE = (
     """<style>
 .katex-display { padding-inline: 3px; }
 .st-key-turning { position: absolute; }
-.stMainBlockContainer { padding: 4.25rem 3rem 3rem; }
+.stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
 .st-key-strip { min-height: 46px; }
-.st-key-page_header h1 { font-size: 1.7rem; padding: 0; }
+.st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
 .st-key-meaning { border-left: 4px solid var(--st-primary-color, #225fb3); padding: .25rem 0 .25rem 1rem; }
 .st-key-meaning p { font-size: 1.1rem; }
 [data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 
 import pytest
 
-from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search
+from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search, terms_in
+from lab.course.ideas import IDEAS
 from lab.course.lessons import LESSONS
+from lab.ui.frame.header import meanings
 
 NAMES = {term.name: term for term in GLOSSARY}
+SPELT = {spelling.casefold(): term for term in GLOSSARY for spelling in term.spellings}
 
 
 @pytest.mark.parametrize("term", GLOSSARY, ids=lambda term: term.name)
@@ -47,3 +51,21 @@ def test_search_finds_a_spelling_first(wanted: str, first: str) -> None:
 def test_search_finds_what_a_meaning_says_and_nothing_else() -> None:
     assert [term.name for term in search("chatbots")] == ["transformer"]
     assert search("zebra") == () and search("") == GLOSSARY
+
+
+def test_the_terms_of_a_text_are_its_words_the_longest_first() -> None:
+    found = [
+        term.name for term in terms_in("Each **token id** is a name. Tokens, what is softmaxed, and *softmax*.")
+    ]
+    assert found == ["token id", "token", "softmax"]
+    assert terms_in("Nothing of the field stands here.") == ()
+
+
+@pytest.mark.parametrize("lesson", IDEAS)
+def test_every_term_of_an_idea_has_its_meaning_beside_it(lesson: str) -> None:
+    """No term before its definition: the words of an idea bring their meanings with them."""
+    for step, about in IDEAS[lesson].items():
+        shown = meanings(terms_in(about)) or ""
+        bold = re.findall(r"\*\*(.+?)\*\*", about)
+        known = [word for word in bold if word.casefold() in SPELT]
+        assert all(SPELT[word.casefold()].meaning in shown for word in known), step

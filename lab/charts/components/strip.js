@@ -22,7 +22,7 @@ function stop({ name, shape, lit, lessons }, report) {
     lessons.length === 1
       ? [door(lessons[0], report, title, number(lessons[0]))]
       : [title, ...lessons.map((lesson) => door(lesson, report, number(lesson)))];
-  const item = make("li", {}, make("span", { class: "names" }, ...doors), make("span", { class: "shape" }, shape));
+  const item = make("li", {}, make("span", { class: "names" }, ...doors), make("span", { class: "shape" }, shape || "\u00a0"));
   item.className = lit ? "stop lit" : "stop";
   if (lit) item.setAttribute("aria-current", "step");
   return item;

@@ -49,6 +49,14 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
 
 def show_terms(terms: Sequence[Term]) -> None:
     """What these words mean, one under the other."""
-    for term in terms:
-        formula, paper = f" ${term.formula}$" * bool(term.formula), f" ({term.paper})" * bool(term.paper)
-        st.markdown(f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}")
+    st.markdown(meanings(terms) or "")
+
+
+def meanings(terms: Sequence[Term]) -> str | None:
+    """The same as Markdown, for a tooltip; None without a term, which leaves the tooltip out."""
+    return "\n\n".join(map(_meaning, terms)) or None
+
+
+def _meaning(term: Term) -> str:
+    formula, paper = f" ${term.formula}$" * bool(term.formula), f" ({term.paper})" * bool(term.paper)
+    return f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}"

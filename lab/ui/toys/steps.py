@@ -75,8 +75,7 @@ def show_toy_data(page: LessonPage) -> None:
     data = toy_runs.sentences(page.selection)
     st.markdown(
         "Sentences of made-up words: each letter is a word, drawn at random with the seed in the sidebar. The words "
-        "mean nothing, so all there is to learn is which word stands where. In the tables below a word is its number: "
-        "a is 1, b is 2."
+        "mean nothing, so all there is to learn is which word stands where."
     )
     columns = {"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]}
     st.dataframe(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), height=240)
@@ -84,12 +83,12 @@ def show_toy_data(page: LessonPage) -> None:
 
 
 def show_validation(data: ToyData, *more: tuple[str, str, str, bool]) -> None:
-    """What holds of the data and what it is, as tables; ``more`` are checks of a lesson’s own."""
+    """What holds of the data and what it is, as tables behind a click; ``more`` are checks of a lesson’s own."""
     checked = validate(data)
-    st.markdown("**Data validation**")
-    st.dataframe(pd.concat([checked, pd.DataFrame(more, columns=checked.columns)]), hide_index=True)
-    st.markdown("**Summary**")
-    st.dataframe(summarise(data), hide_index=True)
+    with st.expander("Data validation and summary", icon=":material/fact_check:"):
+        st.markdown("In these tables a word is its number: a is 1, b is 2.")
+        st.dataframe(pd.concat([checked, pd.DataFrame(more, columns=checked.columns)]), hide_index=True)
+        st.dataframe(summarise(data), hide_index=True)
 
 
 ToySteps = Mapping[str, Callable[[LessonPage], None]]

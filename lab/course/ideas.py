@@ -10,6 +10,12 @@ from collections.abc import Mapping
 
 IDEAS: Mapping[str, Mapping[str, str]] = {
     "embeddings": {
+        "Like words": "A row of numbers says nothing by itself. But two rows can be compared. The **cosine** of two "
+        "vectors says how far they point the same way: 1 for the same direction, 0 for a right angle. Which words have "
+        "rows most like that of your word?",
+        "Two meanings": "A word can mean two things, but the table has one row for it. Each layer of the model then "
+        "changes the vector by what stands around it; the next lessons show how. What has become of the word after "
+        "the last layer?",
         "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
         "one. So they are added, number by number.",
         "Lengths": "Which of the summands counts most in the sum? The longer a vector, the more of the sum it makes "

@@ -18,7 +18,6 @@ from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose
 from lab.models import forward
 from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
-from lab.toy.data import as_text
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import NEURON, TOY
 from lab.ui.quiz import predict
@@ -96,9 +95,7 @@ def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
 
 def _texts(chosen: Selection) -> tuple[str, ...]:
     """The bundled sentences; in toy mode the toy's own."""
-    if chosen.mode != TOY:
-        return bundled_sentences()
-    return tuple(as_text(sentence) for sentence in toy_runs.sentences(chosen).sentences)
+    return toy_runs.texts(chosen) if chosen.mode == TOY else bundled_sentences()
 
 
 def _survey(view: FeedForwardView) -> NeuronSurvey:

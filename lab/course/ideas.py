@@ -16,6 +16,12 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "Two meanings": "A word can mean two things, but the table has one row for it. Each layer of the model then "
         "changes the vector by what stands around it; the next lessons show how. What has become of the word after "
         "the last layer?",
+        "Position lab": "A row of the table knows its word, not its place. Does the place matter? *The dog bit the "
+        "man* and *The man bit the dog* have the same words. Take all places away, put your tokens in another order, "
+        "and see what becomes of the outputs.",
+        "Learned or computed": "So a model must be told where a token stands. BERT adds a vector for the place to "
+        "that of the word. Where does this vector come from? It can be **learned**, one row of a table for each "
+        "position, or **computed** by a formula.",
         "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
         "one. So they are added, number by number.",
         "Lengths": "Which of the summands counts most in the sum? The longer a vector, the more of the sum it makes "

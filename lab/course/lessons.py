@@ -60,9 +60,10 @@ LESSONS = (
         page="pages/2_Embeddings.py",
         title="Embeddings",
         icon=":material/layers:",
-        minutes=18,
+        minutes=22,
         question="How does an id become a vector that knows its place?",
         objectives=(
+            "find words with like vectors, and say what the layers make of one word in two sentences",
             "add up one number of a token’s input vector by hand, and take it through LayerNorm",
             "say what segment vectors change in the output, and by how much",
             "compare learned positions with sinusoids, and say which dimensions turn fast",
@@ -70,6 +71,8 @@ LESSONS = (
             "test what a transformer knows of the order of its tokens when its positions are taken away",
         ),
         reading=(
+            "Mikolov et al. 2013, Efficient estimation of word representations in vector space, §4",
+            "Peters et al. 2018, Deep contextualized word representations, §5.3",
             "Vaswani et al. 2017, Attention is all you need, §3.4 and §3.5",
             "Devlin et al. 2019, BERT, §3 and figure 2",
             "Ba et al. 2016, Layer normalization, §3.1",

@@ -86,11 +86,11 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
     page.get_by_test_id("stSidebar").get_by_role("link", name="Embeddings").click()
     at_page(page, "Embeddings", "Vectors")
     page.get_by_role("button", name=NEXT_STEP).click()
-    at_page(page, "Embeddings", "Sum")
+    at_page(page, "Embeddings", "Like words")
     page.get_by_test_id("stSidebar").get_by_role("link", name="Head view").click()
     at_page(page, "Head view")
     way = [("Self-attention", "Map"), ("Self-attention", "Queries and keys"), ("Self-attention", "Softmax"),
-           ("Embeddings", "Vectors"), ("Embeddings", "Sum")]  # fmt: skip
+           ("Embeddings", "Vectors"), ("Embeddings", "Like words")]  # fmt: skip
     for title, step in reversed(way):
         page.go_back()
         at_page(page, title, step)

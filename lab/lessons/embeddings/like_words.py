@@ -1,4 +1,4 @@
-"""Like words, like vectors: the screens of the embeddings lesson about neighbours, in the table and after the layers."""
+"""Like words, like vectors: the screens of the embeddings lesson about neighbours in the table and after the layers."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from lab.ui.toys import runs as toy_runs
 
 _DAYS = "He came on Monday with three friends."
 _DAY = "Monday"
+_PLAIN = Interventions()
 _OWN = "from your sentence"
 
 
@@ -73,7 +74,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
     """One token in two sentences: its neighbours after the last layer, and how far the layers take it apart."""
     known = offered(view.trace.model) if _of_text(view) else {}
     chosen = SENSE.buttons("Word", [*known, _OWN], next(iter(known), _OWN))
-    uses = _own_uses(view) if chosen == _OWN else _uses(view, known[chosen])
+    uses = _own_uses(view) if chosen == _OWN else uses_of(view.trace.model, known[chosen])
     texts = _texts(view)
     places = st.columns(2)
     for place, use in zip(places, uses, strict=False):
@@ -111,8 +112,9 @@ def _texts(view: EmbeddingView) -> tuple[str, ...]:
     return () if _of_text(view) else toy_runs.texts(view.page.selection)
 
 
-def _uses(view: EmbeddingView, word: TwoMeanings) -> tuple[Use, ...]:
-    traces = [runs.run(view.trace.model.id, text, "", Interventions()) for text in (word.first, word.second)]
+def uses_of(model: LoadedModel, word: TwoMeanings, changes: Interventions = _PLAIN) -> tuple[Use, ...]:
+    """The word in both of its sentences; a sentence in which it is no token of its own is left out."""
+    traces = [runs.run(model.id, text, "", changes) for text in (word.first, word.second)]
     places = [place_of(trace.encoding, word.word) for trace in traces]
     return tuple(Use(trace, place) for trace, place in zip(traces, places, strict=True) if place is not None)
 

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from lab.analysis.layers import rotary
+from lab.analysis.layers.embeddings import Order, parts, permutation_gap
+from lab.analysis.layers.positions import learned_similarity, sinusoid_similarity
 from lab.analysis.words.neighbours import (
     Neighbour,
     cosine_by_state,
     is_whole,
     nearest_in_table,
     nearest_in_texts,
+    token_twice,
 )
 from lab.course.words import beside, quoted, signed
+from lab.lessons.embeddings.change_figures import NO_MASK, WITH, WITHOUT, ways_to_run
+from lab.lessons.embeddings.rotary_figures import TITLES
 from lab.lessons.embeddings.word_figures import NEAREST
 from lab.models.trace import Trace
 from lab.text.bundled import bundled_sentences
 
+# What the vectors of a part are called.
+_NAMES = {"sum": "sums", "LayerNorm": "vectors after LayerNorm"}
 # As many neighbours are named; the figure has more.
 _NAMED = 3
 # Two vectors whose cosine is at least that point nearly the same way.
@@ -33,6 +43,26 @@ class Use:
     @property
     def word(self) -> str:
         return quoted(self.trace.labels[self.token])
+
+
+def rows(trace: Trace, token: int, part: str) -> str:
+    """Whether a token that stands in the text twice has one vector twice; ``token`` goes before others.
+
+    ``part`` is one of :func:`lab.analysis.layers.embeddings.parts`.
+    """
+    vectors, special, name = parts(trace)[part], trace.encoding.special, _NAMES.get(part, f"{part} vectors")
+    for place in (token, *range(len(trace))):
+        other = token_twice(trace.token_ids, place)
+        if other is not None and special[place] == special[token]:
+            first, second = sorted((place, other))
+            apart = float(np.abs(vectors[first] - vectors[second]).max())
+            told = (
+                f"their {name} are equal, all {vectors.shape[1]} numbers."
+                if apart == 0
+                else f"their {name} differ, by up to {apart:.2f} in one dimension."
+            )
+            return f"{quoted(trace.labels[place])} is token {first + 1} and token {second + 1}: {told}"
+    return "No token here stands twice. One that did would get the same row of the token table both times."
 
 
 def like_words(trace: Trace, token: int) -> str:
@@ -86,6 +116,78 @@ def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:
         f"In the token table, {_words(table[:_NAMED])} are most like {use.word}. After the last layer, in this "
         f"sentence, {_words(after[:_NAMED])} are. The first list depends on the word alone, the second on what "
         "stands around it, too."
+    )
+
+
+def reordered(trace: Trace, order: Order) -> str:
+    """What another order of the tokens does to the outputs without positions and with them, and why."""
+    gaps = {name: permutation_gap(trace, order, way) for name, way in ways_to_run(trace).items()}
+    config, name = trace.model.config, quoted(trace.model.id)
+    if not gaps[WITHOUT].follows:
+        if config.causal:
+            mask = (
+                "Its mask lets a token see only what stands before it, and another order puts other tokens before it: "
+                "the mask itself tells where a token stands (Haviv et al. 2022)."
+            )
+        else:
+            mask = (
+                f"In a local layer a token sees only {config.window} tokens to either side, and another order puts "
+                "other tokens there: the mask itself tells which tokens are near."
+            )
+        return (
+            f"Without positions, the outputs do not simply move with their tokens in {name}. {mask} Take the mask away "
+            "as well, and what differs is rounding: the outputs move with their tokens."
+        )
+    told = (
+        "Without positions, **every output moves with its token**; what differs is rounding. Self-attention adds up "
+        f"over a set of tokens, and every other step looks at one token alone: so {name} cannot tell this order from "
+        "the first."
+    )
+    if gaps[WITH].follows:
+        return f"{told} With positions, the outputs move with their tokens here, too."
+    if NO_MASK in gaps:
+        told = f"{told} A local layer hides what is far away, but in this order near tokens stay near."
+    where = "how far queries and keys are turned" if trace.model.weights.embeddings.position is None else "the vectors"
+    alone = "" if NO_MASK in gaps else ", and nowhere else"
+    return f"{told} With positions, the numbers change: the order is in {where}{alone}."
+
+
+def positions(trace: Trace, length: int, width: int, base: float) -> str:
+    """Whether positions that are near have vectors that are alike: learned ones, if there are any, and sinusoids."""
+    _, (_, computed, _) = sinusoid_similarity(length, width, base, "cosine")
+    far = len(computed) // 2
+    told = (
+        f"For **sinusoids** the cosine of neighbours is {signed(computed[1])}, and {far} positions apart it is "
+        f"{signed(computed[far])}: the formula makes near positions {_more_or_less(computed[1] - computed[far])}."
+    )
+    if trace.model.weights.embeddings.position is None:
+        return told
+    _, (_, learned, _) = learned_similarity(trace, length, "cosine")
+    far = len(learned) // 2
+    return (
+        f"For the **learned** vectors of {quoted(trace.model.id)} the mean cosine of neighbours is "
+        f"{signed(learned[1])}, and {far} positions apart it is {signed(learned[far])}: near positions are "
+        f"{_more_or_less(learned[1] - learned[far])}. {told}"
+    )
+
+
+def _more_or_less(more: float) -> str:
+    return (
+        "more alike than far ones" if more > 0.05 else "less alike" if more < -0.05 else "no more alike than far ones"
+    )
+
+
+def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
+    """How far the cosine of two words differs at one distance: turned, and with vectors added."""
+    apart = {}
+    for way in rotary.ways(trace):
+        least, largest = rotary.by_offset(rotary.cosines(trace, tokens, way, count, base))
+        apart[way] = float((largest - least).max())
+    others = " and ".join(f"up to **{signed(apart[way])}** with {TITLES[way]}" for way in apart if way != "rotary")
+    return (
+        "Along a diagonal the two words are equally far apart. Turned, their cosine is the same all along it: at one "
+        f"offset, no two values differ by more than **{apart['rotary']:.0e}**, which is rounding. It differs by "
+        f"{others}. So a turned query and a turned key know how far apart they are, and nothing else of their places."
     )
 
 

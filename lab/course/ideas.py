@@ -68,8 +68,7 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
     },
     "feed-forward": {
         "Order": "Attention has brought information to each token. The second half of a layer, the **feed-forward "
-        "network**, then works on each token alone. Both halves are made of numbers that training sets: the "
-        "**parameters**.",
+        "network**, then works on each token alone. What it makes of a token’s vector is added to this vector.",
         "Neurons": "The network widens each token to many more numbers. Each of them is the **activation** of one "
         "**neuron**: a weighted sum of the token’s numbers, then a function.",
         "Activation": "After its sum, a neuron applies a function that lets large numbers pass and holds back those "
@@ -78,6 +77,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "most models add a bias. The better the two match, the larger the sum.",
         "Excited by": "What does a neuron respond to? Look at the tokens that excite it most, in many texts. A pattern "
         "there is a hint, not a proof.",
+        "In the blank": "A neuron that fires says nothing about what it is for. So take it away: set its activation to "
+        "0 at every token, run the rest of the model again, and see what becomes of the word in the blank.",
         "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
         "compared with what was there.",
         "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "

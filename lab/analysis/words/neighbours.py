@@ -20,7 +20,7 @@ from lab.analysis.words.masking import unknown_of
 from lab.models import forward
 from lab.models.encoding import encode, word_of
 from lab.models.memo import once
-from lab.models.trace import Trace, inputs
+from lab.models.trace import Trace, inputs, outputs
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -105,7 +105,7 @@ def places_in(model: LoadedModel, texts: tuple[str, ...]) -> WordPlaces:
             torch.stack(parts) for parts in zip(*(inputs(model, encodings[text]) for text in batch), strict=True)
         )
         x = forward.embed(ids, segments, positions, model.weights.embeddings, model.config.norm_eps).output
-        last = _output(forward.run_model(x, model.weights)[-1], model)
+        last = outputs(model, forward.run_model(x, model.weights)[-1])
         for text, vectors in zip(batch, last, strict=True):
             encoding = encodings[text]
             for place, token_id in enumerate(encoding.token_ids):
@@ -115,12 +115,6 @@ def places_in(model: LoadedModel, texts: tuple[str, ...]) -> WordPlaces:
         return WordPlaces(np.empty((0, model.config.width), np.float32), (), ())
     token_ids, numbers, vectors = zip(*rows, strict=True)
     return WordPlaces(_unit(np.stack(vectors)), tuple(token_ids), tuple(numbers))
-
-
-def _output(last: torch.Tensor, model: LoadedModel) -> torch.Tensor:
-    """What :attr:`lab.models.trace.Trace.output` is, for a batch."""
-    norm = model.weights.final_norm
-    return last if norm is None else forward.layer_norm(last, norm, model.config.norm_eps)
 
 
 @once

@@ -18,6 +18,7 @@ from lab.analysis.words.neighbours import (
     nearest_in_texts,
     token_twice,
 )
+from lab.course.checks import MARGIN
 from lab.course.words import beside, quoted, signed
 from lab.lessons.embeddings.change_figures import NO_MASK, WITH, WITHOUT, ways_to_run
 from lab.lessons.embeddings.rotary_figures import TITLES
@@ -172,9 +173,9 @@ def positions(trace: Trace, length: int, width: int, base: float) -> str:
 
 
 def _more_or_less(more: float) -> str:
-    return (
-        "more alike than far ones" if more > 0.05 else "less alike" if more < -0.05 else "no more alike than far ones"
-    )
+    if abs(more) <= MARGIN:
+        return "about as alike as far ones"
+    return "more alike than far ones" if more > 0 else "less alike than far ones"
 
 
 def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:

@@ -107,7 +107,7 @@ def test_a_click_chooses_token_and_neuron() -> None:
 def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_without_it_says() -> None:
     text = "The boys [MASK] playing in the garden."
     at = open_step("In the blank", text=text, layer="2")
-    neuron = at.number_input(key="_neuron").value - 1
+    neuron = int(at.number_input(key="_neuron").value or 0) - 1
     model = runs.model("lab-bert")
     off = lab.Interventions(zero_neurons=frozenset({(1, neuron)}))
     before, after = (lab.trace(model, text, interventions=each).logits(3).softmax(-1)[0] for each in (PLAIN, off))

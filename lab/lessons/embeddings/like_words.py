@@ -26,7 +26,7 @@ from lab.ui.parameters import SENSE, TEXT, TOKEN, TOY
 from lab.ui.toys import runs as toy_runs
 
 _DAYS = "He came on Monday with three friends."
-_DAY = "Monday"
+_DAY, _NUMBER = "Monday", "three"
 _PLAIN = Interventions()
 _OWN = "from your sentence"
 
@@ -40,12 +40,23 @@ def show_like_words(view: EmbeddingView) -> None:
         "longer words. The dashed line is the mean over all."
     )
     meaning(meanings.like_words(view.trace, view.token))
-    model = view.trace.model
-    place = place_of(encode(model.tokenizer, model.config, _DAYS), _DAY) if _of_text(view) else None
-    if place is not None:
-        why = f"a day of the week. Are the words most like *{_DAY}* days, too?"
-        try_this(why, f"Take *{_DAY}*", {TEXT: _DAYS, TOKEN: place + 1})
+    if _of_text(view):
+        _offer_word(view)
     code(nearest_in_table)
+
+
+def _offer_word(view: EmbeddingView) -> None:
+    """A day of the week, and after it a number."""
+    model = view.trace.model
+    encoding = encode(model.tokenizer, model.config, _DAYS)
+    here = TEXT.chosen() == _DAYS
+    for word, kind in ((_DAY, "day of the week"), (_NUMBER, "number")):
+        place = place_of(encoding, word)
+        if place is not None and not (here and view.token == place):
+            try_this(
+                f"a {kind}. What are the words most like *{word}*?", f"Take *{word}*", {TEXT: _DAYS, TOKEN: place + 1}
+            )
+            return
 
 
 def _of_text(view: EmbeddingView) -> bool:

@@ -39,4 +39,11 @@ def apart_by_state(first: Trace, token: int, second: Trace, other: int) -> Figur
     """How like one word is to itself in another sentence, or at another place, from the input on."""
     cosines = cosine_by_state(first, token, second, other)
     scale = Scale("Cosine", (min(0.0, float(cosines.min())), 1.0))
-    return settled(lines({"cosine": cosines}, Places(STATES), scale, title=f"The two vectors of {first.labels[token]}"))
+    return settled(
+        lines(
+            {"cosine": cosines},
+            Places(STATES, range(len(cosines))),
+            scale,
+            title=f"The two vectors of {first.labels[token]}",
+        )
+    )

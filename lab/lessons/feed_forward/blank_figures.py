@@ -20,7 +20,7 @@ def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
     found = list(analysis.neurons_off(traced, place, layer)[:_NEURONS])
     if neuron not in [each.neuron for each in found]:
         found.append(analysis.neuron_off(traced, place, layer, neuron))
-    names, values = [f"without neuron {each.neuron + 1:,}" for each in found], [each.change for each in found]
+    names, values = [f"neuron {each.neuron + 1:,}" for each in found], [each.change for each in found]
     word = word_of(traced.model.tokenizer, analysis.best_word(traced, place))
     scale = Scale("Change of the probability", format="+.3f")
     title = f"The probability of {word} without one neuron of layer {layer + 1}"
@@ -30,7 +30,7 @@ def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
 def words(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
     """The most probable words, each with the neuron and without it."""
     found = analysis.words_without(traced, place, layer, neuron, _WORDS)
-    names = [name for each in found for name in (each.word, f"{each.word}, without it")]
+    names = [name for each in found for name in (each.word, "without it")]
     values = [value for each in found for value in (each.before, each.after)]
     title = f"The word in the blank, with neuron {neuron + 1:,} of layer {layer + 1} and without it"
     return bars(names, values, Scale("Probability", (0.0, 1.0)), title=title)

@@ -47,7 +47,7 @@ def test_the_half_with_more_parameters_is_the_one_that_has_them() -> None:
     count = {name: size for name, size in parts if name and "LayerNorm" not in name}
     attention = sum(n for name, n in count.items() if name.startswith("attention."))
     assert ask.feed_forward_parameters(model.config) == (sum(count.values()) - attention, attention)
-    assert answer(ask.parameter_share(model.config)).text == "The feed-forward network"
+    assert answer(ask.parameter_share(model.config)).text == "The feed-forward network holds more"
 
 
 def test_sizes_are_those_of_the_tensors(traces: list[Trace]) -> None:

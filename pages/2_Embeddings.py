@@ -1,6 +1,6 @@
 """Lesson: embeddings, from an id to the vector that enters the first layer."""
 
-from lab.lessons.embeddings import positions, sinusoids
+from lab.lessons.embeddings import like_words, positions, sinusoids
 from lab.lessons.embeddings import screens as steps
 from lab.lessons.embeddings.position_lab import show_position_lab
 from lab.lessons.embeddings.quiz import show_checks
@@ -16,16 +16,20 @@ play(
     trace,
     {
         "Vectors": steps.show_vectors,
-        "Sum": steps.show_sum,
-        "Lengths": steps.show_lengths,
-        "Segments": show_segments,
-        "Learned or computed": positions.show_tables,
-        "Similarity": positions.show_similarity,
-        "Wavelengths": sinusoids.show_wavelengths,
-        "Shift": sinusoids.show_shift,
-        "Rotary": show_rotary,
+        "Like words": like_words.show_like_words,
+        "Two meanings": like_words.show_two_meanings,
         "Position lab": show_position_lab,
+        "Learned or computed": positions.show_tables,
+        "Rotary": show_rotary,
         "Check": show_checks,
     },
     lambda: steps.look(page, trace),
+    more={
+        "Sum": steps.show_sum,
+        "Lengths": steps.show_lengths,
+        "Segments": show_segments,
+        "Similarity": positions.show_similarity,
+        "Wavelengths": sinusoids.show_wavelengths,
+        "Shift": sinusoids.show_shift,
+    },
 )

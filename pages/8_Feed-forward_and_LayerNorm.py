@@ -2,7 +2,9 @@
 
 from lab.lessons.feed_forward import neurons, residual
 from lab.lessons.feed_forward import screens as network
+from lab.lessons.feed_forward.blank import show_blank
 from lab.lessons.feed_forward.by_hand import by_hand
+from lab.lessons.feed_forward.quiz import show_checks
 from lab.lessons.feed_forward.view import look
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play
@@ -16,14 +18,17 @@ play(
     {
         "Order": network.show_order,
         "Neurons": network.show_neurons,
-        "Activation": network.show_activation,
-        "One neuron": network.show_neuron,
         "Excited by": neurons.show_excited,
-        "Writes": neurons.show_written,
+        "In the blank": show_blank,
         "Residual": residual.show_residual,
         "LayerNorm": residual.show_norm,
-        "By hand": by_hand,
-        "Check": network.show_checks,
+        "Check": show_checks,
     },
     lambda: look(page, trace, layer),
+    more={
+        "Activation": network.show_activation,
+        "One neuron": network.show_neuron,
+        "Writes": neurons.show_written,
+        "By hand": by_hand,
+    },
 )

@@ -25,7 +25,7 @@ SCREEN = {
     "plotly": {"ui", "charts"},
 }
 # Inside a lesson or a bench, what a notebook calls and what is asked knows no screen either.
-BLIND = re.compile(r"(.*_)?(figures|checks)\.py|reading\.py")
+BLIND = re.compile(r"(.*_)?(figures|checks)\.py|(reading|meanings)\.py")
 MOST_FILES, MOST_LINES = 25, 300
 # A page has words, controls and calls; arithmetic and drawing have rooms of their own in lab/.
 PAGES_MAY_IMPORT = {"lab", "streamlit", *sys.stdlib_module_names}

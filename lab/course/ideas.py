@@ -10,6 +10,18 @@ from collections.abc import Mapping
 
 IDEAS: Mapping[str, Mapping[str, str]] = {
     "embeddings": {
+        "Like words": "A row of numbers says nothing by itself. But two rows can be compared. The **cosine** of two "
+        "vectors says how far they point the same way: 1 for the same direction, 0 for a right angle. Which words have "
+        "rows most like that of your word?",
+        "Two meanings": "A word can mean two things, but the table has one row for it. Each layer of the model then "
+        "changes the vector by what stands around it; the next lessons show how. What has become of the word after "
+        "the last layer?",
+        "Position lab": "A row of the table knows its word, not its place. Does the place matter? *The dog bit the "
+        "man* and *The man bit the dog* have the same words. Take all places away, put your tokens in another order, "
+        "and see what becomes of the outputs.",
+        "Learned or computed": "So a model must be told where a token stands. BERT adds a vector for the place to "
+        "that of the word. Where does this vector come from? It can be **learned**, one row of a table for each "
+        "position, or **computed** by a formula.",
         "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
         "one. So they are added, number by number.",
         "Lengths": "Which of the summands counts most in the sum? The longer a vector, the more of the sum it makes "
@@ -56,8 +68,7 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
     },
     "feed-forward": {
         "Order": "Attention has brought information to each token. The second half of a layer, the **feed-forward "
-        "network**, then works on each token alone. Both halves are made of numbers that training sets: the "
-        "**parameters**.",
+        "network**, then works on each token alone. What it makes of a token’s vector is added to this vector.",
         "Neurons": "The network widens each token to many more numbers. Each of them is the **activation** of one "
         "**neuron**: a weighted sum of the token’s numbers, then a function.",
         "Activation": "After its sum, a neuron applies a function that lets large numbers pass and holds back those "
@@ -66,6 +77,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "most models add a bias. The better the two match, the larger the sum.",
         "Excited by": "What does a neuron respond to? Look at the tokens that excite it most, in many texts. A pattern "
         "there is a hint, not a proof.",
+        "In the blank": "A neuron that fires says nothing about what it is for. So take it away: set its activation to "
+        "0 at every token, run the rest of the model again, and see what becomes of the word in the blank.",
         "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
         "compared with what was there.",
         "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "

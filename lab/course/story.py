@@ -47,7 +47,7 @@ STORIES: Mapping[str, Story] = {
         "An id is only a name. The model does not know yet what a token means, or where it stands. Each token needs "
         "numbers that say so.",
         (
-            "Each token has a vector now. It looks up the one of its word in a table.",
+            "Each token has a vector now, a row of a table. The cosine says how alike two of them are.",
             "The place comes in, too: in most models as a vector that is added, in some as a turn.",
             "Nothing in the vector knows the neighbours yet.",
         ),

@@ -1,8 +1,8 @@
-"""Every single-head ablation of one sentence in one batched pass (Michel et al. 2019, §3)."""
+"""Every single-head ablation of one sentence in one batched pass (Michel et al. 2019, §3), and some single neurons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -10,8 +10,8 @@ from torch import Tensor
 from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps
-from lab.models.interventions import heads_off
-from lab.models.trace import Trace
+from lab.models.interventions import heads_off, neurons_off
+from lab.models.trace import Trace, outputs
 from lab.models.weights import LayerWeights
 
 # A layer's largest intermediates are (batch, H, n, n) and (batch, n, d_ff); this many numbers at once.
@@ -54,3 +54,24 @@ def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
         carried = _layer_in_chunks(changed, w, config, lambda _: PAPER) if len(changed) else changed
         changed = torch.cat([carried, fresh])
     return changed.unflatten(0, (config.layers, config.heads))
+
+
+@torch.inference_mode()
+def ablate_each_neuron(trace: Trace, layer: int, neurons: Sequence[int]) -> Tensor:
+    """What the output heads read with one of ``neurons`` of ``layer`` set to 0 at every token: (k, n, d).
+
+    Layers below are not computed again. Raises ValueError for a trace that already carries interventions.
+    """
+    if not trace.interventions.changes_nothing:
+        raise ValueError("ablate_each_neuron starts from a plain trace; this one carries interventions.")
+    config, layers = trace.model.config, trace.model.weights.layers
+    one_neuron = torch.zeros(len(neurons), 1, config.ffn_width, dtype=torch.bool)
+    one_neuron[range(len(neurons)), 0, list(neurons)] = True
+
+    def one_neuron_off(here: slice) -> Steps:
+        return Steps(activate=neurons_off(one_neuron[here]))
+
+    changed = trace.hidden_states[layer].expand(len(neurons), -1, -1)
+    for number, w in enumerate(layers[layer:]):
+        changed = _layer_in_chunks(changed, w, config, (lambda _: PAPER) if number else one_neuron_off)
+    return outputs(trace.model, changed)

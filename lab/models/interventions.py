@@ -19,6 +19,7 @@ from lab.models.forward import PAPER, Steps
 from lab.models.weights import EmbeddingWeights
 
 Head = tuple[int, int]
+Neuron = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Interventions:
-    """A changed forward pass. Layers, heads and tokens count from 0.
+    """A changed forward pass. Layers, heads, neurons and tokens count from 0.
 
     The last seven are the classic mistakes of a first implementation, for the "break it" switches.
     """
@@ -43,6 +44,7 @@ class Interventions:
     zero_heads: frozenset[Head] = frozenset()
     mean_heads: frozenset[Head] = frozenset()
     uniform_heads: frozenset[Head] = frozenset()
+    zero_neurons: frozenset[Neuron] = frozenset()
     blocked: frozenset[tuple[int, int]] = frozenset()
     patches: tuple[Patch, ...] = field(default=())
     no_positions: bool = False
@@ -68,6 +70,9 @@ class Interventions:
                         f"{name}: there is no head {head} in layer {layer}; layers run from 0 to "
                         f"{config.layers - 1}, heads from 0 to {config.heads - 1}."
                     )
+        for layer, neuron in self.zero_neurons:
+            if not (0 <= layer < config.layers and 0 <= neuron < config.ffn_width):
+                raise ValueError(f"zero_neurons: there is no neuron {neuron} in layer {layer}.")
         for query, key in self.blocked:
             if not (0 <= query < n and 0 <= key < n):
                 raise ValueError(f"blocked: token pair ({query}, {key}) is outside the {n} tokens.")
@@ -102,12 +107,15 @@ class Interventions:
             project_output=mistakes.no_output_projection if self.no_output_projection else forward.project_output,
             activate=mistakes.other_gelu if self.other_gelu else forward.activate,
         )
-        blocked, uniform = _pairs(self.blocked, n), _heads(self.uniform_heads, layer, config.heads)
+        blocked, uniform = _pairs(self.blocked, n), _chosen(self.uniform_heads, layer, config.heads)
         if blocked is not None:
             steps = replace(steps, mask=partial(_hide, steps.mask, blocked))
         if uniform is not None:
             steps = replace(steps, mask=partial(_level, steps.mask, uniform))
-        zero, mean = (_heads(chosen, layer, config.heads) for chosen in (self.zero_heads, self.mean_heads))
+        silent = _chosen(self.zero_neurons, layer, config.ffn_width)
+        if silent is not None:
+            steps = replace(steps, activate=neurons_off(silent, steps.activate))
+        zero, mean = (_chosen(chosen, layer, config.heads) for chosen in (self.zero_heads, self.mean_heads))
         return replace(steps, mix_values=heads_off(zero, mean))
 
     def embeddings(self, w: EmbeddingWeights) -> EmbeddingWeights:
@@ -147,6 +155,14 @@ def heads_off(zero: Tensor | None, mean: Tensor | None) -> Callable[[Tensor, Ten
     return forward.mix_values if zero is None and mean is None else mix_values
 
 
+_Activate = Callable[[Tensor, str], Tensor]
+
+
+def neurons_off(off: Tensor, activate: _Activate = forward.activate) -> _Activate:
+    """The step ``activate`` with the activations of the neurons ``off`` (..., d_ff) set to 0 at every token."""
+    return lambda hidden, name: activate(hidden, name).masked_fill(off, 0)
+
+
 _Mask = Callable[[Tensor, bool, int | None], Tensor]
 
 
@@ -162,11 +178,12 @@ def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool, wind
     return torch.where(heads[:, None, None], equal, masked)
 
 
-def _heads(chosen: frozenset[Head], layer: int, heads: int) -> Tensor | None:
-    here = [head for at, head in chosen if at == layer]
+def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor | None:
+    """Which of a layer's ``count`` heads or neurons are among ``parts``, (count,); None where none is."""
+    here = [part for at, part in parts if at == layer]
     if not here:
         return None
-    mask = torch.zeros(heads, dtype=torch.bool)
+    mask = torch.zeros(count, dtype=torch.bool)
     mask[here] = True
     return mask
 

@@ -117,9 +117,7 @@ class Trace:
     @torch.inference_mode()
     def output(self) -> Tensor:
         """(n, d), what the output heads read: the last hidden state, after GPT-2's final LayerNorm."""
-        norm = self.model.weights.final_norm
-        last = self.hidden_states[-1]
-        return last if norm is None else forward.layer_norm(last, norm, self.model.config.norm_eps)
+        return outputs(self.model, self.hidden_states[-1])
 
     @torch.inference_mode()
     def logits(self, positions: int | Sequence[int]) -> Tensor:
@@ -160,6 +158,12 @@ class Trace:
         from lab.models.tensors import catalogue
 
         return catalogue(self)
+
+
+def outputs(model: LoadedModel, last: Tensor) -> Tensor:
+    """What the output heads read, (..., d): the last hidden states, after GPT-2's final LayerNorm."""
+    norm = model.weights.final_norm
+    return last if norm is None else forward.layer_norm(last, norm, model.config.norm_eps)
 
 
 def inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Tensor]:

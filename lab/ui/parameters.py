@@ -109,7 +109,8 @@ MASKED = Name("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
 WORD = Listed("word", "")
 CARD = Listed("card", "", kept=False)
-# Vectors and their positions.
+# Words, vectors and their positions. ``sense`` is a word with two meanings.
+SENSE = Listed("sense", "")
 PART = Buttons("part", "token", ("token", "position", "segment", "sum", "LayerNorm"))
 SEGMENTS: Buttons[SegmentChange] = Buttons("segments", "all 0", ("all 0", "swapped", "left out"))
 ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "moved on by one"))

@@ -59,6 +59,7 @@ class Selection:
     word: str = p.WORD.default
     card: str = p.CARD.default
     part: str = p.PART.default
+    sense: str = p.SENSE.default
     segments: str = p.SEGMENTS.default
     order: str = p.ORDER.default
     similarity: str = p.SIMILARITY.default

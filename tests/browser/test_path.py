@@ -86,11 +86,11 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
     go_to(page, "Lessons", "Embeddings")
     at_page(page, "Embeddings", "Vectors")
     page.get_by_role("button", name=NEXT_STEP).click()
-    at_page(page, "Embeddings", "Sum")
+    at_page(page, "Embeddings", "Like words")
     go_to(page, "Benches", "Head view")
     at_page(page, "Head view")
     way = [("Self-attention", "Map"), ("Self-attention", "Queries and keys"), ("Self-attention", "Values"),
-           ("Embeddings", "Vectors"), ("Embeddings", "Sum")]  # fmt: skip
+           ("Embeddings", "Vectors"), ("Embeddings", "Like words")]  # fmt: skip
     for title, step in reversed(way):
         page.go_back()
         at_page(page, title, step)

@@ -54,9 +54,7 @@ def test_search_finds_what_a_meaning_says_and_nothing_else() -> None:
 
 
 def test_the_terms_of_a_text_are_its_words_the_longest_first() -> None:
-    found = [
-        term.name for term in terms_in("Each **token id** is a name. Tokens, what is softmaxed, and *softmax*.")
-    ]
+    found = [term.name for term in terms_in("Each **token id** is a name. Tokens, what is softmaxed, and *softmax*.")]
     assert found == ["token id", "token", "softmax"]
     assert terms_in("Nothing of the field stands here.") == ()
 

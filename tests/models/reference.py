@@ -99,6 +99,11 @@ class Theirs:
         weight = self.output_projection(layer).get_parameter("weight").data
         return weight if self.family == "gpt2" else weight.T
 
+    def written_by_neurons(self, layer: int) -> Tensor:
+        """The second matrix of a feed-forward network, (d_ff, d): a row is what a neuron writes. Edit it in place."""
+        weight = self.part("output.dense", "ffn.lin2", "mlp.c_proj", "mlp.Wo", layer).get_parameter("weight").data
+        return weight if self.family == "gpt2" else weight.T
+
     def forget_positions(self) -> None:
         """Empty the table of positions; in ModernBERT let no hand turn."""
         name = "embeddings.position_embeddings"

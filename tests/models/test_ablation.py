@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.models import ablation
-from lab.models.ablation import ablate_each_head
+from lab.models.ablation import ablate_each_head, ablate_each_neuron
 from lab.models.interventions import Interventions
 from lab.models.trace import trace
 from tests.checkpoints import HEADS, LAYERS, WIDTH, Family
@@ -49,3 +49,17 @@ def test_a_changed_trace_is_no_start(lab_model: LabModel) -> None:
     changed = trace(lab_model("bert"), SENTENCE, None, Interventions(no_positions=True))
     with pytest.raises(ValueError, match="starts from a plain trace"):
         ablate_each_head(changed)
+
+
+def test_neurons_taken_away_together_are_those_of_single_runs(lab_model: LabModel, family: Family) -> None:
+    model = lab_model(family)
+    plain = trace(model, SENTENCE)
+    for layer in range(model.config.layers):
+        neurons = (0, 7, model.config.ffn_width - 1)
+        found = ablate_each_neuron(plain, layer, neurons)
+        for at, neuron in enumerate(neurons):
+            alone = trace(model, SENTENCE, None, Interventions(zero_neurons=frozenset({(layer, neuron)})))
+            assert (found[at] - alone.output).abs().max() < 1e-4
+            assert not alone.layer(layer).ffn_activation[:, neuron].any()
+    with pytest.raises(ValueError, match="plain trace"):
+        ablate_each_neuron(alone, 0, (1,))

@@ -49,6 +49,17 @@ def test_all_heads_of_a_model_can_be_zeroed_at_once(
     agrees(ours, theirs.run(SENTENCE))
 
 
+def test_zeroing_a_neuron_is_zeroing_what_it_writes(
+    lab_model: LabModel, hugging_face: HuggingFace, family: Family
+) -> None:
+    model, theirs = lab_model(family), hugging_face(family).edited()
+    for neuron in (3, 40):
+        theirs.written_by_neurons(1)[neuron] = 0
+    ours = trace(model, SENTENCE, PAIR, Interventions(zero_neurons=frozenset({(1, 3), (1, 40)})))
+    agrees(ours, theirs.run(SENTENCE, PAIR))
+    _differs(ours, trace(model, SENTENCE, PAIR))
+
+
 def test_the_mean_of_a_head_is_the_mean_over_this_sentence(
     lab_model: LabModel, hugging_face: HuggingFace, family: Family
 ) -> None:

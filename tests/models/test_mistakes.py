@@ -203,8 +203,8 @@ def test_an_intervention_leaves_the_model_as_it_was(lab_model: LabModel, family:
     before = trace(model, SENTENCE, PAIR).hidden_states
     everything = Interventions(
         zero_heads=frozenset({(0, 0)}), mean_heads=frozenset({(0, 1)}), uniform_heads=frozenset({(0, 2)}),
-        blocked=frozenset({(1, 0)}), patches=(Patch(1, 1, torch.zeros(WIDTH)),), no_positions=True,
-        no_segments=True, no_scaling=True, no_output_projection=True, other_gelu=True,
+        zero_neurons=frozenset({(0, 5)}), blocked=frozenset({(1, 0)}), patches=(Patch(1, 1, torch.zeros(WIDTH)),),
+        no_positions=True, no_segments=True, no_scaling=True, no_output_projection=True, other_gelu=True,
     )  # fmt: skip
     trace(model, SENTENCE, PAIR, everything).layer(1)
     assert torch.equal(trace(model, SENTENCE, PAIR).hidden_states, before)
@@ -216,6 +216,7 @@ def test_an_intervention_leaves_the_model_as_it_was(lab_model: LabModel, family:
         (Interventions(zero_heads=frozenset({(LAYERS, 0)})), f"zero_heads: there is no head 0 in layer {LAYERS}"),
         (Interventions(mean_heads=frozenset({(0, HEADS)})), f"mean_heads: there is no head {HEADS} in layer 0"),
         (Interventions(uniform_heads=frozenset({(-1, 0)})), "uniform_heads: there is no head 0 in layer -1"),
+        (Interventions(zero_neurons=frozenset({(0, 9999)})), "zero_neurons: there is no neuron 9999 in layer 0"),
         (Interventions(blocked=frozenset({(0, 99)})), r"blocked: token pair \(0, 99\) is outside the 5 tokens"),
         (Interventions(blocked=frozenset({(-1, 0)})), r"blocked: token pair \(-1, 0\) is outside"),
         (Interventions(blocked=frozenset((2, key) for key in range(5))), "token 2 would have nothing left"),

@@ -54,10 +54,11 @@ def reveal(at: AppTest) -> AppTest:
 
 
 def steps_of(at: AppTest) -> tuple[str, ...]:
-    """The steps of the page, those beside the way last; none where it has none."""
-    row = [control for control in at.segmented_control if control.key == "step"]
-    menu = [control for control in at.menu_button if control.key == "more_steps"]
-    return tuple(dict.fromkeys(step for control in (*row, *menu) for step in control.options))
+    """The steps of the page, those beside the way before the last one; none where it has none."""
+    row = [step for control in at.segmented_control if control.key == "step" for step in control.options]
+    menu = [step for control in at.menu_button if control.key == "more_steps" for step in control.options]
+    way = [step for step in row if step not in menu]
+    return (*way[:-1], *menu, *way[-1:])
 
 
 def turn_to(at: AppTest, step: str) -> AppTest:

@@ -14,11 +14,11 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
-    "Vectors", "Sum", "Lengths", "Segments", "Learned or computed", "Similarity", "Wavelengths", "Shift", "Rotary",
-    "Position lab", "Check",
+    "Vectors", "Like words", "Two meanings", "Position lab", "Learned or computed", "Rotary",
+    "Sum", "Lengths", "Segments", "Similarity", "Wavelengths", "Shift", "Check",
 )  # fmt: skip
 # The steps that show the learner's own tokens, or compute with them.
-OF_TOKENS = ("Vectors", "Sum", "Segments", "Position lab")
+OF_TOKENS = ("Vectors", "Like words", "Two meanings", "Sum", "Segments", "Position lab")
 PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
 
 
@@ -72,6 +72,33 @@ def test_dimensions_out_of_range_are_clamped_and_said() -> None:
     assert "9000 became 193" in words(at)
     at.number_input(key="_first_dimension").set_value(100).run()
     assert at.session_state["first_dimension"] == 100
+
+
+def test_the_neighbours_of_a_day_are_days() -> None:
+    at = open_step("Like words")
+    at.button(key="_try").click().run()
+    assert "“\u2068monday\u2069”" in words(at)
+    days = ("tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+    assert sum(f"“\u2068{day}\u2069”" in words(at) for day in days) == 3
+    at.button(key="_try").click().run()
+    assert "“\u2068two\u2069”, “\u2068four\u2069” and “\u2068five\u2069”" in words(at)
+
+
+def test_a_word_with_two_meanings_is_offered_where_it_is_one_token(offer: Offer) -> None:
+    at = open_step("Two meanings")
+    assert {"March", "bank"} <= set(at.segmented_control(key="sense").options)
+    at.button(key="_try").click().run()
+    assert at.segmented_control(key="sense").value == "bank"
+    cased = open_step("Two meanings", model="lab-gpt2", sense="March")
+    assert "March" not in cased.segmented_control(key="sense").options
+    assert list(open_step("Two meanings", mode="Toy").segmented_control(key="sense").options) == ["from your sentence"]
+
+
+def test_a_word_of_the_learner_s_own_text_stands_beside_its_row_or_its_other_place() -> None:
+    once = open_step("Two meanings", sense="from your sentence", text="The cat sat.", token="3")
+    assert "In the token table, “" in words(once)
+    twice = open_step("Two meanings", sense="from your sentence", text="The cat saw the other cat.", token="3")
+    assert "Both uses of “\u2068cat\u2069” begin with one row" in words(twice)
 
 
 def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:

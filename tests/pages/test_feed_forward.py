@@ -12,10 +12,11 @@ from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
+PLAIN = lab.Interventions()
 PAGE = "8_Feed-forward_and_LayerNorm.py"
 STEPS = (
-    "Order", "Neurons", "Activation", "One neuron", "Excited by", "Writes", "Residual", "LayerNorm",
-    "By hand", "Check",
+    "Order", "Neurons", "Excited by", "In the blank", "Residual", "LayerNorm",
+    "Activation", "One neuron", "Writes", "By hand", "Check",
 )  # fmt: skip
 
 
@@ -99,8 +100,26 @@ def test_a_click_chooses_token_and_neuron() -> None:
     at = open_step("Neurons", first_neuron="101")
     at.session_state["neurons"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
-    reveal(at.segmented_control(key="step").set_value("One neuron").run())
+    go(at, "One neuron")
     assert (at.selectbox(key="_token").value, at.number_input(key="_neuron").value) == (2, 105)
+
+
+def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_without_it_says() -> None:
+    text = "The boys [MASK] playing in the garden."
+    at = open_step("In the blank", text=text, layer="2")
+    neuron = int(at.number_input(key="_neuron").value or 0) - 1
+    model = runs.model("lab-bert")
+    off = lab.Interventions(zero_neurons=frozenset({(1, neuron)}))
+    before, after = (lab.trace(model, text, interventions=each).logits(3).softmax(-1)[0] for each in (PLAIN, off))
+    best = int(before.argmax())
+    assert f"from {before[best].item():.2f} to {after[best].item():.2f}" in words(at)
+    table = next(frame.value for frame in at.dataframe if "excited most by" in frame.value)
+    assert table["change without it"][0] == pytest.approx((after[best] - before[best]).item(), abs=1e-5)
+    assert all(abs(table["change without it"][0]) >= abs(each) for each in table["change without it"])
+    at.button(key="_try").click().run()
+    assert at.number_input(key="_neuron").value != neuron + 1
+    against = "against" if after[best] < before[best] else "for"
+    assert f"the neuron works {against} this word" in words(at)
 
 
 def test_excited_tokens_are_marked_in_their_texts() -> None:

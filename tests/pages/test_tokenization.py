@@ -83,16 +83,16 @@ def test_every_family_draws_every_step(offer: Offer, family: Family) -> None:
     assert at.selectbox(key="model").value == f"tiny-{family}"
 
 
-def test_the_chips_come_after_the_prediction() -> None:
+def test_the_tokens_come_before_the_first_question() -> None:
     at = visit(PAGE, text="The cat sat on the mat because it was tired.")
-    assert not at.metric
-    assert "**Predict.** How many tokens" in words(at)
-    at.radio[0].set_value(2).run()
-    press(at, "Commit and show")
+    assert "These are the tokens of your text" in words(at)
+    assert "**Predict.** Of these words, one stands in the vocabulary as a whole" in words(at)
     assert [(each.label, each.value) for each in at.metric] == [
         ("Characters", "44"), ("Words between spaces", "10"), ("Tokens", "13"),
     ]  # fmt: skip
-    assert "13, as you predicted" in words(at)
+    at.radio[0].set_value(0).run()
+    press(at, "Commit and show")
+    assert "you predicted" in words(at)
 
 
 def test_the_token_table_holds_the_ids_the_model_reads() -> None:

@@ -60,7 +60,7 @@ class NeuronSurvey:
     def __init__(self, model: LoadedModel, texts: Sequence[str]) -> None:
         config = model.config
         self.encodings = tuple(encode(model.tokenizer, config, text) for text in texts)
-        self._batches = list(_equally_long(self.encodings))
+        self._batches = list(equally_long(self.encodings))
         self._places = [(text, token) for text, e in enumerate(self.encodings) for token in range(len(e))]
         self._ids = torch.tensor([token_id for e in self.encodings for token_id in e.token_ids])
         self._spelt = torch.tensor([_spelt(e, token) for e in self.encodings for token in range(len(e))])
@@ -170,7 +170,7 @@ def _spelt(encoding: Encoding, token: int) -> bool:
     return any(char.isalnum() for char in encoding.text[start:end])
 
 
-def _equally_long(encodings: Sequence[Encoding]) -> Iterator[list[int]]:
+def equally_long(encodings: Sequence[Encoding]) -> Iterator[list[int]]:
     """Texts of one length at a time, few enough for memory: no token is padding."""
     lengths: dict[int, list[int]] = {}
     for text, encoding in enumerate(encodings):

@@ -154,6 +154,17 @@ def nearly_silent(shares: Array) -> list[int]:
     return [int(i) for i in np.flatnonzero(shares < np.median(shares) / 10)]
 
 
+@torch.inference_mode()
+def reached_tokens(trace: Trace, layer: int, token: int) -> tuple[int, ...]:
+    """At which tokens the network's activations change when it reads another vector at ``token``: its negative."""
+    of, config = trace.layer(layer), trace.model.config
+    x = ffn_input(of).clone()
+    x[token] = -x[token]
+    after = forward.feed_forward(x, of.weights, config.activation).activation
+    moved = (after - of.ffn_activation).abs().amax(dim=1) > 1e-4
+    return tuple(moved.nonzero().flatten().tolist())
+
+
 def silent(layer: LayerTrace) -> bool:
     """Whether the network adds the same vector to every token, whatever the token: all activations are 0."""
     return not bool(layer.ffn_activation.any())

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lab.analysis.layers.embeddings import SUMMANDS, Array, Gap, Movement, Order, Values, WorkedDimension, lengths
+from lab.analysis.layers.embeddings import SUMMANDS, Array, Gap, Movement, Order, Values, WorkedDimension
 from lab.analysis.layers.positions import similarity, sinusoids, wavelengths
 from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.kinds import Quantity, numeric, ranked, which_holds
@@ -59,19 +59,6 @@ def _twice(encoding: Encoding) -> tuple[int, int] | None:
                 return seen[token_id], place
             seen[token_id] = place
     return None
-
-
-def longest_sum(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
-    """Which token's sum is the longest vector? The margin is a share of the longest."""
-    sizes = lengths(vectors)["sum"]
-
-    def why(place: int, best: int) -> str:
-        tail = ", the longest of all." if place == best else f"; that of token {best + 1} has {sizes[best]:.3f}."
-        return f"Its sum has the length {sizes[place]:.3f}{tail}"
-
-    prompt = "Which token’s sum is the longest vector?"
-    largest = float(sizes.max()) or 1.0
-    return ranked("longest-sum", prompt, (sizes / largest).tolist(), lambda place: named(trace, place), why)
 
 
 def first_text_too(movement: Movement, encoding: Encoding) -> Question | None:
@@ -244,20 +231,3 @@ def nearest_position(rows: Array, position: int) -> Question | None:
     )
     values = [float(cosines[i]) for i in others]
     return ranked("nearest-position", prompt, values, lambda place: f"Position {others[place]}", why)
-
-
-def slowest_wave(width: int, base: float) -> Question | None:
-    """The wavelength of the last pair, from base, width and the formula."""
-    waves = wavelengths(width, base)
-    wrong = {
-        float(waves[0]): "This is the first pair, the fastest.",
-        2 * np.pi * base: "The exponent of the last pair is 2i/d with i = d/2 − 1, a little below 1.",
-        float(waves[-1]) / (2 * np.pi): "This is the number of positions a radian takes; a whole turn has 2π of them.",
-        float(width): "The number of dimensions says nothing about the wavelength alone.",
-    }
-    prompt = (
-        f"Sinusoids with d = {width} and the base {base:,.0f}: after how many positions has the last pair of "
-        f"dimensions, i = {width // 2 - 1}, turned once?"
-    )
-    why = f"2π · {base:,.0f}^({width - 2}/{width}) = {waves[-1]:,.1f}."
-    return numeric("slowest-wave", prompt, (float(waves[-1]), why), wrong, Quantity("{:,.1f}".format))

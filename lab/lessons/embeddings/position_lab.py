@@ -10,10 +10,12 @@ from lab.analysis.layers.embeddings import Gap, Order, new_order, permutation_ga
 from lab.course.words import quoted
 from lab.lessons.embeddings import change_figures as figures
 from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings.change_figures import NO_MASK, WITH, WITHOUT
+from lab.lessons.embeddings import meanings
+from lab.lessons.embeddings.change_figures import WITHOUT
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models.encoding import word_of
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import ORDER
 from lab.ui.quiz import predict
 
@@ -40,7 +42,10 @@ def show_position_lab(view: EmbeddingView) -> None:
         return
     gaps = {name: permutation_gap(trace, order, way) for name, way in ways.items()}
     _draw(view, gaps, order)
-    st.markdown(_explained(view, gaps))
+    meaning(meanings.reordered(trace, order))
+    if order == ORDER.default:
+        why = "tokens that move by one place only keep most of their neighbours. Do the outputs change less?"
+        try_this(why, "Move them on by one", {ORDER: "moved on by one"})
     code(permutation_gap)
 
 
@@ -59,33 +64,3 @@ def _draw(view: EmbeddingView, gaps: dict[str, Gap], order: Order) -> None:
         f"Each token is compared with itself, at its old and at its new place{segment}. The largest number in these "
         f"vectors is {gaps[WITHOUT].largest:.1f}."
     )
-
-
-def _explained(view: EmbeddingView, gaps: dict[str, Gap]) -> str:
-    """What the numbers say, and why."""
-    config = view.trace.model.config
-    if config.causal:
-        told = (
-            f"**Without positions, the outputs do not simply move with their tokens in {view.model}.** Its mask lets a "
-            "token see only what stands before it, and another order puts other tokens before it: the mask itself "
-            "tells where a token stands (Haviv et al. 2022)."
-        )
-        return f"{told} Take the mask away as well, and what differs is rounding: the outputs move with their tokens."
-    if not gaps[WITHOUT].follows:
-        return (
-            f"**Without positions, the outputs do not simply move with their tokens in {view.model}.** In a local "
-            f"layer a token sees only {config.window} tokens to either side, and another order puts other tokens "
-            "there: the mask itself tells which tokens are near. Take the mask away as well, and what differs is "
-            "rounding: the outputs move with their tokens."
-        )
-    told = (
-        f"**Without positions, every output moves with its token**; what differs is rounding in float32. "
-        f"Self-attention adds up over a set of tokens, and every other step in {view.model} looks at one token alone."
-    )
-    if gaps[WITH].follows:
-        return f"{told} With positions, the outputs move with their tokens here, too."
-    if NO_MASK in gaps:
-        told = f"{told} A local layer hides what is far away, but in this order near tokens stay near."
-    where = "the vectors" if view.learned else "how far queries and keys are turned"
-    alone = "" if NO_MASK in gaps else ", and nowhere else"
-    return f"{told} With positions, the numbers change: the order is in {where}{alone}."

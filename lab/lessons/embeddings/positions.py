@@ -21,12 +21,11 @@ from lab.analysis.layers.positions import (
     sinusoids,
 )
 from lab.charts.cells.heatmap import Heatmap
-from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import figures
-from lab.lessons.embeddings.screens import LESSON, EmbeddingView, choose_dimensions
+from lab.lessons.embeddings import figures, meanings
+from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH, SIMILARITY
-from lab.ui.quiz import predict
 
 
 def settings() -> tuple[int, int, float]:
@@ -45,13 +44,12 @@ def show_tables(view: EmbeddingView) -> None:
     """Learned rows beside computed ones."""
     length, width, base = settings()
     own = (
-        f"{view.model} **looks up** a vector for each position in a table that it has learned."
+        f"{view.model} has learned its vectors, as BERT has."
         if view.learned
-        else f"BERT **looks up** a vector for each position in a table that it has learned. {view.model} has no such "
-        "table: it adds no vector for the position. See **Rotary** for what it does."
+        else f"{view.model} has no such table: it adds no vector for the position. See **Rotary** for what it does."
     )
     st.markdown(
-        f"{own} Vaswani et al. **compute** the vector: sines and cosines of the position, the **sinusoids**. Each pair "
+        f"{own} Vaswani et al. compute them: sines and cosines of the position, the **sinusoids**. Each pair "
         "of dimensions has its own speed. Positions count from 0, as in their formula: token 1 stands at position 0."
     )
     _about_offset(view)
@@ -59,7 +57,11 @@ def show_tables(view: EmbeddingView) -> None:
     with _beside(view, partial(figures.learned_table, view.trace, length, first), "learned-positions"):
         draw(partial(figures.sinusoid_table, length, width, base), "sinusoids")
     _cut_rows(view, length)
-    _draw_lengths(view, length, width, base)
+    draw(partial(figures.similarity_by_distance, view.trace, length, width, base), "similarity-by-distance")
+    meaning(meanings.positions(view.trace, length, width, base))
+    if length < PE_LENGTH.most:
+        why = "many more positions. Do near ones stay more alike than far ones?"
+        try_this(why, f"Take {PE_LENGTH.most} positions", {PE_LENGTH: PE_LENGTH.most})
     st.latex(
         r"\begin{aligned} PE_{(pos,\,2i)} & = \sin(pos \cdot \omega_i) \\ PE_{(pos,\,2i+1)} & = \cos(pos \cdot "
         r"\omega_i) \\ \omega_i & = \text{base}^{-2i/d} \end{aligned}"
@@ -121,9 +123,6 @@ def show_similarity(view: EmbeddingView) -> None:
         r"\begin{aligned} & \sin(p\,\omega_i)\sin(q\,\omega_i) + \cos(p\,\omega_i)\cos(q\,\omega_i) \\ & = "
         r"\cos\big((p - q)\,\omega_i\big) \end{aligned}"
     )
-    question = ask.same_distance(width, base)
-    if question is not None and not predict(LESSON, question):
-        return
     with _beside(view, partial(figures.learned_similarity, view.trace, length, measure), "similarity-learned"):
         draw(partial(figures.sinusoid_similarity, length, width, base, measure), "similarity-sinusoids")
     if length > figures.MAP:
@@ -132,6 +131,7 @@ def show_similarity(view: EmbeddingView) -> None:
     _tell_by_distance(sinusoid_similarity(length, width, base, measure)[1], measure)
     if view.learned:
         _tell_learned(learned_similarity(view.trace, length, measure)[1])
+    _draw_lengths(view, length, width, base)
     code(similarity, by_distance)
 
 

@@ -9,10 +9,12 @@ import streamlit as st
 from lab.analysis.layers import rotary
 from lab.course.words import named
 from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import meanings
 from lab.lessons.embeddings import rotary_figures as figures
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models import forward
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import KEY_TOKEN, PE_BASE, PE_LENGTH
 from lab.ui.quiz import predict
@@ -38,6 +40,9 @@ def show_rotary(view: EmbeddingView) -> None:
     if question is not None and not predict(LESSON, question):
         return
     _compare(view, count, base)
+    if base == PE_BASE.default:
+        why = "with a small base all hands turn fast. Does that change what the two words know of each other?"
+        try_this(why, "Take the base 100", {PE_BASE: 100})
     st.latex(
         r"\begin{aligned} R_p\,q \cdot R_r\,k & = q \cdot R_{r-p}\,k \\ \omega_m & = \text{base}^{-2m/d} \end{aligned}"
     )
@@ -83,16 +88,7 @@ def _compare(view: EmbeddingView, count: int, base: float) -> None:
         with place:
             draw(partial(figures.cosines, view.trace, *tokens, way, count, base), f"cosines-{way}")
     draw(partial(figures.by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
-    apart = {}
-    for way in rotary.ways(view.trace):
-        least, largest = rotary.by_offset(rotary.cosines(view.trace, tokens, way, count, base))
-        apart[way] = float((largest - least).max())
-    others = " and ".join(f"up to **{apart[way]:.3f}** with {figures.TITLES[way]}" for way in apart if way != "rotary")
-    st.markdown(
-        f"Along a diagonal the two words are equally far apart. Turned, their cosine is the same all along it: at one "
-        f"offset, no two values differ by more than **{apart['rotary']:.0e}**, which is rounding. It differs by "
-        f"{others}."
-    )
+    meaning(meanings.turned(view.trace, tokens, count, base))
     st.caption(
         "Here the words’ own vectors stand for query and key; a layer multiplies them by its W_Q and W_K first. "
         "Before sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."

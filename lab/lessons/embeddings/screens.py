@@ -15,11 +15,13 @@ from lab.course.words import quoted
 from lab.figures import embeddings as figures
 from lab.figures.embeddings import DIMENSIONS, TOKENS, stretch
 from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import meanings
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
 from lab.ui.parameters import DIMENSION, FIRST_DIMENSION, PART
@@ -101,6 +103,10 @@ def show_vectors(view: EmbeddingView) -> None:
     with right:
         first = choose_dimensions(view.width)
     _draw_rows(view, part, first)
+    meaning(meanings.rows(trace, view.token, part))
+    if view.learned and part != "sum":
+        why = "the sums, with places added. Is a token that comes twice still twice the same?"
+        try_this(why, "Show the sums", {PART: "sum"})
     code(forward.embed)
 
 

@@ -8,14 +8,12 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.layers.positions import frequencies, shift_matrix, sinusoids, wavelengths
-from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import figures
 from lab.lessons.embeddings.positions import settings
-from lab.lessons.embeddings.screens import LESSON, EmbeddingView, signed
+from lab.lessons.embeddings.screens import EmbeddingView, signed
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import PE_SHIFT
-from lab.ui.quiz import predict
 
 
 def show_wavelengths(_view: EmbeddingView) -> None:
@@ -26,8 +24,6 @@ def show_wavelengths(_view: EmbeddingView) -> None:
         "its sine and cosine begin again: the number of positions until then is its **wavelength**."
     )
     st.latex(r"\omega_i = \text{base}^{-2i/d}, \qquad i = 0, 1, \dots, \tfrac{d}{2} - 1")
-    if not predict(LESSON, ask.turns_fastest(width, base)):
-        return
     waves = wavelengths(width, base)
     draw(partial(figures.waves, length, width, base), "waves")
     draw(partial(figures.wavelength_by_dimension, width, base), "wavelengths")

@@ -36,7 +36,7 @@ def parameter_share(config: ModelConfig) -> Question:
     ffn, attention = feed_forward_parameters(config)
     why = f"Feed-forward: {ffn:,}. Attention: {attention:,}."
     ratio = ffn / attention
-    names = ("Attention", "Both about the same", "The feed-forward network")
+    names = ("Attention holds more", "Both hold about as many", "The feed-forward network holds more")
     outcomes = dict(zip(names, (ratio < 0.9, 0.9 <= ratio <= 1.1, ratio > 1.1), strict=True))
     return which_holds("parameter-share", "Which half of a layer holds more of its parameters?", why, outcomes)
 

@@ -13,13 +13,13 @@ from lab.analysis.layers.excitation import Excited, NeuronSurvey, neuron_survey
 from lab.analysis.layers.feed_forward import chance_deviation, most_active, words_written
 from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import checks as ask
-from lab.lessons.feed_forward import figures, reading
+from lab.lessons.feed_forward import figures, meanings
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose
 from lab.models import forward
 from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
-from lab.toy.data import as_text
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import NEURON, TOY
 from lab.ui.quiz import predict
 from lab.ui.selection import Selection
@@ -28,6 +28,7 @@ from lab.ui.toys import runs as toy_runs
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+_FEW = 5  # tokens that a sentence names
 _CONTEXT = 60  # characters of a text on either side of a token
 _GEVA = (
     "Geva et al. (2021, §3) asked people what the 25 texts have in common that excite a neuron most. They asked about "
@@ -69,9 +70,18 @@ def show_excited(view: FeedForwardView) -> None:
         f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} Here, at {view.name}, this "
         f"neuron’s activation is {signed(float(view.layer.ffn_activation[view.token, view.neuron]), 3)}."
     )
-    st.markdown(reading.about_its_tokens(view.neuron, often, common, token))
+    meaning(meanings.about_its_tokens(view.neuron, often, common, token))
     st.markdown(_GEVA)
     _other_neuron(view, survey)
+    code(NeuronSurvey.most_excited)
+
+
+def strongest_tokens(view: FeedForwardView, neuron: int) -> list[str]:
+    """The tokens that excite a neuron most in the short texts, each once, the strongest first; a few of them."""
+    survey, tokenizer = _survey(view), view.trace.model.tokenizer
+    found = survey.most_excited(view.layer.index, neuron)
+    words = [word_of(tokenizer, survey.encodings[each.text].token_ids[each.token]) for each in found if each.value > 0]
+    return list(dict.fromkeys(words))[:_FEW]
 
 
 def _selective(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:
@@ -96,9 +106,7 @@ def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
 
 def _texts(chosen: Selection) -> tuple[str, ...]:
     """The bundled sentences; in toy mode the toy's own."""
-    if chosen.mode != TOY:
-        return bundled_sentences()
-    return tuple(as_text(sentence) for sentence in toy_runs.sentences(chosen).sentences)
+    return toy_runs.texts(chosen) if chosen.mode == TOY else bundled_sentences()
 
 
 def _survey(view: FeedForwardView) -> NeuronSurvey:

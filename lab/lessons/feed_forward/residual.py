@@ -12,7 +12,7 @@ from lab.analysis.layers.feed_forward import active_on_words
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, sublayer_changes
 from lab.figures.choices import CHANGE_COSINE
 from lab.lessons.feed_forward import checks as ask
-from lab.lessons.feed_forward import reading
+from lab.lessons.feed_forward import meanings
 from lab.lessons.feed_forward import residual_figures as figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView, beside_token
@@ -22,20 +22,18 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import DIMENSION, NORM, RESIDUAL
 from lab.ui.quiz import predict
 
 
 def show_residual(view: FeedForwardView) -> None:
     """How much attention and the feed-forward network change each token, beside the same with random weights."""
-    changes, twin = sublayer_changes(view.trace), _untrained(view)
+    changes, twin = sublayer_changes(view.trace), untrained(view)
     before = None if twin is None else sublayer_changes(twin)
     name = view.name
     after_network = changes.relative[:, 1, view.token]
     before_network = None if before is None else before.relative[:, 1, view.token]
-    question = None if before_network is None else ask.more_than_untrained(name, after_network, before_network)
-    if question is not None and not predict(LESSON, question):
-        return
     with beside_token(view):
         measure = RESIDUAL.choose("Measure")
     st.markdown(
@@ -49,12 +47,16 @@ def show_residual(view: FeedForwardView) -> None:
     _draw_changes(view, measure)
     if view.config.layers > 1:  # one layer is no line
         draw(partial(figures.changes_of_token, view.trace, measure, view.token, twin), "changes-of-token")
+    meaning(meanings.beside_untrained(name, after_network, before_network))
     said = (
-        reading.beside_untrained(name, after_network, before_network),
-        reading.much_added(after_network, before_network),
-        reading.silent_for_words(active_on_words(view.trace)),
+        meanings.much_added(after_network, before_network),
+        meanings.silent_for_words(active_on_words(view.trace)),
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
+    if measure != CHANGE_COSINE:
+        try_this(
+            "the direction. Which additions turn the vector most?", "Measure the cosine", {RESIDUAL: CHANGE_COSINE}
+        )
     if before is not None:
         _table(changes, before, view.token)
         st.caption(
@@ -63,7 +65,7 @@ def show_residual(view: FeedForwardView) -> None:
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
 
-def _untrained(view: FeedForwardView) -> Trace | None:
+def untrained(view: FeedForwardView) -> Trace | None:
     """The same text through the same model with random weights; None for a toy, or where that is on screen."""
     model, chosen = view.trace.model.id, view.page.selection
     if model not in runs.model_ids():
@@ -102,6 +104,7 @@ def show_norm(view: FeedForwardView) -> None:
     with beside_token(view):
         dimension = _choose_dimension(view, steps)
     _show_stages(view, steps, where, dimension)
+    meaning(meanings.normalized(where, steps.x, steps.output))
     _show_gain(view, steps, where, dimension)
     code(forward.layer_norm)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -17,18 +16,16 @@ from lab.analysis.layers.feed_forward import (
     share_below_zero,
     silent,
 )
-from lab.analysis.layers.sublayers import sublayer_changes
-from lab.course.words import named, quoted
-from lab.figures.choices import CHANGE_LENGTH
+from lab.course.words import quoted
 from lab.lessons.feed_forward import checks as ask
-from lab.lessons.feed_forward import figures, reading
-from lab.lessons.feed_forward import residual_figures as residual
+from lab.lessons.feed_forward import figures, meanings
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first_neuron
 from lab.models import forward
 from lab.ui import parameters as p
 from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
-from lab.ui.quiz import checks, predict
+from lab.ui.quiz import predict
 
 _LARGEST = 6
 _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
@@ -37,8 +34,6 @@ _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes 
 def show_order(view: FeedForwardView) -> None:
     """What follows what in this layer, and how long the token's vector is after each step."""
     config = view.config
-    if not predict(LESSON, ask.parameter_share(config)):
-        return
     choose_token(view.trace, "Token", view.token)
     draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
     st.caption(f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step.")
@@ -49,8 +44,18 @@ def show_order(view: FeedForwardView) -> None:
         else "**Post-norm**: LayerNorm stands after each sum, so everything that leaves the layer has passed one. "
         "GPT-2’s pre-norm puts LayerNorm before each sublayer and never normalizes the stream between layers."
     )
+    meaning(meanings.layer_order(view.trace, view.layer.index, view.token))
     st.markdown(_on_the_way(view))
+    _other_layer(view)
     code(forward.pre_norm_layer if config.pre_norm else forward.post_norm_layer)
+
+
+def _other_layer(view: FeedForwardView) -> None:
+    """The last layer, or from there the first."""
+    layers = view.config.layers
+    if layers > 1:
+        other = 1 if view.layer.index + 1 == layers else layers
+        try_this("another layer. Does the network add more there, or less?", f"Take layer {other}", {p.LAYER: other})
 
 
 def _no_first_norm(view: FeedForwardView) -> str:
@@ -74,7 +79,7 @@ def _on_the_way(view: FeedForwardView) -> str:
 def _say_silence(view: FeedForwardView) -> None:
     """A layer that answers to nothing, or hardly to words, is named as such."""
     shares = active_on_words(view.trace)
-    said = reading.silent_for_words(shares)
+    said = meanings.silent_for_words(shares)
     if said is not None and view.layer.index in nearly_silent(shares):
         st.info(said, icon=":material/info:")
     if silent(view.layer):
@@ -106,6 +111,7 @@ def show_neurons(view: FeedForwardView) -> None:
             f"In {quoted(view.trace.model.id)} each neuron has a **gate**: a second weighted sum of the same numbers. "
             "What the function gives is multiplied by it, so an activation can be far below 0 (GeGLU, Shazeer 2020)."
         )
+    meaning(meanings.active_neurons(view.trace, view.layer.index, view.token))
     st.markdown(
         f"Over the whole layer, {float((values > 0).float().mean()):.0%} of the {values.numel():,} activations are "
         f"above 0; the largest is {float(values.max()):.2f}. Click a cell to choose its token and neuron. In Python: "
@@ -133,10 +139,7 @@ def show_activation(view: FeedForwardView) -> None:
     """The non-linearity, and where on it this token's neurons lie."""
     choose(view)
     share = share_below_zero(view.layer, view.token)
-    question = ask.below_zero(share, named(view.trace, view.token), view.config.ffn_width)
     _say_silence(view)
-    if question is not None and not silent(view.layer) and not predict(LESSON, question):
-        return
     draw(view.figure(figures.activation), "activation")
     hidden = float(view.layer.ffn_hidden[view.token, view.neuron])
     active = float(bent(view.layer, view.config.activation, view.token)[view.neuron])
@@ -178,9 +181,6 @@ def _in_words(name: str) -> str:
 
 def show_neuron(view: FeedForwardView) -> None:
     """One neuron by hand: dot product, bias, activation."""
-    question = ask.most_exciting_token(view.trace, view.layer, view.neuron)
-    if question is not None and not predict(LESSON, question):
-        return
     choose(view)
     steps = view.steps_of(view.neuron)
     draw(view.figure(figures.neuron_products), "neuron-products")
@@ -222,21 +222,3 @@ def _arithmetic(steps: NeuronSteps) -> str:
         rf"\begin{{aligned}} z &= {hidden} \\[4pt] a &= \text{{{name}}}(z){by} \\ &= {last}{gate} = "
         rf"{steps.output:z.3f} \end{{aligned}}"
     )
-
-
-def show_checks(view: FeedForwardView) -> None:
-    """Questions graded on this text, this layer, this token."""
-    changes = sublayer_changes(view.trace)
-    steps = list(view.norms.values())[-1]
-    largest = np.argsort(-np.abs(steps.x), kind="stable")
-    hidden = view.layer.ffn_hidden[view.token].numpy()
-    near = [int(i) for i in np.argsort(np.abs(hidden - _BENT), kind="stable")[:8]]
-    candidates = (
-        next(filter(None, (ask.neuron_activation(view.trace, view.steps_of(i), view.token, i) for i in near)), None),
-        next(filter(None, (ask.normalized_value(steps, int(i)) for i in largest[:8])), None),
-        ask.shapes(view.config),
-        ask.most_changed(view.trace, changes, view.layer.index),
-        ask.larger_change(view.trace, changes, view.layer.index, view.token),
-    )
-    changed = partial(residual.changes, view.trace, CHANGE_LENGTH, view.token)
-    checks(LESSON, candidates, most=4, figures={"most-changed": changed})

@@ -8,16 +8,18 @@ from collections.abc import Iterator
 
 from lab.course.checks import Option, Question
 from lab.course.words import quoted
+from lab.lessons.tokenization.predictions import pieces_of
 from lab.lessons.tokenization.reading import COUNTABLE, Reading, Word, askable, joined, not_whole, question, spelled
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.wordpiece import WordSteps
 
+_LONG_ENOUGH = 4  # letters of a word that may be mistyped
 _JOINER = "\u200d"  # not printable by itself, but what holds an emoji family together
 
 
 def all_checks(reading: Reading) -> list[Question]:
     """The questions that this text decides, at most three, those about its own words first."""
-    builders = (split_of, unknown_word, case_twins, mark, distinct_ids, added_tokens)
+    builders = (split_of, unknown_word, mistyped, case_twins, mark, distinct_ids, added_tokens)
     asked = (build(reading) for build in builders)
     return [each for each in asked if each is not None][:3]
 
@@ -64,6 +66,27 @@ def _unknown_question(surface: str, word: WordSteps) -> Question | None:
         why = f"Its {len(word.text)} characters share one {token}: words are unknown as a whole."
         options.append(Option(f"{token}, {len(word.text)} times", why))
     return question("unknown", f"What does the model read where you wrote {quoted(surface)}?", options)
+
+
+def mistyped(reading: Reading) -> Question | None:
+    """A letter of a whole word is left out: what does the model read then?"""
+    known = [word.text.strip() for word in reading.words if askable(word) and len(word.pieces) == 1]
+    words = sorted({word for word in known if word.isalpha() and len(word) >= _LONG_ENOUGH}, key=lambda w: (-len(w), w))
+    for word in words:
+        wrong = word[: len(word) // 2] + word[len(word) // 2 + 1 :]
+        pieces = pieces_of(reading.tokenizer, wrong)
+        if len(pieces) > 1:
+            made = f"It becomes {quoted(' · '.join(pieces))}."
+            return question(
+                "mistyped",
+                f"{quoted(word)} is one token. What does the model read if you mistype it as {quoted(wrong)}?",
+                [
+                    Option("Pieces that the vocabulary has", made, correct=True),
+                    Option(f"{quoted(word)} all the same", f"{made} No tokenizer corrects spelling."),
+                    Option("Nothing: the word is left out", f"{made} Every letter is read."),
+                ],
+            )
+    return None
 
 
 def case_twins(reading: Reading) -> Question | None:

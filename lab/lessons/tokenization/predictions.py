@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from tokenizers import Tokenizer, models
 
+from lab.analysis.words.masking import unknown_of
 from lab.course.checks import Option, Question
 from lab.course.words import quoted
 from lab.lessons.tokenization.reading import (
-    COUNTABLE,
     Reading,
     askable,
-    count,
-    hardest,
-    joined,
     not_whole,
     question,
     spelled,
@@ -22,52 +19,29 @@ from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.bpe_rules import read_rules
 from lab.text.tokenizers.wordpiece import WordSteps
 
+# Words that most vocabularies have as a whole, and words that few have.
+_COMMON = ("house", "water", "small", "school", "friend", "night")
+_RARE = ("quizzically", "unfathomable", "bamboozled", "gobbledygook", "hobnobbing", "crinkled")
 
-def token_count(reading: Reading) -> Question | None:
-    """How many tokens will the model read? The wrong options count something else in the same text."""
-    encoding, words = reading.encoding, reading.words
-    if encoding.cut or not words or len(encoding) > COUNTABLE:
+
+def one_token(reading: Reading) -> Question | None:
+    """Which of four words is in the vocabulary as a whole? None of them stands in the text."""
+    typed = " ".join(steps.text for steps in reading.texts).lower()
+    cuts = {word: pieces_of(reading.tokenizer, word) for word in (*_COMMON, *_RARE) if word not in typed}
+    whole = [word for word in _COMMON if len(cuts.get(word, ())) == 1]
+    wrong = [word for word in _RARE if len(cuts.get(word, ())) > 1]
+    if not whole or len(wrong) < 2:
         return None
-    spaced = sum(len(steps.text.split()) for steps in reading.texts)
-    pieces = sum(len(word.pieces) for word in words)
-    added = sum(encoding.special)
-    letters = sum(len(steps.text) for steps in reading.texts)
-    wrong = {
-        spaced: f"{spaced} is the number of words between spaces.",
-        len(words): f"{len(words)} is the number of pre-tokens: words and punctuation marks, none of them split.",
-        pieces: f"{count(pieces, 'token')} from the text; the model adds {added}.",
-        len(words) + added: f"{len(words) + added} would be right if no word were split.",
-        letters: f"{letters} is the number of characters.",
-    }
-    why = f"{count(pieces, 'token')} from the text, {added or 'none'} added by the model."
-    right = Option(str(len(encoding)), why, correct=True)
-    rest = [Option(str(number), reason) for number, reason in wrong.items()]
-    return question("count", "How many tokens will the model read?", [right, *rest])
+    right = Option(quoted(whole[0]), f"It is one token, {quoted(cuts[whole[0]][0])}.", correct=True)
+    rest = [Option(quoted(word), f"It is cut into {quoted(' · '.join(cuts[word]))}.") for word in wrong[:3]]
+    prompt = "Of these words, one stands in the vocabulary as a whole. The others are cut. Which one stays whole?"
+    return question("one-token", prompt, [right, *rest])
 
 
-def piece_count(reading: Reading) -> Question | None:
-    """Into how many pieces is the hardest word split? For texts too long to count."""
-    words = [word for word in reading.words if askable(word)]
-    at = hardest(words)
-    if at is None:
-        return None
-    word = words[at]
-    letters, units = len(spelled(word)), "bytes" if isinstance(word, BpeWord) else "characters"
-    made = f"{quoted(spelled(word))} becomes {joined(word.pieces)}."
-    rivals = [
-        Option(str(len(cut)), f"{made} {len(cut)} would be right {condition}.")
-        for cut, condition in reading.rivals(word)
-    ]
-    return question(
-        "count",
-        f"Into how many pieces does the model split {quoted(spelled(word))}?",
-        [
-            Option(str(len(word.pieces)), made, correct=True),
-            Option("1", f"{made} {not_whole(word)}"),
-            *rivals,
-            Option(str(letters), f"{made} {letters} is the number of its {units}."),
-        ],
-    )
+def pieces_of(tokenizer: Tokenizer, word: str) -> tuple[str, ...]:
+    """The tokens of a word inside a text; empty where the vocabulary cannot build it."""
+    found = tokenizer.encode(f" {word}", add_special_tokens=False)
+    return () if unknown_of(tokenizer) in found.ids else tuple(found.tokens)
 
 
 def first_piece(model: models.WordPiece, word: WordSteps) -> Question | None:

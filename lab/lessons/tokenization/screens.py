@@ -10,6 +10,7 @@ import streamlit as st
 from lab.charts.tokens import tables
 from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
 from lab.course.words import quoted
+from lab.lessons.tokenization import meanings
 from lab.lessons.tokenization import predictions as ask
 from lab.lessons.tokenization.checks import all_checks
 from lab.lessons.tokenization.figures import token_table
@@ -19,20 +20,27 @@ from lab.lessons.tokenization.words import STAGES, special_tokens
 from lab.text.tokenizers.bpe import BpeSteps
 from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.parameters import TEXT
 from lab.ui.quiz import checks, predict
 
+_RARE = "The unhappily overworked photographers rebuilt everything."
 
-def show_tokens(view: TokenizationView) -> bool | None:
-    """The whole input, cut. True while its question waits for an answer."""
+
+def show_tokens(view: TokenizationView) -> None:
+    """The whole input, cut; then what the vocabulary may hold."""
     st.markdown(
         "A model does not read words. It reads **tokens**: pieces of text from a fixed list, its **vocabulary**. "
-        f"The vocabulary of {view.model} has {view.trace.model.config.vocabulary:,} tokens. {_to_count_by(view)}"
+        f"The vocabulary of {view.model} has {view.trace.model.config.vocabulary:,} tokens. These are the tokens of "
+        "your text:"
     )
-    question = ask.token_count(view.reading) or ask.piece_count(view.reading)
-    if question is not None and not predict(LESSON, question):
-        return True
     encoding = view.trace.encoding
     texts = [encoding.text] + ([encoding.pair] if encoding.pair else [])
+    draw_chips(encoding_chips(encoding))
+    st.caption(
+        "Above each chip stands the number of the token, counted from 1; below it the token, where the two differ."
+        + _dashed(view)
+    )
     _figures(
         {
             "Characters": sum(map(len, texts)),
@@ -40,22 +48,13 @@ def show_tokens(view: TokenizationView) -> bool | None:
             "Tokens": len(encoding),
         }
     )
-    draw_chips(encoding_chips(encoding))
-    st.caption(
-        "Above each chip stands the number of the token, counted from 1; below it the token, where the two differ."
-        + _dashed(view)
-    )
+    meaning(meanings.whole_and_cut(view.reading))
+    try_this("longer words. Into how many pieces do they fall?", "Take a sentence with rare words", {TEXT: _RARE})
+    question = ask.one_token(view.reading)
+    if question is not None:
+        predict(LESSON, question)
     rows = partial(token_table, view.trace)
     table(rows(), "tokens", rows)
-    return None
-
-
-def _to_count_by(view: TokenizationView) -> str:
-    """What a learner needs to count the tokens of a text."""
-    encoding = view.trace.encoding
-    own = sum(encoding.special)
-    added = f" The model adds {count(own, 'token')} of its own." if own else ""
-    return f"A common word is one token. So is a punctuation mark. A rarer word is cut into two or more.{added}"
 
 
 def _dashed(view: TokenizationView) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from lab.toy.data import as_text
 from lab.toy.rules import LETTERS, LONGEST, rule_named
 from lab.toy.tasks import task_named
 from lab.ui import runs as shared
@@ -26,6 +27,11 @@ _ASKED = "_train_asked"
 def sentences(chosen: Selection) -> ToyData:
     """The sentences of letters that the sidebar's settings make."""
     return shared.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
+
+
+def texts(chosen: Selection) -> tuple[str, ...]:
+    """The same as they are read."""
+    return tuple(as_text(each) for each in sentences(chosen).sentences)
 
 
 def sentence(chosen: Selection) -> tuple[int, ...]:

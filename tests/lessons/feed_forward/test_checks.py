@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from lab.analysis.layers.feed_forward import NeuronSteps, neuron_steps, share_below_zero
+from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
 from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
 from lab.course.checks import Option, Question
+from lab.lessons.feed_forward import blank_checks as doing
 from lab.lessons.feed_forward import checks as ask
+from lab.models.interventions import Interventions
 from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
 from lab.models.twin import random_twin
@@ -44,7 +47,7 @@ def test_the_half_with_more_parameters_is_the_one_that_has_them() -> None:
     count = {name: size for name, size in parts if name and "LayerNorm" not in name}
     attention = sum(n for name, n in count.items() if name.startswith("attention."))
     assert ask.feed_forward_parameters(model.config) == (sum(count.values()) - attention, attention)
-    assert answer(ask.parameter_share(model.config)).text == "The feed-forward network"
+    assert answer(ask.parameter_share(model.config)).text == "The feed-forward network holds more"
 
 
 def test_sizes_are_those_of_the_tensors(traces: list[Trace]) -> None:
@@ -203,3 +206,27 @@ def test_a_silent_network_asks_nothing_about_itself() -> None:
     assert ask.most_exciting_token(run, layer, 0) is None
     assert ask.most_changed(run, sublayer_changes(run), 0) is None
     assert ask.neuron_activation(run, neuron_steps(layer, run.model.config, 0, 0), 0, 0) is None
+
+
+def test_what_is_asked_about_the_blank_is_done() -> None:
+    model = load_model("lab-bert")
+    text = "The boys [MASK] playing in the garden."
+    run = trace(model, text)
+    off = neurons_off(run, 3, 1)[0]
+    question = doing.one_neuron_off(run, 3, 1, off)
+    assert question is not None
+    after = trace(model, text, None, Interventions(zero_neurons=frozenset({(1, off.neuron)}))).logits(3)
+    kept = after.softmax(-1).max().item() > run.logits(3).softmax(-1).max().item() / 2
+    assert question.options[question.answer].text.startswith("It keeps more" if kept else "It loses more")
+    gone = NeuronOff(off.neuron, off.activation, 0.8, 0.1)
+    asked = doing.one_neuron_off(run, 3, 1, gone)
+    assert asked is not None and asked.options[asked.answer].text.startswith("It loses more")
+    assert doing.one_neuron_off(run, 3, 1, NeuronOff(off.neuron, 1.0, 0.8, 0.4)) is None
+
+
+@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2"])
+def test_another_vector_at_one_token_reaches_that_token_alone(name: str) -> None:
+    run = trace(load_model(name), "She opened the door.")
+    question = doing.another_word(run, 2, 1)
+    assert question is not None and question.options[question.answer].text == "At this token alone"
+    assert len(run) > 3 and (name == "lab-bert" or doing.another_word(trace(run.model, "She"), 2, 0) is None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from tokenizers import Tokenizer
 from lab.course.checks import Option, Question
 from lab.course.words import quoted
 from lab.lessons.tokenization import checks as check
+from lab.lessons.tokenization import meanings
 from lab.lessons.tokenization import predictions as ask
 from lab.lessons.tokenization.reading import Reading, askable, hardest
 from lab.models.encoding import encode
@@ -63,29 +65,34 @@ def word_of(reading: Reading, text: str) -> WordSteps | BpeWord:
     return next(word for word in reading.words if word.text.strip() == text)
 
 
-def test_the_number_of_tokens_is_the_librarys_and_the_others_count_something_else() -> None:
-    question = ask.token_count(read(bert(), TEXT))
-    assert answer(question).text == str(len(bert().encode(TEXT)))
-    assert "words between spaces" in option(question, "6").why
-    assert "pre-tokens" in option(question, "7").why
-    assert question is not None and [each.text for each in question.options] == ["6", "7", "15", "17"]
+@pytest.mark.parametrize("text", [TEXT, "Is the house small?"])
+def test_one_word_is_whole_and_the_others_are_cut_as_the_library_says(text: str) -> None:
+    question = ask.one_token(read(bert(), text))
+    assert question is not None
+    for each in question.options:
+        word = each.text.strip("“\u2068\u2069”")
+        assert word not in text
+        assert (len(bert().encode(word, add_special_tokens=False).ids) == 1) == each.correct
 
 
-def test_a_pair_is_counted_whole() -> None:
-    question = ask.token_count(read(bert(), "The cat sat.", "It was tired."))
-    assert answer(question).text == "11"
-    assert answer(question).why == "8 tokens from the text, 3 added by the model."
+def test_a_mistyped_word_falls_into_the_pieces_that_the_library_finds() -> None:
+    question = check.mistyped(read(bert(), "The garden is small."))
+    assert question is not None and "garden" in question.prompt
+    wrong = re.findall("mistype it as “\u2068(.+?)\u2069”", question.prompt)[0]
+    pieces = bert().encode(wrong, add_special_tokens=False).tokens
+    assert len(pieces) > 1
+    assert all(piece.replace("#", "\\#") in answer(question).why for piece in pieces)
+    assert check.mistyped(read(bert(), "a b c")) is None
 
 
-def test_what_is_too_long_to_count_is_asked_about_one_word() -> None:
-    long = read(bert(), "word " * 50 + "unhappily")
-    cut = read(bert(), TEXT, most=10)
-    assert ask.token_count(long) is None
-    assert ask.token_count(cut) is None
-    question = ask.piece_count(long)
-    assert question is not None and "unhappily" in question.prompt
-    assert answer(question).text == "4"
-    assert option(question, "9").why.endswith("9 would be right if every character were a piece.")
+def test_what_is_whole_and_what_is_cut_is_counted() -> None:
+    said = meanings.whole_and_cut(read(bert(), TEXT))
+    words = read(bert(), TEXT).words
+    cut = [word for word in words if len(word.pieces) > 1]
+    assert f"Of the {len(words)} words and signs" in said and f", {len(words) - len(cut)} are in the vocab" in said
+    assert any(quoted(word.text) in said for word in cut) and "adds 2 tokens" in said
+    assert "The only word of your text is in the vocabulary as it stands" in meanings.whole_and_cut(read(bert(), "cat"))
+    assert "cannot build 1 word" in meanings.whole_and_cut(read(bert(), "cat ☃"))
 
 
 def test_the_first_piece_is_the_longest_start_in_the_vocabulary() -> None:
@@ -179,7 +186,7 @@ def test_gpt2_adds_nothing(gpt2: Tokenizer) -> None:
 
 def test_the_first_sentence_of_the_lab_decides_three_questions() -> None:
     reading = read(bert(), "The cat sat on the mat because it was tired.")
-    assert [question.id for question in check.all_checks(reading)] == ["twins", "distinct-ids", "added"]
+    assert [question.id for question in check.all_checks(reading)] == ["mistyped", "twins", "distinct-ids"]
 
 
 @given(TEXTS, TEXTS)
@@ -189,8 +196,7 @@ def test_whatever_is_asked_is_well_formed_and_true(text: str, pair: str) -> None
     reading = read(bert(), text, pair if pair.strip() else "")
     at = hardest(reading.words)
     assert (at is None) == (not reading.words)
-    count = ask.token_count(reading)
-    assert count is None or answer(count).text == str(len(bert().encode(text, pair if pair.strip() else None)))
+    assert meanings.whole_and_cut(reading).endswith("of its own.")
     for word in reading.words:
         assert isinstance(word, WordSteps)
         first = ask.first_piece(bert().model, word)

@@ -1,4 +1,4 @@
-"""What the feed-forward lesson may say about a model: sentences chosen by its numbers."""
+"""What the figures of the feed-forward lesson mean, in sentences that the learner’s numbers choose."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import numpy as np
 
 from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, nearly_silent
+from lab.analysis.layers.neurons_off import best_word, neuron_off, neurons_off
+from lab.analysis.layers.sublayers import sublayer_changes
+from lab.course.words import quoted, signed
+from lab.models.encoding import word_of
+from lab.models.trace import Trace
 
 # A sublayer adds much to a token when Δ is that many times as long as x.
 MUCH = 10.0
@@ -13,6 +18,8 @@ MUCH = 10.0
 _HALF = 0.5
 # A neuron that is above 0 at more of all tokens than that answers to much of the text.
 _OFTEN = 0.4
+# A probability that changes by less has not changed; by that much or more, the neuron matters.
+_UNCHANGED, _MATTERS = 0.0005, 0.01
 
 
 def beside_untrained(name: str, trained: Array, untrained: Array | None) -> str:
@@ -94,3 +101,59 @@ def layers_named(layers: list[int]) -> str:
     """Layers, given from 0, as text names them: "Layer 2", "Layers 1, 2 and 4"."""
     names = [str(i + 1) for i in layers]
     return f"Layer {names[0]}" if len(names) == 1 else f"Layers {', '.join(names[:-1])} and {names[-1]}"
+
+
+def layer_order(trace: Trace, layer: int, token: int) -> str:
+    """How much the two halves of a layer add to a token, and whether the layer ends with a LayerNorm."""
+    name = quoted(trace.labels[token])
+    attention, network = sublayer_changes(trace).relative[layer, :, token].tolist()
+    more = "the same length" if round(attention, 2) == round(network, 2) else "more" if network > attention else "less"
+    compared = "adds a vector of the same length" if more == "the same length" else f"adds {more} than attention"
+    return (
+        f"In layer {layer + 1}, the feed-forward network {compared} to {name}: {network:.2f} times the length of what "
+        f"was there, attention {attention:.2f} times."
+    )
+
+
+def active_neurons(trace: Trace, layer: int, token: int) -> str:
+    """How many neurons a token excites, and whether its most active one is that of other tokens, too."""
+    active = trace.layer(layer).ffn_activation
+    best = active.argmax(dim=1)
+    neuron, others = int(best[token]), int((best == best[token]).sum()) - 1
+    if float(active[token].max()) <= 0:
+        return f"No neuron of layer {layer + 1} has an activation above 0 at {quoted(trace.labels[token])}."
+    alone = {0: "of no other token", 1: "of one other token, too"}.get(others, f"of {others} other tokens, too")
+    return (
+        f"At {quoted(trace.labels[token])}, {int((active[token] > 0).sum()):,} of {active.shape[1]:,} neurons have an "
+        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {float(active[token, neuron]):.2f}; "
+        f"it is the most active one {alone}."
+    )
+
+
+def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
+    """What becomes of the best word without a neuron, and how many others of its layer do as much."""
+    found, every = neuron_off(trace, place, layer, neuron), neurons_off(trace, place, layer)
+    word = quoted(word_of(trace.model.tokenizer, best_word(trace, place)))
+    if abs(found.change) < _UNCHANGED:
+        told = f"the probability of {word} stays at {found.before:.2f}"
+        so = "Here the neuron hardly matters for this word."
+    else:
+        verb, side = ("falls", "for") if found.change < 0 else ("rises", "against")
+        digits = 2 if f"{found.before:.2f}" != f"{found.after:.2f}" else 4
+        told = f"the probability of {word} {verb} from {found.before:.{digits}f} to {found.after:.{digits}f}"
+        so = f"So here the neuron works {side} this word."
+    moved = sum(abs(each.change) >= _MATTERS for each in every)
+    many = {0: "none changes", 1: "one changes"}.get(moved, f"{moved} change")
+    return (
+        f"Without neuron {neuron + 1:,} of layer {layer + 1}, {told}. {so} Of the {len(every)} neurons that add most "
+        f"at this place, {many} it by {_MATTERS} or more."
+    )
+
+
+def normalized(where: str, x: Array, output: Array) -> str:
+    """What a LayerNorm does to the mean and the spread of one vector."""
+    return (
+        f"The LayerNorm {where} reads numbers with the mean {signed(float(x.mean()))} and the standard deviation "
+        f"{x.std():.2f}. It brings them to 0 and 1. After γ and β they have the mean {signed(float(output.mean()))} "
+        f"and the standard deviation {output.std():.2f}."
+    )

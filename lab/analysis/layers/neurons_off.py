@@ -1,0 +1,104 @@
+"""What a neuron does to the word in the blank: the same run with this neuron set to 0 at every token.
+
+An activation of a neuron says that it fires, not what for. To take it away and look at the prediction is an
+intervention (Geva et al. 2021 read the weights instead). Layers, tokens and neurons count from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lab.analysis.words.predictions import prediction_at
+from lab.models import forward
+from lab.models.ablation import ablate_each_neuron
+from lab.models.encoding import word_of
+from lab.models.memo import once
+from lab.models.trace import Trace
+
+Array = NDArray[np.float64]
+
+# As many neurons of a layer are taken away one by one: those that add most at the place.
+TRIED = 64
+
+
+@dataclass(frozen=True)
+class NeuronOff:
+    """A neuron, its activation at the place, and the probability of the word there with it and without it."""
+
+    neuron: int
+    activation: float
+    before: float
+    after: float
+
+    @property
+    def change(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class WordChange:
+    """A word, and its probability with a neuron and without it."""
+
+    word: str
+    before: float
+    after: float
+
+
+@torch.inference_mode()
+def _without(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> Array:
+    """(k, vocabulary), the probabilities at ``place`` without each of ``neurons``."""
+    last = ablate_each_neuron(trace, layer, neurons)[:, place]
+    logits = forward.vocabulary_logits(last, trace.model.vocabulary_head, trace.model.config)
+    found: Array = logits.double().softmax(-1).numpy()
+    return found
+
+
+def best_word(trace: Trace, place: int) -> int:
+    """The id of the most probable word at ``place``. Raises ValueError for a model without a vocabulary head."""
+    return prediction_at(trace, place, None).best(1)[0]
+
+
+def adds_most(trace: Trace, place: int, layer: int, k: int = TRIED) -> tuple[int, ...]:
+    """The ``k`` neurons that add most at ``place``: by the length of activation times row of W_2, the longest first."""
+    of = trace.layer(layer)
+    lengths = of.ffn_activation[place].abs() * of.weights.w_2.norm(dim=1)
+    return tuple(torch.argsort(lengths, descending=True, stable=True)[:k].tolist())
+
+
+@once
+def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
+    """Each of the neurons of :func:`adds_most` off, alone: what becomes of the best word; the largest change first.
+
+    Raises ValueError for a model without a vocabulary head, and for a run that carries interventions.
+    """
+    found = _each(trace, place, layer, adds_most(trace, place, layer))
+    return tuple(sorted(found, key=lambda each: -abs(each.change)))
+
+
+@once
+def neuron_off(trace: Trace, place: int, layer: int, neuron: int) -> NeuronOff:
+    """The same for one neuron, whichever it is."""
+    return _each(trace, place, layer, (neuron,))[0]
+
+
+def _each(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> tuple[NeuronOff, ...]:
+    word, before = best_word(trace, place), prediction_at(trace, place, None).probabilities
+    after, active = _without(trace, place, layer, neurons)[:, word], trace.layer(layer).ffn_activation[place]
+    return tuple(
+        NeuronOff(neuron, float(active[neuron]), float(before[word]), float(probability))
+        for neuron, probability in zip(neurons, after, strict=True)
+    )
+
+
+@once
+def words_without(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[WordChange, ...]:
+    """The ``k`` most probable words at ``place``, with and without a neuron; the most probable first."""
+    prediction, after = prediction_at(trace, place, None), _without(trace, place, layer, (neuron,))[0]
+    return tuple(
+        WordChange(word_of(trace.model.tokenizer, i), float(prediction.probabilities[i]), float(after[i]))
+        for i in prediction.best(k)
+    )

@@ -1,0 +1,170 @@
+"""Which words have vectors like those of a word: in the table of the vocabulary, and after the last layer.
+
+Likeness is the cosine of the angle between two vectors (Mikolov et al. 2013, §4): 1 for one direction, 0 for a right
+angle. Tokens, layers and ids count from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer, decoders
+
+from lab.analysis.layers.excitation import equally_long
+from lab.analysis.words.masking import unknown_of
+from lab.models import forward
+from lab.models.encoding import encode, word_of
+from lab.models.memo import once
+from lab.models.trace import Trace, inputs, outputs
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+Array = NDArray[np.float32]
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A word whose vector is like another's, and the cosine of the two.
+
+    ``text`` is the sentence it stands in, from 0, where the vector is that of a place in a sentence.
+    """
+
+    word: str
+    cosine: float
+    text: int | None = None
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The nearest words, the nearest first, and what chance gives: the mean cosine with all ``count`` of them."""
+
+    nearest: tuple[Neighbour, ...]
+    mean: float
+    count: int
+
+
+def is_whole(tokenizer: Tokenizer, token_id: int) -> bool:
+    """Whether a token of the vocabulary begins a word and has letters only, at least two of them.
+
+    Some of these are the beginnings of longer words alone: the vocabulary does not tell.
+    """
+    name = word_of(tokenizer, token_id)
+    if isinstance(tokenizer.decoder, decoders.ByteLevel):
+        if not name.startswith("␣"):
+            return False
+        name = name.removeprefix("␣")
+    return len(name) > 1 and name.isalpha()
+
+
+@once
+def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
+    """The ids of the whole words (see :func:`is_whole`); of a vocabulary without any, as a toy's, all but specials."""
+    special = {i for i, token in model.tokenizer.get_added_tokens_decoder().items() if token.special}
+    ids = range(min(len(model.weights.embeddings.token), model.tokenizer.get_vocab_size()))
+    whole = tuple(each for each in ids if is_whole(model.tokenizer, each))
+    return whole or tuple(each for each in ids if each not in special and each != unknown_of(model.tokenizer))
+
+
+@once
+def nearest_in_table(model: LoadedModel, token_id: int, k: int) -> Neighbours:
+    """The ``k`` whole words whose rows of the token table are most like the row of ``token_id``, without itself."""
+    ids = [each for each in vocabulary_words(model) if each != token_id]
+    table = model.weights.embeddings.token
+    cosines = _cosines(_unit(table[ids].numpy()), table[token_id].numpy())
+    return _nearest(cosines, k, lambda at: Neighbour(word_of(model.tokenizer, ids[at]), float(cosines[at])))
+
+
+@dataclass(frozen=True, eq=False)
+class WordPlaces:
+    """The whole words of many texts as the last layer leaves them: unit vectors (m, d), and which token stands where.
+
+    Where no token is a whole word, as in a toy, all tokens but the special ones.
+    """
+
+    vectors: Array
+    token_ids: tuple[int, ...]
+    texts: tuple[int, ...]
+
+
+@once
+@torch.inference_mode()
+def places_in(model: LoadedModel, texts: tuple[str, ...]) -> WordPlaces:
+    """Let ``model`` read ``texts``, and keep the last vector of each whole word."""
+    encodings = tuple(encode(model.tokenizer, model.config, text) for text in texts)
+    words = {each for encoding in encodings for each in encoding.token_ids if is_whole(model.tokenizer, each)}
+    rows: list[tuple[int, int, Array]] = []
+    for batch in equally_long(encodings):
+        ids, segments, positions = (
+            torch.stack(parts) for parts in zip(*(inputs(model, encodings[text]) for text in batch), strict=True)
+        )
+        x = forward.embed(ids, segments, positions, model.weights.embeddings, model.config.norm_eps).output
+        last = outputs(model, forward.run_model(x, model.weights)[-1])
+        for text, vectors in zip(batch, last, strict=True):
+            encoding = encodings[text]
+            for place, token_id in enumerate(encoding.token_ids):
+                if token_id in words or (not words and not encoding.special[place]):
+                    rows.append((token_id, text, vectors[place].numpy()))
+    if not rows:
+        return WordPlaces(np.empty((0, model.config.width), np.float32), (), ())
+    token_ids, numbers, vectors = zip(*rows, strict=True)
+    return WordPlaces(_unit(np.stack(vectors)), tuple(token_ids), tuple(numbers))
+
+
+@once
+def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -> Neighbours:
+    """The ``k`` words whose last vectors somewhere in ``texts`` are most like that of ``token`` in ``trace``.
+
+    Each word counts once, where it is nearest; the word itself is left out, whatever it means there.
+    """
+    model, places = trace.model, places_in(trace.model, texts)
+    cosines = _cosines(places.vectors, trace.output[token].numpy())
+    kept: list[int] = []
+    seen = {trace.token_ids[token]}
+    for at in np.argsort(-cosines, kind="stable"):
+        if len(kept) < k and places.token_ids[at] not in seen:
+            seen.add(places.token_ids[at])
+            kept.append(int(at))
+    found = tuple(
+        Neighbour(word_of(model.tokenizer, places.token_ids[at]), float(cosines[at]), places.texts[at]) for at in kept
+    )
+    return Neighbours(found, float(cosines.mean()) if len(cosines) else 0.0, len(cosines))
+
+
+def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Values:
+    """How like ``token`` of one run and ``other`` of another are in each hidden state, (L+1,).
+
+    The last is that of the outputs, after a final LayerNorm where the model has one. Both runs are of one model.
+    """
+    here = torch.cat([first.hidden_states[:-1, token], first.output[None, token]]).double()
+    there = torch.cat([second.hidden_states[:-1, other], second.output[None, other]]).double()
+    return torch.nn.functional.cosine_similarity(here, there, dim=-1).numpy()
+
+
+def token_twice(token_ids: Iterable[int], token: int) -> int | None:
+    """Where the token at ``token`` stands once more, the first of the other places; None where it does not."""
+    ids = list(token_ids)
+    return next((place for place, each in enumerate(ids) if each == ids[token] and place != token), None)
+
+
+def _nearest(cosines: Values, k: int, of: Callable[[int], Neighbour]) -> Neighbours:
+    best = np.argsort(-cosines, kind="stable")[:k].tolist()
+    return Neighbours(tuple(of(at) for at in best), float(cosines.mean()) if len(cosines) else 0.0, len(cosines))
+
+
+def _unit(rows: Array) -> Array:
+    """(m, d), each row divided by its length; a row of zeros stays."""
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(sizes == 0, 1, sizes), dtype=np.float32)
+
+
+def _cosines(unit: Array, vector: Array) -> Values:
+    """(m,), the cosines of unit rows with ``vector``; 0 for a vector of zeros."""
+    found: Values = unit.astype(np.float64) @ (vector / (np.linalg.norm(vector) or 1.0)).astype(np.float64)
+    return found

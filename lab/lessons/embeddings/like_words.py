@@ -1,0 +1,138 @@
+"""Like words, like vectors: the screens of the embeddings lesson about neighbours in the table and after the layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.words.neighbours import cosine_by_state, nearest_in_table, token_twice
+from lab.course.two_meanings import TWO_MEANINGS, TwoMeanings
+from lab.lessons.embeddings import meanings
+from lab.lessons.embeddings import word_figures as figures
+from lab.lessons.embeddings.meanings import Use
+from lab.lessons.embeddings.screens import EmbeddingView
+from lab.models.encoding import Encoding, encode
+from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
+from lab.text.bundled import bundled_sentences
+from lab.ui import runs
+from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.masking import reading
+from lab.ui.one_head import choose_token
+from lab.ui.parameters import SENSE, TEXT, TOKEN, TOY
+from lab.ui.toys import runs as toy_runs
+
+_DAYS = "He came on Monday with three friends."
+_DAY, _NUMBER = "Monday", "three"
+_PLAIN = Interventions()
+_OWN = "from your sentence"
+
+
+def show_like_words(view: EmbeddingView) -> None:
+    """The words whose rows of the token table are most like that of the chosen one."""
+    choose_token(view.trace, "Token", view.token)
+    draw(partial(figures.near_in_table, view.trace, view.token), "near-in-table")
+    st.caption(
+        "Only tokens that begin a word and have two letters or more are compared. A few of them are the beginnings of "
+        "longer words. The dashed line is the mean over all."
+    )
+    meaning(meanings.like_words(view.trace, view.token))
+    if _of_text(view):
+        _offer_word(view)
+    code(nearest_in_table)
+
+
+def _offer_word(view: EmbeddingView) -> None:
+    """A day of the week, and after it a number."""
+    model = view.trace.model
+    encoding = encode(model.tokenizer, model.config, _DAYS)
+    here = TEXT.chosen() == _DAYS
+    for word, kind in ((_DAY, "day of the week"), (_NUMBER, "number")):
+        place = place_of(encoding, word)
+        if place is not None and not (here and view.token == place):
+            try_this(
+                f"a {kind}. What are the words most like *{word}*?", f"Take *{word}*", {TEXT: _DAYS, TOKEN: place + 1}
+            )
+            return
+
+
+def _of_text(view: EmbeddingView) -> bool:
+    return view.page.selection.mode != TOY
+
+
+def place_of(encoding: Encoding, word: str) -> int | None:
+    """Where ``word`` stands as one token, from 0; capitals do not count. None where it is cut or missing."""
+    spelled = [encoding.text[start:end].strip().lower() for start, end in encoding.offsets]
+    return spelled.index(word.lower()) if word.lower() in spelled else None
+
+
+def offered(model: LoadedModel) -> Mapping[str, TwoMeanings]:
+    """The words that are one token for this model, the same in both sentences, by their names."""
+    found = {}
+    for each in TWO_MEANINGS:
+        encodings = [encode(model.tokenizer, model.config, text) for text in (each.first, each.second)]
+        places = [place_of(encoding, each.word) for encoding in encodings]
+        ids = {e.token_ids[place] for e, place in zip(encodings, places, strict=True) if place is not None}
+        if None not in places and len(ids) == 1:
+            found[each.word] = each
+    return found
+
+
+def show_two_meanings(view: EmbeddingView) -> None:
+    """One token in two sentences: its neighbours after the last layer, and how far the layers take it apart."""
+    known = offered(view.trace.model) if _of_text(view) else {}
+    chosen = SENSE.buttons("Word", [*known, _OWN], next(iter(known), _OWN))
+    uses = _own_uses(view) if chosen == _OWN else uses_of(view.trace.model, known[chosen])
+    texts = _texts(view)
+    places = st.columns(2)
+    for place, use in zip(places, uses, strict=False):
+        with place:
+            st.markdown(reading(use.trace, use.token))
+            draw(partial(figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
+    if len(uses) == 1:
+        with places[1]:
+            st.markdown("The same word in the token table, where no sentence is known:")
+            draw(partial(figures.near_in_table, view.trace, view.token), "near-in-table")
+        meaning(meanings.one_use(uses[0], texts))
+    else:
+        first, second = uses
+        draw(partial(figures.apart_by_state, first.trace, first.token, second.trace, second.token), "apart-by-state")
+        meaning(meanings.two_uses(first, second, texts))
+    count = len(texts) or len(bundled_sentences())
+    st.caption(
+        f"Compared are the last vectors of the words in {count} short texts, each word where it is nearest. The dashed "
+        "line is the mean over all places."
+    )
+    _offer(chosen, list(known))
+    code(cosine_by_state)
+
+
+def _offer(chosen: str, known: list[str]) -> None:
+    """Another word of the list."""
+    other = next((word for word in ("bank", *known) if word in known and word != chosen), None)
+    if other is not None:
+        why = f"*{other}* has two meanings, too. Does the model tell them apart as clearly?"
+        try_this(why, f"Take *{other}*", {SENSE: other})
+
+
+def _texts(view: EmbeddingView) -> tuple[str, ...]:
+    """A toy's own sentences; empty for the lab's."""
+    return () if _of_text(view) else toy_runs.texts(view.page.selection)
+
+
+def uses_of(model: LoadedModel, word: TwoMeanings, changes: Interventions = _PLAIN) -> tuple[Use, ...]:
+    """The word in both of its sentences; a sentence in which it is no token of its own is left out."""
+    traces = [runs.run(model.id, text, "", changes) for text in (word.first, word.second)]
+    places = [place_of(trace.encoding, word.word) for trace in traces]
+    return tuple(Use(trace, place) for trace, place in zip(traces, places, strict=True) if place is not None)
+
+
+def _own_uses(view: EmbeddingView) -> tuple[Use, ...]:
+    """The chosen token of the learner's own text, and where it stands again, if it does."""
+    choose_token(view.trace, "Token", view.token)
+    other = token_twice(view.trace.token_ids, view.token)
+    own = Use(view.trace, view.token)
+    return (own,) if other is None else (own, Use(view.trace, other))

@@ -1,0 +1,200 @@
+"""What the figures of the embeddings lesson mean, in sentences that the learner's numbers choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lab.analysis.layers import rotary
+from lab.analysis.layers.embeddings import Order, parts, permutation_gap
+from lab.analysis.layers.positions import learned_similarity, sinusoid_similarity
+from lab.analysis.words.neighbours import (
+    Neighbour,
+    cosine_by_state,
+    is_whole,
+    nearest_in_table,
+    nearest_in_texts,
+    token_twice,
+)
+from lab.course.checks import MARGIN
+from lab.course.words import beside, quoted, signed
+from lab.lessons.embeddings.change_figures import NO_MASK, WITH, WITHOUT, ways_to_run
+from lab.lessons.embeddings.rotary_figures import TITLES
+from lab.lessons.embeddings.word_figures import NEAREST
+from lab.models.trace import Trace
+from lab.text.bundled import bundled_sentences
+
+# What the vectors of a part are called.
+_NAMES = {"sum": "sums", "LayerNorm": "vectors after LayerNorm"}
+# As many neighbours are named; the figure has more.
+_NAMED = 3
+# Two vectors whose cosine is at least that point nearly the same way.
+_ALIKE = 0.9
+
+
+@dataclass(frozen=True)
+class Use:
+    """A word in a sentence: the run, and the place of its token, from 0."""
+
+    trace: Trace
+    token: int
+
+    @property
+    def word(self) -> str:
+        return quoted(self.trace.labels[self.token])
+
+
+def rows(trace: Trace, token: int, part: str) -> str:
+    """Whether a token that stands in the text twice has one vector twice; ``token`` goes before others.
+
+    ``part`` is one of :func:`lab.analysis.layers.embeddings.parts`.
+    """
+    vectors, special, name = parts(trace)[part], trace.encoding.special, _NAMES.get(part, f"{part} vectors")
+    for place in (token, *range(len(trace))):
+        other = token_twice(trace.token_ids, place)
+        if other is not None and special[place] == special[token]:
+            first, second = sorted((place, other))
+            apart = float(np.abs(vectors[first] - vectors[second]).max())
+            told = (
+                f"their {name} are equal, all {vectors.shape[1]} numbers."
+                if apart == 0
+                else f"their {name} differ, by up to {apart:.2f} in one dimension."
+            )
+            return f"{quoted(trace.labels[place])} is token {first + 1} and token {second + 1}: {told}"
+    return "No token here stands twice. One that did would get the same row of the token table both times."
+
+
+def like_words(trace: Trace, token: int) -> str:
+    """Which rows of the token table are most like that of ``token``, and how like they are."""
+    token_id, word = trace.token_ids[token], quoted(trace.labels[token])
+    found = nearest_in_table(trace.model, token_id, NEAREST)
+    if not found.nearest:
+        return f"The vocabulary has no other word to compare {word} with."
+    named = found.nearest[:_NAMED]
+    cosines = _listed([signed(each.cosine) for each in named])
+    most = (
+        f"Of the other {found.count:,} words, {_words(named)} {'have rows' if len(named) > 1 else 'has the row'} most "
+        f"like that of {word}: {'cosines' if len(named) > 1 else 'cosine'} {cosines}. The mean over all of them is "
+        f"{signed(found.mean)}."
+    )
+    if trace.encoding.special[token]:
+        return f"{most} {word} is a special token, no word: choose another."
+    if not is_whole(trace.model.tokenizer, token_id):
+        return f"{most} {word} is no whole word of two letters or more, so do not expect a meaning here."
+    return f"{most} Whether they also mean something alike is for you to judge."
+
+
+def two_uses(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
+    """One word at two places: how like its vectors still are after the last layer, and which words are near each."""
+    last = float(cosine_by_state(first.trace, first.token, second.trace, second.token)[-1])
+    near = [nearest_in_texts(use.trace, use.token, texts or bundled_sentences(), NEAREST) for use in (first, second)]
+    limit = beside(last, _ALIKE)
+    told = (
+        f"The layers hardly tell the two apart: their cosine is still {limit}."
+        if last >= _ALIKE
+        else f"The layers take the two apart: their cosine falls from 1 to {limit}."
+    )
+    start = f"Both uses of {first.word} begin with one row of the table. {told}"
+    if not all(each.nearest for each in near):
+        return start
+    shared = len({each.word for each in near[0].nearest} & {each.word for each in near[1].nearest})
+    common = {0: "They share none", len(near[0].nearest): "They share all"}.get(shared, f"They share {shared}")
+    return (
+        f"{start} Nearest to the first are {_words(near[0].nearest[:_NAMED])}, to the second "
+        f"{_words(near[1].nearest[:_NAMED])}. {common} of their {len(near[0].nearest)} neighbours."
+    )
+
+
+def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:
+    """A word that stands in the text once: its neighbours in the table, and after the last layer."""
+    table = nearest_in_table(use.trace.model, use.trace.token_ids[use.token], NEAREST).nearest
+    after = nearest_in_texts(use.trace, use.token, texts or bundled_sentences(), NEAREST).nearest
+    if not table or not after:
+        return f"There is no other word to compare {use.word} with."
+    return (
+        f"In the token table, {_words(table[:_NAMED])} are most like {use.word}. After the last layer, in this "
+        f"sentence, {_words(after[:_NAMED])} are. The first list depends on the word alone, the second on what "
+        "stands around it, too."
+    )
+
+
+def reordered(trace: Trace, order: Order) -> str:
+    """What another order of the tokens does to the outputs without positions and with them, and why."""
+    gaps = {name: permutation_gap(trace, order, way) for name, way in ways_to_run(trace).items()}
+    config, name = trace.model.config, quoted(trace.model.id)
+    if not gaps[WITHOUT].follows:
+        if config.causal:
+            mask = (
+                "Its mask lets a token see only what stands before it, and another order puts other tokens before it: "
+                "the mask itself tells where a token stands (Haviv et al. 2022)."
+            )
+        else:
+            mask = (
+                f"In a local layer a token sees only {config.window} tokens to either side, and another order puts "
+                "other tokens there: the mask itself tells which tokens are near."
+            )
+        return (
+            f"Without positions, the outputs do not simply move with their tokens in {name}. {mask} Take the mask away "
+            "as well, and what differs is rounding: the outputs move with their tokens."
+        )
+    told = (
+        "Without positions, **every output moves with its token**; what differs is rounding. Self-attention adds up "
+        f"over a set of tokens, and every other step looks at one token alone: so {name} cannot tell this order from "
+        "the first."
+    )
+    if gaps[WITH].follows:
+        return f"{told} With positions, the outputs move with their tokens here, too."
+    if NO_MASK in gaps:
+        told = f"{told} A local layer hides what is far away, but in this order near tokens stay near."
+    where = "how far queries and keys are turned" if trace.model.weights.embeddings.position is None else "the vectors"
+    alone = "" if NO_MASK in gaps else ", and nowhere else"
+    return f"{told} With positions, the numbers change: the order is in {where}{alone}."
+
+
+def positions(trace: Trace, length: int, width: int, base: float) -> str:
+    """Whether positions that are near have vectors that are alike: learned ones, if there are any, and sinusoids."""
+    _, (_, computed, _) = sinusoid_similarity(length, width, base, "cosine")
+    far = len(computed) // 2
+    told = (
+        f"For **sinusoids** the cosine of neighbours is {signed(computed[1])}, and {far} positions apart it is "
+        f"{signed(computed[far])}: the formula makes near positions {_more_or_less(computed[1] - computed[far])}."
+    )
+    if trace.model.weights.embeddings.position is None:
+        return told
+    _, (_, learned, _) = learned_similarity(trace, length, "cosine")
+    far = len(learned) // 2
+    return (
+        f"For the **learned** vectors of {quoted(trace.model.id)} the mean cosine of neighbours is "
+        f"{signed(learned[1])}, and {far} positions apart it is {signed(learned[far])}: near positions are "
+        f"{_more_or_less(learned[1] - learned[far])}. {told}"
+    )
+
+
+def _more_or_less(more: float) -> str:
+    if abs(more) <= MARGIN:
+        return "about as alike as far ones"
+    return "more alike than far ones" if more > 0 else "less alike than far ones"
+
+
+def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
+    """How far the cosine of two words differs at one distance: turned, and with vectors added."""
+    apart = {}
+    for way in rotary.ways(trace):
+        least, largest = rotary.by_offset(rotary.cosines(trace, tokens, way, count, base))
+        apart[way] = float((largest - least).max())
+    others = " and ".join(f"up to **{signed(apart[way])}** with {TITLES[way]}" for way in apart if way != "rotary")
+    return (
+        "Along a diagonal the two words are equally far apart. Turned, their cosine is the same all along it: at one "
+        f"offset, no two values differ by more than **{apart['rotary']:.0e}**, which is rounding. It differs by "
+        f"{others}. So a turned query and a turned key know how far apart they are, and nothing else of their places."
+    )
+
+
+def _words(found: Sequence[Neighbour]) -> str:
+    return _listed([quoted(each.word) for each in found])
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,49 @@
+"""Words with vectors like those of a word: in the token table, and after the last layer."""
+
+from __future__ import annotations
+
+from lab.analysis.words.neighbours import Neighbours, cosine_by_state, nearest_in_table, nearest_in_texts
+from lab.charts.base.axes import Places, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.charts.marks.lines import lines, settled
+from lab.lessons.embeddings.change_figures import STATES
+from lab.models.trace import Trace
+from lab.text.bundled import bundled_sentences
+
+NEAREST = 8
+
+
+def near_in_table(traced: Trace, token: int) -> Figure:
+    """The words whose rows of the token table are most like that of ``token``; the dashed line is the mean of all."""
+    found = nearest_in_table(traced.model, traced.token_ids[token], NEAREST)
+    return _bars(found, f"Words most like {traced.labels[token]}, in the token table")
+
+
+def near_after_layers(traced: Trace, token: int, texts: tuple[str, ...] = ()) -> Figure:
+    """The words whose last vectors in ``texts`` are most like that of ``token``; dashed: the mean of all places.
+
+    Without any ``texts``, those are the lab's own sentences.
+    """
+    found = nearest_in_texts(traced, token, texts or bundled_sentences(), NEAREST)
+    return _bars(found, f"Words most like {traced.labels[token]} ({token + 1}), after the last layer")
+
+
+def _bars(found: Neighbours, title: str) -> Figure:
+    values = [each.cosine for each in found.nearest]
+    scale = Scale("Cosine", (min(0.0, found.mean, *values), 1.0), ".2f")
+    return bars([each.word for each in found.nearest], values, scale, title=title, reference=found.mean)
+
+
+def apart_by_state(first: Trace, token: int, second: Trace, other: int) -> Figure:
+    """How like one word is to itself in another sentence, or at another place, from the input on."""
+    cosines = cosine_by_state(first, token, second, other)
+    scale = Scale("Cosine", (min(0.0, float(cosines.min())), 1.0))
+    return settled(
+        lines(
+            {"cosine": cosines},
+            Places(STATES, range(len(cosines))),
+            scale,
+            title=f"The two vectors of {first.labels[token]}",
+        )
+    )

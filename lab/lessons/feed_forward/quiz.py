@@ -1,0 +1,82 @@
+"""The last screen of the feed-forward lesson: questions graded on this text, this layer, this token."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from lab.analysis.layers.feed_forward import share_below_zero, silent
+from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
+from lab.analysis.layers.sublayers import sublayer_changes
+from lab.analysis.words.masking import asked_next, mask_of, masked_run, place_to_start, typed_masks
+from lab.course.checks import Question
+from lab.course.words import named
+from lab.figures.choices import CHANGE_LENGTH
+from lab.lessons.feed_forward import blank_checks as doing
+from lab.lessons.feed_forward import checks as ask
+from lab.lessons.feed_forward import residual_figures as residual
+from lab.lessons.feed_forward.residual import untrained
+from lab.lessons.feed_forward.view import LESSON, FeedForwardView
+from lab.models.trace import Trace
+from lab.ui.prediction import cannot_predict
+from lab.ui.quiz import checks
+
+_BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
+
+
+def show_checks(view: FeedForwardView) -> None:
+    """Four of the questions that this run decides."""
+    trace, layer, token = view.trace, view.layer, view.token
+    changes = sublayer_changes(trace)
+    steps = list(view.norms.values())[-1]
+    largest = np.argsort(-np.abs(steps.x), kind="stable")
+    hidden = layer.ffn_hidden[token].numpy()
+    near = [int(i) for i in np.argsort(np.abs(hidden - _BENT), kind="stable")[:8]]
+    share = share_below_zero(layer, token)
+    candidates = (
+        *_about_the_blank(view),
+        doing.another_word(trace, layer.index, token),
+        next(filter(None, (ask.neuron_activation(trace, view.steps_of(i), token, i) for i in near)), None),
+        ask.parameter_share(view.config),
+        _trained(view),
+        None if silent(layer) else ask.below_zero(share, named(trace, token), view.config.ffn_width),
+        next(filter(None, (ask.normalized_value(steps, int(i)) for i in largest[:8])), None),
+        ask.most_changed(trace, changes, layer.index),
+        ask.larger_change(trace, changes, layer.index, token),
+        ask.most_exciting_token(trace, layer, view.neuron),
+        ask.shapes(view.config),
+    )
+    changed = partial(residual.changes, trace, CHANGE_LENGTH, token)
+    checks(LESSON, candidates, most=4, figures={"most-changed": changed})
+
+
+def _about_the_blank(view: FeedForwardView) -> tuple[Question | None, ...]:
+    """What the strongest neuron of this layer does to the word in the blank, where the model predicts words."""
+    blank = None if cannot_predict(view.trace.model) else _blank(view.trace)
+    if blank is None:
+        return ()
+    trace, place = blank
+    found: tuple[NeuronOff, ...] = neurons_off(trace, place, view.layer.index)
+    return (doing.one_neuron_off(trace, place, view.layer.index, found[0]),)
+
+
+def _blank(trace: Trace) -> tuple[Trace, int] | None:
+    """The text with its last word hidden, if none is, or read up to a word; and the place that is asked about."""
+    if trace.model.config.causal:
+        return trace, asked_next(trace.encoding)
+    mask = mask_of(trace.model.tokenizer)
+    if mask is None:
+        return None
+    hidden = place_to_start(trace.encoding, mask[1])
+    places = (*typed_masks(trace.encoding, mask[1]), *hidden)
+    return (masked_run(trace, hidden) if hidden else trace, places[0]) if places else None
+
+
+def _trained(view: FeedForwardView) -> Question | None:
+    """In how many layers training made the network add more."""
+    twin = untrained(view)
+    if twin is None:
+        return None
+    after, before = (sublayer_changes(each).relative[:, 1, view.token] for each in (view.trace, twin))
+    return ask.more_than_untrained(view.name, after, before)

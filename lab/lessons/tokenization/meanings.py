@@ -1,0 +1,28 @@
+"""What the tokens of a text mean, in sentences that the learner's own text chooses."""
+
+from __future__ import annotations
+
+from lab.course.words import quoted
+from lab.lessons.tokenization.reading import Reading, askable, count, hardest, joined, spelled
+from lab.text.tokenizers.wordpiece import WordSteps
+
+
+def whole_and_cut(reading: Reading) -> str:
+    """How many words of the text are tokens as they stand, how the hardest is cut, and what the model adds."""
+    words, own = reading.words, sum(reading.encoding.special)
+    added = f" The model adds {count(own, 'token')} of its own." if own else ""
+    if not words or reading.encoding.cut:
+        return f"The model reads {count(len(reading.encoding), 'token')}.{added}"
+    lost = [word for word in words if isinstance(word, WordSteps) and word.unknown]
+    cut = [word for word in words if len(word.pieces) > 1]
+    whole = len(words) - len(lost) - len(cut)
+    told = (
+        f"Of the {len(words)} words and signs of your text, {whole} {'is' if whole == 1 else 'are'} in the vocabulary"
+    )
+    if len(words) == 1:
+        told = f"The only word of your text is {'' if whole else 'not '}in the vocabulary"
+    shown = [word for word in cut if askable(word)]
+    at = hardest(shown)
+    pieces = "" if at is None else f" {quoted(spelled(shown[at]))} is not: it is cut into {joined(shown[at].pieces)}."
+    gone = f" The vocabulary cannot build {count(len(lost), 'word')}." if lost else ""
+    return f"{told} as {'it stands' if 1 in (len(words), whole) else 'they stand'}.{pieces}{gone}{added}"

@@ -1,0 +1,129 @@
+"""What lesson 8 says of a model: every sentence's numbers counted again, and said only where they hold."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from lab.analysis.layers.excitation import Commonest
+from lab.analysis.layers.feed_forward import active_on_words
+from lab.analysis.layers.neurons_off import neurons_off
+from lab.analysis.layers.sublayers import sublayer_changes
+from lab.lessons.feed_forward import meanings
+from lab.models.interventions import Interventions
+from lab.models.loading import load_model
+from lab.models.trace import trace
+from lab.models.twin import random_twin
+from lab.toy.models import constructed_toy
+
+TEXTS = ("The sleepy cat sat on the mat.", "She gave her brother the book that he wanted.")
+CAT = 4
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_is_odd_about_lab_bert_is_said(text: str) -> None:
+    model = load_model("lab-bert")
+    run, twin = trace(model, text), trace(random_twin(model), text)
+    after, before = (sublayer_changes(each).relative[:, 1, CAT] for each in (run, twin))
+    said = meanings.much_added(after, before)
+    assert said is not None and said.startswith("**This is odd.** Layers 1, 2 and 4 add more than 10 times")
+    assert "With random weights no layer adds that much" in said
+    shares = active_on_words(run)
+    silent = meanings.silent_for_words(shares)
+    assert silent is not None and silent.startswith("**Layer 3 is nearly silent for words**")
+    assert f"{shares[2]:.1%}" in silent and f"{shares.max():.0%}" in silent
+    beside = meanings.beside_untrained("“x”", after, before)
+    for value in (before.min(), before.max(), after.min(), after.max()):
+        assert f"{value:.2f}" in beside
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_nothing_is_called_odd_that_is_not(text: str) -> None:
+    twin = trace(random_twin(load_model("lab-bert")), text)
+    assert meanings.silent_for_words(active_on_words(twin)) is None
+    assert meanings.much_added(sublayer_changes(twin).relative[:, 1, CAT], None) is None
+    assert meanings.silent_for_words(active_on_words(trace(load_model("lab-gpt2"), text))) is None
+    assert meanings.much_added(np.array([20.0, 1.0]), np.array([20.0, 1.0])) is None
+
+
+@pytest.mark.parametrize(
+    ("share", "found", "said"),
+    [
+        (0.181, Commonest(7, 10, 12, 0.015), "12 times as many"),
+        (0.005, Commonest(7, 12, 12, 0.005), "hardly anywhere else"),
+        (0.5, Commonest(7, 2, 12, 0.015), "say little about it"),
+        (0.1, Commonest(7, 2, 12, 0.015), "for you to judge"),
+    ],
+)
+def test_what_the_strongest_tokens_allow_to_be_said(share: float, found: Commonest, said: str) -> None:
+    text = meanings.about_its_tokens(25, share, found, "“to”")
+    assert said in text and "neuron 26" in text.lower() and f"{share:.1%}" in text
+
+
+BLANKS = {"lab-bert": ("The boys [MASK] playing in the garden.", 3), "lab-gpt2": ("She gave her brother the book", 5)}
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(each) for each in re.findall(r"-?\d+\.\d+", text.replace("−", "-"))]
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_without_a_neuron_the_word_s_probability_is_that_of_a_run_without_it(name: str) -> None:
+    model, (text, place) = load_model(name), BLANKS[name]
+    run = trace(model, text)
+    before = run.logits(place).softmax(-1)[0]
+    best = int(before.argmax())
+    for layer in (0, 3):
+        found = neurons_off(run, place, layer)
+        assert len(found) == 64 and [abs(each.change) for each in found] == sorted(
+            (abs(each.change) for each in found), reverse=True
+        )
+        for each in (found[0], found[-1]):
+            off = Interventions(zero_neurons=frozenset({(layer, each.neuron)}))
+            after = trace(model, text, None, off).logits(place).softmax(-1)[0, best].item()
+            assert each.after == pytest.approx(after, abs=1e-5)
+            said = meanings.neuron_in_blank(run, place, layer, each.neuron)
+            change = after - before[best].item()
+            if abs(change) < 0.0005:
+                assert "stays at" in said and "hardly matters" in said
+            else:
+                assert ("falls from" in said and "works for" in said) == (change < 0)
+                assert ("rises from" in said and "works against" in said) == (change > 0)
+                assert _numbers(said)[:2] == pytest.approx([before[best].item(), after], abs=0.006)
+        moved = sum(abs(each.change) >= 0.01 for each in found)
+        assert {0: "none changes", 1: "one changes"}.get(moved, f"{moved} change it") in said
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_what_a_layer_and_a_layer_norm_do_is_told_with_their_numbers(name: str) -> None:
+    run = trace(load_model(name), BLANKS[name][0])
+    for index in (0, 2):
+        layer = run.layer(index)
+        middle = layer.attention_norm if layer.attention_norm is not None else layer.attention_residual
+        network = (layer.ffn_output[2].norm() / middle[2].norm()).item()
+        attention = (layer.attention_output[2].norm() / layer.input[2].norm()).item()
+        said = meanings.layer_order(run, index, 2)
+        assert _numbers(said) == pytest.approx([network, attention], rel=0.02, abs=0.006)
+        assert ("adds more than attention" in said) == (network > attention)
+        active = layer.ffn_activation
+        best = int(active[2].argmax())
+        said = meanings.active_neurons(run, index, 2)
+        if active[2].max() <= 0:
+            assert "No neuron of layer" in said
+            continue
+        assert f"{int((active[2] > 0).sum()):,} of {active.shape[1]:,} neurons" in said
+        assert f"neuron {best + 1:,}" in said
+        others = int((active.argmax(dim=1) == best).sum()) - 1
+        many = {0: "of no other token", 1: "of one other token, too"}
+        assert many.get(others, f"of {others} other tokens, too") in said
+    x = np.array([1.0, 3.0, 8.0])
+    assert _numbers(meanings.normalized("after attention", x, 2 * x))[:4] == pytest.approx(
+        [4, x.std(), 8, 2 * x.std()], abs=0.006
+    )
+
+
+def test_a_layer_without_activations_above_0_is_said_to_have_none() -> None:
+    toy = trace(constructed_toy(4, 6), "a b c")
+    assert "No neuron of layer 1" in meanings.active_neurons(toy, 0, 1)

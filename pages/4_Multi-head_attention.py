@@ -17,13 +17,12 @@ play_head(
     trace,
     {
         "All heads": steps.show_all,
+        "Alike or different": compared.show_two,
         "Concatenate": steps.show_concat,
         "Add up": steps.show_sum,
-        "Lengths": steps.show_norms,
-        "Two heads": compared.show_two,
-        "How many": compared.show_count,
         "One head off": heads_off.show_one,
         "Each head off": heads_off.show_each,
         "Check": steps.show_checks,
     },
+    more={"Lengths": steps.show_norms, "How many": compared.show_count},
 )

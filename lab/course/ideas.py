@@ -16,10 +16,14 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "up.",
     },
     "multi-head-attention": {
-        "Two heads": "Do two heads of a layer do the same work? Put their maps side by side, on one scale.",
+        "Alike or different": "Do two heads of a layer do the same work? Put their maps side by side, on one scale. "
+        "Then one number says how far they are apart.",
+        "One head off": "A map shows where a head looks, not whether the model needs it. So take the head away, and "
+        "see what changes.",
         "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
         "training sets?",
-        "Each head off": "Which heads matter here? Switch off one at a time, and see how much changes.",
+        "Each head off": "Some heads collect from words. Others **park**: nearly all their attention goes where it "
+        "says nothing about the words. Switch off every head, one at a time. Does the model miss those that park?",
     },
     "attention-metrics": {
         "Six numbers": "A model has many heads, and nobody reads all their maps. A number for each head lets you sort "

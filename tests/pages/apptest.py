@@ -54,14 +54,33 @@ def reveal(at: AppTest) -> AppTest:
 
 
 def steps_of(at: AppTest) -> tuple[str, ...]:
-    """The steps of the page; none where it has none."""
-    return tuple(step for control in at.segmented_control if control.key == "step" for step in control.options)
+    """The steps of the page, those beside the way before the last one; none where it has none."""
+    on_the_way = tuple(step for control in at.segmented_control if control.key == "step" for step in control.options)
+    beside = tuple(step for step in beside_the_way(at) if step not in on_the_way)
+    return (*on_the_way[:-1], *beside, *on_the_way[-1:])
+
+
+def beside_the_way(at: AppTest) -> tuple[str, ...]:
+    """The steps that the list "More on this" offers."""
+    at.session_state["more_steps"] = True
+    at.run()
+    offered = tuple(button.label for button in at.button if str(button.key).startswith("_more_"))
+    at.session_state["more_steps"] = False
+    return offered
+
+
+def to(at: AppTest, step: str) -> AppTest:
+    """To a step of a page that is open: by its row, or as a link does where the row lacks it."""
+    row = at.segmented_control(key="step")
+    if step in row.options:
+        return row.set_value(step).run()
+    at.query_params["step"] = step
+    return at.run()
 
 
 def go(at: AppTest, step: str) -> AppTest:
-    """To a step of a page that is open, and past its prediction."""
-    at.segmented_control(key="step").set_value(step).run()
-    reveal(at)
+    """The same, and past its prediction."""
+    reveal(to(at, step))
     assert at.segmented_control(key="step").value == step
     return at
 

@@ -16,7 +16,7 @@ from streamlit.testing.v1.element_tree import Block, Dataframe, Element, Table
 from lab.course.checks import Question
 from lab.course.lessons import LESSONS
 from lab.course.words import plain
-from tests.pages.apptest import visit
+from tests.pages.apptest import steps_of, to, visit
 
 MODES = {
     "bert": {},
@@ -141,10 +141,10 @@ def test_nothing_says_what_is_asked(page: str, mode: str, made: list[Question]) 
     at = visit(page, **MODES[mode])
     asks = {lesson.question for lesson in LESSONS}
     found = []
-    for step in at.segmented_control(key="step").options:
+    for step in steps_of(at):
         for name in ALWAYS_OPEN:
             at.session_state[name] = True
-        at.segmented_control(key="step").set_value(step).run()
+        to(at, step)
         assert not at.exception, at.exception[0].stack_trace
         predictions = asked(at, made, "_predict.")
         for question in [*predictions, *asked(at, made, "_check.")]:

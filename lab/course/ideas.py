@@ -26,12 +26,14 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "says nothing about the words. Switch off every head, one at a time. Does the model miss those that park?",
     },
     "attention-metrics": {
-        "Six numbers": "A model has many heads, and nobody reads all their maps. A number for each head lets you sort "
-        "them. Each of these six says one thing about a map. None says what the head is good for.",
+        "Six numbers": "Each of these six numbers says one thing about a map, and each is good for one decision: "
+        "which head to open next. None says what the head is good for.",
         "By hand": "**Entropy** measures how widely a row is spread: 0 if one key gets everything, most if all keys "
         "get the same. Here you compute it for one row.",
-        "All heads": "Which heads are worth a look? Here is one metric of every head: the rows are layers, the columns "
-        "are heads.",
+        "All heads": "Nobody reads all maps of a model. Which are worth a look? A **metric** turns each map into one "
+        "number, and numbers can be sorted. Below, the rows are layers and the columns are heads.",
+        "Parked heads": "In some heads, nearly all attention rests on tokens that say nothing about the words. One "
+        "number finds these heads. Does it also tell which heads the model can spare?",
         "One layer": "Is this head unusual? Compare it with the other heads of its layer, and with a head that prefers "
         "nothing.",
         "Special tokens": "Some attention says nothing about the words: what goes to special tokens, or to the first "

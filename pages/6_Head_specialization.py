@@ -1,6 +1,6 @@
 """Lesson: head specialization, from parts of speech to names and clusters of heads."""
 
-from lab.lessons.head_specialization import clusters, patterns, survey
+from lab.lessons.head_specialization import clusters, grammar, patterns, survey
 from lab.lessons.head_specialization import screens as steps
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
@@ -19,8 +19,8 @@ play_head(
         "Seven metrics": steps.show_seven,
         "Radar": steps.show_radar,
         "Named patterns": patterns.show_patterns,
-        "Many sentences": survey.show_many,
-        "Clusters": clusters.show_clusters,
+        "Grammar": grammar.show_grammar,
         "Check": patterns.show_checks,
     },
+    more={"Many sentences": survey.show_many, "Clusters": clusters.show_clusters},
 )

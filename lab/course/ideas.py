@@ -49,6 +49,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "content words (*cat*, *sat*) and punctuation.",
         "Seven metrics": "Add up the attention that a head gives to one kind of token, or to one kind of place. That "
         "is a number. Seven of them say what a head looks at, beside a head that prefers nothing.",
+        "Grammar": "A head that prefers nouns may do so by chance. Does any head find **one** word, such as the verb "
+        "that an object belongs to? Then it follows grammar, which no count of kinds shows.",
         "Radar": "Seven numbers make a shape that you take in at a glance. Each axis runs from the lowest head of the "
         "layer to the highest.",
     },

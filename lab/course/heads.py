@@ -40,6 +40,11 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def percent(part: float) -> str:
+    """A share of a whole, and 100% only where it is all of it."""
+    return "more than 99%" if 0.995 <= part < 1 else f"{part:.0%}"
+
+
 def heads(count: int) -> str:
     """“1 head”, “3 heads”."""
     return f"{count} head{'' if count == 1 else 's'}"

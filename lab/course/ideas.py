@@ -20,6 +20,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "Then one number says how far they are apart.",
         "One head off": "A map shows where a head looks, not whether the model needs it. So take the head away, and "
         "see what changes.",
+        "Through several layers": "A layer reads what the layer before it wrote. A token may attend to one that has "
+        "already collected from others. So information can take several steps. Follow it.",
         "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
         "training sets?",
         "Each head off": "Some heads collect from words. Others **park**: nearly all their attention goes where it "

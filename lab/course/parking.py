@@ -28,7 +28,7 @@ def parked_in(trace: Trace, layer: int) -> str:
     most = int(shares.argmax())
     return (
         f"None **parks**, that is, sends nearly all attention of the words (more than {PARKED:.0%}) to {where}. Head "
-        f"{most + 1} comes nearest, with {beside(100 * float(shares[most]), 100 * PARKED, 0)} %."
+        f"{most + 1} comes nearest, with {beside(100 * float(shares[most]), 100 * PARKED, 0)}%."
     )
 
 

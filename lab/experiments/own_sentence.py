@@ -53,8 +53,8 @@ def cases(trace: Trace, tagged: TaggedText, job: Job, doing: Doing) -> tuple[Cas
         if relation != wanted or not all(map(len, places)):
             continue
         named = int(weights[asked].argmax()) if weights[asked].max() > 0 else -1
-        spelt = [tagged.tokens[word].text if word >= 0 else "" for word in (asked, sought, named)]
-        found.append(Case(*spelt, named == sought, int(places[0][0]), int(places[1][0])))
+        start, right, said = (tagged.tokens[word].text if word >= 0 else "" for word in (asked, sought, named))
+        found.append(Case(start, right, said, named == sought, int(places[0][0]), int(places[1][0])))
     return tuple(found)
 
 

@@ -33,8 +33,8 @@ def sorted_heads(values: Values, metric: Metric, even: float) -> str:
     above = int(np.count_nonzero(values > even))
     return (
         f"By this number, {head_name(high)} comes first ({values[high]:.3g}) and {head_name(low)} last "
-        f"({values[low]:.3g}). A head that gives every key the same weight has {even:.3g}; {above} of {values.size} "
-        f"heads are above that. {metric.use}"
+        f"({values[low]:.3g}). A head that gives every key the same weight has {even:.3g}; {above or 'none'} of "
+        f"{values.size} heads {'is' if above < 2 else 'are'} above that. {metric.use}"
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.experiments import grammar as measure
-from lab.experiments.notable import FEW, Doing, Notable
+from lab.experiments.notable import FEW, Notable
 from lab.experiments.own_sentence import Case, cases
 from lab.figures.attention import attention_map
 from lab.lessons.head_specialization import meanings
@@ -56,8 +56,15 @@ def show_grammar(view: OneHead) -> None:
         )
         return
     _table(found)
-    each = found[_relation(found)]
-    _on_this_text(view, each, each.heads[0])
+    try:
+        runs.load_tagger()
+        tagged = pipeline().tag(view.trace.text)
+    except PipelineUnavailable as error:
+        st.warning(escaped(str(error)), icon=":material/extension_off:")
+        return
+    here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
+    at = _relation(found, here)
+    _on_this_text(view, found[at], here[at])
     code(measure.named_words, measure.between_words)
 
 
@@ -77,20 +84,17 @@ def _table(found: tuple[Notable, ...]) -> None:
     )
 
 
-def _relation(found: tuple[Notable, ...]) -> int:
+def _relation(found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
+    """Which relation is drawn; before anybody chose, the first that the text has a case of."""
     names = [each.job.does for each in found]
-    chosen = st.selectbox("Draw the best head that …", names, key=_RELATION)
+    start = next((at for at, found_here in enumerate(here) if found_here), 0)
+    chosen = st.selectbox("Draw the best head that …", names, start, key=_RELATION)
     return names.index(chosen) if chosen in names else 0
 
 
-def _on_this_text(view: OneHead, each: Notable, doing: Doing) -> None:
-    """The head's map with the first pair outlined, and every pair of the text."""
-    try:
-        runs.load_tagger()
-        here = cases(view.trace, pipeline().tag(view.trace.text), each.job, doing)
-    except PipelineUnavailable as error:
-        st.warning(escaped(str(error)), icon=":material/extension_off:")
-        return
+def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
+    """The best head's map with one pair outlined, and every pair of the text."""
+    doing = each.heads[0]
     if here:
         first = next((case for case in here if case.right), here[0])
         draw(partial(attention_map, view.trace, doing.layer, doing.head, first.query, first.key), "grammar-map")

@@ -8,7 +8,7 @@ from lab.analysis.heads.comparing import HeadSum, attention_parameters, divisors
 from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import Values
 from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.heads import head_name, resting_place
+from lab.course.heads import head_name, percent, resting_place
 from lab.course.kinds import Quantity, numeric
 from lab.course.words import named
 from lab.models.config import ModelConfig
@@ -99,9 +99,9 @@ def parked_or_busy(trace: Trace, effects: Values, measured: str) -> Question | N
         Option("both are about equal", told, correct=larger is None),
     ]
     prompt = (
-        f"{head_name(rest).capitalize()} sends {shares[rest]:.0%} of the words’ attention to {resting_place(trace)}, "
-        f"{head_name(busy)} {shares[busy]:.0%}. Switch off one, then the other, and look at {measured}. Which change "
-        "is larger?"
+        f"{head_name(rest).capitalize()} sends {percent(float(shares[rest]))} of the words’ attention to "
+        f"{resting_place(trace)}. {head_name(busy).capitalize()} sends {percent(float(shares[busy]))}. Switch off one, "
+        f"then the other, and look at {measured}. Which change is larger?"
     )
     return Question("parked-or-busy", prompt, tuple(options))
 

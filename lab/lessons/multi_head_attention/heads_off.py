@@ -15,7 +15,7 @@ from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import Candidate, Prediction
-from lab.course.heads import Head, head_name, resting_place
+from lab.course.heads import Head, head_name, percent, resting_place
 from lab.course.parking import worth
 from lab.course.words import escaped, quoted, share
 from lab.figures.mistakes import moved_by_layer
@@ -76,8 +76,8 @@ def _try_a_parked_head(now: Scene) -> None:
     at: Head = (int(least[0]), int(least[1])) if there else (int(most[0]), int(most[1]))
     where = f"of the words’ attention on {resting_place(now.trace)}"
     try_this(
-        f"{head_name(at).capitalize()} has {shares[at]:.0%} {where}, {'the least' if there else 'the most'} of all "
-        "heads. Does more change without it, or less?",
+        f"{head_name(at).capitalize()} has {percent(float(shares[at]))} {where}, "
+        f"{'the least' if there else 'the most'} of all heads. Does more change without it, or less?",
         f"Switch off {head_name(at)}",
         {LAYER: at[0] + 1, HEAD: at[1] + 1},
     )

@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from lab.analysis.flow.influence import Tree
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_sum, layer_divergence
 from lab.course.heads import Head, head_name
@@ -82,6 +83,24 @@ def added(trace: Trace, layer: int, token: int) -> str:
         f"$W_O$ writes what every head found into the same {trace.model.config.width} dimensions, and there they add "
         f"up. To {named(trace, token)}, head {long + 1} adds the longest vector ({lengths[long]:.2f}), head "
         f"{short + 1} the shortest ({lengths[short]:.2f})."
+    )
+
+
+def strongest_path(trace: Trace, tree: Tree, layer: int, depth: int) -> str:
+    """The path of an influence tree whose weights have the largest product, from ``layer`` (from 0) ``depth`` down."""
+    last = np.flatnonzero(tree.depth == tree.depth.max())
+    best = int(last[tree.product[last].argmax()])
+    path = [int(tree.token[node]) for node in tree.path(best)]
+    end = "at the input" if depth == layer + 1 else f"after layer {layer + 1 - depth}"
+    told = " ← ".join(named(trace, token) for token in path)
+    others = len(set(path)) - 1
+    via = (
+        "It stays with itself" if others == 0 else f"It leads through {others} other token{'' if others == 1 else 's'}"
+    )
+    return (
+        f"The strongest path drawn ends {end}: {told}. {via}; its weights multiply to {tree.product[best]:.2g}. So "
+        "what reaches a token may come in several steps. This follows attention weights alone: it says what could "
+        "arrive, not what the model uses."
     )
 
 

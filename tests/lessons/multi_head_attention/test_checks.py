@@ -72,7 +72,7 @@ def test_parked_or_busy_compares_the_two_ends_of_the_parked_share() -> None:
         effects[larger], effects[smaller] = 0.8, 0.2
         question = ask.parked_or_busy(trace, effects, "it")
         assert answer(question).text == f"that without layer {larger[0] + 1}, head {larger[1] + 1}"
-        assert question is not None and all(f"{shares[at]:.0%}" in question.prompt for at in (rest, busy))
+        assert question is not None and f"{shares[busy]:.0%}" in question.prompt
     effects[rest], effects[busy] = 0.8, 0.66
     assert ask.parked_or_busy(trace, effects, "it") is None
 

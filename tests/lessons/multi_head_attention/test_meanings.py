@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 import lab
+from lab.analysis.flow.reading import Reading, tree_down
 from lab.course.examples import EXAMPLES
 from lab.course.words import plain, share
 from lab.lessons.multi_head_attention import meanings
@@ -112,3 +113,17 @@ def test_every_family_and_a_single_token(family: Family, tiny_checkpoint: TinyCh
             meanings.added(traced, 0, 0), meanings.one_off(traced, (0, 0), None, None),
         ):  # fmt: skip
             assert "nan" not in plain(said).replace("finance", "") and said.endswith(".")
+
+
+def test_the_strongest_path_is_the_best_of_all_short_ones(trace: Trace) -> None:
+    """With as many targets as there are tokens nothing is left out, so a search over all paths finds it, too."""
+    n, token = len(trace), len(trace) - 1
+    tree = tree_down(trace, Reading(None, residual=True), 1, token, n, 2)
+    mixed = [maps_of(trace, layer).mean(0) / 2 + np.eye(n) / 2 for layer in (0, 1)]
+    products = mixed[1][token][:, None] * mixed[0]  # (middle, end)
+    middle, end = np.unravel_index(int(products.argmax()), products.shape)
+    said = meanings.strongest_path(trace, tree, 1, 2)
+    path = [int(place) - 1 for place in re.findall(r"\((\d+)\)", said)]
+    assert products[path[1], path[2]] == pytest.approx(products[middle, end], rel=1e-4)
+    assert path[0] == token and "at the input" in said
+    assert f"multiply to {products.max():.2g}" in said

@@ -1,6 +1,6 @@
 """Lesson: multi-head attention, from the heads of a layer to what one head is worth."""
 
-from lab.lessons.multi_head_attention import compared, heads_off
+from lab.lessons.multi_head_attention import compared, heads_off, several_layers
 from lab.lessons.multi_head_attention import screens as steps
 from lab.lessons.multi_head_attention.head_choice import number_of_heads
 from lab.ui.drawing import take_click
@@ -17,13 +17,16 @@ play_head(
     trace,
     {
         "All heads": steps.show_all,
+        "Alike or different": compared.show_two,
         "Concatenate": steps.show_concat,
         "Add up": steps.show_sum,
-        "Lengths": steps.show_norms,
-        "Two heads": compared.show_two,
-        "How many": compared.show_count,
         "One head off": heads_off.show_one,
         "Each head off": heads_off.show_each,
         "Check": steps.show_checks,
+    },
+    more={
+        "Through several layers": several_layers.show_layers,
+        "Lengths": steps.show_norms,
+        "How many": compared.show_count,
     },
 )

@@ -1,6 +1,6 @@
 """Lesson: attention metrics, from a head's map to six numbers that can be compared."""
 
-from lab.lessons.attention_metrics import limits
+from lab.lessons.attention_metrics import limits, parked
 from lab.lessons.attention_metrics import screens as steps
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
@@ -9,19 +9,23 @@ from lab.ui.play import chosen_run, play_head
 
 page = open_lesson("5_Attention_metrics.py")
 trace = chosen_run(page)
-take_click(steps.ALL_HEADS, {LAYER: "q", HEAD: "k"})
+for chart in (steps.ALL_HEADS, parked.PARKED):
+    take_click(chart, {LAYER: "q", HEAD: "k"})
 play_head(
     page,
     trace,
     {
+        "All heads": steps.show_all,
         "Two heads": steps.show_two,
         "Six numbers": steps.show_six,
         "By hand": steps.show_by_hand,
-        "All heads": steps.show_all,
+        "Parked heads": parked.show_parked,
+        "Check": steps.show_checks,
+    },
+    more={
         "One layer": steps.show_layer,
         "Special tokens": limits.show_specials,
         "Threshold": limits.show_threshold,
         "Length": limits.show_length,
-        "Check": steps.show_checks,
     },
 )

@@ -1,7 +1,7 @@
 """Lesson: head specialization, from parts of speech to names and clusters of heads."""
 
 from lab.experiments.notable import grammar_head
-from lab.lessons.head_specialization import clusters, patterns, survey
+from lab.lessons.head_specialization import clusters, grammar, patterns, survey
 from lab.lessons.head_specialization import screens as steps
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
@@ -20,9 +20,9 @@ play_head(
         "Seven metrics": steps.show_seven,
         "Radar": steps.show_radar,
         "Named patterns": patterns.show_patterns,
-        "Many sentences": survey.show_many,
-        "Clusters": clusters.show_clusters,
+        "Grammar": grammar.show_grammar,
         "Check": patterns.show_checks,
     },
+    more={"Many sentences": survey.show_many, "Clusters": clusters.show_clusters},
     first=grammar_head,
 )

@@ -60,7 +60,7 @@ def test_a_metric_is_an_entry_and_its_card(copy: Path) -> None:
         "\ndef _smallest(cells: Cells) -> Measured:\n"
         "    return cells.weights.min(-1), cells.scaled.min(-1)\n\n\n"
         "METRICS = (\n"
-        '    Metric("smallest", "Smallest weight", _smallest, "m", "m", "weight", 1, 1, "High: all.", "Note."),\n'
+        '    Metric("smallest", "Smallest weight", _smallest, "m", "m", "", 1, 1, "High: all.", "Note.", "Use."),\n'
     ))  # fmt: skip
     edit(copy / "lab/course/metric_cards.py", '    "confidence_max": _largest,\n', (
         '    "confidence_max": _largest,\n    "smallest": lambda parts, corrected: "m = 0",\n'

@@ -28,18 +28,26 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "up.",
     },
     "multi-head-attention": {
-        "Two heads": "Do two heads of a layer do the same work? Put their maps side by side, on one scale.",
+        "Alike or different": "Do two heads of a layer do the same work? Put their maps side by side, on one scale. "
+        "Then one number says how far they are apart.",
+        "One head off": "A map shows where a head looks, not whether the model needs it. So take the head away, and "
+        "see what changes.",
+        "Through several layers": "A layer reads what the layer before it wrote. A token may attend to one that has "
+        "already collected from others. So information can take several steps. Follow it.",
         "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
         "training sets?",
-        "Each head off": "Which heads matter here? Switch off one at a time, and see how much changes.",
+        "Each head off": "Some heads collect from words. Others **park**: nearly all their attention goes where it "
+        "says nothing about the words. Switch off every head, one at a time. Does the model miss those that park?",
     },
     "attention-metrics": {
-        "Six numbers": "A model has many heads, and nobody reads all their maps. A number for each head lets you sort "
-        "them. Each of these six says one thing about a map. None says what the head is good for.",
+        "Six numbers": "Each of these six numbers says one thing about a map, and each is good for one decision: "
+        "which head to open next. None says what the head is good for.",
         "By hand": "**Entropy** measures how widely a row is spread: 0 if one key gets everything, most if all keys "
         "get the same. Here you compute it for one row.",
-        "All heads": "Which heads are worth a look? Here is one metric of every head: the rows are layers, the columns "
-        "are heads.",
+        "All heads": "Nobody reads all maps of a model. Which are worth a look? A **metric** turns each map into one "
+        "number, and numbers can be sorted. Below, the rows are layers and the columns are heads.",
+        "Parked heads": "In some heads, nearly all attention rests on tokens that say nothing about the words. One "
+        "number finds these heads. Does it also tell which heads the model can spare?",
         "One layer": "Is this head unusual? Compare it with the other heads of its layer, and with a head that prefers "
         "nothing.",
         "Special tokens": "Some attention says nothing about the words: what goes to special tokens, or to the first "
@@ -55,6 +63,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "content words (*cat*, *sat*) and punctuation.",
         "Seven metrics": "Add up the attention that a head gives to one kind of token, or to one kind of place. That "
         "is a number. Seven of them say what a head looks at, beside a head that prefers nothing.",
+        "Grammar": "A head that prefers nouns may do so by chance. Does any head find **one** word, such as the verb "
+        "that an object belongs to? Then it follows grammar, which no count of kinds shows.",
         "Radar": "Seven numbers make a shape that you take in at a glance. Each axis runs from the lowest head of the "
         "layer to the highest.",
     },

@@ -121,13 +121,14 @@ LESSONS = (
         page="pages/4_Multi-head_attention.py",
         title="Multi-head attention",
         icon=":material/grid_view:",
-        minutes=25,
+        minutes=30,
         question="Why several heads, and what becomes of them?",
         objectives=(
             "read all heads of a layer side by side and say how far two of them are apart",
             "take the attention output apart into what each head adds, and show that it adds up",
             "compute how many parameters the heads of a layer have, and what another number of heads changes",
             "switch a head off in the right place and measure what it changes",
+            "find the heads that park their attention, and see whether the model misses them",
         ),
         reading=(
             "Vaswani et al. 2017, Attention is all you need, §3.2.2",
@@ -145,13 +146,14 @@ LESSONS = (
         page="pages/5_Attention_metrics.py",
         title="Attention metrics",
         icon=":material/straighten:",
-        minutes=22,
+        minutes=28,
         question="What can one number say about a head?",
         objectives=(
             "compute six metrics of a head from its map, and the entropy of one row by hand",
             "compare a head with its layer and with a head that prefers nothing",
             "say which metrics move with the length of the text, and correct them",
             "say what special tokens and a threshold do to a metric",
+            "set the share that a head parks beside what changes without it, and claim no more than the numbers do",
         ),
         reading=(
             "Golshanrad & Faghih 2024, From attention to assurance",
@@ -167,13 +169,14 @@ LESSONS = (
         page="pages/6_Head_specialization.py",
         title="Head specialization",
         icon=":material/category:",
-        minutes=22,
+        minutes=28,
         question="Do heads have jobs, and how sure can you be?",
         objectives=(
             "measure how much of a head’s attention goes to function words, names or far tokens",
             "divide by what a head without preference would give, and say why that matters",
             "read a radar of a head, and say what a layer’s minimum and maximum do to it",
             "name a head only where its score is clearly above chance",
+            "say which head finds the verb of an object, how often, and what chance gives",
             "cluster heads over many sentences, and say whether other sentences would give the same clusters",
         ),
         reading=(

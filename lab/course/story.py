@@ -80,7 +80,7 @@ STORIES: Mapping[str, Story] = {
         (
             "A metric turns a map into one number. Then heads can be sorted.",
             "A number says little alone. Set it beside the other heads, and beside a head that prefers nothing.",
-            "Length, special tokens and thresholds move a metric, too. So compare like with like.",
+            "One number finds the heads that park their attention. Whether they matter, only switching them off shows.",
         ),
         "A metric says how a head spreads its attention, not what the head is good for.",
     ),
@@ -90,7 +90,8 @@ STORIES: Mapping[str, Story] = {
         (
             "Add up a head’s attention by kinds of words, or by distance: that is what it looks at.",
             "A share means something beside the base rate, what a head without preference gives.",
-            "A head deserves a name where its score is clearly above chance, over many sentences.",
+            "A head deserves a name where its score is clearly above chance, over many sentences. So it is with "
+            "grammar.",
         ),
         "Before you name a head, ask what chance would give.",
     ),

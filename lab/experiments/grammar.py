@@ -148,10 +148,15 @@ def word_attention(traced: Trace, owner: NDArray[np.int64], words: int, pieces: 
 
     ``owner`` says of which word each token is a piece, as :func:`encode_words` does.
     """
+    return np.concatenate([between_words(each, owner, words, pieces) for each in layer_groups(traced)])
+
+
+def between_words(attention: Weights, owner: NDArray[np.int64], words: int, pieces: Pieces = "mean") -> Weights:
+    """The same of any heads, (k, tokens, tokens) -> (k, words, words)."""
     belongs = (owner == np.arange(words)[:, None]).astype(np.float32)
     reads = np.where(belongs.cumsum(1) == 1, belongs, 0) if pieces == "first" else belongs
     reads = reads / np.maximum(reads.sum(1, keepdims=True), 1)
-    return np.concatenate([reads @ attention @ belongs.T for attention in layer_groups(traced)])
+    return reads @ attention @ belongs.T
 
 
 def best_offset(distances: Sequence[int]) -> tuple[int, float]:

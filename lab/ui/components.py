@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from lab.charts.components import script, style
+from lab.charts.components.influence_tree import TreeChart
+from lab.ui.drawing import show_numbers
 
 
 def mount(name: str, payload: bytes, key: str, *, states: Sequence[str] = ()) -> dict[str, Any]:
@@ -27,6 +29,13 @@ def mount(name: str, payload: bytes, key: str, *, states: Sequence[str] = ()) ->
     callbacks: dict[str, Any] = {f"on_{state}_change": _rerun for state in states}
     result = _component(name)(key=key, data=payload, **callbacks)
     return {state: result.get(state) for state in states}
+
+
+def draw_tree(call: partial[TreeChart], key: str = "influence-tree") -> None:
+    """Show an influence tree with its numbers."""
+    chart = call()
+    mount("influence_tree", chart.payload, key)
+    show_numbers(chart.table, key, call)
 
 
 @cache

@@ -72,6 +72,27 @@ def draw_plotly(call: partial[Plotted], key: str) -> None:
     show_numbers(plotted.table, key, call)
 
 
+def draw_sankey(call: partial[Plotted], key: str) -> None:
+    """The same for a Sankey diagram, whose labels stand upon its bands."""
+    _clear_labels()
+    draw_plotly(call, key)
+
+
+def _clear_labels() -> None:
+    """A rim in the page's own colour around each label, wide enough that no band strikes through it.
+
+    Plotly draws labels upon the bands, with a shadow of one pixel in a colour of its own choice.
+    """
+    paper, ink = (
+        f"light-dark({st.get_option(f'theme.light.{name}')}, {st.get_option(f'theme.dark.{name}')})"
+        for name in ("backgroundColor", "textColor")
+    )
+    st.html(
+        "<style>.js-plotly-plot .sankey .node-label { paint-order: stroke; stroke-width: 6px; stroke-linejoin: round; "
+        f"stroke: {paper}; fill: {ink} !important; text-shadow: none !important; }}</style>"
+    )
+
+
 def show_numbers(
     make_table: Callable[[], pd.DataFrame],
     key: str,

@@ -38,7 +38,7 @@ def choose_metric() -> Metric:
     """The metric of a step; below it what it says."""
     name = METRIC.choose("Metric")
     metric = next(metric for metric in METRICS if metric.name == name)
-    st.markdown(f"{metric.reading} {metric.note}")
+    st.markdown(f"{metric.reading} *{metric.use}* {metric.note}")
     return metric
 
 

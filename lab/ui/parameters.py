@@ -191,6 +191,7 @@ RENAMED: Mapping[str, Parameter[str]] = {CHANGE.name: RESIDUAL}
 # What these values were called in links made before: the old name, and the new one.
 _NAMES_BEFORE = {
     "Focus (entropy)": "Spread (entropy)",
+    "Distribution (median)": "Typical weight (median)",
     "Uniformity (standard deviation)": "Unevenness (standard deviation)",
     "Bag of words in the sentence": "Bag of words",
 }

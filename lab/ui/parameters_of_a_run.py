@@ -10,6 +10,10 @@ import streamlit as st
 from lab.course.words import quoted
 from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
 
+# What steps were called in links made before.
+RENAMED_STEPS = {
+    "Two heads": "Alike or different",
+}
 # The step that the URL named when the page was drawn last.
 _STEP_IN_URL = "_step_in_url"
 _MORE = "more_steps"
@@ -113,6 +117,8 @@ class Step(Name):
     def choose(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu."""
         asked, every = st.query_params.get(self.name), (*names, *more)
+        if asked not in every:
+            asked = RENAMED_STEPS.get(asked or "", asked)
         if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in every:
             # A link or the browser's Back names it, or it was another page's.
             self.set(asked if asked is not None and asked in every else names[0])

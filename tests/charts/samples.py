@@ -25,6 +25,7 @@ from lab.charts.marks.curve import curve
 from lab.charts.marks.lines import lines
 from lab.charts.marks.marked import marked_lines
 from lab.charts.marks.plan import Box, plan
+from lab.charts.marks.scatter import scatter
 from lab.figures.axes import KEY, QUERY, WEIGHT
 from lab.models.trace import Trace
 
@@ -89,6 +90,10 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
             title="Steps", value_title="Length",
         ),
         "lines": lines({labels[0]: signed[0], "b": signed[0][:2]}, Places("Step"), Scale("Loss"), title="Loss"),
+        "scatter": scatter(
+            labels, (matrix(1, count)[0], signed[0]), (Scale("Share", (0.0, 1.0), ".2f"), Scale("Change", signed=True)),
+            title="Points", rule=0.9, highlight=0,
+        ),
         "marked lines": marked_lines(
             {labels[0]: signed[0]}, {labels[0]: (1.5, 0.1)}, Places("τ", [*range(1, count + 1)]), Scale("Share"),
             title="Sparsity", rule=1.5,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import lab
-from lab.benches.flow.figures import rolled_out
 from lab.figures.attention import MAP_TOKENS, attention_map, shown
+from lab.figures.flow import rolled_out
 from lab.figures.multi_head import added_lengths_by_token
 from tests.conftest import TinyCheckpoint
 

@@ -15,12 +15,12 @@ from lab.course.words import share
 from lab.models.trace import trace_encoding
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
+from tests.pages.apptest import Offer, go, reveal, steps_of, to, visit, walk, words
 
 PAGE = "4_Multi-head_attention.py"
-LAYER = ("All heads", "Concatenate", "Add up", "Lengths", "Two heads", "How many")
+LAYER = ("All heads", "Alike or different", "Concatenate", "Add up")
 OFF = ("One head off", "Each head off")
-STEPS = (*LAYER, *OFF, "Check")
+STEPS = (*LAYER, *OFF, "Through several layers", "Lengths", "How many", "Check")
 TEXT = "She opened the door."
 
 
@@ -59,12 +59,12 @@ def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
         assert not at.exception
         reveal(at)
         assert "4,224" in words(at)
-    at.segmented_control(key="step").set_value("Two heads").run()
+    to(at, "Alike or different")
     reveal(at)
 
 
 def test_one_head_has_none_beside_it() -> None:
-    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="1", step="Two heads")
+    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="1", step="Alike or different")
     assert "there is no other to compare it with" in words(at)
 
 
@@ -81,12 +81,12 @@ def test_every_family(family: Family, offer: Offer) -> None:
 
 
 def test_a_single_token_has_no_other_to_attend_to(offer: Offer) -> None:
-    at = reveal(visit(PAGE, model=offer("gpt2"), text="a", step="Two heads"))
+    at = reveal(visit(PAGE, model=offer("gpt2"), text="a", step="Alike or different"))
     assert "no other to attend to" in words(at)
 
 
 def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.lessons.multi_head_attention.heads_off._UNASKED", 1e6)
+    monkeypatch.setattr("lab.ui.heads_off._UNASKED", 1e6)
     at = visit(PAGE, step="Each head off", text=TEXT)
     button = next(button for button in at.button if button.label == "Switch off each head")
     assert "32 heads, one run each over 7 tokens" in words(at)
@@ -96,18 +96,18 @@ def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch:
 
 
 def test_a_text_too_long_for_the_memory_says_how_long_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.lessons.multi_head_attention.heads_off._NUMBERS", 4 * 8 * 256 * 5)
+    monkeypatch.setattr("lab.ui.heads_off._NUMBERS", 4 * 8 * 256 * 5)
     assert "Shorten the text to 5 tokens" in words(visit(PAGE, step="Each head off", text=TEXT))
 
 
 def test_url_out_of_range_is_clamped_and_said() -> None:
-    at = visit(PAGE, layer="99", other_head="77", off="Nonsense", step="Two heads", toy_heads="99", token="500")
+    at = visit(PAGE, layer="99", other_head="77", off="Nonsense", step=STEPS[1], toy_heads="99", token="500")
     said = words(at)
     assert "layers run from 1 to 4" in said
     assert "other heads run from 1 to 8" in said
     assert "toy_heads must be a number from 1 to 32" in said
     assert at.selectbox(key="other_head").value == 8
-    at = visit(PAGE, head="3", other_head="3", step="Two heads")
+    at = visit(PAGE, head="3", other_head="3", step="Alike or different")
     assert "cannot be compared with itself" in words(at)
     assert at.selectbox(key="other_head").value != 3
 
@@ -140,7 +140,7 @@ def test_the_heads_shown_add_up() -> None:
 
 
 def test_the_divergence_shown_is_the_layer_s() -> None:
-    at = visit(PAGE, step="Two heads", text=TEXT, layer="3", head="2", other_head="5")
+    at = visit(PAGE, step="Alike or different", text=TEXT, layer="3", head="2", other_head="5")
     reveal(at)
     apart = head_divergence(lab.trace(lab.load_model("lab-bert"), TEXT).layer(2).attention, causal=False)
     assert f"Heads 2 and 5 are **{apart[1, 4]:.3f}** nats apart" in words(at)

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lab.analysis.words.predictions import predictions
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.changed import changed
@@ -89,6 +90,19 @@ def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bo
     probabilities = logits.softmax(dim=-1)[:, word].unflatten(0, moves.shape).numpy()
     best = logits.argmax(dim=-1).unflatten(0, moves.shape).numpy()
     return EachHeadOff(moves, probabilities, best)
+
+
+@once
+def log_change(trace: Trace, place: int, word: int, to_mean: bool = False) -> Array:
+    """ln P of ``word``, a token id, at ``place`` with each head off less ln P with all heads on, (L, H).
+
+    Raises ValueError for a model without a vocabulary head.
+    """
+    before = predictions(trace, [place], [None])[0].probabilities[word]
+    found = each_head_off(trace, place, word, to_mean)
+    if found.probabilities is None:
+        raise ValueError("no word was asked about, so no probability changes.")
+    return np.asarray(np.log(found.probabilities) - np.log(before))
 
 
 def multiplications(config: ModelConfig, n: int) -> float:

@@ -104,8 +104,8 @@ class Metric:
     """A metric: how it is measured and how it is shown.
 
     ``formula`` is LaTeX, ``corrected`` the same after correction; ``note`` says what the correction is for, ``reading``
-    what a high value says. The name says what a high value means; ``also`` is another name in use. ``high`` None: no
-    upper end. A card with the numbers of a head filled in stands in :mod:`lab.course.metric_cards`.
+    what a high value says, ``use`` what to do with it. The name says what a high value means; ``also`` is another name.
+    ``high`` None: no upper end. A card with the numbers of a head filled in stands in :mod:`lab.course.metric_cards`.
     """
 
     id: str
@@ -118,6 +118,7 @@ class Metric:
     corrected_high: float | None
     reading: str
     note: str
+    use: str
     also: str = ""
     corrected_unit: str = ""  # as before the correction
     uses_threshold: bool = False  # raw, it depends on τ
@@ -180,12 +181,14 @@ METRICS = (
         r"\max_{i,j} A_{ij}", r"\max_{i:\,\ell_i>1}\ \max_j A_{ij}", "weight", 1, 1,
         "High: at least one token looks almost entirely at one token.",
         "Corrected leaves out rows with a single key: a causal model's first token can only score 1.",
+        "Open a high one to look for one strong link. A low one has none.",
     ),
     Metric(
         "confidence_avg", "Confidence (average)", _confidence_avg,
         r"\frac1n \sum_i \max_j A_{ij}", r"\operatorname{mean}_{i:\,\ell_i>1}\ \max_j A_{ij}", "weight", 1, 1,
         "High: most tokens have one clear favourite.",
         "Corrected leaves out rows with a single key: a causal model's first token can only score 1.",
+        "Open a high one to read the map token by token: who looks at whom.",
     ),
     Metric(
         "spread", "Spread (entropy)", _spread,
@@ -193,7 +196,8 @@ METRICS = (
         r"\operatorname{mean}_i\ \frac{-\sum_j A_{ij} \ln A_{ij}}{\ln \ell_i}", "nats", None, 1,
         "High: attention is spread over many tokens. Low: it is on a few.",
         "Raw adds up all rows, so it grows with the text. Corrected is the mean row over its maximum: "
-        "0 one key, 1 all keys alike.", "focus", "share of the maximum",
+        "0 one key, 1 all keys alike.",
+        "Open a low one to see what a head points at. A high one mixes many tokens.", "focus", "share of the maximum",
     ),
     Metric(
         "sparsity", "Sparsity", _sparsity,
@@ -201,20 +205,23 @@ METRICS = (
         "share of cells", 1, 1,
         "High: most pairs of tokens get next to nothing.",
         "In a text of more than 1/τ tokens even a uniform head is all below τ. Corrected compares with "
-        "the uniform weight of the row.", uses_threshold=True,
+        "the uniform weight of the row.",
+        "Open a high one to draw it as a few lines: the rest is next to nothing.", uses_threshold=True,
     ),
     Metric(
-        "distribution", "Distribution (median)", _distribution,
+        "distribution", "Typical weight (median)", _distribution,
         r"\operatorname{median}_{i,j} A_{ij}", r"\operatorname{median}_{i,j} (\ell_i A_{ij})", "weight", 1, None,
         "High: the typical pair of tokens gets something. Low: a few pairs get nearly all.",
-        "A uniform head scores 1/n raw and 1 corrected.", corrected_unit="× uniform weight",
+        "A uniform head scores 1/n raw and 1 corrected.",
+        "Open a high one to find a head that takes a little from everywhere.", "distribution",
+        corrected_unit="× uniform weight",
     ),
     Metric(
         "unevenness", "Unevenness (standard deviation)", _unevenness,
         r"\operatorname{std}_{i,j} A_{ij}", r"\operatorname{std}_{i,j} (\ell_i A_{ij})", "weight", None, None,
         "High: a few weights are much larger than the others. 0: all are the same.",
         "Weights shrink as the text grows, and their differences too. Corrected counts in uniform weights.",
-        "uniformity", "× uniform weight",
+        "Open a high one to find single cells or columns that stand out.", "uniformity", "× uniform weight",
     ),
 )  # fmt: skip
 

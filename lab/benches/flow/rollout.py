@@ -11,8 +11,8 @@ from lab.analysis.flow import rollout
 from lab.analysis.flow.maps import layer_maps
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Weights
-from lab.benches.flow import figures
 from lab.benches.flow.view import FlowView
+from lab.figures import flow as figures
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import choose_token
 

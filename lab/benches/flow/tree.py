@@ -12,12 +12,11 @@ from lab.analysis.flow.influence import MAX_NODES, Tree, bounded_depth, most_nod
 from lab.analysis.flow.maps import layer_map
 from lab.analysis.flow.reading import Reading, tree_down, tree_within
 from lab.analysis.heads.values import Weights
-from lab.benches.flow import figures
 from lab.benches.flow.view import FlowView, choose_residual, choose_words
-from lab.charts.components.influence_tree import TreeChart
+from lab.figures import flow as figures
 from lab.ui import parameters
-from lab.ui.components import mount
-from lab.ui.drawing import code, show_numbers
+from lab.ui.components import draw_tree
+from lab.ui.drawing import code
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import LAYERED
 
@@ -44,7 +43,7 @@ def _show_layers(view: FlowView) -> None:
     if len(tree) == 1:
         _say_alone(view, "has no target")
         return
-    _draw(partial(figures.influence, *asked_for))
+    draw_tree(partial(figures.influence, *asked_for))
     _say_layers(view, tree, depth)
     code(influence.influence_tree, rollout.rollout)
 
@@ -61,7 +60,7 @@ def _show_repeated(view: FlowView) -> None:
     if len(tree) == 1:
         _say_alone(view, "has no other token to attend to")
         return
-    _draw(partial(figures.influence_within, *asked_for))
+    draw_tree(partial(figures.influence_within, *asked_for))
     _say_repeated(view, tree, layer_map(view.trace.layer(view.layer), view.head, norms=view.norms))
     code(influence.repeated_tree)
 
@@ -94,12 +93,6 @@ def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
             icon=":material/content_cut:",
         )
     return depth
-
-
-def _draw(call: partial[TreeChart]) -> None:
-    chart = call()
-    mount("influence_tree", chart.payload, "influence-tree")
-    show_numbers(chart.table, "influence-tree", call)
 
 
 def _say_alone(view: FlowView, what: str) -> None:

@@ -11,11 +11,11 @@ import streamlit as st
 from lab.analysis.flow import maps as flow
 from lab.analysis.flow.maps import Links
 from lab.analysis.flow.reading import Reading, links
-from lab.benches.flow import figures
 from lab.course.words import escaped, named
+from lab.figures import flow as figures
 from lab.models.trace import Trace
 from lab.ui import parameters, selection, sidebar
-from lab.ui.drawing import code, draw_plotly
+from lab.ui.drawing import code, draw_sankey
 from lab.ui.parameters import NORMS, ONE_HEAD, WITH_RESIDUAL, WORDS_ONLY
 
 
@@ -120,25 +120,9 @@ def show_sankey(view: FlowView) -> None:
     if len(found) == 0:
         _say_none(view, read, threshold, source)
         return
-    _clear_labels()
-    draw_plotly(partial(figures.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
+    draw_sankey(partial(figures.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
     _say_links(view, found, threshold, source)
     code(flow.strongest_links)
-
-
-def _clear_labels() -> None:
-    """A rim in the page's own colour around each label, wide enough that no band strikes through it.
-
-    Plotly draws labels upon the bands, with a shadow of one pixel in a colour of its own choice.
-    """
-    paper, ink = (
-        f"light-dark({st.get_option(f'theme.light.{name}')}, {st.get_option(f'theme.dark.{name}')})"
-        for name in ("backgroundColor", "textColor")
-    )
-    st.html(
-        "<style>.js-plotly-plot .sankey .node-label { paint-order: stroke; stroke-width: 6px; stroke-linejoin: round; "
-        f"stroke: {paper}; fill: {ink} !important; text-shadow: none !important; }}</style>"
-    )
 
 
 def _controls() -> tuple[float, int, bool, bool]:

@@ -11,6 +11,7 @@ from lab.analysis.heads.metric_parts import MetricParts, RowEntropy
 from lab.analysis.heads.values import Values
 from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.kinds import Quantity, numeric, ranked
+from lab.course.words import signed
 
 Head = tuple[int, int]
 # A change of less than this share of the whole scale is "about the same"; between it and MARGIN nothing is asked.
@@ -41,7 +42,10 @@ def most_even_layer(spread: Values) -> Question | None:
         tail = "the highest." if layer == best else f"layer {best + 1} has {means[best]:.3f}."
         return f"The mean over its heads is {means[layer]:.3f}; " + tail
 
-    prompt = "In which layer do the heads spread their attention most evenly over this text, by mean corrected entropy?"
+    prompt = (
+        "In which layer do the heads spread their attention most evenly over this text, by the mean of Spread, "
+        "corrected? The step “All heads” shows it."
+    )
     return ranked("most-even-layer", prompt, means, lambda layer: f"Layer {layer + 1}", why)
 
 
@@ -60,6 +64,21 @@ def without_specials(head: Head, before: float, after: float, what: str) -> Ques
     layer, place = head[0] + 1, head[1] + 1
     prompt = f"Leave out {what}: what happens to the corrected entropy of layer {layer}, head {place}?"
     return Question("without-specials", prompt, options)
+
+
+def goes_together(rho: float, band: float) -> Question | None:
+    """Do heads that park more matter less? ``rho``: rank correlation; ``band``: what chance stays below as a rule."""
+    if math.isnan(rho) or abs(abs(rho) - band) < MARGIN:
+        return None
+    told = f"The rank correlation is {signed(rho)}; by chance it would stay between −{band:.2f} and {band:.2f}."
+    outcomes = (
+        ("The more a head parks, the less changes without it", rho < -band),
+        ("The more a head parks, the more changes without it", rho > band),
+        ("Neither: it is no more than chance", abs(rho) < band),
+    )
+    options = tuple(Option(text, told, correct=right) for text, right in outcomes)
+    prompt = "Set the share that a head parks beside what changes without it, for all heads. What do you expect?"
+    return Question("goes-together", prompt, options)
 
 
 def uniform_below(n: int, causal: bool, threshold: float) -> Question | None:

@@ -14,17 +14,21 @@ from lab.analysis.heads import metrics as measure
 from lab.analysis.heads.attention import attention_map, heaviest
 from lab.analysis.heads.comparing import block_size
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics
-from lab.analysis.heads.values import is_causal
+from lab.analysis.heads.values import Values, is_causal
+from lab.course.heads import head_name
 from lab.course.metric_cards import SYMBOLS, filled, tex
 from lab.course.words import named
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.figures.multi_head import CELLS
 from lab.lessons.attention_metrics import checks as ask
+from lab.lessons.attention_metrics import meanings
 from lab.ui.blanks import blanks
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
-from lab.ui.one_head import OneHead, choose_token
+from lab.ui.one_head import OneHead, choose_token, draw_map
+from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz import checks, predict
 
 ALL_HEADS = "all-heads"
@@ -62,6 +66,20 @@ def show_two(view: OneHead) -> None:
         "what a head scores that prefers nothing. So they tell you which heads choose at all, and where it pays to "
         "look closer. The next step fills in the formulas."
     )
+    meaning(meanings.two(trace, layer, view.head, other))
+    _try_a_layer(view)
+
+
+def _try_a_layer(view: OneHead) -> None:
+    """The layer in which the most even and the least even head are farthest apart."""
+    spread = found(view.trace).corrected["spread"]
+    most = int(np.ptp(spread, axis=1).argmax())
+    if most != view.layer.index:
+        try_this(
+            f"In layer {most + 1}, the most certain and the most even head are farthest apart.",
+            f"Open layer {most + 1}",
+            {LAYER: most + 1, HEAD: int(spread[most].argmin()) + 1},
+        )
 
 
 def _table_of_two(view: OneHead, heads: list[tuple[int, int]], corrected: bool) -> None:
@@ -96,6 +114,7 @@ def show_six(view: OneHead) -> None:
         for column, metric in zip(st.columns(2), METRICS[start : start + 2], strict=False):
             with column, st.container(border=True, height="stretch"):
                 _card(view, metric, corrected, parts, every, even)
+    meaning(meanings.stands_out(every, (view.layer.index, view.head)))
     code(measure.attention_metrics)
 
 
@@ -115,7 +134,7 @@ def _card(
         f"**{own:.3f}** {unit(metric, corrected)} · uniform head {float(even.values(metric.id, corrected)[0]):.3f} · "
         f"{above} of {values.size - 1} other heads are higher"
     )
-    st.markdown(f"{metric.reading} {SYMBOLS.get(metric.id, '')}")
+    st.markdown(f"{metric.reading} *{metric.use}* {SYMBOLS.get(metric.id, '')}")
 
 
 def show_by_hand(view: OneHead) -> None:
@@ -136,6 +155,7 @@ def show_by_hand(view: OneHead) -> None:
     )
     _show_terms(view, row)
     _own_share(view, row)
+    meaning(meanings.row(view.trace, view.query, row))
     code(take.entropy_of_row)
 
 
@@ -190,23 +210,23 @@ def _own_share(view: OneHead, row: take.RowEntropy) -> None:
 
 def show_all(view: OneHead) -> None:
     """One metric of every head."""
-    every = found(view.trace)
-    if not np.isnan(every.corrected["spread"]).any():
-        question = ask.most_even_layer(every.corrected["spread"])
-        if question is not None and not predict(LESSON, question):
-            return
+    config = view.trace.model.config
+    st.markdown(
+        f"This model has {config.layers} × {config.heads} = {config.layers * config.heads} heads. Each has a map of "
+        f"{len(view.trace)} × {len(view.trace)} weights."
+    )
     metric, corrected = choose_metric(), choose_version()
-    values = every.values(metric.id, corrected)
+    values = found(view.trace).values(metric.id, corrected)
     if no_choice(values):
         return
     layers, heads = values.shape
     shown = (metric.id, view.layer.index, view.head, corrected, threshold())
     draw(partial(figures.all_heads, view.trace, *shown), ALL_HEADS, clickable=True)
-    high, low = (np.unravel_index(int(at), values.shape) for at in (values.argmax(), values.argmin()))
-    st.markdown(
-        f"Highest: layer {high[0] + 1}, head {high[1] + 1} (**{values[high]:.3f}**). Lowest: layer {low[0] + 1}, head "
-        f"{low[1] + 1} (**{values[low]:.3f}**). Click a head to choose it."
-    )
+    even = float(uniform(view.trace).values(metric.id, corrected)[0])
+    st.markdown("Click a head to choose it.")
+    meaning(meanings.sorted_heads(values, metric, even))
+    _try_an_end(view, metric, values)
+    draw_map(view, view.trace, f"The chosen head: {view.place}", "chosen-head")
     n = len(view.trace)
     st.markdown(
         f":material/arrow_downward: **On the way.** The metrics read {layers * heads} maps of {n} × {n} weights and "
@@ -214,6 +234,18 @@ def show_all(view: OneHead) -> None:
         "numbers. Its weights go on to the values, as in lesson 3."
     )
     code(measure.trace_metrics)
+
+
+def _try_an_end(view: OneHead, metric: Metric, values: Values) -> None:
+    """The head with the highest value; from there, the one with the lowest."""
+    high, low = meanings.ends(values)
+    at, which = (low, "lowest") if (view.layer.index, view.head) == high else (high, "highest")
+    if high != low:
+        try_this(
+            f"{head_name(at).capitalize()} has the {which} value. Can you see it in its map?",
+            f"Open the head with the {which} {metric.name.split(' (')[0].lower()}",
+            {LAYER: at[0] + 1, HEAD: at[1] + 1},
+        )
 
 
 def show_layer(view: OneHead) -> None:
@@ -243,6 +275,7 @@ def show_checks(view: OneHead) -> None:
         LESSON,
         (
             ask.row_share(token, row),
+            ask.most_even_layer(spread) if not np.isnan(spread := found(trace).corrected["spread"]).any() else None,
             ask.most_confident(layer, found(view.trace).raw["confidence_avg"][layer]),
             ask.effective_keys(token, row),
             ask.uniform_average(len(trace), causal),

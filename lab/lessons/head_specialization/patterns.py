@@ -27,13 +27,14 @@ from lab.analysis.heads.specialization import specialization
 from lab.analysis.heads.specialization_parts import specialization_parts
 from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.course.checks import Question
+from lab.course.heads import aside
 from lab.course.words import beside, escaped
 from lab.figures import specialization as figures
 from lab.figures.attention import attention_map as map_of
 from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization import meanings
 from lab.lessons.head_specialization.view import (
     LESSON,
-    aside,
     dimension,
     kept_others,
     kept_tokens,
@@ -42,9 +43,10 @@ from lab.lessons.head_specialization.view import (
 )
 from lab.text.tags.tokens import Tags
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
-from lab.ui.quiz import checks, predict
+from lab.ui.quiz import checks
 
 NAMED = "named-heads"
 RULE = (
@@ -67,13 +69,11 @@ def show_patterns(view: OneHead) -> None:
     )
     st.markdown("\n".join(f"- **{pattern.name}.** {pattern.reading}" for pattern in PATTERNS))
     st.markdown(f"{RULE} A head without a name is **mixed**.")
-    question = ask.most_common_name([str(name) for name in names.ravel()])
-    if question is not None and not predict(LESSON, question):
-        return
     layer, head = view.layer.index, view.head
     show_best_heads(scores, chance)
     draw(partial(figures.named_heads, view.trace, layer, head), NAMED, clickable=True)
     _say_head(view, scores[:, layer, head], chance, str(names[layer, head]))
+    meaning(meanings.patterns(names))
     with st.expander("What the scores are", icon=":material/function:"):
         for pattern in PATTERNS:
             st.markdown(f"**{pattern.name}**")
@@ -203,7 +203,8 @@ def show_checks(view: OneHead) -> None:
     best = [ask.best_head(PATTERNS[place], scores[place]) for place in order]
     tags = None if view.page.selection.mode == TOY else tags_or_reason(view.trace)
     tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
-    questions = (*tagged, name, *(question for question in best if question is not None))
+    most = ask.most_common_name([str(each) for each in trace_names(view.trace).ravel()])
+    questions = (*tagged, name, *(question for question in best if question is not None), most)
     own = partial(map_of, view.trace, view.layer.index, view.head)
     checks(LESSON, questions, most=5 if tagged else 4, of=view.place, figures={"name-of": own})
 

@@ -25,13 +25,14 @@ from lab.charts.base.labels import visible
 from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
 from lab.course.checks import Question
+from lab.course.heads import aside
 from lab.course.metric_cards import tex
 from lab.course.words import escaped
 from lab.figures import specialization as figures
 from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization import meanings
 from lab.lessons.head_specialization.view import (
     LESSON,
-    aside,
     choose_part,
     dimension,
     kept_others,
@@ -40,10 +41,13 @@ from lab.lessons.head_specialization.view import (
     name_of,
     tags_of,
 )
+from lab.models.catalogue import twin_of
 from lab.text.tags import tokens as carrying
 from lab.text.tags.pipeline import pipeline
 from lab.text.tags.tokens import Tags
+from lab.ui import runs
 from lab.ui.drawing import code, draw_plotly
+from lab.ui.frame.script import meaning
 from lab.ui.metric_choice import choose_version
 from lab.ui.one_head import OneHead
 from lab.ui.quiz import predict
@@ -75,6 +79,7 @@ def show_tags(view: OneHead) -> None:
         st.html(token_chips(chips, groups=[_HUES[kind] for kind in kinds]))
     _show_kinds(view, kinds)
     _token_table(view, tags, kinds)
+    meaning(meanings.kinds(kinds))
     layers, heads, n = view.trace.model.config.layers, view.trace.model.config.heads, len(encoding)
     st.markdown(
         f":material/arrow_downward: **On the way.** The tagger reads characters, the model reads tokens. A token gets "
@@ -157,6 +162,8 @@ def show_seven(view: OneHead) -> None:
             dimension = SPECIALIZATIONS[place]
             with column, st.container(border=True, height="stretch"):
                 _card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
+    own = every.corrected[layer, view.head]
+    meaning(meanings.seven(np.where(np.isin(np.arange(len(own)), shown), own, np.nan), (layer, view.head)))
     code(take.specialization_parts, take.cells_of, trace_specialization)
 
 
@@ -252,8 +259,6 @@ def show_radar(view: OneHead) -> None:
     layer = view.layer.index
     every = specialization(view.trace, only_words=left_out(view))
     raw, corrected = every.raw[layer], every.corrected[layer]
-    if not _predicted(view, raw, ("self", "long_range", "entities", "punctuation")):
-        return
     choose_part(view)
     there = figures.present(raw)
     axes = [figures.axis_name(view.trace, SPECIALIZATIONS[place]) for place in there]
@@ -270,6 +275,8 @@ def show_radar(view: OneHead) -> None:
     ]
     own = [values[view.head, there] for values in (relative_to_layer(raw), raw, corrected)]
     _say_radar(view, own[0], own[1:], axes, missing)
+    jobs = None if twin_of(view.trace.model.id) is not None else runs.head_jobs(view.trace.model)
+    meaning(meanings.radar(jobs, (layer, view.head)))
     code(relative_to_layer)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension
-from lab.analysis.heads.values import Mask, keep_others, places_left_out
+from lab.analysis.heads.values import Mask, keep_others
 from lab.course.words import escaped
 from lab.figures.specialization import axis_name
 from lab.models.trace import Trace
@@ -58,14 +57,6 @@ def kept_others(view: OneHead) -> Mask | None:
 def kept_tokens(view: OneHead) -> Mask | None:
     """The tokens that take part, (n,); None for all."""
     return kept_others(view) if left_out(view) else None
-
-
-def aside(trace: Trace) -> str:
-    """The tokens that can be left out, for a sentence: “[CLS] and [SEP]”, “the first token”."""
-    out, special = places_left_out(trace)
-    if not special:
-        return "the first token"
-    return " and ".join(dict.fromkeys(trace.labels[place] for place in np.flatnonzero(out)))
 
 
 def choose_part(view: OneHead) -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from lab.analysis.heads.comparing import HeadSum, attention_parameters, divisors, owner
+from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
-from lab.course.kinds import Quantity, numeric, ranked
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.heads import head_name, percent, resting_place
+from lab.course.kinds import Quantity, numeric
 from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.trace import Trace
+
+# Two effects are about equal up to this share of the larger one, and clearly apart from that share on.
+_ALIKE, _APART = 0.1, 0.25
 
 
 def parameters(config: ModelConfig, heads: int) -> Question | None:
@@ -71,25 +76,34 @@ def first_moved(layer: int, head: int, moved: Values) -> Question | None:
     return Question("first-moved", prompt, tuple(options))
 
 
-def matters_most(prompt: str, effects: Values, unit: str) -> Question | None:
-    """Which head's absence changes the measure most? ``effects`` (L, H), signed; ``unit`` follows the number."""
-    heads = effects.shape[1]
-    strength = np.abs(effects).ravel()
+def parked_or_busy(trace: Trace, effects: Values, measured: str) -> Question | None:
+    """Which matters more: the head that parks most, or the one that parks least? ``effects`` (L, H), sizes.
 
-    def name(place: int) -> str:
-        return f"Layer {place // heads + 1}, head {place % heads + 1}"
-
-    def why(place: int, best: int) -> str:
-        value = effects.ravel()[place]
-        tail = (
-            ", the largest change of all." if place == best else f"; {name(best)} changes it by {strength[best]:.3f}."
-        )
-        return f"Without it: {value:+.3f} {unit}{tail}"
-
-    largest = float(strength.max())
-    if largest < MARGIN or clear_winner((strength / largest).tolist()) is None:
+    ``measured`` says what changes. None where no head parks, or where the two effects are neither alike nor far apart.
+    """
+    shares = parked_share(trace)
+    if shares.max() <= PARKED or shares.min() > PARKED:
         return None
-    return ranked("matters-most", prompt, (strength / largest).tolist(), name, why)
+    rest, busy = (
+        (int(at[0]), int(at[1]))
+        for at in (np.unravel_index(int(pick), shares.shape) for pick in (shares.argmax(), shares.argmin()))
+    )
+    least, most = sorted((float(effects[rest]), float(effects[busy])))
+    apart = (most - least) / most if most > 0 else 0.0
+    if _ALIKE <= apart < _APART:
+        return None
+    told = f"Without {head_name(rest)}: {effects[rest]:.3f}. Without {head_name(busy)}: {effects[busy]:.3f}."
+    larger = None if apart < _ALIKE else max(rest, busy, key=lambda at: float(effects[at]))
+    options = [
+        *(Option(f"that without {head_name(at)}", told, correct=at == larger) for at in (rest, busy)),
+        Option("both are about equal", told, correct=larger is None),
+    ]
+    prompt = (
+        f"{head_name(rest).capitalize()} sends {percent(float(shares[rest]))} of the words’ attention to "
+        f"{resting_place(trace)}. {head_name(busy).capitalize()} sends {percent(float(shares[busy]))}. Switch off one, "
+        f"then the other, and look at {measured}. Which change is larger?"
+    )
+    return Question("parked-or-busy", prompt, tuple(options))
 
 
 def whose_dimension(trace: Trace) -> Question | None:

@@ -15,10 +15,12 @@ from lab.analysis.heads.values import Values
 from lab.course.words import escaped
 from lab.figures import multi_head as figures
 from lab.lessons.multi_head_attention import checks as ask
+from lab.lessons.multi_head_attention import meanings
 from lab.lessons.multi_head_attention.screens import LESSON, choose, draw_all
 from lab.toy.recut import recut
 from lab.ui import selection
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, draw_map
 from lab.ui.parameters import CONSTRUCTED, OTHER_HEAD, RANDOM, TOY
 from lab.ui.quiz import predict
@@ -60,7 +62,24 @@ def show_two(view: OneHead) -> None:
         with right:
             draw(partial(figures.divergence, trace, layer.index, view.head, other), "divergence")
         _show_divergence(view, other, apart)
+        meaning(meanings.two(trace, layer.index, view.head, other))
+        _try_another(view, other)
     code(measure.row_divergence, measure.head_divergence)
+
+
+def _try_another(view: OneHead, other: int) -> None:
+    """The head that differs most from the chosen one; beside that, the one that is most like it."""
+    apart = measure.layer_divergence(view.trace, view.layer.index)[view.head]
+    if len(apart) < 3:
+        return
+    far = meanings.least_like(view.trace, view.layer.index, view.head)
+    near = min((head for head in range(len(apart)) if head != view.head), key=lambda head: float(apart[head]))
+    there, how = (near, "most") if other == far else (far, "least")
+    try_this(
+        f"Head {there + 1} is {how} like head {view.head + 1}. Can you see that in the maps?",
+        f"Compare with head {there + 1}",
+        {OTHER_HEAD: there + 1},
+    )
 
 
 def _show_divergence(view: OneHead, other: int, apart: Values) -> None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis.heads.ablation import each_head_off, head_off
+from lab.analysis.heads.ablation import each_head_off, head_off, log_change
 from lab.analysis.heads.attention import window
-from lab.analysis.heads.values import Values
-from lab.analysis.words.predictions import Prediction, candidates, predictions, word_of
+from lab.analysis.words.predictions import Prediction, candidates, word_of
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -18,7 +17,6 @@ from lab.charts.marks.bars import bars
 from lab.figures.axes import layers_and_heads
 from lab.figures.mistakes import streams
 from lab.figures.multi_head import COLUMNS
-from lab.models.memo import once
 from lab.models.trace import Trace
 
 TOP = 5
@@ -73,16 +71,6 @@ def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, 
     title = f"Change of ln P({word_of(traced.model.tokenizer, word)}) with each head off"
     scale = Scale("Change of ln P", format="+.2f", signed=True)
     return heatmap(change, layers_and_heads(change), scale, title=title, highlight=(layer, head))
-
-
-@once
-def log_change(traced: Trace, place: int, word: int, to_mean: bool = False) -> Values:
-    """ln P of a word, an id, with each head off less ln P with all, (L, H). Errors: those of :func:`effect_on_word`."""
-    before = predictions(traced, [place], [None])[0].probabilities[word]
-    found = each_head_off(traced, place, word, to_mean)
-    if found.probabilities is None:
-        raise ValueError("no word was asked about, so no probability changes.")
-    return np.asarray(np.log(found.probabilities) - np.log(before))
 
 
 def effect_on_vectors(traced: Trace, layer: int, head: int, to_mean: bool = False) -> Heatmap:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,105 +11,35 @@ import streamlit as st
 from lab.analysis.heads import ablation as measure
 from lab.analysis.heads.ablation import EachHeadOff, HeadOff
 from lab.analysis.heads.attention import window
+from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import Candidate, Prediction
-from lab.charts.base.labels import visible
-from lab.course.words import quoted, share
+from lab.course.heads import Head, head_name, percent, resting_place
+from lab.course.parking import worth
+from lab.course.words import escaped, quoted, share
 from lab.figures.mistakes import moved_by_layer
 from lab.figures.multi_head import COLUMNS
 from lab.lessons.multi_head_attention import checks as ask
-from lab.lessons.multi_head_attention import figures
+from lab.lessons.multi_head_attention import figures, meanings
 from lab.lessons.multi_head_attention.figures import TOP
 from lab.lessons.multi_head_attention.screens import LESSON
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.heads_off import Scene, may_run, scene
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import MEAN, OFF, TOY
-from lab.ui.prediction import PredictionView, cannot_predict, look
+from lab.ui.parameters import HEAD, LAYER, STEP
 from lab.ui.quiz import predict
 
 EFFECTS = "head-effects"
-_A_CHANCE = 20  # the rank up to which the word of the text is followed unasked
-# Numbers in the vectors of all runs together; 160 MB.
-_NUMBERS = 40_000_000
-# Multiplications that nobody waits for unasked, and how many a core of a small server does a second.
-_UNASKED, _A_SECOND = 3e10, 5e9
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What is run with heads off: a trace, the head chosen (from 0), the place asked about and the word followed there.
-
-    Place and word are None for a model that predicts none.
-    """
-
-    trace: Trace
-    layer: int
-    head: int
-    asked: PredictionView | None
-    word: Candidate | None
-    to_mean: bool
-
-    @property
-    def place(self) -> int | None:
-        return None if self.asked is None else self.asked.place
-
-    @property
-    def off(self) -> str:
-        if not self.to_mean:
-            return "set to 0"
-        later = ", later ones included," if self.trace.model.config.causal else ""
-        return f"set to their mean over the text’s tokens{later}"
-
-
-def _scene(view: OneHead, *, first: bool) -> Scene:
-    """The controls of a step, and what they choose. ``first`` is the step in which words are hidden."""
-    asked = None
-    page, trace, layer, head = view.page, view.trace, view.layer.index, view.head
-    reason = cannot_predict(trace.model)
-    if page.selection.mode == TOY and (reason is not None or not trace.model.config.causal):
-        st.info("In this toy no word is hidden, so what moves in its vectors is shown.", icon=":material/info:")
-    elif reason is not None:
-        st.info(f"{reason} What moves in its vectors is shown instead.", icon=":material/info:")
-    else:
-        st.markdown(
-            "To see what a head is worth, ask the model for the next token, with the head and without it."
-            if trace.model.config.causal
-            else "To see what a head is worth, hide a word behind [MASK]. The model gives every word of its vocabulary "
-            "a probability to stand there, with the head and without it."
-        )
-        asked = look(page, trace, first=first)
-    left, right = st.columns(2)
-    with left:
-        way = OFF.choose(
-            "Replace the head’s numbers by", help="0, or what the head brings to the tokens of this text on average."
-        )
-    if asked is None:
-        return Scene(trace, layer, head, None, None, way == MEAN)
-    with right:
-        return Scene(asked.trace, layer, head, asked, _followed(asked), way == MEAN)
-
-
-def _followed(asked: PredictionView) -> Candidate:
-    """The word whose probability is followed: the one in the text if the model gives it a chance, else its best."""
-    offered = {each.token_id: each for each in asked.best(TOP)}
-    truth = asked.truth
-    start = 0
-    if truth is not None:
-        offered.setdefault(truth.token_id, truth)
-        start = list(offered).index(truth.token_id) if truth.rank <= _A_CHANCE else 0
-    key = f"_followed.{asked.place}.{hash(tuple(offered))}"
-    names = {i: f"{visible(each.word)} · rank {each.rank:,}" for i, each in offered.items()}
-    chosen = st.selectbox("Follow the probability of", list(offered), start, names.__getitem__, key=key)
-    return offered[chosen]
 
 
 def show_one(view: OneHead) -> Trace:
     """One head off, and everything after it."""
-    now = _scene(view, first=True)
+    now = scene(view, first=True)
     _show_one(now)
     return now.trace
 
@@ -131,7 +60,27 @@ def _show_one(now: Scene) -> None:
     draw(partial(moved_by_layer, now.trace, without, now.layer), "moved-by-layer")
     _draw_moved(now)
     _show_prediction(now, found)
+    word = None if now.word is None else (now.word.token_id, now.word.word)
+    meaning(meanings.one_off(now.trace, (now.layer, now.head), now.place, word, now.to_mean))
+    _try_a_parked_head(now)
     code(measure.head_off, forward.mix_values)
+
+
+def _try_a_parked_head(now: Scene) -> None:
+    """The head that parks most, or from there the one that parks least."""
+    shares = parked_share(now.trace)
+    if np.ptp(shares) == 0:
+        return
+    most, least = (np.unravel_index(int(at), shares.shape) for at in (shares.argmax(), shares.argmin()))
+    there = (now.layer, now.head) == (int(most[0]), int(most[1]))
+    at: Head = (int(least[0]), int(least[1])) if there else (int(most[0]), int(most[1]))
+    where = f"of the words’ attention on {resting_place(now.trace)}"
+    try_this(
+        f"{head_name(at).capitalize()} has {percent(float(shares[at]))} {where}, "
+        f"{'the least' if there else 'the most'} of all heads. Does more change without it, or less?",
+        f"Switch off {head_name(at)}",
+        {LAYER: at[0] + 1, HEAD: at[1] + 1},
+    )
 
 
 def _draw_moved(now: Scene) -> None:
@@ -163,27 +112,13 @@ def _show_prediction(now: Scene, found: HeadOff) -> None:
 
 def show_each(view: OneHead) -> Trace:
     """Every head off, one at a time, as a map of the model."""
-    now = _scene(view, first=False)
+    now = scene(view, first=False)
     _show_each(now)
     return now.trace
 
 
 def _show_each(now: Scene) -> None:
-    config, n, most = now.trace.model.config, len(now.trace), measure.longest(now.trace.model.config, _NUMBERS)
-    if n > most:
-        st.info(
-            f"{config.layers * config.heads} runs of {n} tokens do not fit into this server’s memory. Shorten the text "
-            f"to {most} tokens.",
-            icon=":material/content_cut:",
-        )
-        return
-    work = measure.multiplications(config, n)
-    asked = f"_each.{now.trace.model.id}.{hash(now.trace.token_ids)}"
-    if work > _UNASKED and not st.session_state.get(asked):
-        st.markdown(
-            f"{config.layers * config.heads} heads, one run each over {n} tokens: about {work / _A_SECOND:.0f} seconds."
-        )
-        st.button("Switch off each head", icon=":material/play_arrow:", on_click=_allow, args=(asked,))
+    if not may_run(now):
         return
     word = now.word
     place, asked_word = (None, None) if word is None else (now.place, word.token_id)
@@ -195,16 +130,11 @@ def _show_each(now: Scene) -> None:
         _show_effects(now, found, found.probabilities, now.place, word)
 
 
-def _allow(name: str) -> None:
-    st.session_state[name] = True
-
-
 def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: int, word: Candidate) -> None:
     """The map for a model that predicts: change of ln P."""
     effects = figures.log_change(now.trace, place, word.token_id, now.to_mean)
     said = quoted(word.word)
-    prompt = f"Which head matters most here? Without it, the probability of {said} changes by the largest factor."
-    question = ask.matters_most(prompt, effects, "in ln P")
+    question = ask.parked_or_busy(now.trace, np.abs(effects), f"the size of the change of ln P({escaped(word.word)})")
     if question is not None and not predict(LESSON, question):
         return
     shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)
@@ -212,9 +142,11 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     st.markdown(
         f"With all heads on, the probability P of {said} is {share(word.probability)}. The map shows the change of "
         "**ln P**, its natural logarithm, with one head off: −0.69 means half the probability, +0.69 twice. Click a "
-        "head to choose it, then go back to **One head off**."
+        "head to choose it."
     )
     _show_strongest(now, found, probabilities, effects)
+    meaning(worth(now.trace, place, word.token_id, now.to_mean))
+    _try_the_strongest(np.abs(effects))
     code(ablate_each_head, measure.each_head_off)
 
 
@@ -243,10 +175,21 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
 
 def _show_moves(now: Scene, found: EachHeadOff) -> None:
     """The map for a model that predicts nothing: how far its last vectors move."""
-    prompt = "Which head matters most here? Without it, the vectors of the last layer move farthest."
-    question = ask.matters_most(prompt, found.moved, "of their length, as a mean over tokens")
+    question = ask.parked_or_busy(now.trace, found.moved, "how far the vectors of the last layer move")
     if question is not None and not predict(LESSON, question):
         return
     draw(partial(figures.effect_on_vectors, now.trace, now.layer, now.head, now.to_mean), EFFECTS, clickable=True)
-    st.markdown("Click a head to choose it, then go back to **One head off**.")
+    st.markdown("Click a head to choose it.")
+    meaning(worth(now.trace, None, None, now.to_mean))
+    _try_the_strongest(found.moved)
     code(ablate_each_head, measure.each_head_off)
+
+
+def _try_the_strongest(sizes: Values) -> None:
+    """The head without which most changes, one step back. ``sizes`` (L, H)."""
+    layer, head = (int(at) for at in np.unravel_index(int(sizes.argmax()), sizes.shape))
+    try_this(
+        f"Most changes without {head_name((layer, head))}. Look at what moves, and what the model says then.",
+        f"Switch off {head_name((layer, head))}",
+        {LAYER: layer + 1, HEAD: head + 1, STEP: "One head off"},
+    )

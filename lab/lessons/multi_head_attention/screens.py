@@ -12,12 +12,18 @@ from lab.analysis.heads import comparing as measure
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.comparing import HeadSum
 from lab.analysis.heads.patterns import PATTERNS
+from lab.course.heads import resting_place
+from lab.course.parking import most_parked_layer
+from lab.course.words import named
 from lab.figures import multi_head as figures
 from lab.figures.multi_head import COLUMNS, head_labels
 from lab.lessons.multi_head_attention import checks as ask
+from lab.lessons.multi_head_attention import meanings
 from lab.models import forward
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, choose_token, show_map
+from lab.ui.parameters import LAYER, TOKEN
 from lab.ui.quiz import checks
 
 LESSON = "multi-head-attention"
@@ -44,9 +50,23 @@ def show_all(view: OneHead) -> None:
         else "This layer attends once: it has a single **head**."
     )
     draw_all(view)
+    meaning(meanings.side_by_side(view.trace, view.layer.index))
+    _try_a_layer(view)
     st.header(f"Head {view.head + 1}, enlarged")
     show_map(view)
     code(forward.split_heads, forward.project_qkv)
+
+
+def _try_a_layer(view: OneHead) -> None:
+    """The layer whose heads park most."""
+    most = most_parked_layer(view.trace)
+    if most != view.layer.index:
+        try_this(
+            f"In layer {most + 1}, the words give most attention to {resting_place(view.trace)}. What do its maps look "
+            "like?",
+            f"Open layer {most + 1}",
+            {LAYER: most + 1},
+        )
 
 
 def draw_all(view: OneHead) -> None:
@@ -94,6 +114,7 @@ def show_concat(view: OneHead) -> None:
         "times a matrix is a sum with one term for each head."
     )
     _show_one_number(view)
+    meaning(meanings.put_together(view.trace, view.layer.index, token))
     code(forward.merge_heads, forward.linear)
 
 
@@ -144,8 +165,22 @@ def show_sum(view: OneHead) -> None:
     told = "Over all tokens and dimensions of this layer. Both are computed in float32, in a different order."
     left.metric("Largest difference, sum − layer", f"{added.difference:.1e}", border=True, help=told)
     right.metric("Largest value of the layer’s output", f"{added.largest:.3g}", border=True)
+    meaning(meanings.added(view.trace, view.layer.index, token))
+    _try_a_token(view)
     _show_on_the_way(view)
     code(measure.head_parts, measure.head_sum)
+
+
+def _try_a_token(view: OneHead) -> None:
+    """The token to which this layer's heads add the longest sum."""
+    added = _added(view)
+    most = int(np.linalg.norm(added.output, axis=-1).argmax())
+    if most != view.query:
+        try_this(
+            f"This layer’s attention adds most to {named(view.trace, most)}. Which head does it?",
+            f"Choose token {most + 1}",
+            {TOKEN: most + 1},
+        )
 
 
 def _show_on_the_way(view: OneHead) -> None:

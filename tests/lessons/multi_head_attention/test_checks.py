@@ -61,13 +61,20 @@ def test_first_moved_names_the_layers_that_moved() -> None:
     assert ask.first_moved(0, 0, np.array([0, 0.0, 0.0])) is None
 
 
-def test_matters_most_takes_the_largest_change_of_either_sign() -> None:
-    effects = np.array([[0.1, -0.9, 0.2], [0.3, 0.0, 0.5]])
-    question = ask.matters_most("Which?", effects, "in ln P")
-    assert answer(question).text == "Layer 1, head 2"
-    assert "-0.900 in ln P" in answer(question).why
-    assert ask.matters_most("Which?", effects / 100, "in ln P") is None
-    assert ask.matters_most("Which?", np.full((2, 2), 0.5), "in ln P") is None
+def test_parked_or_busy_compares_the_two_ends_of_the_parked_share() -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), TEXTS[0])
+    maps = np.stack([layer.attention.numpy() for layer in map(trace.layer, range(4))])
+    shares = maps[:, :, 1:-1][..., [0, -1]].sum(-1).mean(-1)  # of the words, to [CLS] and [SEP]
+    rest, busy = (np.unravel_index(int(at), shares.shape) for at in (shares.argmax(), shares.argmin()))
+    effects = np.full(shares.shape, 0.5)
+    assert answer(ask.parked_or_busy(trace, effects, "it")).text == "both are about equal"
+    for larger, smaller in ((rest, busy), (busy, rest)):
+        effects[larger], effects[smaller] = 0.8, 0.2
+        question = ask.parked_or_busy(trace, effects, "it")
+        assert answer(question).text == f"that without layer {larger[0] + 1}, head {larger[1] + 1}"
+        assert question is not None and f"{shares[busy]:.0%}" in question.prompt
+    effects[rest], effects[busy] = 0.8, 0.66
+    assert ask.parked_or_busy(trace, effects, "it") is None
 
 
 def test_whose_dimension_is_found_by_counting(traces: list[Trace]) -> None:

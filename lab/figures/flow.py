@@ -1,4 +1,4 @@
-"""The flow bench: attention from layer to layer, rollout, and the influence tree."""
+"""Through several layers: attention from layer to layer, rollout, and the influence tree."""
 
 from __future__ import annotations
 

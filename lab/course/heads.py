@@ -1,0 +1,50 @@
+"""How a sentence speaks of heads, and of the tokens on which heads rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.analysis.heads.values import places_left_out
+from lab.course.words import escaped
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
+
+Head = tuple[int, int]  # layer and head, from 0
+
+
+def head_name(head: Head) -> str:
+    """A head by layer and place in it, counted from 1, inside a sentence."""
+    return f"layer {head[0] + 1}, head {head[1] + 1}"
+
+
+def aside(trace: Trace) -> str:
+    """The tokens that say nothing about the words: “[CLS] and [SEP]”, “the first token”. Not yet escaped."""
+    out, special = places_left_out(trace)
+    if not special:
+        return "the first token"
+    return listed([trace.labels[place] for place in np.flatnonzero(out)])
+
+
+def resting_place(trace: Trace) -> str:
+    """The same for Markdown."""
+    return escaped(aside(trace))
+
+
+def listed(names: Sequence[str]) -> str:
+    """“a”, “a and b”, “a, b and c”; each once."""
+    *most, last = dict.fromkeys(names)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def percent(part: float) -> str:
+    """A share of a whole, and 100% only where it is all of it."""
+    return "more than 99%" if 0.995 <= part < 1 else f"{part:.0%}"
+
+
+def heads(count: int) -> str:
+    """“1 head”, “3 heads”."""
+    return f"{count} head{'' if count == 1 else 's'}"

@@ -1,0 +1,86 @@
+"""What a model's heads that park are worth, in sentences that the numbers choose.
+
+Layers and heads count from 0 here and from 1 in the sentences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
+from lab.analysis.heads.values import Values, keep_others
+from lab.course.heads import Head, head_name, heads, resting_place
+from lab.course.words import beside, signed
+from lab.models.trace import Trace
+
+
+def parked_in(trace: Trace, layer: int) -> str:
+    """How many heads of a layer park; "" where a text has no words to look at."""
+    if keep_others(trace) is None:
+        return ""
+    shares, where = parked_share(trace)[layer], resting_place(trace)
+    parked = int(np.count_nonzero(shares > PARKED))
+    if parked:
+        return (
+            f"{heads(parked)} of {len(shares)} **park{'s' if parked == 1 else ''}**: nearly all attention of the words "
+            f"(more than {PARKED:.0%}) goes to {where}."
+        )
+    most = int(shares.argmax())
+    return (
+        f"None **parks**, that is, sends nearly all attention of the words (more than {PARKED:.0%}) to {where}. Head "
+        f"{most + 1} comes nearest, with {beside(100 * float(shares[most]), 100 * PARKED, 0)}%."
+    )
+
+
+def most_parked_layer(trace: Trace) -> int:
+    """The layer in which most heads park, and where that is a tie, the one that sends most there."""
+    shares = parked_share(trace)
+    return max(range(len(shares)), key=lambda at: (np.count_nonzero(shares[at] > PARKED), float(shares[at].mean())))
+
+
+def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
+    """The same for the heads of a trace, with the effect that the figure shows."""
+    effects = effect_sizes(trace, place, word, to_mean)
+    unit = " of their length" if place is None or word is None else " in ln P"
+    return parked_against_busy(parked_share(trace), effects, trace, unit)
+
+
+def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str) -> str:
+    """Whether switching off the heads that park changes less: ``shares`` and ``effects`` (L, H), and their ``unit``."""
+    where, parked = resting_place(trace), shares > PARKED
+    if keep_others(trace) is None:
+        return "This text has no words beside those tokens. Write a longer one."
+    if not parked.any():
+        most = np.unravel_index(int(shares.argmax()), shares.shape)
+        at: Head = (int(most[0]), int(most[1]))
+        return (
+            f"No head parks here, that is, sends more than {PARKED:.0%} of the words’ attention to {where}. "
+            f"{_capital(head_name(at))} comes nearest ({shares[at]:.2f}). Without it, the change is "
+            f"{_size(effects[at])}{unit}; the mean over all heads is {_size(effects.mean())}{unit}."
+        )
+    if parked.all():
+        return f"All {parked.size} heads park on {where}, so there is no other head to compare them with."
+    inside, outside = effects[parked], effects[~parked]
+    said = (
+        f"{_capital(heads(int(parked.sum())))} of {parked.size} park on {where}. Without one of them, the change is "
+        f"{_size(inside.mean())}{unit} on average, at most {_size(inside.max())}. Without one of the others it is "
+        f"{_size(outside.mean())}, at most {_size(outside.max())}."
+    )
+    return f"{said} {_verdict(float(inside.mean()), float(outside.mean()))}"
+
+
+def _verdict(parked: float, others: float) -> str:
+    if parked < others / 2:
+        return "So here a head that parks matters less."
+    if others < parked / 2:
+        return "So here a head that parks matters more, although it rests: parking is no proof that a head is idle."
+    return "So here parking says little about how much a head matters."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _size(value: float) -> str:
+    """Two decimals; a small one is not called 0."""
+    return signed(float(value)) if value >= 0.005 or value == 0 else "less than 0.01"

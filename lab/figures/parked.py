@@ -1,0 +1,31 @@
+"""Heads that park their attention, beside what they are worth."""
+
+from __future__ import annotations
+
+from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
+from lab.analysis.words.predictions import word_of
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.scatter import scatter
+from lab.figures.attention import place as place_of
+from lab.models.trace import Trace
+
+
+def parked_and_worth(
+    traced: Trace, layer: int, head: int, place: int | None = None, word: int | None = None, to_mean: bool = False
+) -> Figure:
+    """The parked share of every head against how much changes without it; ``head`` of ``layer`` is ringed.
+
+    What changes is ln P of ``word``, a token id, at ``place``; without a word, the vectors of the last layer. The
+    dashed line is the share from which on a head is said to park.
+    """
+    shares, effects = parked_share(traced), effect_sizes(traced, place, word, to_mean)
+    heads = shares.shape[1]
+    names = [place_of(*divmod(at, heads)) for at in range(shares.size)]
+    what = (
+        "Movement of the last vectors" if word is None else f"|change of ln P({word_of(traced.model.tokenizer, word)})|"
+    )
+    scales = Scale("Share of attention parked", (0.0, 1.0), ".2f"), Scale(f"{what} without the head", format=".2f")
+    title = "What a head parks, and what it is worth"
+    points = shares.ravel(), effects.ravel()
+    return scatter(names, points, scales, title=title, rule=PARKED, highlight=layer * heads + head)

@@ -1,0 +1,109 @@
+"""What the figures of the attention-metrics lesson mean, in sentences that the numbers choose.
+
+Layers, heads and places count from 0 here and from 1 in the sentences.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lab.analysis.heads.metric_parts import RowEntropy
+from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
+from lab.analysis.heads.parked import effect_sizes, parked_share, rank_correlation
+from lab.analysis.heads.values import Values
+from lab.course.heads import Head, head_name
+from lab.course.parking import worth
+from lab.course.words import beside, named
+from lab.models.trace import Trace
+
+
+def ends(values: Values) -> tuple[Head, Head]:
+    """The heads with the highest and with the lowest of ``values`` (L, H)."""
+    high, low = (np.unravel_index(int(at), values.shape) for at in (values.argmax(), values.argmin()))
+    return (int(high[0]), int(high[1])), (int(low[0]), int(low[1]))
+
+
+def sorted_heads(values: Values, metric: Metric, even: float) -> str:
+    """Which heads stand at the two ends, and on which side of a uniform head, which has ``even``, the others are."""
+    high, low = ends(values)
+    if values[high] == values[low]:
+        return f"All {values.size} heads have the same value here, {values[high]:.3g}, so it sorts nothing."
+    above = int(np.count_nonzero(values > even))
+    return (
+        f"By this number, {head_name(high)} comes first ({values[high]:.3g}) and {head_name(low)} last "
+        f"({values[low]:.3g}). A head that gives every key the same weight has {even:.3g}; {above or 'none'} of "
+        f"{values.size} heads {'is' if above < 2 else 'are'} above that. {metric.use}"
+    )
+
+
+def two(trace: Trace, layer: int, head: int, other: int) -> str:
+    """Which of two heads is the more even; the text has two tokens at least."""
+    spread = trace_metrics(trace).corrected["spread"][layer]
+    even, sure = (head, other) if spread[head] >= spread[other] else (other, head)
+    if spread[even] == spread[sure]:
+        return f"Both heads are equally even: {spread[even]:.2f} of the largest possible entropy."
+    digits = 2 if round(float(spread[even]), 2) != round(float(spread[sure]), 2) else 4
+    return (
+        f"Head {even + 1} is the more even: {spread[even]:.{digits}f} of the largest possible entropy, against "
+        f"{spread[sure]:.{digits}f} for head {sure + 1}. To see what a head points at, open head {sure + 1}."
+    )
+
+
+def stands_out(every: Metrics, head: Head) -> str:
+    """By which of the six numbers a head lies farthest out among all heads. Ranks do not need one unit."""
+    ranked = []
+    for metric in METRICS:
+        values = every.raw[metric.id]
+        above, below = (int(np.count_nonzero(side)) for side in (values > values[head], values < values[head]))
+        if above + below:
+            ranked.append((min(above, below) + 1, "highest" if above <= below else "lowest", metric))
+    if not ranked:
+        return "All heads have the same numbers here, so none stands out."
+    rank, side, metric = min(ranked, key=lambda each: each[0])
+    place = f"the {side}" if rank == 1 else f"number {rank} from the {side}"
+    return (
+        f"Among all {every.removed.size} heads, {head_name(head)} is {place} by {metric.name}, and by none of the six "
+        "is it farther out. Start reading its map there."
+    )
+
+
+def row(trace: Trace, query: int, found: RowEntropy) -> str:
+    """How many keys the row in effect looks at."""
+    count, largest = len(found.weights), int(found.weights.argmax())
+    share = found.total / found.largest if found.largest else 0.0
+    how = "nearly evenly" if share > 0.9 else "unevenly" if share > 0.4 else "almost on one key"
+    if how == "almost on one key":
+        how = f"mostly on few keys, first of all {named(trace, largest)}"
+    return (
+        f"{named(trace, query)} could look at {count} keys. It spreads its attention {how}: as if over "
+        f"{found.keys:.1f} keys alike, {share:.0%} of the largest entropy."
+    )
+
+
+def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
+    """Whether the share that a head parks tells how much changes without it: the two groups, then all heads."""
+    rho, band = correlation(trace, place, word, to_mean)
+    groups = worth(trace, place, word, to_mean)
+    if math.isnan(rho):
+        return groups
+    if abs(rho) <= band:
+        tells = f"That is no more than chance: shuffled numbers stay below {band:.2f} about 19 times in 20"
+    else:
+        tells = f"The more a head parks, the {'less' if rho < 0 else 'more'} tends to change"
+    return (
+        f"{groups} Over all heads, the rank correlation of the two numbers is "
+        f"**{beside(rho, math.copysign(band, rho))}** (−1: opposite orders, 1: the same order). {tells}. It holds for "
+        f"this text{'' if word is None else ' and word'}."
+    )
+
+
+def correlation(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:
+    """Spearman's ρ of parked share and effect over all heads, and what shuffled numbers stay below 19 times of 20.
+
+    Unrelated numbers of n things have a ρ with the standard deviation 1/√(n − 1).
+    """
+    shares = parked_share(trace)
+    rho = rank_correlation(shares, effect_sizes(trace, place, word, to_mean))
+    return rho, 1.96 / math.sqrt(max(shares.size - 1, 1))

@@ -1,0 +1,73 @@
+"""The screen about heads that park: the number that finds them, beside what the model loses without them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads import parked as measure
+from lab.analysis.heads.parked import parked_share
+from lab.analysis.heads.values import keep_others
+from lab.course.heads import head_name, resting_place
+from lab.figures import metrics as figures
+from lab.figures.parked import parked_and_worth
+from lab.lessons.attention_metrics import checks as ask
+from lab.lessons.attention_metrics import meanings
+from lab.models.trace import Trace
+from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.heads_off import Scene, may_run, scene
+from lab.ui.metric_choice import LESSON
+from lab.ui.one_head import OneHead, draw_map
+from lab.ui.parameters import HEAD, LAYER
+from lab.ui.quiz import predict
+
+PARKED = "parked-heads"
+
+
+def show_parked(view: OneHead) -> Trace:
+    """How much each head parks, beside how much changes without it."""
+    st.markdown(
+        f"Add up what the words of your text give to {resting_place(view.trace)}: the **parked share** of a head. "
+        "Lesson 4 switched heads off. Here the two numbers meet."
+    )
+    now = scene(view, first=False)
+    if keep_others(now.trace) is None:
+        st.info("Nothing else is left of this text. Write a longer one.", icon=":material/edit:")
+    elif may_run(now):
+        _show(view, now)
+    return now.trace
+
+
+def _show(view: OneHead, now: Scene) -> None:
+    place, word = (None, None) if now.word is None else (now.place, now.word.token_id)
+    rho, band = meanings.correlation(now.trace, place, word, now.to_mean)
+    question = ask.goes_together(rho, band)
+    if question is not None and not predict(LESSON, question):
+        return
+    at = (now.layer, now.head)
+    draw(partial(parked_and_worth, now.trace, *at, place, word, now.to_mean), "parked-and-worth")
+    st.markdown(
+        "Each point is a head. To the right of the dashed line are the heads that park. The higher a point, the more "
+        "changes without that head."
+    )
+    meaning(meanings.parked(now.trace, place, word, now.to_mean))
+    _try_a_head(now)
+    draw(partial(figures.removed, now.trace, *at), PARKED, clickable=True)
+    draw_map(view, now.trace, f"The chosen head: {view.place}", "chosen-head")
+    code(measure.parked_share, measure.effect_sizes, measure.rank_correlation)
+
+
+def _try_a_head(now: Scene) -> None:
+    """The head that parks most; from there, the one that parks least."""
+    shares = parked_share(now.trace)
+    most, least = meanings.ends(shares)
+    at, which = (least, "least") if (now.layer, now.head) == most else (most, "most")
+    if np.ptp(shares) > 0:
+        try_this(
+            f"{head_name(at).capitalize()} parks the {which} ({shares[at]:.2f}). Look at its map below.",
+            f"Open the head that parks the {which}",
+            {LAYER: at[0] + 1, HEAD: at[1] + 1},
+        )

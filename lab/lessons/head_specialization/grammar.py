@@ -1,0 +1,126 @@
+"""The screen about grammar: which head finds the verb of an object, how often, and whether it does here."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.experiments import grammar as measure
+from lab.experiments.notable import FEW, Notable
+from lab.experiments.own_sentence import Case, cases
+from lab.figures.attention import attention_map
+from lab.lessons.head_specialization import meanings
+from lab.models.catalogue import twin_of
+from lab.text.tags.pipeline import PipelineUnavailable, pipeline
+from lab.ui import runs
+from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT, TOY
+
+EXAMPLE = "She gave her brother the book that he wanted."
+_RELATION = "_relation"
+
+
+def show_grammar(view: OneHead) -> None:
+    """The heads that find a relation, and one of them on the learner's sentence."""
+    model = view.trace.model
+    if view.page.selection.mode == TOY or twin_of(model.id) is not None:
+        st.info(
+            "Letters and random weights have no grammar to find. Choose a sentence and a trained model in the sidebar.",
+            icon=":material/info:",
+        )
+        return
+    st.markdown(
+        "In *She read the book*, *book* is the **object** of the verb *read*. In many sentences people wrote such "
+        "relations down. There, a head can be tested: from *book*, which word does it look at most? That is right or "
+        "wrong."
+    )
+    known = runs.head_jobs(model)
+    if known is None:
+        st.info(
+            f"What the heads of {escaped(model.id)} find is not measured yet. Press “Find what each head does” in the "
+            "sidebar; it takes a minute.",
+            icon=":material/search:",
+        )
+        return
+    found = meanings.grammatical(known)
+    if not found:
+        st.info(
+            f"No head of {escaped(model.id)} finds one of these relations clearly more often than a fixed distance "
+            "does.",
+            icon=":material/info:",
+        )
+        return
+    _table(found)
+    try:
+        runs.load_tagger()
+        tagged = pipeline().tag(view.trace.text)
+    except PipelineUnavailable as error:
+        st.warning(escaped(str(error)), icon=":material/extension_off:")
+        return
+    here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
+    at = _relation(found, here)
+    _on_this_text(view, found[at], here[at])
+    code(measure.named_words, measure.between_words)
+
+
+def _table(found: tuple[Notable, ...]) -> None:
+    rows = [
+        {"what it does": each.job.does, "head": doing.name, "right": doing.score, "chance": each.chance}
+        for each in found
+        for doing in each.heads
+    ]
+    percent = {name: st.column_config.NumberColumn(format="percent") for name in ("right", "chance")}
+    st.dataframe(pd.DataFrame(rows), hide_index=True, height="content", column_config=percent)
+    st.caption(
+        "Measured on UD English EWT, sentences that the lab’s own models were not trained on. Head 4-5 is head 5 of "
+        "layer 4. Chance: always the word at one fixed distance, the best there is for the relation. Only heads at "
+        f"least 10 points above it are listed, of relations with {FEW} cases or more. The best of many heads is picked "
+        "on the same sentences, which flatters it a little."
+    )
+
+
+def _relation(found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
+    """Which relation is drawn; before anybody chose, the first that the text has a case of."""
+    names = [each.job.does for each in found]
+    start = next((at for at, found_here in enumerate(here) if found_here), 0)
+    chosen = st.selectbox("Draw the best head that …", names, start, key=_RELATION)
+    return names.index(chosen) if chosen in names else 0
+
+
+def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
+    """The best head's map with one pair outlined, and every pair of the text."""
+    doing = each.heads[0]
+    if here:
+        first = next((case for case in here if case.right), here[0])
+        draw(partial(attention_map, view.trace, doing.layer, doing.head, first.query, first.key), "grammar-map")
+        _cases(here)
+    meaning(meanings.grammar(each, doing, here))
+    if here:
+        try_this(
+            "Look at the same head on the radar. Does any axis say what it finds?",
+            f"Open head {doing.name} on the radar",
+            {LAYER: doing.layer + 1, HEAD: doing.head + 1, STEP: "Radar"},
+        )
+    else:
+        try_this(
+            "A sentence with objects, subjects and prepositions.",
+            "Take that sentence",
+            {MODE: MODE.default, TEXT: EXAMPLE},
+        )
+
+
+def _cases(here: tuple[Case, ...]) -> None:
+    table = pd.DataFrame(
+        {
+            "from": [case.asked for case in here],
+            "should find": [case.sought for case in here],
+            "looks most at": [case.named for case in here],
+            "": ["right" if case.right else "wrong" for case in here],
+        }
+    )
+    st.dataframe(table, hide_index=True, height="content")

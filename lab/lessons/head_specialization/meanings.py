@@ -1,0 +1,105 @@
+"""What the figures of the lesson on head specialization mean, in sentences that the numbers choose.
+
+Layers and heads count from 0 here and from 1 in the sentences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.named import MIXED
+from lab.analysis.heads.specialization import SPECIALIZATIONS
+from lab.analysis.heads.values import Values
+from lab.course.heads import Head, head_name, heads
+from lab.course.words import quoted
+from lab.experiments.notable import Doing, Notable, job_of
+from lab.experiments.own_sentence import Case
+from lab.lessons.head_specialization.checks import ABOUT, pattern_name
+
+
+def kinds(of: Sequence[str]) -> str:
+    """The commonest kind of token, and why that matters. ``of`` has the kind of each token."""
+    kind, count = Counter(of).most_common(1)[0]
+    return (
+        f"{kind} are {count} of {len(of)} tokens here. So a head that looks anywhere at all meets them often: a share "
+        "of attention says something only beside this share of the tokens."
+    )
+
+
+def seven(corrected: Values, head: Head) -> str:
+    """What a head prefers most, and what it avoids most. ``corrected`` (7,): 1 is no preference."""
+    known = [place for place in range(len(corrected)) if np.isfinite(corrected[place])]
+    if not known:
+        return "This text has nothing of any of these kinds."
+    most, least = (pick(known, key=lambda place: float(corrected[place])) for pick in (max, min))
+    if corrected[most] <= 1:
+        said = f"looks at none of these more than a head without preference. Nearest is {_times(corrected, most)}"
+    else:
+        said = f"looks most at {_times(corrected, most)}"
+    name = head_name(head)
+    return (
+        f"{name[0].upper()}{name[1:]} {said} as much as a head without preference. Lowest: {_times(corrected, least)}. "
+        "That is where it looks in this text. A job would have to show in many."
+    )
+
+
+def _times(corrected: Values, place: int) -> str:
+    return f"{ABOUT[SPECIALIZATIONS[place].id]}, {corrected[place]:.2f} times"
+
+
+def radar(found: tuple[Notable, ...] | None, head: Head) -> str:
+    """What a radar cannot say, with the job of this head as the example where it has one."""
+    limits = (
+        "The radar counts kinds of words. It does not say **which** word of a kind a head finds, nor whether the model "
+        "needs the head."
+    )
+    own = job_of(grammatical(found), *head)
+    if own is None:
+        return f"{limits} “Grammar” asks that: which head finds the verb of an object?"
+    return (
+        f"{limits} Over many sentences, {head_name(head)} {own[0].job.does} ({_beside(*own)}). No axis shows that: see "
+        "“Grammar”."
+    )
+
+
+def _beside(each: Notable, doing: Doing) -> str:
+    chance = 0.0 if each.chance is None else each.chance
+    return f"right in {doing.score:.0%} of cases; a fixed distance, in {chance:.0%}"
+
+
+def patterns(names: NDArray[np.str_]) -> str:
+    """How many heads get a name on this text, and the commonest. ``names`` (L, H), ids of patterns."""
+    counts = Counter(str(name) for name in names.ravel())
+    mixed = counts.pop(MIXED, 0)
+    if not counts:
+        return f"None of the {names.size} heads does one of these things clearly above chance in this text."
+    name, count = counts.most_common(1)[0]
+    return (
+        f"{heads(names.size - mixed)[0].upper()}{heads(names.size - mixed)[1:]} of {names.size} get a name in this "
+        f"text, most often “{pattern_name(name)}” ({count}). {mixed} stay mixed: they may still have a job that no "
+        "pattern here describes."
+    )
+
+
+def grammatical(found: tuple[Notable, ...] | None) -> tuple[Notable, ...]:
+    """Those of a model's jobs that are about grammar."""
+    return tuple(each for each in found or () if ":" in each.job.id)
+
+
+def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
+    """What a head is worth at a relation over many sentences, and how it does on this one."""
+    many = (
+        f"Over many sentences, {head_name((doing.layer, doing.head))} {each.job.does}: it is {_beside(each, doing)}. "
+        "So it does more than look at a fixed place."
+    )
+    if not here:
+        return f"{many} In your sentence the tagger finds no such pair, so there is nothing to see here."
+    right = [case for case in here if case.right]
+    case = (right or list(here))[0]
+    told = f"from {quoted(case.asked)} it looks most at {quoted(case.named)}" if case.named else "it sees no other word"
+    verdict = "" if case.right else f", not at {quoted(case.sought)}"
+    return f"{many} In your sentence it is right {len(right)} of {len(here)} times: {told}{verdict}."

@@ -1,0 +1,123 @@
+"""What the figures of the multi-head lesson mean, in sentences that the numbers choose.
+
+Layers, heads, places and word ids count from 0 here and from 1 in the sentences.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from lab.analysis.flow.influence import Tree
+from lab.analysis.heads.ablation import head_off
+from lab.analysis.heads.comparing import head_sum, layer_divergence
+from lab.course.heads import Head, head_name
+from lab.course.parking import parked_in
+from lab.course.words import named, quoted, share
+from lab.models.trace import Trace
+
+_ONE = "This layer has one head, so there is nothing to compare it with."
+_ALONE = "A single token can attend to nothing but itself. Write a longer sentence."
+_NOTHING = 0.01  # a change of ln P that is next to none: 1 % of the probability
+
+
+def side_by_side(trace: Trace, layer: int) -> str:
+    """Which heads of a layer look alike, which differ, and how many park."""
+    apart = layer_divergence(trace, layer)
+    if len(apart) < 2:
+        alike = _ONE
+    elif np.isnan(apart).any():
+        return _ALONE
+    else:
+        pairs = sorted(combinations(range(len(apart)), 2), key=lambda pair: float(apart[pair]))
+        (a, b), (c, d) = pairs[0], pairs[-1]
+        alike = f"Heads {a + 1} and {b + 1} look most alike."
+        if len(pairs) > 1 and apart[c, d] > apart[a, b]:
+            alike += f" Heads {c + 1} and {d + 1} differ most."
+    return f"{alike} {parked_in(trace, layer)}".strip()
+
+
+def two(trace: Trace, layer: int, head: int, other: int) -> str:
+    """How far two heads are apart, among all pairs of the layer."""
+    apart = layer_divergence(trace, layer)
+    if np.isnan(apart).any():
+        return _ALONE
+    pairs = np.array([apart[pair] for pair in combinations(range(len(apart)), 2)])
+    own = float(apart[head, other])
+    closer, farther = int((pairs < own).sum()), int((pairs > own).sum())
+    said = f"Heads {head + 1} and {other + 1} are {own:.2f} nats apart."
+    if len(pairs) == 1:
+        return f"{said} They are the only two of this layer."
+    if not closer:
+        return f"{said} No pair of this layer is more alike."
+    if not farther:
+        return f"{said} No pair of this layer differs more."
+    return f"{said} Of the {len(pairs)} pairs of this layer, {closer} are more alike and {farther} differ more."
+
+
+def least_like(trace: Trace, layer: int, head: int) -> int:
+    """The head of the layer that differs most from ``head``; the layer has two at least, and no nan."""
+    return int(layer_divergence(trace, layer)[head].argmax())
+
+
+def put_together(trace: Trace, layer: int, token: int) -> str:
+    """Whose part of the concatenation is the longest."""
+    lengths = trace.layer(layer).context[:, token].norm(dim=-1).numpy()
+    if len(lengths) < 2:
+        return f"{_ONE} The concatenation is what it brings."
+    long, short = int(lengths.argmax()), int(lengths.argmin())
+    return (
+        f"Nothing is mixed yet: each head keeps its own place. For {named(trace, token)}, head {long + 1} brings the "
+        f"longest part, of length {lengths[long]:.2f}, and head {short + 1} the shortest, {lengths[short]:.2f}."
+    )
+
+
+def added(trace: Trace, layer: int, token: int) -> str:
+    """Which head changes the token most through W_O."""
+    lengths = head_sum(trace.layer(layer)).norms[:, token]
+    if len(lengths) < 2:
+        return f"{_ONE} Through $W_O$ it adds a vector of length {lengths[0]:.2f}."
+    long, short = int(lengths.argmax()), int(lengths.argmin())
+    return (
+        f"$W_O$ writes what every head found into the same {trace.model.config.width} dimensions, and there they add "
+        f"up. To {named(trace, token)}, head {long + 1} adds the longest vector ({lengths[long]:.2f}), head "
+        f"{short + 1} the shortest ({lengths[short]:.2f})."
+    )
+
+
+def strongest_path(trace: Trace, tree: Tree, layer: int, depth: int) -> str:
+    """The path of an influence tree whose weights have the largest product, from ``layer`` (from 0) ``depth`` down."""
+    last = np.flatnonzero(tree.depth == tree.depth.max())
+    best = int(last[tree.product[last].argmax()])
+    path = [int(tree.token[node]) for node in tree.path(best)]
+    end = "at the input" if depth == layer + 1 else f"after layer {layer + 1 - depth}"
+    told = " ← ".join(named(trace, token) for token in path)
+    others = len(set(path)) - 1
+    via = (
+        "It stays with itself" if others == 0 else f"It leads through {others} other token{'' if others == 1 else 's'}"
+    )
+    return (
+        f"The strongest path drawn ends {end}: {told}. {via}; its weights multiply to {tree.product[best]:.2g}. So "
+        "what reaches a token may come in several steps. This follows attention weights alone: it says what could "
+        "arrive, not what the model uses."
+    )
+
+
+def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] | None, to_mean: bool = False) -> str:
+    """What one head was worth here: for a ``word`` (id, text) at ``place``, else for the last vectors."""
+    off = head_off(trace, *head, place if word else None, to_mean)
+    name = head_name(head)
+    if place is None or word is None or off.logits is None:
+        return f"Without {name}, the vectors of the last layer move by {off.moved[-1].mean():.0%} of their length."
+    before = float(trace.logits(place)[0].double().softmax(-1)[word[0]])
+    after = float(np.exp(off.logits - off.logits.max())[word[0]] / np.exp(off.logits - off.logits.max()).sum())
+    if abs(np.log(after / before)) < _NOTHING:
+        return f"Without {name}, {quoted(word[1])} stays as probable as it was, to within 1 %."
+    way = "less" if after < before else "more"
+    factor = max(before, after) / min(before, after)
+    times = f" by a factor of {factor:.2f}" if factor < 100 else ""
+    return (
+        f"Without {name}, {quoted(word[1])} becomes {way} probable{times}, from {share(before)} to {share(after)}. "
+        "That is what the head was worth for this word, in this text."
+    )

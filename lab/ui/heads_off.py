@@ -1,0 +1,115 @@
+"""Heads switched off before the learner: what the model is asked, and whether there is room and time for all heads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.analysis.heads import ablation as measure
+from lab.analysis.words.predictions import Candidate
+from lab.charts.base.labels import visible
+from lab.models.trace import Trace
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import MEAN, OFF, TOY
+from lab.ui.prediction import PredictionView, cannot_predict, look
+
+_OFFERED = 5  # words that can be followed
+_A_CHANCE = 20  # the rank up to which the word of the text is followed unasked
+# Numbers in the vectors of all runs together; 160 MB.
+_NUMBERS = 40_000_000
+# Multiplications that nobody waits for unasked, and how many a core of a small server does a second.
+_UNASKED, _A_SECOND = 3e10, 5e9
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is run with heads off: a trace, the head chosen (from 0), the place asked about and the word followed there.
+
+    Place and word are None for a model that predicts none.
+    """
+
+    trace: Trace
+    layer: int
+    head: int
+    asked: PredictionView | None
+    word: Candidate | None
+    to_mean: bool
+
+    @property
+    def place(self) -> int | None:
+        return None if self.asked is None else self.asked.place
+
+    @property
+    def off(self) -> str:
+        if not self.to_mean:
+            return "set to 0"
+        later = ", later ones included," if self.trace.model.config.causal else ""
+        return f"set to their mean over the text’s tokens{later}"
+
+
+def scene(view: OneHead, *, first: bool) -> Scene:
+    """The controls of a step, and what they choose. ``first`` is the step in which words are hidden."""
+    asked = None
+    page, trace, layer, head = view.page, view.trace, view.layer.index, view.head
+    reason = cannot_predict(trace.model)
+    if page.selection.mode == TOY and (reason is not None or not trace.model.config.causal):
+        st.info("In this toy no word is hidden, so what moves in its vectors is shown.", icon=":material/info:")
+    elif reason is not None:
+        st.info(f"{reason} What moves in its vectors is shown instead.", icon=":material/info:")
+    else:
+        st.markdown(
+            "To see what a head is worth, ask the model for the next token, with the head and without it."
+            if trace.model.config.causal
+            else "To see what a head is worth, hide a word behind [MASK]. The model gives every word of its vocabulary "
+            "a probability to stand there, with the head and without it."
+        )
+        asked = look(page, trace, first=first)
+    left, right = st.columns(2)
+    with left:
+        way = OFF.choose(
+            "Replace the head’s numbers by", help="0, or what the head brings to the tokens of this text on average."
+        )
+    if asked is None:
+        return Scene(trace, layer, head, None, None, way == MEAN)
+    with right:
+        return Scene(asked.trace, layer, head, asked, _followed(asked), way == MEAN)
+
+
+def _followed(asked: PredictionView) -> Candidate:
+    """The word whose probability is followed: the one in the text if the model gives it a chance, else its best."""
+    offered = {each.token_id: each for each in asked.best(_OFFERED)}
+    truth = asked.truth
+    start = 0
+    if truth is not None:
+        offered.setdefault(truth.token_id, truth)
+        start = list(offered).index(truth.token_id) if truth.rank <= _A_CHANCE else 0
+    key = f"_followed.{asked.place}.{hash(tuple(offered))}"
+    names = {i: f"{visible(each.word)} · rank {each.rank:,}" for i, each in offered.items()}
+    chosen = st.selectbox("Follow the probability of", list(offered), start, names.__getitem__, key=key)
+    return offered[chosen]
+
+
+def may_run(now: Scene) -> bool:
+    """Whether every head can be switched off in turn here; if not, why, or the button that allows it."""
+    config, n, most = now.trace.model.config, len(now.trace), measure.longest(now.trace.model.config, _NUMBERS)
+    if n > most:
+        st.info(
+            f"{config.layers * config.heads} runs of {n} tokens do not fit into this server’s memory. Shorten the text "
+            f"to {most} tokens.",
+            icon=":material/content_cut:",
+        )
+        return False
+    work = measure.multiplications(config, n)
+    asked = f"_each.{now.trace.model.id}.{hash(now.trace.token_ids)}"
+    if work > _UNASKED and not st.session_state.get(asked):
+        st.markdown(
+            f"{config.layers * config.heads} heads, one run each over {n} tokens: about {work / _A_SECOND:.0f} seconds."
+        )
+        st.button("Switch off each head", icon=":material/play_arrow:", on_click=_allow, args=(asked,))
+        return False
+    return True
+
+
+def _allow(name: str) -> None:
+    st.session_state[name] = True

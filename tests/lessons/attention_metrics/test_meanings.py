@@ -1,0 +1,124 @@
+"""What the attention-metrics lesson says of its figures, held to the maps by other formulas than the lab's."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+import lab
+from lab.analysis.heads.metric_parts import entropy_of_row
+from lab.analysis.heads.metrics import METRICS, trace_metrics
+from lab.course.words import plain
+from lab.lessons.attention_metrics import checks as ask
+from lab.lessons.attention_metrics import meanings
+from lab.models.trace import Trace
+from tests.checkpoints import Family
+from tests.conftest import TinyCheckpoint
+
+TEXTS = ("She gave her brother the book that he wanted.", "The sleepy cat sat on the mat.", "Dogs bark.")
+
+
+@pytest.fixture(scope="module", params=[(model, text) for model in ("lab-bert", "lab-gpt2") for text in TEXTS])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    model, text = request.param
+    return lab.trace(lab.load_model(model), text)
+
+
+def maps_of(trace: Trace) -> NDArray[np.float64]:
+    return torch.stack([trace.layer(at).attention for at in range(trace.model.config.layers)]).double().numpy()
+
+
+def named_heads(said: str) -> list[tuple[int, int]]:
+    return [(int(a) - 1, int(b) - 1) for a, b in re.findall(r"layer (\d+), head (\d+)", said)]
+
+
+def test_first_and_last_are_the_extremes_of_the_metric(trace: Trace) -> None:
+    maps = maps_of(trace)
+    cells = np.tril(np.ones(maps.shape[-2:], bool)) if trace.model.config.causal else np.ones(maps.shape[-2:], bool)
+    for metric, own, even in (
+        (METRICS[1], maps.max(-1).mean(-1), float(np.mean(1 / cells.sum(1)))),
+        (METRICS[5], maps[..., cells].std(-1), float(np.std((cells / cells.sum(1, keepdims=True))[cells]))),
+    ):
+        said = meanings.sorted_heads(trace_metrics(trace).raw[metric.id], metric, even)
+        high, low = named_heads(said)
+        assert own[high] == pytest.approx(own.max(), abs=1e-6)
+        assert own[low] == pytest.approx(own.min(), abs=1e-6)
+        above = re.search(r"(\d+|none) of 32 heads (?:is|are) above", said)
+        assert above is not None
+        count = 0 if above[1] == "none" else int(above[1])
+        # A head that equals a uniform one to rounding may be counted on either side.
+        assert (own > even + 1e-6).sum() <= count <= (own > even - 1e-6).sum()
+        assert metric.use in said
+
+
+def test_the_more_even_of_two_heads_has_the_higher_entropy(trace: Trace) -> None:
+    rows = maps_of(trace)[1][:, 1:]  # the first row of a causal model has no choice
+    lengths = np.arange(2, len(trace) + 1) if trace.model.config.causal else np.full(len(trace) - 1, len(trace))
+    if not trace.model.config.causal:
+        rows, lengths = maps_of(trace)[1], np.full(len(trace), len(trace))
+    entropy = torch.distributions.Categorical(probs=torch.from_numpy(rows)).entropy().numpy()
+    even = (entropy / np.log(lengths)).mean(-1)
+    said = meanings.two(trace, 1, 2, 5)
+    more, less = (2, 5) if even[2] > even[5] else (5, 2)
+    assert said.startswith(f"Head {more + 1} is the more even")
+    assert f"for head {less + 1}" in said
+    assert float(re.findall(r"\d\.\d+", said)[0]) == pytest.approx(even[more], abs=0.006)
+
+
+def test_a_head_stands_out_where_it_is_told_to(trace: Trace) -> None:
+    every = trace_metrics(trace)
+    for head in ((0, 0), (2, 3), (3, 7)):
+        said = meanings.stands_out(every, head)
+        metric = next(metric for metric in METRICS if metric.name in said)
+        order = np.sort(every.raw[metric.id].ravel())
+        if "highest" in said:
+            order = order[::-1]
+        told = re.search(r"number (\d+) from", said)
+        # Equal values share the better place.
+        assert order[int(told[1]) - 1 if told else 0] == every.raw[metric.id][head]
+
+
+def test_a_row_is_as_uncertain_as_told(trace: Trace) -> None:
+    query = len(trace) - 1
+    weights = maps_of(trace)[0, 0]
+    row = entropy_of_row(weights.astype(np.float32), query, causal=trace.model.config.causal)
+    own = weights[query]
+    entropy = float(-(own[own > 0] * np.log(own[own > 0])).sum())
+    said = meanings.row(trace, query, row)
+    assert f"over {np.exp(entropy):.1f} keys" in said
+    assert f"{entropy / np.log(len(own)):.0%}" in said
+
+
+def test_the_correlation_is_that_of_the_ranks_and_claims_no_more(trace: Trace) -> None:
+    place = len(trace) - 2
+    word = int(trace.logits(place)[0].argmax())
+    rho, band = meanings.correlation(trace, place, word)
+    assert band == pytest.approx(1.96 / np.sqrt(31))
+    shuffled = np.random.default_rng(0).permuted(np.tile(np.arange(32.0), (4000, 1)), axis=1)
+    inside = np.mean([abs(np.corrcoef(each, np.arange(32))[0, 1]) < band for each in shuffled])
+    assert inside == pytest.approx(0.95, abs=0.015)  # what is said of chance
+    said = meanings.parked(trace, place, word)
+    assert ("no more than chance" in said) == (abs(rho) <= band)
+    assert ("the less tends to change" in said) == (rho < -band)
+    question = ask.goes_together(rho, band)
+    if question is not None:
+        assert ("Neither" in question.options[question.answer].text) == (abs(rho) < band)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "electra"])
+def test_every_family(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
+    trace = lab.trace(lab.load_model(tiny_checkpoint(family, seed=1)), "The cat sat.")
+    every = trace_metrics(trace)
+    for said in (
+        meanings.sorted_heads(every.raw["spread"], METRICS[2], 1.0), meanings.two(trace, 0, 0, 1),
+        meanings.stands_out(every, (0, 0)), meanings.parked(trace, None, None),
+    ):  # fmt: skip
+        assert "nan" not in plain(said) and said.endswith(".")
+
+
+def test_numbers_that_are_all_equal_sort_nothing() -> None:
+    assert "sorts nothing" in meanings.sorted_heads(np.ones((2, 2)), METRICS[0], 0.5)

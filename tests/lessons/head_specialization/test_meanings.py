@@ -1,0 +1,93 @@
+"""What the lesson on head specialization says of its figures, held to the tensors."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import lab
+from lab.analysis.heads.named import trace_names
+from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
+from lab.experiments.notable import FILE, Doing, Job, Notable, shipped
+from lab.experiments.own_sentence import Case, cases
+from lab.lessons.head_specialization import meanings
+from lab.lessons.head_specialization.checks import ABOUT, pattern_name
+from lab.models.trace import Trace
+from lab.text.tags.pipeline import pipeline
+
+TEXTS = ("She gave her brother the book that he wanted.", "The sleepy cat sat on the mat.")
+
+
+@pytest.fixture(scope="module", params=[(model, text) for model in ("lab-bert", "lab-gpt2") for text in TEXTS])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    model, text = request.param
+    return lab.trace(lab.load_model(model), text)
+
+
+def test_the_commonest_kind_is_counted() -> None:
+    said = meanings.kinds(["Other", "Content words", "Content words"])
+    assert said.startswith("Content words are 2 of 3 tokens")
+
+
+def test_the_highest_and_the_lowest_preference_are_told(trace: Trace) -> None:
+    every = specialization(trace, only_words=True)
+    for head in ((0, 0), (1, 5), (3, 4)):
+        own = every.corrected[head]
+        said = meanings.seven(own, head)
+        for place in (np.nanargmax(own), np.nanargmin(own)):
+            assert f"{ABOUT[SPECIALIZATIONS[place].id]}, {own[place]:.2f} times" in said
+        assert ("looks at none of these more" in said) == (np.nanmax(own) <= 1)
+    assert "nothing of any of these kinds" in meanings.seven(np.full(7, np.nan), (0, 0))
+
+
+def test_named_heads_are_counted(trace: Trace) -> None:
+    names = trace_names(trace)
+    said, counts = meanings.patterns(names), Counter(names.ravel().tolist())
+    mixed = counts.pop("mixed", 0)
+    if not counts:
+        assert "None of the 32 heads" in said
+        return
+    most = counts.most_common(1)[0][1]
+    assert said.startswith(f"{32 - mixed} head")
+    told = re.search(r"“(.+)” \((\d+)\)", said)
+    assert told is not None and int(told[2]) == most
+    assert any(pattern_name(name) == told[1] for name, count in counts.items() if count == most)
+    assert f"{mixed} stay mixed" in said
+
+
+def test_the_radar_names_the_job_of_a_head_that_has_one() -> None:
+    for name in ("lab-bert", "lab-gpt2"):
+        found = shipped(lab.load_model(name))
+        assert found is not None
+        grammar = meanings.grammatical(found)
+        assert grammar and all(each.job.id.split(":")[0] in ("obj", "nsubj", "det", "case") for each in grammar), FILE
+        working = {(doing.layer, doing.head) for each in grammar for doing in each.heads}
+        for head in np.ndindex(4, 8):
+            said = meanings.radar(found, head)
+            assert ("Over many sentences" in said) == (head in working)
+    assert "which head finds the verb" in meanings.radar(None, (0, 0))
+
+
+def test_a_relation_is_told_with_its_score_chance_and_cases(trace: Trace) -> None:
+    tagged = pipeline().tag(trace.text)
+    for each in meanings.grammatical(shipped(trace.model)):
+        doing = each.heads[0]
+        here = cases(trace, tagged, each.job, doing)
+        said = meanings.grammar(each, doing, here)
+        assert each.chance is not None
+        assert f"right in {doing.score:.0%} of cases; a fixed distance, in {each.chance:.0%}" in said
+        if here:
+            assert f"right {sum(case.right for case in here)} of {len(here)} times" in said
+        else:
+            assert "finds no such pair" in said
+
+
+def test_a_wrong_case_is_called_wrong() -> None:
+    each = Notable(Job("obj:head", "finds the verb of an object"), 0.3, (Doing(1, 2, 0.6),))
+    wrong = Case("book", "gave", "the", False, 3, 1)
+    assert "“\u2068the\u2069”, not at “\u2068gave\u2069”" in meanings.grammar(each, each.heads[0], (wrong,))
+    unseen = Case("book", "gave", "", False, 3, 1)
+    assert "sees no other word" in meanings.grammar(each, each.heads[0], (unseen,))

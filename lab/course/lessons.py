@@ -10,8 +10,7 @@ from pathlib import Path
 from lab.course.story import STORIES, Story
 
 COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE = "pages/0_Course.py", "pages/20_Models.py", "pages/21_Glossary.py"
-# Every lesson's last step.
-CHECK_STEP = "Check"
+CHECK_STEP = "Check"  # every lesson's last step
 
 
 class Toy(Enum):
@@ -27,8 +26,8 @@ class Toy(Enum):
 class Lesson:
     """One lesson. ``page`` is its file in ``pages/``; objectives complete "you will be able to …".
 
-    ``toy`` says which toy may be its input, ``weights`` whether it looks at any. ``text`` is what it reads while the
-    learner has no text of their own, where its point needs another than the other lessons begin with.
+    ``toy`` says which toy may be its input, ``weights`` whether it looks at any. ``text`` is what it begins with, where
+    its point needs another text than the other lessons have.
     """
 
     id: str

@@ -15,7 +15,7 @@ from lab.course.words import share
 from lab.models.trace import trace_encoding
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, reveal, steps_of, to, visit, walk, words
+from tests.pages.apptest import Offer, go, reveal, steps_of, turn_to, visit, walk, words
 
 PAGE = "4_Multi-head_attention.py"
 LAYER = ("All heads", "Alike or different", "Concatenate", "Add up")
@@ -59,7 +59,7 @@ def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
         assert not at.exception
         reveal(at)
         assert "4,224" in words(at)
-    to(at, "Alike or different")
+    turn_to(at, "Alike or different")
     reveal(at)
 
 

@@ -18,7 +18,7 @@ from lab.course.lessons import LESSONS
 from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
 from lab.ui import drawing as figures
-from tests.pages.apptest import reveal, visit
+from tests.pages.apptest import reveal, steps_of, visit
 
 # All screens are there before a function of theirs is replaced for a while.
 for found in pkgutil.walk_packages(lab.__path__, "lab."):
@@ -87,8 +87,8 @@ def numbers(figure: Any) -> pd.DataFrame:
 @pytest.mark.parametrize(("page", "way"), CASES)
 def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(page: str, way: str, taken: dict[str, Taken]) -> None:
     at = visit(page.removeprefix("pages/"), **WAYS[way])
-    steps = [control.options for control in at.segmented_control if control.label == "Step"]
-    for step in steps[0] if steps else ["the only one"]:
+    steps = steps_of(at)
+    for step in steps or ["the only one"]:
         if steps:
             at.session_state["step"] = step
             at.run()

@@ -161,7 +161,7 @@ def _nearest(cosines: Values, k: int, of: Callable[[int], Neighbour]) -> Neighbo
 def _unit(rows: Array) -> Array:
     """(m, d), each row divided by its length; a row of zeros stays."""
     sizes = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(sizes == 0, 1, sizes), dtype=np.float32)
+    return (rows / np.where(sizes == 0, 1, sizes)).astype(np.float32)
 
 
 def _cosines(unit: Array, vector: Array) -> Values:

@@ -72,12 +72,14 @@ def like_words(trace: Trace, token: int) -> str:
     found = nearest_in_table(trace.model, token_id, NEAREST)
     if not found.nearest:
         return f"The vocabulary has no other word to compare {word} with."
+    best, others = found.nearest[0].cosine, f"{found.count:,} other word{'s' * (found.count != 1)}"
+    if best - found.mean < MARGIN:
+        return f"No row stands out: of {others}, the nearest to {word} has the cosine {signed(best)}."
     named = found.nearest[:_NAMED]
     cosines = _listed([signed(each.cosine) for each in named])
     most = (
-        f"Of the other {found.count:,} words, {_words(named)} {'have rows' if len(named) > 1 else 'has the row'} most "
-        f"like that of {word}: {'cosines' if len(named) > 1 else 'cosine'} {cosines}. The mean over all of them is "
-        f"{signed(found.mean)}."
+        f"Of {others}, {_words(named)} {'have rows' if len(named) > 1 else 'has the row'} most like that of {word}: "
+        f"{'cosines' if len(named) > 1 else 'cosine'} {cosines}. The mean over all of them is {signed(found.mean)}."
     )
     if trace.encoding.special[token]:
         return f"{most} {word} is a special token, no word: choose another."
@@ -97,7 +99,7 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
         else f"The layers take the two apart: their cosine falls from 1 to {limit}."
     )
     start = f"Both uses of {first.word} begin with one row of the table. {told}"
-    if not all(each.nearest for each in near):
+    if len(near[0].nearest) < _NAMED:
         return start
     shared = len({each.word for each in near[0].nearest} & {each.word for each in near[1].nearest})
     common = {0: "They share none", len(near[0].nearest): "They share all"}.get(shared, f"They share {shared}")

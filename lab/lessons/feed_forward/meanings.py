@@ -8,7 +8,7 @@ from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, nearly_silent
 from lab.analysis.layers.neurons_off import best_word, neuron_off, neurons_off
 from lab.analysis.layers.sublayers import sublayer_changes
-from lab.course.words import quoted, signed
+from lab.course.words import quoted, share, signed
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 
@@ -135,11 +135,11 @@ def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
     found, every = neuron_off(trace, place, layer, neuron), neurons_off(trace, place, layer)
     word = quoted(word_of(trace.model.tokenizer, best_word(trace, place)))
     if abs(found.change) < _UNCHANGED:
-        told = f"the probability of {word} stays at {found.before:.2f}"
+        told = f"the probability of {word} stays at {_probability(found.before)}"
         so = "Here the neuron hardly matters for this word."
     else:
         verb, side = ("falls", "for") if found.change < 0 else ("rises", "against")
-        digits = 2 if f"{found.before:.2f}" != f"{found.after:.2f}" else 4
+        digits = 2 if abs(found.change) >= _MATTERS else 4
         told = f"the probability of {word} {verb} from {found.before:.{digits}f} to {found.after:.{digits}f}"
         so = f"So here the neuron works {side} this word."
     moved = sum(abs(each.change) >= _MATTERS for each in every)
@@ -148,6 +148,10 @@ def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
         f"Without neuron {neuron + 1:,} of layer {layer + 1}, {told}. {so} Of the {len(every)} neurons that add most "
         f"at this place, {many} it by {_MATTERS} or more."
     )
+
+
+def _probability(value: float) -> str:
+    return f"{value:.2f}" if value >= _MATTERS else share(value)
 
 
 def normalized(where: str, x: Array, output: Array) -> str:

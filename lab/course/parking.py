@@ -39,10 +39,19 @@ def most_parked_layer(trace: Trace) -> int:
 
 
 def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """The same for the heads of a trace, with the effect that the figure shows."""
-    effects = effect_sizes(trace, place, word, to_mean)
+    """Whether less changes without the heads of a trace that park, by the effect that the figure shows."""
+    shares, effects = parked_share(trace), effect_sizes(trace, place, word, to_mean)
+    parked = shares > PARKED
+    said = compared(trace, place, word, to_mean)
+    if keep_others(trace) is None or not parked.any() or parked.all():
+        return said
+    return f"{said} {verdict(float(effects[parked].mean()), float(effects[~parked].mean()))}"
+
+
+def compared(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
+    """The two groups beside each other, and no more."""
     unit = " of their length" if place is None or word is None else " in ln P"
-    return parked_against_busy(parked_share(trace), effects, trace, unit)
+    return parked_against_busy(parked_share(trace), effect_sizes(trace, place, word, to_mean), trace, unit)
 
 
 def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str) -> str:
@@ -61,19 +70,19 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
     if parked.all():
         return f"All {parked.size} heads park on {where}, so there is no other head to compare them with."
     inside, outside = effects[parked], effects[~parked]
-    said = (
+    return (
         f"{_capital(heads(int(parked.sum())))} of {parked.size} park on {where}. Without one of them, the change is "
         f"{_size(inside.mean())}{unit} on average, at most {_size(inside.max())}. Without one of the others it is "
         f"{_size(outside.mean())}, at most {_size(outside.max())}."
     )
-    return f"{said} {_verdict(float(inside.mean()), float(outside.mean()))}"
 
 
-def _verdict(parked: float, others: float) -> str:
+def verdict(parked: float, others: float) -> str:
+    """What the mean effects of the two groups say, where one is at least twice the other."""
     if parked < others / 2:
-        return "So here a head that parks matters less."
+        return "So here a head that parks matters less, on average."
     if others < parked / 2:
-        return "So here a head that parks matters more, although it rests: parking is no proof that a head is idle."
+        return "So here a head that parks matters more, on average: parking is no proof that a head is idle."
     return "So here parking says little about how much a head matters."
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import lab
 from lab.analysis.heads.parked import effect_sizes, parked_share, rank_correlation
-from lab.course.parking import most_parked_layer, parked_against_busy, parked_in, worth
+from lab.course.parking import most_parked_layer, parked_against_busy, parked_in, verdict, worth
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 
@@ -77,9 +77,11 @@ def test_parked_heads_are_set_beside_the_others(trace: Trace) -> None:
 def test_what_is_said_follows_the_numbers() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), TEXTS[0])
     shares, effects = np.array([[0.95, 0.99, 0.1, 0.2]]), np.array([[0.1, 0.1, 1.0, 0.6]])
-    assert "matters less" in parked_against_busy(shares, effects, trace, "")
-    assert "matters more" in parked_against_busy(shares, 1 / effects, trace, "")
-    assert "says little" in parked_against_busy(shares, np.ones((1, 4)), trace, "")
+    assert "is 0.10 on average, at most 0.10" in parked_against_busy(shares, effects, trace, "")
+    assert "it is 0.80, at most 1.00" in parked_against_busy(shares, effects, trace, "")
+    assert "matters less" in verdict(0.1, 0.8)
+    assert "matters more" in verdict(0.8, 0.1)
+    assert "says little" in verdict(0.5, 0.5)
     assert "No head parks" in parked_against_busy(shares / 2, effects, trace, "")
     assert "no other head" in parked_against_busy(shares * 0 + 1, effects, trace, "")
 

@@ -35,6 +35,12 @@ def test_the_steps_stand_in_their_order() -> None:
     assert steps_of(at) == STEPS
 
 
+def test_a_link_made_before_a_step_was_renamed_leads_to_it() -> None:
+    at = visit(PAGE, step="Two heads")
+    assert at.segmented_control(key="step").value == "Alike or different"
+    assert visit("5_Attention_metrics.py", step="Two heads").segmented_control(key="step").value == "Two heads"
+
+
 def test_the_random_toy_in_any_cut() -> None:
     at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="8", head="8", toy_seed="5")
     for step in walk(at, STEPS):

@@ -14,7 +14,7 @@ from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
 from lab.analysis.heads.parked import effect_sizes, parked_share, rank_correlation
 from lab.analysis.heads.values import Values
 from lab.course.heads import Head, head_name
-from lab.course.parking import worth
+from lab.course.parking import compared
 from lab.course.words import beside, named
 from lab.models.trace import Trace
 
@@ -85,7 +85,7 @@ def row(trace: Trace, query: int, found: RowEntropy) -> str:
 def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
     """Whether the share that a head parks tells how much changes without it: the two groups, then all heads."""
     rho, band = correlation(trace, place, word, to_mean)
-    groups = worth(trace, place, word, to_mean)
+    groups = compared(trace, place, word, to_mean)
     if math.isnan(rho):
         return groups
     if abs(rho) <= band:

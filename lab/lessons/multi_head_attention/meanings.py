@@ -97,10 +97,12 @@ def strongest_path(trace: Trace, tree: Tree, layer: int, depth: int) -> str:
     via = (
         "It stays with itself" if others == 0 else f"It leads through {others} other token{'' if others == 1 else 's'}"
     )
+    product = float(tree.product[best])
+    size = f"{product:.2f}" if product >= 0.005 else "less than 0.01"
+    steps = " So what reaches a token may come in several steps." if others else ""
     return (
-        f"The strongest path drawn ends {end}: {told}. {via}; its weights multiply to {tree.product[best]:.2g}. So "
-        "what reaches a token may come in several steps. This follows attention weights alone: it says what could "
-        "arrive, not what the model uses."
+        f"The strongest path drawn ends {end}: {told}. {via}; its weights multiply to {size}.{steps} This follows "
+        "attention weights alone: it says what could arrive, not what the model uses."
     )
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from lab.analysis.flow.reading import Reading, links, tree_down
 from lab.course.benches import bench_of
+from lab.course.heads import listed, resting_place
 from lab.course.lessons import script
 from lab.figures import flow as figures
 from lab.lessons.multi_head_attention import meanings
@@ -20,7 +21,7 @@ from lab.ui.one_head import OneHead
 BENCH = bench_of("13_Flow.py")
 # The strongest links of each layer, and the strongest targets of each token: enough to follow by eye.
 _THRESHOLD, _LINKS, _TARGETS, _DEPTH = 0.02, 10, 2, 3
-_READ = Reading(None, residual=True)  # the mean over heads; half of each token goes past them, as in rollout
+_READ = Reading(None, words_only=True)  # the mean over heads, between words: where information can change place
 
 
 def show_layers(view: OneHead) -> None:
@@ -28,18 +29,31 @@ def show_layers(view: OneHead) -> None:
     choose(view)
     trace, last = view.trace, view.trace.model.config.layers - 1
     st.markdown(
-        "Each band runs from a token that is attended to, on the left, to the token that attends. It is the mean over "
-        "the heads of a layer. The residual path counts, too: half of each token goes past the heads unchanged."
+        f"Each band runs from a token that is attended to, on the left, to the token that attends. It is the mean over "
+        f"the heads of a layer. What goes to {resting_place(trace)} is left out, and so is the residual path."
     )
-    if len(links(trace, _READ, _THRESHOLD, _LINKS, None)):
+    found = links(trace, _READ, _THRESHOLD, _LINKS, None)
+    if len(found):
         draw_sankey(partial(figures.attention_flow, trace, _READ, _THRESHOLD, _LINKS), "lesson-sankey")
+    empty = [str(layer + 1) for layer in range(last + 1) if layer not in found.layer]
+    if empty:
+        st.markdown(
+            f"Layer{'s' if len(empty) > 1 else ''} {listed(empty)}: no band. On average over the heads, no weight "
+            f"between words reaches {_THRESHOLD:g} there."
+        )
     depth = min(last + 1, _DEPTH)
     asked = (trace, _READ, last, view.query, _TARGETS, depth)
     st.markdown(
         f"Now backwards, from {view.token(view.query)} after layer {last + 1}: where did it come from? Each token of "
         f"the tree opens into the {_TARGETS} tokens of which it took most, one layer down."
     )
-    draw_tree(partial(figures.influence, *asked), "lesson-tree")
-    meaning(meanings.strongest_path(trace, tree_down(*asked), last, depth))
+    tree = tree_down(*asked)
+    if len(tree) > 1:
+        draw_tree(partial(figures.influence, *asked), "lesson-tree")
+        meaning(meanings.strongest_path(trace, tree, last, depth))
+    else:
+        st.info(
+            f"{view.token(view.query)} has no target among the words. Choose another token.", icon=":material/info:"
+        )
     st.page_link(script(BENCH.page), label=f"On the bench {BENCH.title}: {BENCH.question}", icon=BENCH.icon)
     code(tree_down)

@@ -20,11 +20,11 @@ play(
         "Sentences": proven(steps.show_sentences),
         "Matrix": proven(steps.show_matrix),
         "Direction": proven(steps.show_direction),
-        "By hand": proven(even.show_by_hand),
         "Special tokens": proven(even.show_specials),
         "Pair or not": proven(show_pair),
         "Check": proven(steps.show_checks),
     },
     lambda: look(page, trace),
+    more={"By hand": proven(even.show_by_hand)},
     toys=PAIR_STEPS,
 )

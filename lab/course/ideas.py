@@ -75,6 +75,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "back.",
         "Special tokens": "Does all attention go to sentences? Special tokens stand in none, and a model without them "
         "may rest on its first token. See how much goes there, and what changes without it.",
+        "Pair or not": "Two texts can be one text for the model, or two: a **pair**. Does attention cross less when "
+        "there is a border between them? The lab runs the model both ways, on the same words.",
     },
     "feed-forward": {
         "Order": "Attention has brought information to each token. The second half of a layer, the **feed-forward "

@@ -9,6 +9,7 @@ import numpy as np
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.sentences.attention import (
+    AVERAGE,
     MASS,
     MAXIMUM,
     RELATIVE,
@@ -16,6 +17,7 @@ from lab.analysis.sentences.attention import (
     SentenceCells,
     cells,
     inter_sentence,
+    largest_cells,
     mean_between,
 )
 from lab.analysis.sentences.split import Sentences, as_one, aside, crossing, split
@@ -105,19 +107,27 @@ def matrix(
     return heatmap(found.values(measure), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
 
 
-def block(traced: Trace, a: int, b: int, measure: str = MASS, left_out: bool = False) -> Heatmap:
-    """The tokens behind one cell: the head with the largest weight for the maximum, else the mean over all heads.
+def block(traced: Trace, a: int, b: int, heads: str | tuple[int, int] = AVERAGE, left_out: bool = False) -> Heatmap:
+    """The tokens behind one cell, the largest outlined: those of one head (layer and head from 0), or of all.
 
-    Its largest cell is outlined. Raises IndexError where a causal model cannot look from a to b.
+    Of all, a cell is their mean (:data:`AVERAGE`) or the largest of their weights (``LARGEST``).
     """
     found = between(traced, left_out)
-    if measure == MAXIMUM:
-        layer, head = (int(place) for place in found.found.where[a, b, :2])
-        tokens = cells(traced, found.found, layer, head, a, b)
-        return _tokens(found, tokens, (a, b), f"layer {layer + 1}, head {head + 1}", (0.0, 1.0))
-    sentence_of, renormalise = read_as(traced, found.sentences, left_out)
-    tokens = mean_between(traced, sentence_of, a, b, renormalise=renormalise)
-    return _tokens(found, tokens, (a, b), "mean over all heads", None)
+    tokens = behind(traced, found.sentences, a, b, heads, left_out)
+    if isinstance(heads, str):
+        return _tokens(found, tokens, (a, b), heads.lower(), None if heads == AVERAGE else (0.0, 1.0))
+    return _tokens(found, tokens, (a, b), f"layer {heads[0] + 1}, head {heads[1] + 1}", (0.0, 1.0))
+
+
+def behind(
+    traced: Trace, sentences: Sentences, a: int, b: int, heads: str | tuple[int, int], left_out: bool
+) -> SentenceCells:
+    """The weights that :func:`block` draws."""
+    if heads == AVERAGE:
+        sentence_of, renormalise = read_as(traced, sentences, left_out)
+        return mean_between(traced, sentence_of, a, b, renormalise=renormalise)
+    found = read(traced, sentences, left_out)
+    return largest_cells(traced, found, a, b) if isinstance(heads, str) else cells(traced, found, *heads, a, b)
 
 
 def _tokens(

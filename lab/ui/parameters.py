@@ -12,7 +12,7 @@ from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.variants import REDUCED, VARIANTS
-from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
+from lab.analysis.sentences.attention import AVERAGE, LARGEST, MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY, RANK
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.toy.merges import BPE, MERGES, WORDPIECE
@@ -37,6 +37,8 @@ LEFT_OUT, KEPT = "Left out", "Kept"
 BUNDLED, OWN = "Bundled", "Your own"
 # The bench of flow: which heads, what counts as a link, what goes past the heads, which tokens take part.
 MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
+# The head with the largest weight between two sentences.
+STRONGEST = "Strongest head"
 WEIGHTS, NORMS = "Weights", "Norms"
 HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
 EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
@@ -127,6 +129,8 @@ TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 CLUSTERS = Buttons("clusters", "3", ("2", "3", "4", "5", "6"))
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
+# Which heads the tokens behind a cell of that matrix are seen in.
+BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, LARGEST, ONE_HEAD))
 OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is where a LayerNorm stands, by the name that its layer has for it.
 NEURONS_DRAWN = Buttons("neurons_drawn", 96, (96, 32, 256))

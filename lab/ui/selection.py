@@ -74,6 +74,7 @@ class Selection:
     clusters: str = p.CLUSTERS.default
     source: str = p.SOURCE.default
     measure: str = p.MEASURE.default
+    behind: str = p.BEHIND.default
     off: str = p.OFF.default
     neurons_drawn: int = p.NEURONS_DRAWN.default
     residual: str = p.RESIDUAL.default

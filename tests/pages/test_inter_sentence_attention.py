@@ -17,7 +17,7 @@ from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 PAGE = "7_Inter-sentence_attention.py"
 ONE = "The sleepy cat sat on the mat."
 TEXT = "The dog ran to the park. It found a ball there. The children laughed."
-STEPS = ("Sentences", "Matrix", "Direction", "By hand", "Special tokens", "Pair or not", "Check")
+STEPS = ("Sentences", "Matrix", "Direction", "Special tokens", "Pair or not", "Check", "By hand")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -129,12 +129,12 @@ def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said
     others = attention[..., 1:] / np.maximum(attention[..., 1:].sum(axis=-1, keepdims=True), 1e-30)
     without = others[:, :, second][..., [i - 1 for i in first[1:]]].sum(axis=-1).mean()
     said = words(open_step("Special tokens", model="lab-gpt2"))
-    assert f"sends sentence 1 {whole:.3f} in all; {taken:.3f} of that goes to the first token" in said
+    assert f"Of the attention of sentence 2, **{taken:.2f}** goes to the first token" in said
     assert f"{whole:.3f} with all tokens, **{without:.3f}** with the first token" in said
     assert "Xiao et al. 2024" in said and "no-op" not in said and "nothing to leave out" not in said
     said = words(open_step("Matrix", model="lab-gpt2"))
     assert f"From sentence 2 to sentence 1: **{without:.3f}**" in said
-    assert f"Sentence 2 sends **{taken:.1%}** of its attention to the first token" in said
+    assert f"With it, the cell from 2 to 1 is {whole:.3f}" in said
     said = words(open_step("Matrix", model="lab-gpt2", sinks="Kept"))
     assert f"From sentence 2 to sentence 1: **{whole:.3f}**" in said
     assert f"the cell from 2 to 1 is {without:.3f}" in said
@@ -173,12 +173,12 @@ def test_a_long_text_shows_its_first_sentences() -> None:
 def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
     """Of fifteen sentences twelve are shown: the rest of the attention is not [CLS]'s and [SEP]'s alone."""
     said = words(open_step("Matrix", text="The dog ran. " * 15))
-    assert "and the sentences that are not shown. That is left out here" in said
+    assert "and the sentences that are not shown is left out here" in said
 
 
 def test_the_toy_reads_two_sentences_and_every_step_works_on_it() -> None:
     at = visit(PAGE, mode="Toy", toy_sentence="2", toy_other="3")
-    assert tuple(walk(at)) == ("Toy data", "Both heads", *STEPS)
+    assert tuple(walk(at)) == ("Toy data", "Both heads", *STEPS)  # the one beside the way last
     assert "two heads written by hand" in words(at)
     said = words(go(at, "Toy data"))
     assert "first “\u2068g f h\u2069”, then “\u2068e h f f e\u2069”" in said

@@ -20,6 +20,8 @@ Places = NDArray[np.intp]
 
 # What can stand for two sentences: an array of InterSentence, as it is called on screen.
 MASS, RELATIVE, MAXIMUM = "Mean mass", "Length-corrected", "Maximum"
+# What can stand for all heads where two tokens meet: mean_cells or largest_cells.
+AVERAGE, LARGEST = "All heads, mean", "All heads, largest"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +172,20 @@ def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCe
         total += _Layer.of(weights, blocks.order, found.renormalised).sum[blocks.parts[a], blocks.parts[b]]
     mean = (total / (config.layers * config.heads)).astype(np.float32)
     return SentenceCells(found.members[a], found.members[b], mean)
+
+
+def largest_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
+    """The same with, in each cell, the largest weight of any head of any layer.
+
+    The largest of them is ``found.maximum[a, b]``. Raises IndexError for a sentence that does not exist.
+    """
+    _check(found, a, b)
+    blocks = _Blocks.of(found.members)
+    largest = np.zeros((len(found.members[a]), len(found.members[b])), dtype=np.float32)
+    for weights in layers(trace):
+        of_layer = _Layer.of(weights, blocks.order, found.renormalised).largest
+        np.maximum(largest, of_layer[blocks.parts[a], blocks.parts[b]], out=largest)
+    return SentenceCells(found.members[a], found.members[b], largest)
 
 
 @once

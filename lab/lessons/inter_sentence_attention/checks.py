@@ -21,6 +21,25 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
+def keeps_or_sends(found: InterSentence, a: int) -> Question | None:
+    """Which sentence gets most of a sentence's attention: itself, or another one?"""
+    seen = [b for b in range(len(found.members)) if not math.isnan(found.maximum[a, b])]
+    values = [float(found.mass[a, b]) for b in seen]
+
+    def name(place: int) -> str:
+        return _capital(sentence_name(seen[place])) + (" itself" if seen[place] == a else "")
+
+    def why(place: int, best: int) -> str:
+        more = "" if place == best else f", and {values[best]:.3f} to {sentence_name(seen[best])}"
+        return f"{values[place]:.3f} goes to {sentence_name(seen[place])}{more}."
+
+    prompt = (
+        f"You have seen heads look at the word before or after, at equal words, and at far ones. Over all heads, which "
+        f"sentence gets most of the attention of {sentence_name(a)}?"
+    )
+    return ranked("keeps-or-sends", prompt, values, name, why)
+
+
 def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
     """What gets the largest share of a sentence's attention: a sentence, or what stands apart from them?"""
     seen = [b for b in range(len(apart.members)) if not math.isnan(apart.maximum[a, b])]

@@ -8,19 +8,19 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.values import Values
-from lab.analysis.sentences.attention import RELATIVE, mean_between, mean_cells
+from lab.analysis.sentences.attention import RELATIVE, mean_cells
 from lab.analysis.sentences.split import expected
 from lab.charts.base.labels import visible
 from lab.course.metric_cards import tex
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import checks as ask
+from lab.lessons.inter_sentence_attention import meanings as means
 from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_measure, choose_part
 from lab.ui.blanks import blanks
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.parameters import FROM_SENTENCE, KEPT, LEFT_OUT, SINKS, STEP
 from lab.ui.quiz import predict
-
-# How many times an even share a token must take to be called a sink here.
-_SINK = 2
 
 
 def show_by_hand(view: SentencesView) -> None:
@@ -105,11 +105,14 @@ def show_specials(view: SentencesView) -> None:
     if not view.can_leave_out:
         st.info(f"Sentence 1 would have no token without {view.outside}. Write a longer one.", icon=":material/edit:")
         return
-    question = ask.left_out(view.kept, view.without, view.a, view.outside)
+    question = ask.where_it_goes(view.apart, view.a, view.outside)
     if question is not None and not predict(LESSON, question):
         return
     draw(partial(figures.everywhere, view.trace, view.a), "with-specials")
-    _say_taken(view)
+    above = " Cells above the diagonal are 0: the model cannot look there." if view.causal else ""
+    st.markdown(f"Each row adds up to 1. The last column is what goes to {view.outside}.{above}")
+    meaning(means.taken(view.trace, view.a, view.outside))
+    _say_why(view)
     st.markdown(f"Now leave {view.outside} out, and let every row of every head sum to 1 again:")
     measure = choose_measure(view)
     before, after = _draw_both(view, measure)
@@ -122,48 +125,30 @@ def show_specials(view: SentencesView) -> None:
             f"On the left, 1 is an even spread over all {len(view.trace)} tokens; on the right, over the "
             f"{sum(len(own) for own in view.without.members)} that stay."
         )
+    most = int(view.apart.removed.argmax())
+    if most != view.a:
+        why = f"No sentence sends more there than sentence {most + 1}."
+        try_this(why, f"From sentence {most + 1}", {FROM_SENTENCE: most + 1})
+    else:
+        counted = {SINKS: LEFT_OUT if SINKS.chosen() == KEPT else KEPT, STEP: "Matrix"}
+        label = "Left out" if SINKS.chosen() == KEPT else "Counted"
+        try_this(f"Back to the matrix, with what goes to {view.outside} {label.lower()}.", label, counted)
 
 
-def _say_taken(view: SentencesView) -> None:
-    """How much goes to those tokens, and what the papers say about it where it is much."""
-    taken = float(view.apart.removed[view.a])
-    st.markdown(
-        f"Each row adds up to 1. The last column is what goes to {view.outside}: **{taken:.1%}** for sentence "
-        f"{view.a + 1}."
-    )
-    if not any(view.trace.encoding.special):
-        _say_first(view)
+def _say_why(view: SentencesView) -> None:
+    """What the papers say about attention to such tokens, where it is much."""
+    share, even = means.taken_and_even(view.trace, view.a)
+    if share < means.MUCH * even:
         return
-    seen = range(len(view.sentences))
-    even = 1 - sum(expected(view.kept, len(view.trace), view.causal, view.a, b) for b in seen)
-    st.markdown(f"An even spread would send {even:.1%} there.")
-    if taken >= _SINK * even:
+    if any(view.trace.encoding.special):
         st.markdown(
             "In BERT, [SEP] takes much attention, too (Clark et al. 2019, §3.2). The authors conjecture that this is a "
             "no-op: a head attends there when what it looks for is not in the text."
         )
-
-
-def _say_first(view: SentencesView) -> None:
-    """What the first token takes where there is no special one: it stands in a sentence."""
-    a, queries = view.a, view.kept.members[view.a]
-    others = queries > 0  # the first token has nothing else to attend to
-    taken = float(mean_between(view.trace, view.sentences.of_token, a, 0).weights[others, 0].mean())
-    even = float(np.mean([1 / (query + 1) if view.causal else 1 / len(view.trace) for query in queries[others]]))
-    whole = f"The other tokens of sentence 1 send {taken:.3f} to"
-    if a:
-        whole = f"Sentence {a + 1} sends sentence 1 {view.kept.mass[a, 0]:.3f} in all; {taken:.3f} of that goes to"
-    st.markdown(f"{whole} the first token, which stands in sentence 1. An even spread would send it {even:.3f}.")
-    if view.causal:
-        sink = taken >= _SINK * even
+    elif view.causal:
         st.markdown(
-            (
-                "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: softmax makes each query spend 1 in "
-                "all, and every query can see the first token. "
-                if sink
-                else ""
-            )
-            + "Cells above the diagonal are 0: the model cannot look there."
+            "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: softmax makes each query spend 1 in all, "
+            "and every query can see the first token."
         )
 
 

@@ -7,14 +7,19 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.sentences.split import Sentences, as_one, crossing, joined
+from lab.course.examples import EXAMPLES
 from lab.figures import sentences as figures
-from lab.lessons.inter_sentence_attention import checks as ask
-from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_part
+from lab.lessons.inter_sentence_attention import meanings as means
+from lab.lessons.inter_sentence_attention.view import SentencesView, choose_part
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
-from lab.ui.quiz import predict
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.parameters import PAIR
 from lab.ui.sidebar import use_texts
+
+# As in the example of a pair that does not follow.
+_UNRELATED = next(each.pair for each in EXAMPLES if each.name == "A pair that does not")
 
 
 def show_pair(view: SentencesView) -> None:
@@ -39,8 +44,8 @@ def show_pair(view: SentencesView) -> None:
 def _offer(view: SentencesView) -> None:
     """No pair yet: what one is, and a button that makes one."""
     st.markdown(
-        "These sentences stand in one text. A **pair** is two texts, entered as two: BERT puts [SEP] between them and "
-        "adds one segment vector to the first and another to the second. The lab never makes a pair by itself."
+        "These sentences stand in one text. A **pair** is two texts, entered as two. BERT puts [SEP] between them, and "
+        "adds one segment vector to the first and another to the second. The lab makes no pair until you ask for it."
     )
     texts = view.sentences.texts
     label, split_it = "Make sentence 1 the first text and the rest the second", (texts[0], " ".join(texts[1:]))
@@ -51,23 +56,22 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
     in_pair = view.sentences.in_pair
     apart = crossing(view.found, in_pair)
     together = crossing(figures.read(one, sentences, view.left_out), in_pair)
-    question = ask.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS) if not view.causal else None
     choose_part(view)
-    if question is not None and not predict(LESSON, question):
-        return
     st.markdown(f"The model ran twice on the same words. {_border(view.trace.encoding, one.encoding, view.trace)}")
     top = float(max(apart.max(), together.max()))
     for column, in_one, name in zip(st.columns(2), (True, False), ("one segment", "a pair"), strict=True):
         with column:
             draw(partial(figures.between_texts, view.trace, in_one, top, view.left_out), f"mass-{name[-4:]}")
-    there = f"A to B: {together[0, 1]:.3f} in one segment, **{apart[0, 1]:.3f}** as a pair. " if not view.causal else ""
-    st.markdown(f"{there}B to A: {together[1, 0]:.3f} in one segment, **{apart[1, 0]:.3f}** as a pair.")
     if view.can_leave_out:
-        st.markdown(
+        st.caption(
             f"Without {view.outside}: rows sum to 1 over the other tokens."
             if view.left_out
             else f"All tokens are counted, {view.outside} included."
         )
+    meaning(means.paired(together, apart, view.causal))
+    if not view.is_toy:
+        why = "Put a text second that has nothing to do with the first. Does less cross?"
+        try_this(why, "Another second text", {PAIR: _UNRELATED})
 
 
 def _border(pair: Encoding, one: Encoding, trace: Trace) -> str:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lab.analysis.sentences import attention as measure_of
-from lab.analysis.sentences.attention import MASS, MAXIMUM
-from lab.analysis.sentences.split import expected
-from lab.charts.base.labels import visible
+from lab.analysis.sentences.attention import MASS, RELATIVE
+from lab.analysis.sentences.split import MOST, expected
 from lab.course.toy_checks import pair_checks
-from lab.course.words import named, quoted
+from lab.course.words import quoted
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import checks as ask
+from lab.lessons.inter_sentence_attention import meanings as means
+from lab.lessons.inter_sentence_attention.behind import show_tokens
 from lab.lessons.inter_sentence_attention.view import (
     LESSON,
     MATRIX,
@@ -26,7 +28,13 @@ from lab.lessons.inter_sentence_attention.view import (
 )
 from lab.toy.pairs import PAIRED
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import FROM_SENTENCE, MEASURE, MODEL, PAIR, TEXT, TO_SENTENCE
 from lab.ui.quiz import checks, predict
+
+# A sentence to add, and the length of a text, in characters, to which it is.
+_LONG, _ROOM = "The children, who had looked for it in every street of the town, were very glad.", 600
 
 
 def show_sentences(view: SentencesView) -> None:
@@ -34,9 +42,9 @@ def show_sentences(view: SentencesView) -> None:
     config, sentences = view.trace.model.config, view.sentences
     places = [sentences.places(number) for number in range(len(sentences))]
     st.markdown(
-        f"Punkt (Kiss & Strunk 2006) splits the text into **{len(sentences)} sentences**. It knows common "
-        "abbreviations, so it does not end a sentence after “Dr.”. The characters of a token tell in which sentence "
-        "it stands."
+        "The model does not read sentence by sentence. It reads one row of tokens, so attention can cross from a "
+        f"sentence to another. A program called Punkt (Kiss & Strunk 2006) finds **{len(sentences)} sentences** here. "
+        "It knows that a common abbreviation like “Dr.” ends none."
     )
     table = pd.DataFrame(
         {
@@ -51,15 +59,26 @@ def show_sentences(view: SentencesView) -> None:
     st.dataframe(table, height="content")
     pair = view.trace.pair is not None
     st.markdown(
-        f"The model does not know these borders. It read {len(view.trace)} tokens at once, "
-        + ("as two texts, a pair." if pair else "as one text.")
+        f"The model read {len(view.trace)} tokens at once, "
+        + ("as two texts, a pair." if pair else "as one text. Nothing tells it these borders.")
         + _in_no_sentence(view)
     )
+    meaning(means.lengths(view.trace))
+    _try_longer(view)
     maps = config.layers * config.heads
     st.markdown(
         f":material/arrow_downward: **On the way.** {maps} maps of {len(view.trace)} × {len(view.trace)} weights "
         f"become one matrix of {len(sentences)} × {len(sentences)}."
     )
+
+
+def _try_longer(view: SentencesView) -> None:
+    """Another sentence after the last one."""
+    text, pair = view.trace.text, view.trace.pair
+    if view.is_toy or (pair or text).endswith(_LONG) or len(text) > _ROOM or len(view.sentences) == MOST:
+        return
+    changes: dict[Parameter[Any], Any] = {TEXT: f"{text} {_LONG}"} if pair is None else {PAIR: f"{pair} {_LONG}"}
+    try_this("Add a longer sentence. What does an even spread give to each one then?", "Add a sentence", changes)
 
 
 def _in_no_sentence(view: SentencesView) -> str:
@@ -76,7 +95,7 @@ def _in_no_sentence(view: SentencesView) -> str:
 
 def show_matrix(view: SentencesView) -> None:
     """Sentence by sentence; a click shows the tokens behind a number."""
-    question = ask.where_it_goes(view.apart, view.a, view.outside)
+    question = ask.keeps_or_sends(view.found, view.a)
     if question is not None and not predict(LESSON, question):
         return
     choose_part(view)
@@ -89,86 +108,37 @@ def show_matrix(view: SentencesView) -> None:
         "sentences that attend (queries), columns those attended to (keys). Click a cell to choose another pair."
     )
     say_sinks(view, measure)
-    if measure == MAXIMUM:
-        _show_largest(view)
-    else:
-        _show_mean(view)
+    meaning(means.sent(view.trace, view.a, view.b, view.left_out))
+    _try_strongest(view)
+    st.markdown("**How to read the matrix**")
+    st.markdown("\n".join(f"- {each}" for each in means.reading(view.trace, view.left_out)))
+    show_tokens(view, measure)
     code(measure_of.between_sentences)
 
 
-def _show_mean(view: SentencesView) -> None:
-    """The tokens of one cell, mean over all heads."""
-    a, b = view.a, view.b
-    cells = view.cells(a, b)
-    st.header(f"The tokens behind it: sentence {a + 1} to sentence {b + 1}")
-    draw(partial(figures.block, view.trace, a, b, left_out=view.left_out), "block")
-    _say_part(view)
-    query, key = np.unravel_index(int(cells.weights.argmax()), cells.weights.shape)
-    st.markdown(
-        f"Each row adds up to what one token of sentence {a + 1} sends to sentence {b + 1}; the mean mass is the mean "
-        f"of these sums, **{cells.weights.sum(axis=1, dtype=np.float64).mean():.3f}**. The largest mean weight, "
-        f"{cells.weights.max():.3f}, is from {named(view.trace, int(cells.queries[query]))} to "
-        f"{named(view.trace, int(cells.keys[key]))}."
-    )
-
-
-def _show_largest(view: SentencesView) -> None:
-    """The tokens of one cell, in the head that has its largest weight."""
-    found, a, b = view.found, view.a, view.b
-    layer, head, query, key = (int(number) for number in found.where[a, b])
-    st.header(f"Where the maximum is: layer {layer + 1}, head {head + 1}")
-    draw(partial(figures.block, view.trace, a, b, MAXIMUM, view.left_out), "block")
-    _say_part(view)
-    python = f" In Python: `trace.layer({layer}).attention[{head}, {query}, {key}]`." if not view.left_out else ""
-    st.markdown(
-        f"{named(view.trace, query)} gives {named(view.trace, key)} **{found.maximum[a, b]:.3f}**: no head of any "
-        f"layer has a larger weight from sentence {a + 1} to sentence {b + 1}.{python}"
-    )
-    if a != b and abs(query - key) == 1:
-        st.markdown(
-            "The two tokens are neighbours. A head that attends to the previous or the next token crosses the border "
-            "between two sentences whatever they say. The mean mass hardly moves with one such weight."
-        )
-    with st.expander("Every pair: which layer and head gave the maximum", icon=":material/table:"):
-        st.dataframe(
-            _every(view), hide_index=True, column_config={"maximum": st.column_config.NumberColumn(format="%.4f")}
-        )
-
-
-def _say_part(view: SentencesView) -> None:
-    """That a block is drawn in part, if it is."""
-    sides = [len(view.found.members[sentence]) for sentence in (view.a, view.b)]
-    if max(sides) > figures.TOKENS:
-        st.caption(f"The block is {sides[0]} × {sides[1]}; the figure shows the part around its largest weight.")
-
-
-def _every(view: SentencesView) -> pd.DataFrame:
-    """A row for each pair that can be seen."""
-    found, tokens = view.found, view.trace.labels
-    pairs = [pair for pair in np.ndindex(*found.maximum.shape) if found.where[pair][0] >= 0]
-    where = [found.where[pair].tolist() for pair in pairs]
-    return pd.DataFrame(
-        {
-            "from": [a + 1 for a, _ in pairs],
-            "to": [b + 1 for _, b in pairs],
-            "maximum": [float(found.maximum[pair]) for pair in pairs],
-            "layer": [layer + 1 for layer, _, _, _ in where],
-            "head": [head + 1 for _, head, _, _ in where],
-            "query": [visible(tokens[query], None) for _, _, query, _ in where],
-            "key": [visible(tokens[key], None) for _, _, _, key in where],
-        }
-    )
+def _try_strongest(view: SentencesView) -> None:
+    """The pair of sentences between which most crosses for their length, if it is not on screen."""
+    relative = np.where(np.isfinite(view.found.relative), view.found.relative, -1.0)
+    np.fill_diagonal(relative, -1.0)
+    a, b = (int(place) for place in np.unravel_index(int(relative.argmax()), relative.shape))
+    if (a, b) != (view.a, view.b):
+        why = f"From sentence {a + 1} to sentence {b + 1} crosses most for its length. Which tokens carry it?"
+        try_this(why, f"{a + 1} to {b + 1}", {FROM_SENTENCE: a + 1, TO_SENTENCE: b + 1})
 
 
 def show_direction(view: SentencesView) -> None:
     """a to b is not b to a."""
     a, b = view.a, view.b
+    told = means.there_and_back(view.trace, a, b, view.left_out)
     if view.causal:
         st.markdown(
             "This model reads from left to right, so a token attends to its own sentence and to earlier ones, never to "
             "later ones. Cells above the diagonal do not exist: there is no second direction to compare with."
         )
         draw(partial(figures.matrix, view.trace, MASS, (a, b), left_out=view.left_out), "one-direction")
+        meaning(told)
+        if not view.is_toy:
+            try_this("BERT sees the whole text. There, compare both directions.", "lab-bert", {MODEL: MODEL.default})
         return
     question = ask.other_direction(view.found, a, b)
     if question is not None and not predict(LESSON, question):
@@ -179,12 +149,20 @@ def show_direction(view: SentencesView) -> None:
     draw(partial(figures.difference, view.trace, measure, a, b, view.left_out), "there-minus-back")
     if a == b:
         st.markdown("Choose two different sentences in the sidebar to compare the two directions.")
-        return
-    st.markdown(
-        f"From sentence {a + 1} to sentence {b + 1}: **{values[a, b]:.3f}**. Back, from {b + 1} to {a + 1}: "
-        f"**{values[b, a]:.3f}**. Blue cells: more in this direction than back. Softmax makes each query’s row sum to "
-        "1, and nothing more, so the two directions need not agree."
-    )
+    else:
+        st.markdown(
+            f"From sentence {a + 1} to sentence {b + 1}: **{values[a, b]:.3f}**. Back, from {b + 1} to {a + 1}: "
+            f"**{values[b, a]:.3f}**. Blue cells: more in this direction than back. Softmax makes each query’s row "
+            "sum to 1, and nothing more, so the two directions need not agree."
+        )
+    meaning(told)
+    one, other = means.most_unlike(view.found.mass)
+    if {one, other} != {a, b}:
+        why = f"Sentences {one + 1} and {other + 1} differ most in their two directions."
+        try_this(why, f"{one + 1} to {other + 1}", {FROM_SENTENCE: one + 1, TO_SENTENCE: other + 1})
+    elif measure != RELATIVE:
+        why = "A longer sentence gets more by its length. See whether the difference stays once that is corrected."
+        try_this(why, RELATIVE, {MEASURE: RELATIVE})
 
 
 def show_checks(view: SentencesView) -> None:

@@ -19,7 +19,7 @@ from lab.text.sentences.split import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.page import LessonPage
-from lab.ui.parameters import FROM_SENTENCE, MEASURE, TO_SENTENCE
+from lab.ui.parameters import FROM_SENTENCE, MEASURE, TO_SENTENCE, TOY
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.sidebar import use_texts
 
@@ -71,6 +71,11 @@ class SentencesView:
     def values(self, measure: str, left_out: bool) -> Values:
         """The matrix of a measure, (S, S)."""
         return between(self.trace, left_out).values(measure)
+
+    @property
+    def is_toy(self) -> bool:
+        """Whether the sentences are a toy's, which no text replaces."""
+        return self.page.selection.mode == TOY
 
     @property
     def causal(self) -> bool:
@@ -127,8 +132,8 @@ def look(page: LessonPage, own: Trace) -> SentencesView | None:
     causal = is_causal(trace)
     with sidebar.controls():
         st.divider()
-        a = _choose(FROM_SENTENCE, "From sentence", len(sentences), 2 if causal else FROM_SENTENCE.default)
-        b = _choose(TO_SENTENCE, "To sentence", len(sentences), 1 if causal else TO_SENTENCE.default)
+        a = choose_one(FROM_SENTENCE, "From sentence", len(sentences), 2 if causal else FROM_SENTENCE.default)
+        b = choose_one(TO_SENTENCE, "To sentence", len(sentences), 1 if causal else TO_SENTENCE.default)
     if causal and a < b:
         st.caption(
             f"This model reads from left to right: no token of sentence {a + 1} can attend to sentence {b + 1}. You "
@@ -175,8 +180,9 @@ def _say_limits(trace: Trace, sentences: Sentences) -> None:
         )
 
 
-def _choose(parameter: Counted, title: str, count: int, default: int) -> int:
-    selection.fit(parameter, count, "This text")
+def choose_one(parameter: Counted, title: str, count: int, default: int, what: str = "This text") -> int:
+    """Draw the list of the ``count`` sentences, layers or heads that ``what`` has; the chosen one, from 0."""
+    selection.fit(parameter, count, what)
     return parameter.choose(title, range(1, count + 1), min(default, count)) - 1
 
 
@@ -201,15 +207,13 @@ def choose_part(view: SentencesView) -> None:
 
 
 def say_sinks(view: SentencesView, measure: str) -> None:
-    """What was removed, and what the chosen cell is otherwise."""
+    """Whether special tokens, or the first token, are counted, and what the chosen cell is otherwise."""
     if not view.can_leave_out:
         return
-    a, b, taken = view.a, view.b, float(view.apart.removed[view.a])
-    field = {MASS: "mass", RELATIVE: "relative", MAXIMUM: "maximum"}[measure]
-    other = float(getattr(view.kept if view.left_out else view.without, field)[a, b])
-    state = "is left out here" if view.left_out else "is counted here"
-    st.markdown(
-        f"Sentence {a + 1} sends **{taken:.1%}** of its attention to {view.outside}. That {state}; "
-        f"{'with it' if view.left_out else 'left out, with every row summing to 1 again,'} the cell from {a + 1} to "
-        f"{b + 1} is {other:.3f}."
+    a, b = view.a, view.b
+    other = float(view.values(measure, not view.left_out)[a, b])
+    here, there = ("left out", "With it") if view.left_out else ("counted", "Without it")
+    st.caption(
+        f"What goes to {view.outside} is {here} here. {there}, the cell from {a + 1} to {b + 1} is {other:.3f}. The "
+        "step **Special tokens** shows both."
     )

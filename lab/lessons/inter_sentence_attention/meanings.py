@@ -1,0 +1,160 @@
+"""What the figures of the inter-sentence lesson say, in the learner's own numbers. Every claim is chosen by them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lab.analysis.heads.values import Values, is_causal
+from lab.analysis.sentences.attention import InterSentence
+from lab.analysis.sentences.split import expected, split
+from lab.course.words import beside
+from lab.figures.sentences import apart, read
+from lab.models.trace import Trace
+
+# A difference that two decimals show; nearer numbers are about the same.
+SEEN = 0.01
+# How many times its even share a token takes before it is called much.
+MUCH = 2
+
+
+def lengths(trace: Trace) -> str:
+    """What the length of a sentence alone brings it."""
+    sizes, n = [len(split(trace).places(number)) for number in range(len(split(trace)))], len(trace)
+    if is_causal(trace):
+        who = f"The last token sees all {n}. If it spreads its attention evenly,"
+    else:
+        who = f"A token that spreads its attention evenly over all {n}"
+    gives = "it gives" if is_causal(trace) else "gives"
+    if len(set(sizes)) == 1:
+        return f"Each sentence has {_tokens(sizes[0])}. {who} {gives} each of them {sizes[0] / n:.2f}."
+    most, least = (int(place) for place in (np.argmax(sizes), np.argmin(sizes)))
+    return (
+        f"Length counts. {who} {gives} sentence {most + 1} **{sizes[most] / n:.2f}**, for its "
+        f"{_tokens(sizes[most])}, and sentence {least + 1} {sizes[least] / n:.2f}, for its {_tokens(sizes[least])}."
+    )
+
+
+def _tokens(count: int) -> str:
+    return f"{count} token{'s' if count != 1 else ''}"
+
+
+def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
+    """What a sentence sends to another or keeps, beside what the length alone would bring."""
+    found = read(trace, split(trace), left_out)
+    mass, even = float(found.mass[a, b]), expected(found, len(trace), is_causal(trace), a, b)
+    what = f"sends **{mass:.2f}** of its attention to sentence {b + 1}"
+    if a == b:
+        what = f"keeps **{mass:.2f}** of its attention for itself"
+    than = "as much" if abs(mass - even) < SEEN else "more" if mass > even else "less"
+    told = f"Sentence {a + 1} {what}. An even spread would make it {even:.2f}, so this is "
+    told += "about as much as chance" if than == "as much" else f"{than} than chance"
+    return f"{told}.{_most(found, a)}"
+
+
+def _most(found: InterSentence, a: int) -> str:
+    """Which sentence gets most of the row, if one leads."""
+    seen = [b for b in range(len(found.members)) if found.where[a, b, 0] >= 0]
+    order = sorted(seen, key=lambda b: -found.mass[a, b])
+    if len(order) < 2:
+        return ""
+    first, second = (float(found.mass[a, b]) for b in order[:2])
+    if first - second < SEEN:
+        return " No sentence leads in this row."
+    return f" Most in its row goes to {'itself' if order[0] == a else f'sentence {order[0] + 1}'}, {first:.2f}."
+
+
+def reading(trace: Trace, left_out: bool) -> list[str]:
+    """How the parts of the matrix are read, each with what it has here."""
+    found = read(trace, split(trace), left_out)
+    mass, count = found.mass, len(found.members)
+    seen = found.where[..., 0] >= 0
+    own = sum(bool(mass[a, a] >= mass[a][seen[a]].max()) for a in range(count))
+    crossing = np.where(seen & ~np.eye(count, dtype=bool), mass, -1.0)
+    a, b = (int(place) for place in np.unravel_index(int(crossing.argmax()), crossing.shape))
+    back, ahead = (mass[which(count, offset)] for which, offset in ((np.tril_indices, -1), (np.triu_indices, 1)))
+    above = (
+        "Above it stands nothing: this model never looks ahead."
+        if is_causal(trace)
+        else f"Above it, it looks ahead to a later one; the mean is {ahead.mean():.2f}."
+    )
+    return [
+        f"**Diagonal**: what a sentence gives itself. It is the largest number in {own} of {count} rows here.",
+        f"**Off the diagonal**: what crosses to another sentence. Most crosses from sentence {a + 1} to sentence "
+        f"{b + 1}: {crossing[a, b]:.2f}.",
+        "**Direction**: the row attends, the column is attended to. Below the diagonal, a sentence looks back to an "
+        f"earlier one; the mean is {back.mean():.2f}. {above}",
+        "**Reference and discourse**: *she* may mean a person named in another sentence (**coreference**), and "
+        "sentences follow from each other (**discourse**). Either may show off the diagonal. But a large number is no "
+        "proof of it: look at the tokens behind it.",
+    ]
+
+
+def there_and_back(trace: Trace, a: int, b: int, left_out: bool) -> str:
+    """What goes from a sentence to another beside what comes back, with and without the effect of length."""
+    found = read(trace, split(trace), left_out)
+    if is_causal(trace):
+        late, early = max(a, b), min(a, b)
+        if late == early:
+            return f"Sentence {a + 1} keeps {found.mass[a, a]:.2f} for itself. It sees no sentence after it."
+        return (
+            f"Sentence {late + 1} sends **{found.mass[late, early]:.2f}** back to sentence {early + 1}. Nothing goes "
+            f"the other way: no token of sentence {early + 1} sees a later one."
+        )
+    if a == b:
+        a, b = most_unlike(found.mass)
+    there, back = float(found.mass[a, b]), float(found.mass[b, a])
+    told = (
+        f"Sentence {a + 1} sends sentence {b + 1} **{there:.2f}**, and sentence {b + 1} sends "
+        f"{'about the same' if abs(there - back) < SEEN else 'more' if back > there else 'less'} back, **{back:.2f}**."
+    )
+    per_length = [float(found.relative[pair]) for pair in ((a, b), (b, a))]
+    forward, backward = (f"{value:.2f}" for value in per_length)
+    if not abs(there - back) >= SEEN:
+        return told
+    if abs(per_length[0] - per_length[1]) < SEEN:
+        return f"{told} Length explains it: corrected for length, the two are {forward} and {backward}."
+    if (per_length[0] > per_length[1]) == (there > back):
+        return f"{told} Length alone does not explain it: corrected for length, the two are {forward} and {backward}."
+    return (
+        f"{told} Corrected for length, it is the other way round, {forward} and {backward}: the longer sentence gets "
+        "more by its length alone."
+    )
+
+
+def most_unlike(mass: Values) -> tuple[int, int]:
+    """The two sentences whose directions differ most."""
+    a, b = (int(place) for place in np.unravel_index(int((mass - mass.T).argmax()), mass.shape))
+    return (0, 1) if a == b else (a, b)
+
+
+def taken(trace: Trace, a: int, outside: str) -> str:
+    """What goes to special tokens or the first token, called ``outside``, beside an even share."""
+    share, even = taken_and_even(trace, a)
+    told = f"Of the attention of sentence {a + 1}, **{beside(share, even)}** goes to {outside}. "
+    told += f"An even spread would send {even:.2f} there: "
+    if abs(share - even) < SEEN:
+        return f"{told}about the same."
+    if share < even:
+        return f"{told}this is less."
+    return f"{told}this is {'more' if share < MUCH * even else f'{share / even:.1f} times as much'}."
+
+
+def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
+    """What a token of sentence ``a`` sends to what is set apart, and what an even spread would send."""
+    sentences = split(trace)
+    kept = apart(trace, sentences)
+    even = 1 - sum(expected(kept, len(trace), is_causal(trace), a, b) for b in range(len(sentences)))
+    return float(kept.removed[a]), even
+
+
+def paired(joined: Values, pair: Values, causal: bool) -> str:
+    """What the border of a pair changes; both (2, 2), the mean mass from text to text."""
+    told = [] if causal else [_moved("A", "B", float(joined[0, 1]), float(pair[0, 1]))]
+    return " ".join([*told, _moved("B", "A", float(joined[1, 0]), float(pair[1, 0]))])
+
+
+def _moved(one: str, other: str, joined: float, pair: float) -> str:
+    start = f"Text {one} sends text {other}"
+    if abs(pair - joined) < SEEN:
+        return f"{start} about the same, {joined:.2f} as one text and {pair:.2f} as a pair."
+    return f"{start} {'more' if pair > joined else 'less'} as a pair: **{pair:.2f}**, and {joined:.2f} as one text."

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from lab.lessons.masked_language_model import screens as steps
+from lab.lessons.masked_language_model.every_place import show_every_place
 from lab.lessons.masked_language_model.lens import show_lens
 from lab.lessons.masked_language_model.likelihood import show_likelihood
 from lab.lessons.masked_language_model.next_sentence import show_next_sentence
@@ -28,23 +29,21 @@ else:
         **({"Next token": steps.show_next} if causal else {"Hide words": steps.show_hidden}),
         "From vector to word": steps.show_vector,
         "Softmax": steps.show_softmax,
-        **({} if causal else {"Without the mask": steps.show_unmasked}),
         "Logit lens": show_lens,
-        **({"Sampling": show_sampling} if causal else {}),
+        **({} if causal else {"Without the mask": steps.show_unmasked}),
         "Check": show_checks,
     }
-    WHOLE = {"Likelihood": show_likelihood, "Next sentence": show_next_sentence}
-    asking = [name for name in ASKING if name not in ("Sampling", "Check")]
-    names = [*asking, "Likelihood", *(["Sampling"] if causal else []), "Next sentence", "Check"]
-    names = [*TOY_STEPS, *OWN_STEPS] if toy else names
-    step = page.step(names)
+    BESIDE = {"Sampling": show_sampling} if causal else {}
+    WHOLE = {"Every place": show_every_place, "Likelihood": show_likelihood, "Next sentence": show_next_sentence}
+    names, more = ([*TOY_STEPS, *OWN_STEPS], []) if toy else ([*ASKING], [*BESIDE, *WHOLE])
+    step = page.step(names, more)
     if step in TOY_STEPS:
         TOY_STEPS[step](page)
     elif step in WHOLE:
         proven = WHOLE[step](trace)
     elif (view := look(page, trace, first=step == "Hide words")) is not None:
-        ASKING[step](view)
+        {**ASKING, **BESIDE}[step](view)
         proven = view.trace
-    page.next_step(names)
+    page.next_step(names, more)
 page.finish()
 page.prove(proven)

@@ -20,16 +20,23 @@ class Blank:
         Four words to guess from. One is grammatical and likely, the others are each wrong or unlikely in another way.
     change
         A word of the sentence, and what it may be changed to, so that another answer belongs in the blank.
+    answers
+        What grammar asks for in the blank, in the past tense: before the change, and after it.
     """
 
     text: str
     offered: tuple[str, str, str, str]
     change: tuple[str, str]
+    answers: tuple[str, str] = ("were", "was")
 
     @property
     def changed(self) -> str:
         """The sentence after the change."""
         return self.text.replace(*self.change, 1)
+
+    def filled(self, changed: bool = False) -> str:
+        """The sentence, or the changed one, with its answer in the blank."""
+        return (self.changed if changed else self.text).replace(BLANK, self.answers[changed])
 
 
 # The first that a model answers in two ways is the one it is shown.

@@ -97,13 +97,19 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "stretches it by numbers that training sets; most models shift it, too.",
     },
     "masked-language-model": {
-        "Hide words": "How does the model know what belongs in a blank? Hide a word behind [MASK]: the model gives "
-        "every word of its vocabulary a probability to stand there.",
+        "Hide words": "How does the model know what belongs in a blank? The bars of the first page are made here. "
+        "Hide a word behind [MASK]. The model gives every word of its vocabulary a **probability**: a number from 0 to "
+        "1. All of them together make 1.",
         "From vector to word": "After the last layer, the place you ask about is one vector. How does it become a "
         "word? It is compared with every word of the vocabulary. Each comparison gives a number, a **logit**.",
         "Softmax": "Logits can be any numbers. **Softmax** turns them into probabilities: all above 0, and together 1. "
         "How far two logits are apart decides how many times as probable one word is as the other.",
-        "Without the mask": "Does it matter that the word is hidden? Leave it in plain sight, and ask again.",
+        "Without the mask": "Does it matter that the word is hidden? Leave it in plain sight, and ask about the same "
+        "place again.",
+        "Logit lens": "When does the word appear? The **logit lens** stops after each layer. The head, made for the "
+        "last layer, reads the vector as if it were the last, and names a word.",
+        "Every place": "What would the model say at every place, with nothing hidden? One table: the five likeliest "
+        "words for each token.",
         "Sampling": "The model gives probabilities. To write on, one token has to be drawn. **Top-k** and **top-p** "
         "leave out the less probable tokens first.",
     },

@@ -19,12 +19,12 @@ from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.parameters import MASKED, PLACE
+from lab.ui.parameters_of_a_run import TOKENS_SEEN
 
 NONE = "none"
 _PILLS_UP_TO = 64  # more buttons than that are slower to search than a list
 _AROUND = 12
 _LABEL = "Hide a token from the model, or several"
-_SEEN = "_masked.tokens"  # the tokens that the choice was made for
 
 
 def label(trace: Trace, place: int) -> str:
@@ -38,8 +38,13 @@ def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
     A hidden word stays hidden where it stands in the text now: a sentence that is mended keeps its hidden words,
     one without them starts afresh.
     """
-    asked, before = MASKED.chosen(), st.session_state.get(_SEEN)
-    st.session_state[_SEEN] = encoding.tokens
+    asked, before = MASKED.chosen(), st.session_state.get(TOKENS_SEEN)
+    found = _chosen(encoding, mask_id, asked, before)
+    st.session_state[TOKENS_SEEN] = encoding.tokens
+    return found
+
+
+def _chosen(encoding: Encoding, mask_id: int, asked: str, before: Sequence[str] | None) -> tuple[int, ...]:
     place = PLACE.chosen()
     if place > 0 and (now := _found(before, encoding.tokens, place - 1)) is not None:
         PLACE.set(now + 1)

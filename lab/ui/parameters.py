@@ -20,7 +20,7 @@ from lab.toy.rules import RULES
 from lab.toy.settings import SETTINGS
 from lab.toy.tasks import TASKS
 from lab.ui.parameter_kinds import MAX_CHARACTERS, Buttons, Fraction, Menu, Name, Number, Parameter, Scale, Slider, Text
-from lab.ui.parameters_of_a_run import Counted, Listed, Model, Place, Step
+from lab.ui.parameters_of_a_run import Counted, Hidden, Listed, Model, Place, Step
 
 if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
@@ -107,7 +107,7 @@ DIMENSION = Place("dimension", 0, 0, _MOST)
 FIRST_DIMENSION = Place("first_dimension", 1, 1, _MOST)
 NEURON = Place("neuron", 0, 0, _MOST)
 FIRST_NEURON = Place("first_neuron", 1, 1, _MOST)
-MASKED = Name("masked", "", written=True)
+MASKED = Hidden("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
 WORD = Listed("word", "")
 CARD = Listed("card", "", kept=False)

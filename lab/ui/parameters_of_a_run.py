@@ -15,6 +15,7 @@ RENAMED_STEPS = {
     "Two heads": "Alike or different",
 }
 # The step that the URL named when the page was drawn last.
+TOKENS_SEEN = "_masked.tokens"  # the tokens that the choice of hidden ones was made for
 _STEP_IN_URL = "_step_in_url"
 _MORE = "more_steps"
 
@@ -96,6 +97,15 @@ class Listed(Name):
         self._forget_unless(offered)
         chosen = st.segmented_control(label, offered, default=first, required=True, **self._bound())
         return chosen if chosen in offered else first
+
+
+@dataclass(frozen=True)
+class Hidden(Name):
+    """Which tokens are hidden. What sets it means the text of the next run: a new text may come with it."""
+
+    def set(self, value: str) -> None:
+        st.session_state.pop(TOKENS_SEEN, None)
+        super().set(value)
 
 
 @dataclass(frozen=True)

@@ -217,3 +217,18 @@ def test_checks_are_graded_on_this_text() -> None:
     radios[0].set_value(0).run()
     assert not at.exception
     assert at.success or at.error
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_the_first_pages_sentence_and_its_change_are_a_click_away(model: str) -> None:
+    """From any text and any hidden word, the button asks about the verb, and then about that of the other subject."""
+    at = reveal(visit(PAGE, model=model, text="The cat were here.", masked="4"))
+    for blank, answer in (("The boys", "were"), ("The boy", "was")):
+        reveal(at.button(key="_try").click().run())
+        assert not at.exception
+        assert at.text_area(key="text").value == f"{blank} {answer} playing in the garden."
+        assert f"\u2068{answer}\u2069" in words(at).replace("␣", "").split("What this means")[1]
+        causal = model == "lab-gpt2"
+        assert at.session_state["place"] == (2 if causal else 4)
+        assert causal or hidden_places(at) == "4"
+        assert "fits best, with" in words(at)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Array = NDArray[np.float64]
+# Logits of a whole vocabulary in memory at once: 16 of GPT-2's are 6 MB in float64.
+_PLACES_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -201,6 +203,30 @@ def candidate(prediction: Prediction, token_id: int, tokenizer: Tokenizer) -> Ca
 def candidates(prediction: Prediction, k: int, tokenizer: Tokenizer) -> tuple[Candidate, ...]:
     """The ``k`` most probable words, the best first."""
     return tuple(candidate(prediction, i, tokenizer) for i in prediction.best(k))
+
+
+@dataclass(frozen=True, eq=False)
+class Likeliest:
+    """The k most probable words at every place: ids and probabilities, each (n, k), the best first."""
+
+    ids: NDArray[np.intp]
+    probabilities: Array
+
+
+@once
+def likeliest(trace: Trace, k: int) -> Likeliest:
+    """The ``k`` most probable words at every place of the text as it stands, a few places at a time.
+
+    Raises ValueError for a model without a vocabulary head.
+    """
+    ids, values = [], []
+    for start in range(0, len(trace), _PLACES_AT_ONCE):
+        places = range(start, min(start + _PLACES_AT_ONCE, len(trace)))
+        for found in predictions(trace, places, [None] * len(places)):
+            best = found.order[:k]
+            ids.append(best)
+            values.append(found.probabilities[best])
+    return Likeliest(np.stack(ids), np.stack(values))
 
 
 def rest(prediction: Prediction, shown: Sequence[int]) -> float:

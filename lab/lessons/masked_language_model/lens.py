@@ -11,14 +11,13 @@ from lab.analysis.layers.lens import Lens
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import word_of
 from lab.course.words import quoted
-from lab.lessons.masked_language_model import figures
-from lab.lessons.masked_language_model import likelihood_checks as ask
-from lab.lessons.masked_language_model.view import LESSON
+from lab.lessons.masked_language_model import figures, tries
+from lab.lessons.masked_language_model import meanings as means
 from lab.ui import masking, selection
 from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS
 from lab.ui.prediction import PredictionView
-from lab.ui.quiz import predict
 
 _GRID = "lens-grid"
 _CELL, _CLICKED = "_lens_cell", "_lens_clicked"
@@ -32,10 +31,6 @@ def show_lens(view: PredictionView) -> None:
     found = lens_at(view, places)
     difference = measure.lens_difference(view.trace, found.places, found.truths)
     at = places.index(view.place) if view.place in places else 0
-    words = [word_of(view.model.tokenizer, int(best)) for best in found.best[:, at]]
-    question = ask.settled(words, name_of(view, places[at]))
-    if question is not None and not predict(LESSON, question):
-        return
     shown = LENS.choose("Cells")
     layer, column = _cell(found, at)
     call = partial(figures.lens_grid, view.trace, found.places, found.truths, shown, (layer, column))
@@ -43,6 +38,9 @@ def show_lens(view: PredictionView) -> None:
     if clicked is not None and clicked != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
+    meaning(means.arrived(view.trace, places[at], found.truths[at]))
+    if found.truths[at] is not None:
+        tries.ranks()
     st.markdown(
         f"The last row is the model’s own output: the largest difference of their best probabilities is "
         f"**{difference:g}**. The head is made for the last layer. A row further up shows what this head can "
@@ -56,10 +54,8 @@ def _say_what(view: PredictionView) -> None:
     through = "output embeddings" if view.causal else "masked-language-model head"
     if view.trace.model.weights.final_norm is not None:
         through = f"final LayerNorm and {through}"
-    st.markdown(
-        f"The **logit lens** stops after each layer and lets the model’s {through} read the hidden state as if it were "
-        f"the last. {'A column shows what would be predicted to come after its token.' if view.causal else ''}"
-    )
+    after = " A column shows what would be predicted to come after its token." if view.causal else ""
+    st.markdown(f"Here the {through} of the model reads the hidden state after each layer.{after}")
 
 
 def lens_at(view: PredictionView, places: tuple[int, ...]) -> Lens:

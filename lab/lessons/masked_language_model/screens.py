@@ -17,14 +17,22 @@ from lab.charts.cells.strips import VALUE, strips
 from lab.charts.marks.bars import bars
 from lab.course.words import in_tex, quoted, share
 from lab.lessons.masked_language_model import checks as ask
-from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model import figures, tries
+from lab.lessons.masked_language_model import meanings as means
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models import forward
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import TOP, TOY
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import predict
 from lab.ui.toys.runs import TRAIN_STEP, link_to_toy
+
+_WHY_HIDE = (
+    "A model that is asked only about words it sees can copy them and learns nothing about language. So BERT is "
+    "trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a random word "
+    "and 1 stays (Devlin et al. 2019, §3.1)."
+)
 
 
 def show_hidden(view: PredictionView) -> None:
@@ -32,7 +40,9 @@ def show_hidden(view: PredictionView) -> None:
     prompt = f"Which word does the model find most probable at token {view.place + 1}?"
     if _predict_best(view, prompt):
         _show_best(view, view.prediction)
+        meaning(means.answered(view.trace, view.prediction))
         _show_truth(view, view.prediction, f"In your text, token {view.place + 1} is")
+        tries.first_page(view)
         if view.page.selection.mode != TOY:
             link_to_toy("How does a model learn this? Watch a toy", TRAIN_STEP)
 
@@ -41,18 +51,21 @@ def show_next(view: PredictionView) -> None:
     """What comes next? The same question for a model that reads from left to right."""
     st.markdown(
         f"{quoted(view.model.id)} reads from left to right and never sees what comes after a token, so nothing needs "
-        "hiding: it has no [MASK] and is asked for the next token."
+        "hiding: it has no [MASK]. You ask it for the next token. Bars like those of the first page are made here: a "
+        "**probability** for every token of its vocabulary, a number from 0 to 1. All of them together make 1."
     )
     if _predict_best(
         view, f"Which token does the model find most probable after token {view.place + 1}, at temperature 1?"
     ):
         prediction = view.prediction.at(temperature())
         _show_best(view, prediction)
+        meaning(means.answered(view.trace, prediction))
         _show_truth(view, prediction, f"In your text, token {view.place + 2} is")
         st.markdown(
             "At temperature 1 this is the model’s own distribution. A lower temperature sharpens it, a higher one "
             "flattens it."
         )
+        tries.first_page(view)
 
 
 def _predict_best(view: PredictionView, prompt: str) -> bool:
@@ -90,11 +103,13 @@ def show_vector(view: PredictionView) -> None:
     steps = read.head_steps(view.trace, view.place)
     _show_steps(view, steps)
     _show_parts(view, steps)
+    meaning(means.compared(view.trace, view.place))
     left, right = st.columns(2)
     left.metric("Logits computed for this token", f"{config.vocabulary:,}", border=True)
     right.metric(
         f"For all {len(view.trace)} tokens it would be", f"{len(view.trace) * config.vocabulary:,}", border=True
     )
+    tries.another_place(view)
     st.markdown(f"In Python, where tokens are counted from 0: `trace.logits({view.place})`.")
     code(forward.vocabulary_logits)
 
@@ -156,6 +171,8 @@ def show_softmax(view: PredictionView) -> None:
     st.latex(_written_out(chosen, prediction))
     st.markdown(f"The probability of {quoted(chosen.word)} {view.where} is **{share(chosen.probability)}**.")
     _show_sum(shown, prediction)
+    meaning(means.turned(view.trace, prediction))
+    tries.colder(view)
     code(Prediction)
 
 
@@ -218,22 +235,6 @@ def show_unmasked(view: PredictionView) -> None:
         )
         scale = Scale("Probability", (0.0, 1.0))
         draw(bars(["hidden", "in plain sight"], values, scale, title=title), "in-plain-sight")
-        st.markdown(_why_hide(truth, visible))
-
-
-def _why_hide(hidden: Candidate, visible: Candidate) -> str:
-    word = quoted(hidden.word)
-    if visible.probability <= hidden.probability:
-        return f"Seeing {word} does not help this model: it has not learned to read off what stands at a place."
-    if visible.rank == 1:
-        helps = f"With {word} in plain sight, the model’s best answer is the word it sees."
-    else:
-        helps = (
-            f"Seeing {word} takes its probability from {share(hidden.probability)} to "
-            f"{share(visible.probability)}, rank {visible.rank:,}."
-        )
-    return (
-        f"{helps} A model that is asked only about words it sees can copy them and learns nothing about language. So "
-        "BERT is trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a random word "
-        "and 1 stays (Devlin et al. 2019, §3.1)."
-    )
+        meaning(means.in_sight(truth, visible))
+        st.markdown(_WHY_HIDE)
+        tries.another_place(view)

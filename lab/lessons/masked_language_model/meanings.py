@@ -1,0 +1,152 @@
+"""What the figures of the lesson say, in the learner's own numbers. Every claim is chosen by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from lab.analysis.layers.lens import lens, lens_prediction
+from lab.analysis.words.masking import mask_of
+from lab.analysis.words.predictions import Candidate, Prediction, candidates, prediction_at, word_of
+from lab.course.words import quoted, share
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+
+# A difference that two decimals show.
+SEEN = 0.01
+# A word with more than this has more than all others together; the best with less than that is one of many.
+HALF, FEW = 0.5, 0.1
+
+
+def _best(model: LoadedModel, prediction: Prediction) -> tuple[Candidate, Candidate]:
+    first, second = candidates(prediction, 2, model.tokenizer)
+    return first, second
+
+
+def answered(trace: Trace, prediction: Prediction) -> str:
+    """How sure the model is of its best word."""
+    first, second = _best(trace.model, prediction)
+    if first.probability - second.probability < SEEN:
+        return (
+            f"The model prefers no single word: {quoted(first.word)} has **{share(first.probability)}**, and "
+            f"{quoted(second.word)} {share(second.probability)}."
+        )
+    return (
+        f"{quoted(first.word)} fits best, with **{share(first.probability)}**. {_how_sure(first)} Next comes "
+        f"{quoted(second.word)} with {share(second.probability)}."
+    )
+
+
+def _how_sure(first: Candidate) -> str:
+    if first.probability > HALF:
+        return "That is more than all the other words together."
+    if first.probability < FEW:
+        return "That is little: many words fit here."
+    return "That is the most of all, and less than the others have together."
+
+
+def compared(trace: Trace, place: int) -> str:
+    """Which word fits the vector best, by how much, and whether the words' own biases decide it."""
+    prediction = prediction_at(trace, place, None)
+    first, second = _best(trace.model, prediction)
+    told = (
+        f"Of all {trace.model.config.vocabulary:,} words, {quoted(first.word)} gets the largest logit: "
+        f"**{first.logit:.2f}**. {quoted(second.word)} follows {first.logit - second.logit:.2f} behind."
+    )
+    bias = trace.model.vocabulary_head.bias
+    if bias is None or not bool(bias.any()):
+        return f"{told} The dot product alone decides."
+    products = prediction.logits - bias.numpy().astype(np.float64)
+    without = int(products.argmax())
+    if without == first.token_id:
+        return f"{told} Without the biases it would be first, too."
+    return f"{told} Without the biases {quoted(word_of(trace.model.tokenizer, without))} would be first."
+
+
+def turned(trace: Trace, prediction: Prediction) -> str:
+    """What softmax makes of the lead of the best logit over the second."""
+    first, second = _best(trace.model, prediction)
+    lead = (first.logit - second.logit) / prediction.temperature
+    ratio = math.exp(lead) if lead < 700 else math.inf
+    after = "" if prediction.temperature == 1 else f", divided by the temperature {prediction.temperature:g}"
+    if lead < SEEN:
+        return (
+            f"The logits of {quoted(first.word)} and {quoted(second.word)} are nearly equal. So are their "
+            f"probabilities: {share(first.probability)} and {share(second.probability)}."
+        )
+    times = f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}" if ratio < 1e6 else f"{ratio:.1e}"
+    return (
+        f"{quoted(first.word)} leads {quoted(second.word)} by {lead:.2f}{after}. Softmax turns the lead into a ratio: "
+        f"{quoted(first.word)} is $e^{{{lead:.2f}}}$ ≈ **{times}** times as probable."
+    )
+
+
+def arrived(trace: Trace, place: int, truth: int | None) -> str:
+    """From which layer on the lens reads the word of the output, and where that word gains most."""
+    best = lens(trace, (place,), (truth,)).best[:, 0]
+    final, last = int(best[-1]), len(best) - 1
+    since = next(row for row in range(last + 1) if (best[row:] == final).all())
+    gained = [_read_after(trace, layer, place, final) for layer in range(last + 1)]
+    word = quoted(word_of(trace.model.tokenizer, final))
+    if since == 0:
+        told = f"{word} is there from the start: the lens reads it from the embeddings and after every layer."
+    elif since == last:
+        before = quoted(word_of(trace.model.tokenizer, int(best[-2])))
+        told = f"{word} wins in the last layer: one layer before, the lens still reads {before}."
+    else:
+        told = f"From layer {since} on, every layer reads {word}."
+    steps = np.diff(gained)
+    most = int(steps.argmax()) if len(steps) else 0
+    if not len(steps) or steps[most] < SEEN:
+        return f"{told} No layer adds {SEEN:g} or more to its probability."
+    return f"{told} It gains most in layer {most + 1}: from {share(gained[most])} to **{share(gained[most + 1])}**."
+
+
+def _read_after(trace: Trace, layer: int, place: int, token_id: int) -> float:
+    return float(lens_prediction(trace, layer, place, None).probabilities[token_id])
+
+
+def in_sight(hidden: Candidate, visible: Candidate) -> str:
+    """What seeing the word does to its probability at its own place."""
+    word = quoted(hidden.word)
+    told = f"{share(hidden.probability)} to **{share(visible.probability)}**"
+    change = visible.probability - hidden.probability
+    if change < 0:
+        return f"Seeing {word} does not help this model: its probability goes from {told}."
+    if change < SEEN:
+        return f"Seeing {word} changes little: its probability goes from {told}."
+    if visible.rank == 1:
+        return f"With {word} in plain sight, the model’s best answer is the word it sees. It goes from {told}."
+    return f"Seeing {word} takes it from {told}, rank {visible.rank:,}."
+
+
+def copied(trace: Trace, likeliest: Sequence[int]) -> str:
+    """At how many places the likeliest word is the one that stands there, or comes next.
+
+    ``likeliest`` has the id of the likeliest word of every place.
+    """
+    causal = trace.model.config.causal
+    places = known_places(trace)
+    if not places:
+        return "There is no word here to compare with."
+    right = sum(likeliest[place] == trace.token_ids[place + causal] for place in places)
+    if causal:
+        return (
+            f"At **{right}** of {len(places)} places the model’s first choice is the token that comes next in your "
+            "text. It has not seen that token yet."
+        )
+    how = "copies most words" if right > len(places) / 2 else "does not simply copy the words"
+    return (
+        f"At **{right}** of {len(places)} places the first choice is the word that stands there. With nothing hidden, "
+        f"the model {how}."
+    )
+
+
+def known_places(trace: Trace) -> list[int]:
+    """The places where a word stands, or comes next: no special token, and no blank that the learner typed."""
+    causal, mask = trace.model.config.causal, mask_of(trace.model.tokenizer)
+    blank = None if mask is None else mask[1]
+    words = (not special and i != blank for special, i in zip(trace.encoding.special, trace.token_ids, strict=True))
+    return [place - causal for place, word in enumerate(words) if word and place >= causal]

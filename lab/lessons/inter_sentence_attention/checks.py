@@ -10,6 +10,7 @@ import numpy as np
 from lab.analysis.sentences.attention import InterSentence
 from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.kinds import Quantity, numeric, ranked, which_holds
+from lab.course.words import quoted
 
 
 def sentence_name(sentence: int) -> str:
@@ -197,13 +198,77 @@ def one_weight(found: InterSentence) -> Question | None:
     )  # fmt: skip
 
 
+def why_less(found: InterSentence) -> Question | None:
+    """Why can a sentence get more attention and yet less than another for its length?"""
+    count, relative = len(found.members), found.relative
+    for a, b, c in np.ndindex(count, count, count):
+        if a in (b, c) or not math.isfinite(relative[a, b] + relative[a, c]):
+            continue
+        if found.mass[a, b] - found.mass[a, c] < MARGIN or relative[a, c] - relative[a, b] < 2 * MARGIN:
+            continue
+        sizes = [len(found.members[sentence]) for sentence in (b, c)]
+        longer, other, values = sentence_name(b), sentence_name(c), f"{relative[a, b]:.2f} and {relative[a, c]:.2f}"
+        return shuffled(
+            "why-less",
+            f"{_capital(sentence_name(a))} sends {longer} more than {other}, {found.mass[a, b]:.2f} and "
+            f"{found.mass[a, c]:.2f}. Divided by an even spread, the order is the other way round, {values}. Why?",
+            [
+                Option(f"{_capital(longer)} is longer", f"It has {sizes[0]} tokens, {other} has {sizes[1]}. A longer "
+                       "sentence gets more by chance, and the even spread takes that into account.", correct=True),
+                Option(f"{_capital(other)} is about the same thing", "A meaning may draw attention. But the order "
+                       "turned only when length was taken into account, so length is what turned it."),
+                Option("Softmax makes small weights larger", "Both numbers come from the same weights, after softmax. "
+                       "Only the division differs."),
+            ],
+        )  # fmt: skip
+    return None
+
+
+def other_order(before: InterSentence, after: InterSentence | None, texts: Sequence[str]) -> Question | None:
+    """What becomes of the way from sentence 1 to sentence 2 when they change places? ``after`` is that run."""
+    if after is None:
+        return None
+    prompt = f"Let sentences 1 and 2 change places: {quoted(texts[1])} now comes before {quoted(texts[0])}. "
+    there, back = after.where[1, 0, 0] >= 0, after.where[0, 1, 0] >= 0
+    if not (there and back):
+        first, second = "The sentence that was 1", "The sentence that was 2"
+        why = "The model is causal: only the later sentence sees the other, whatever the two say."
+        outcomes = {f"{first} does": there and not back, f"{second} does": back and not there, "Both do": False}
+        return which_holds("other-order", f"{prompt}Which of them sees the other now?", why, outcomes)
+    old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
+    outcomes = _moves(new - old)
+    why = f"It was {old:.3f} and becomes {new:.3f}: the words are the same, their places are others."
+    asks = f"{prompt}What becomes of the {old:.3f} that the sentence that was 1 sends to the other?"
+    return None if outcomes is None else which_holds("other-order", asks, why, outcomes)
+
+
+def without_positions(before: InterSentence, after: InterSentence) -> Question | None:
+    """Do sentences keep as much for themselves when the model does not know the places?"""
+    old, new = (float(np.diagonal(found.mass).mean()) for found in (before, after))
+    if (outcomes := _moves(new - old)) is None:
+        return None
+    why = f"It was {old:.3f} and becomes {new:.3f}."
+    if new < old:
+        why += " Positions tell a head which tokens are near, and those are mostly of the same sentence."
+    prompt = (
+        f"A sentence here keeps {old:.3f} of its attention for itself, the mean over all. What becomes of that when "
+        "the model runs without positions, so that it is not told which token stands where?"
+    )
+    return which_holds("without-positions", prompt, why, outcomes)
+
+
+def _moves(change: float) -> dict[str, bool] | None:
+    """Outcomes for :func:`which_holds`; None where it is hard to tell whether anything moves."""
+    if 0.01 <= abs(change) < 0.02:
+        return None
+    return {"It rises": change >= 0.02, "It hardly moves": abs(change) < 0.01, "It falls": change <= -0.02}
+
+
 def pair_effect(joined: float, paired: float, labels: Sequence[str]) -> Question | None:
     """Does the border of segments lower the attention from the first text to the second?"""
-    gap = paired - joined
-    if 0.01 <= abs(gap) < 0.02:
+    if (outcomes := _moves(paired - joined)) is None:
         return None
     told = f"{joined:.3f} in one segment, {paired:.3f} as a pair."
-    outcomes = {"It rises": gap >= 0.02, "It hardly moves": abs(gap) < 0.01, "It falls": gap <= -0.02}
     prompt = (
         f"{labels[0]} sends {labels[1]} a mean mass of {joined:.3f} when both stand in one segment. As a pair, what "
         "happens to it?"

@@ -35,8 +35,8 @@ def keeps_or_sends(found: InterSentence, a: int) -> Question | None:
         return f"{values[place]:.3f} goes to {sentence_name(seen[place])}{more}."
 
     prompt = (
-        f"You have seen heads look at the word before or after, at equal words, and at far ones. Over all heads, which "
-        f"sentence gets most of the attention of {sentence_name(a)}?"
+        "You have seen heads that look at the word before or after. Take the mean over all heads: which sentence gets "
+        f"most of the attention of {sentence_name(a)}?"
     )
     return ranked("keeps-or-sends", prompt, values, name, why)
 
@@ -228,18 +228,19 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
     """What becomes of the way from sentence 1 to sentence 2 when they change places? ``after`` is that run."""
     if after is None:
         return None
-    prompt = f"Let sentences 1 and 2 change places: {quoted(texts[1])} now comes before {quoted(texts[0])}. "
     there, back = after.where[1, 0, 0] >= 0, after.where[0, 1, 0] >= 0
+    turned = f"et the two change places, so that {quoted(texts[1])} comes first."
     if not (there and back):
-        first, second = "The sentence that was 1", "The sentence that was 2"
+        prompt = f"Take sentences 1 and 2, and l{turned} Which of them sees the other then?"
         why = "The model is causal: only the later sentence sees the other, whatever the two say."
-        outcomes = {f"{first} does": there and not back, f"{second} does": back and not there, "Both do": False}
-        return which_holds("other-order", f"{prompt}Which of them sees the other now?", why, outcomes)
+        was = "The one that was sentence"
+        outcomes = {f"{was} 1": there and not back, f"{was} 2": back and not there, "Both": False}
+        return which_holds("other-order", prompt, why, outcomes)
     old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
-    outcomes = _moves(new - old)
+    moved = _moves(new - old)
     why = f"It was {old:.3f} and becomes {new:.3f}: the words are the same, their places are others."
-    asks = f"{prompt}What becomes of the {old:.3f} that the sentence that was 1 sends to the other?"
-    return None if outcomes is None else which_holds("other-order", asks, why, outcomes)
+    prompt = f"Sentence 1 sends sentence 2 {old:.3f} of its attention. L{turned} What becomes of this number?"
+    return None if moved is None else which_holds("other-order", prompt, why, moved)
 
 
 def without_positions(before: InterSentence, after: InterSentence) -> Question | None:

@@ -48,11 +48,11 @@ def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
     than = "as much" if abs(mass - even) < SEEN else "more" if mass > even else "less"
     told = f"Sentence {a + 1} {what}. An even spread would make it {even:.2f}, so this is "
     told += "about as much as chance" if than == "as much" else f"{than} than chance"
-    return f"{told}.{_most(found, a)}"
+    return f"{told}.{_most(found, a, b)}"
 
 
-def _most(found: InterSentence, a: int) -> str:
-    """Which sentence gets most of the row, if one leads."""
+def _most(found: InterSentence, a: int, b: int) -> str:
+    """Which sentence gets most of row ``a``, if one leads; ``b`` is the one spoken of."""
     seen = [b for b in range(len(found.members)) if found.where[a, b, 0] >= 0]
     order = sorted(seen, key=lambda b: -found.mass[a, b])
     if len(order) < 2:
@@ -60,6 +60,8 @@ def _most(found: InterSentence, a: int) -> str:
     first, second = (float(found.mass[a, b]) for b in order[:2])
     if first - second < SEEN:
         return " No sentence leads in this row."
+    if order[0] == b:
+        return " It is the largest number in its row."
     return f" Most in its row goes to {'itself' if order[0] == a else f'sentence {order[0] + 1}'}, {first:.2f}."
 
 

@@ -196,7 +196,7 @@ def test_what_if_really_runs_the_model(model: str) -> None:
     question = ask.other_order(found, what_if.exchanged(trace, False), texts)
     change = mean_mass(other, first, second) - mean_mass(trace, places[0], places[1])
     if is_causal(trace):
-        assert right(question) == "The sentence that was 1 does"  # it comes later now
+        assert right(question) == "The one that was sentence 1"  # it comes later now
     else:
         assert (None if question is None else right(question)) == moves(change)
 

@@ -239,7 +239,7 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
     old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
     moved = _moves(new - old)
     why = f"It was {old:.3f} and becomes {new:.3f}: the words are the same, their places are others."
-    prompt = f"Sentence 1 sends sentence 2 {old:.3f} of its attention. L{turned} What becomes of this number?"
+    prompt = f"Sentence 1 sends {old:.3f} of its attention to sentence 2. L{turned} What becomes of this number?"
     return None if moved is None else which_holds("other-order", prompt, why, moved)
 
 
@@ -269,9 +269,9 @@ def pair_effect(joined: float, paired: float, labels: Sequence[str]) -> Question
     """Does the border of segments lower the attention from the first text to the second?"""
     if (outcomes := _moves(paired - joined)) is None:
         return None
-    told = f"{joined:.3f} in one segment, {paired:.3f} as a pair."
+    told = f"It is {joined:.3f} as one text and {paired:.3f} as a pair."
     prompt = (
-        f"{labels[0]} sends {labels[1]} a mean mass of {joined:.3f} when both stand in one segment. As a pair, what "
-        "happens to it?"
+        f"{labels[0]} sends {joined:.3f} of its attention to {labels[1]} when the model reads one text. What becomes "
+        "of it when the model reads them as a pair, with a border between them?"
     )
     return which_holds("pair-effect", prompt, told, outcomes)

@@ -29,8 +29,8 @@ def lengths(trace: Trace) -> str:
         return f"Each sentence has {_tokens(sizes[0])}. {who} {gives} each of them {sizes[0] / n:.2f}."
     most, least = (int(place) for place in (np.argmax(sizes), np.argmin(sizes)))
     return (
-        f"Length counts. {who} {gives} sentence {most + 1} **{sizes[most] / n:.2f}**, for its "
-        f"{_tokens(sizes[most])}, and sentence {least + 1} {sizes[least] / n:.2f}, for its {_tokens(sizes[least])}."
+        f"Length counts. {who} {gives} **{sizes[most] / n:.2f}** to sentence {most + 1}, for its "
+        f"{_tokens(sizes[most])}, and {sizes[least] / n:.2f} to sentence {least + 1}, for its {_tokens(sizes[least])}."
     )
 
 
@@ -106,7 +106,7 @@ def there_and_back(trace: Trace, a: int, b: int, left_out: bool) -> str:
         a, b = most_unlike(found.mass)
     there, back = float(found.mass[a, b]), float(found.mass[b, a])
     told = (
-        f"Sentence {a + 1} sends sentence {b + 1} **{there:.2f}**, and sentence {b + 1} sends "
+        f"Sentence {a + 1} sends **{there:.2f}** to sentence {b + 1}, and sentence {b + 1} sends "
         f"{'about the same' if abs(there - back) < SEEN else 'more' if back > there else 'less'} back, **{back:.2f}**."
     )
     per_length = [float(found.relative[pair]) for pair in ((a, b), (b, a))]

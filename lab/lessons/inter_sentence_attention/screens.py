@@ -185,9 +185,9 @@ def show_checks(view: SentencesView) -> None:
         (
             ask.why_less(found),
             ask.other_order(found, what_if.exchanged(trace, out), view.sentences.texts),
+            ask.one_weight(found),
             ask.without_positions(found, what_if.unplaced(trace, out)),
             None if crossed is None else ask.pair_effect(*crossed, _texts(trace)),
-            ask.one_weight(found),
             ask.into_the_future(found, view.causal),
             ask.left_out(view.kept, view.without, a, view.outside),
             ask.other_direction(found, a, b),

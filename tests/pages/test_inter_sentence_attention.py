@@ -210,6 +210,32 @@ def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:
     assert f"`trace.layer({layer}).attention[{head}, {members[2][query]}, {members[0][key]}]`" in words(at)
 
 
+def test_the_tokens_behind_a_number_are_seen_in_any_head() -> None:
+    """The mean over all, the strongest head, the largest of all heads, or one head that the learner chooses."""
+    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
+    block = trace.attention.numpy().astype(np.float64)[:, :, members[1]][..., members[0]]
+    layer, head = (int(place) for place in np.unravel_index(int(block.argmax()), block.shape)[:2])
+    at = open_step("Matrix", sentence="2", other_sentence="1", sinks="Kept")
+    assert at.segmented_control(key="behind").value == "All heads, mean"
+    assert f"the mean mass is the mean of these sums, **{block.sum(-1).mean():.3f}**" in words(at)
+    at.segmented_control(key="behind").set_value("Strongest head").run()
+    assert f"In layer {layer + 1}, head {head + 1}, " in words(at) and f"**{block.max():.3f}**: no head" in words(at)
+    at.segmented_control(key="behind").set_value("All heads, largest").run()
+    assert f"**{block.max():.3f}**: no head of any layer has a larger weight" in words(at)
+    at.segmented_control(key="behind").set_value("One head").run()
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer + 1, head + 1)
+    at.selectbox(key="layer").set_value(2).run()
+    at.selectbox(key="head").set_value(3).run()
+    assert f"The mean of these sums is **{block[1, 2].sum(-1).mean():.3f}**" in words(at)
+    assert f"The largest weight, {block[1, 2].max():.3f}, is from" in words(at)
+
+
+def test_a_maximum_has_no_mean_behind_it() -> None:
+    at = open_step("Matrix", measure="Maximum")
+    assert at.segmented_control(key="behind").options == ["Strongest head", "All heads, largest", "One head"]
+
+
 def test_a_click_on_the_matrix_chooses_two_sentences() -> None:
     at = open_step("Matrix")
     at.session_state["sentences"] = {"selection": {"cell": [{"q": 2, "k": 1}]}}

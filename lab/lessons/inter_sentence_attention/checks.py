@@ -10,6 +10,7 @@ import numpy as np
 from lab.analysis.sentences.attention import InterSentence
 from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.kinds import Quantity, numeric, ranked, which_holds
+from lab.course.words import quoted
 
 
 def sentence_name(sentence: int) -> str:
@@ -34,8 +35,8 @@ def keeps_or_sends(found: InterSentence, a: int) -> Question | None:
         return f"{values[place]:.3f} goes to {sentence_name(seen[place])}{more}."
 
     prompt = (
-        f"You have seen heads look at the word before or after, at equal words, and at far ones. Over all heads, which "
-        f"sentence gets most of the attention of {sentence_name(a)}?"
+        "You have seen heads that look at the word before or after. Take the mean over all heads: which sentence gets "
+        f"most of the attention of {sentence_name(a)}?"
     )
     return ranked("keeps-or-sends", prompt, values, name, why)
 
@@ -197,15 +198,80 @@ def one_weight(found: InterSentence) -> Question | None:
     )  # fmt: skip
 
 
+def why_less(found: InterSentence) -> Question | None:
+    """Why can a sentence get more attention and yet less than another for its length?"""
+    count, relative = len(found.members), found.relative
+    for a, b, c in np.ndindex(count, count, count):
+        if a in (b, c) or not math.isfinite(relative[a, b] + relative[a, c]):
+            continue
+        if found.mass[a, b] - found.mass[a, c] < MARGIN or relative[a, c] - relative[a, b] < 2 * MARGIN:
+            continue
+        sizes = [len(found.members[sentence]) for sentence in (b, c)]
+        longer, other, values = sentence_name(b), sentence_name(c), f"{relative[a, b]:.2f} and {relative[a, c]:.2f}"
+        return shuffled(
+            "why-less",
+            f"{_capital(sentence_name(a))} sends {longer} more than {other}, {found.mass[a, b]:.2f} and "
+            f"{found.mass[a, c]:.2f}. Divided by an even spread, the order is the other way round, {values}. Why?",
+            [
+                Option(f"{_capital(longer)} is longer", f"It has {sizes[0]} tokens, {other} has {sizes[1]}. A longer "
+                       "sentence gets more by chance, and the even spread takes that into account.", correct=True),
+                Option(f"{_capital(other)} is about the same thing", "A meaning may draw attention. But the order "
+                       "turned only when length was taken into account, so length is what turned it."),
+                Option("Softmax makes small weights larger", "Both numbers come from the same weights, after softmax. "
+                       "Only the division differs."),
+            ],
+        )  # fmt: skip
+    return None
+
+
+def other_order(before: InterSentence, after: InterSentence | None, texts: Sequence[str]) -> Question | None:
+    """What becomes of the way from sentence 1 to sentence 2 when they change places? ``after`` is that run."""
+    if after is None:
+        return None
+    there, back = after.where[1, 0, 0] >= 0, after.where[0, 1, 0] >= 0
+    turned = f"et the two change places, so that {quoted(texts[1])} comes first."
+    if not (there and back):
+        prompt = f"Take sentences 1 and 2, and l{turned} Which of them sees the other then?"
+        why = "The model is causal: only the later sentence sees the other, whatever the two say."
+        was = "The one that was sentence"
+        outcomes = {f"{was} 1": there and not back, f"{was} 2": back and not there, "Both": False}
+        return which_holds("other-order", prompt, why, outcomes)
+    old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
+    moved = _moves(new - old)
+    why = f"It was {old:.3f} and becomes {new:.3f}: the words are the same, their places are others."
+    prompt = f"Sentence 1 sends {old:.3f} of its attention to sentence 2. L{turned} What becomes of this number?"
+    return None if moved is None else which_holds("other-order", prompt, why, moved)
+
+
+def without_positions(before: InterSentence, after: InterSentence) -> Question | None:
+    """Do sentences keep as much for themselves when the model does not know the places?"""
+    old, new = (float(np.diagonal(found.mass).mean()) for found in (before, after))
+    if (outcomes := _moves(new - old)) is None:
+        return None
+    why = f"It was {old:.3f} and becomes {new:.3f}."
+    if new < old:
+        why += " Positions tell a head which tokens are near, and those are mostly of the same sentence."
+    prompt = (
+        f"A sentence here keeps {old:.3f} of its attention for itself, the mean over all. What becomes of that when "
+        "the model runs without positions, so that it is not told which token stands where?"
+    )
+    return which_holds("without-positions", prompt, why, outcomes)
+
+
+def _moves(change: float) -> dict[str, bool] | None:
+    """Outcomes for :func:`which_holds`; None where it is hard to tell whether anything moves."""
+    if 0.01 <= abs(change) < 0.02:
+        return None
+    return {"It rises": change >= 0.02, "It hardly moves": abs(change) < 0.01, "It falls": change <= -0.02}
+
+
 def pair_effect(joined: float, paired: float, labels: Sequence[str]) -> Question | None:
     """Does the border of segments lower the attention from the first text to the second?"""
-    gap = paired - joined
-    if 0.01 <= abs(gap) < 0.02:
+    if (outcomes := _moves(paired - joined)) is None:
         return None
-    told = f"{joined:.3f} in one segment, {paired:.3f} as a pair."
-    outcomes = {"It rises": gap >= 0.02, "It hardly moves": abs(gap) < 0.01, "It falls": gap <= -0.02}
+    told = f"It is {joined:.3f} as one text and {paired:.3f} as a pair."
     prompt = (
-        f"{labels[0]} sends {labels[1]} a mean mass of {joined:.3f} when both stand in one segment. As a pair, what "
-        "happens to it?"
+        f"{labels[0]} sends {joined:.3f} of its attention to {labels[1]} when the model reads one text. What becomes "
+        "of it when the model reads them as a pair, with a border between them?"
     )
     return which_holds("pair-effect", prompt, told, outcomes)

@@ -127,7 +127,7 @@ def show_specials(view: SentencesView) -> None:
         )
     most = int(view.apart.removed.argmax())
     if most != view.a:
-        why = f"No sentence sends more there than sentence {most + 1}."
+        why = f"Sentence {most + 1} sends most there. See how much."
         try_this(why, f"From sentence {most + 1}", {FROM_SENTENCE: most + 1})
     else:
         counted = {SINKS: LEFT_OUT if SINKS.chosen() == KEPT else KEPT, STEP: "Matrix"}

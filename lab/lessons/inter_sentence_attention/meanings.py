@@ -29,8 +29,8 @@ def lengths(trace: Trace) -> str:
         return f"Each sentence has {_tokens(sizes[0])}. {who} {gives} each of them {sizes[0] / n:.2f}."
     most, least = (int(place) for place in (np.argmax(sizes), np.argmin(sizes)))
     return (
-        f"Length counts. {who} {gives} sentence {most + 1} **{sizes[most] / n:.2f}**, for its "
-        f"{_tokens(sizes[most])}, and sentence {least + 1} {sizes[least] / n:.2f}, for its {_tokens(sizes[least])}."
+        f"Length counts. {who} {gives} **{sizes[most] / n:.2f}** to sentence {most + 1}, for its "
+        f"{_tokens(sizes[most])}, and {sizes[least] / n:.2f} to sentence {least + 1}, for its {_tokens(sizes[least])}."
     )
 
 
@@ -48,11 +48,11 @@ def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
     than = "as much" if abs(mass - even) < SEEN else "more" if mass > even else "less"
     told = f"Sentence {a + 1} {what}. An even spread would make it {even:.2f}, so this is "
     told += "about as much as chance" if than == "as much" else f"{than} than chance"
-    return f"{told}.{_most(found, a)}"
+    return f"{told}.{_most(found, a, b)}"
 
 
-def _most(found: InterSentence, a: int) -> str:
-    """Which sentence gets most of the row, if one leads."""
+def _most(found: InterSentence, a: int, b: int) -> str:
+    """Which sentence gets most of row ``a``, if one leads; ``b`` is the one spoken of."""
     seen = [b for b in range(len(found.members)) if found.where[a, b, 0] >= 0]
     order = sorted(seen, key=lambda b: -found.mass[a, b])
     if len(order) < 2:
@@ -60,6 +60,8 @@ def _most(found: InterSentence, a: int) -> str:
     first, second = (float(found.mass[a, b]) for b in order[:2])
     if first - second < SEEN:
         return " No sentence leads in this row."
+    if order[0] == b:
+        return " It is the largest number in its row."
     return f" Most in its row goes to {'itself' if order[0] == a else f'sentence {order[0] + 1}'}, {first:.2f}."
 
 
@@ -104,7 +106,7 @@ def there_and_back(trace: Trace, a: int, b: int, left_out: bool) -> str:
         a, b = most_unlike(found.mass)
     there, back = float(found.mass[a, b]), float(found.mass[b, a])
     told = (
-        f"Sentence {a + 1} sends sentence {b + 1} **{there:.2f}**, and sentence {b + 1} sends "
+        f"Sentence {a + 1} sends **{there:.2f}** to sentence {b + 1}, and sentence {b + 1} sends "
         f"{'about the same' if abs(there - back) < SEEN else 'more' if back > there else 'less'} back, **{back:.2f}**."
     )
     per_length = [float(found.relative[pair]) for pair in ((a, b), (b, a))]

@@ -17,6 +17,7 @@ from lab.course.words import quoted
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import meanings as means
+from lab.lessons.inter_sentence_attention import what_if
 from lab.lessons.inter_sentence_attention.behind import show_tokens
 from lab.lessons.inter_sentence_attention.view import (
     LESSON,
@@ -26,6 +27,7 @@ from lab.lessons.inter_sentence_attention.view import (
     choose_part,
     say_sinks,
 )
+from lab.models.trace import Trace
 from lab.toy.pairs import PAIRED
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
@@ -176,16 +178,28 @@ def show_checks(view: SentencesView) -> None:
     even = expected(found, len(view.trace), view.causal, a, b)
     # Within a sentence, as the even share from one to the other is asked for beside it.
     within = expected(found, len(view.trace), view.causal, a, a)
+    trace, out = view.trace, view.left_out
+    crossed = None if view.causal else what_if.first_to_second(trace, out)
     checks(
         LESSON,
         (
+            ask.why_less(found),
+            ask.other_order(found, what_if.exchanged(trace, out), view.sentences.texts),
+            ask.one_weight(found),
+            ask.without_positions(found, what_if.unplaced(trace, out)),
+            None if crossed is None else ask.pair_effect(*crossed, _texts(trace)),
+            ask.into_the_future(found, view.causal),
+            ask.left_out(view.kept, view.without, a, view.outside),
+            ask.other_direction(found, a, b),
             ask.even_share(found, view.counted, even, a, b),
             ask.corrected(found, within, a, a),
-            ask.into_the_future(found, view.causal),
-            ask.one_weight(found),
             ask.to_specials(view.apart, a, view.outside),
-            ask.other_direction(found, a, b),
         ),
         most=4,
-        text="" if view.trace.text == view.page.selection.text else view.trace.text,
+        text="" if trace.text == view.page.selection.text else trace.text,
     )
+
+
+def _texts(trace: Trace) -> tuple[str, str]:
+    """What the two texts of a pair are called: sentences of one text become a pair of the first and the rest."""
+    return ("Sentence 1", "the sentences after it") if trace.pair is None else figures.TEXTS

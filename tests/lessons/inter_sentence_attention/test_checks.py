@@ -13,6 +13,8 @@ from lab.analysis.sentences.attention import InterSentence, inter_sentence
 from lab.analysis.sentences.split import aside, expected, split
 from lab.course.checks import Question
 from lab.lessons.inter_sentence_attention import checks as ask
+from lab.lessons.inter_sentence_attention import what_if
+from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
@@ -148,3 +150,78 @@ def test_one_weight_is_asked_where_maximum_and_mass_differ_most() -> None:
 def test_pair_effect(paired: float, text: str | None) -> None:
     question = ask.pair_effect(0.2, paired, ("Text A", "Text B"))
     assert (None if question is None else right(question)) == text
+
+
+def test_keeps_or_sends_is_the_largest_of_a_row() -> None:
+    ones = np.ones((2, 2)).tolist()
+    assert right(ask.keeps_or_sends(made(ones, [[0.2, 0.7], [0.6, 0.4]], [0.1, 0]), 0)) == "Sentence 2"
+    assert right(ask.keeps_or_sends(made(ones, [[0.2, 0.7], [0.4, 0.6]], [0.1, 0]), 1)) == "Sentence 2 itself"
+    assert ask.keeps_or_sends(made(ones, [[0.5, 0.48], [0.4, 0.6]], [0, 0]), 0) is None
+    assert ask.keeps_or_sends(made([[1, np.nan], [1, 1]], [[1, 0], [0.4, 0.6]], [0, 0]), 0) is None  # no choice
+
+
+def test_why_less_is_asked_where_length_turns_the_order() -> None:
+    """Sentence 2 has six tokens of eleven, sentence 3 two; sentence 1 sends them 0.5 and 0.3."""
+    mass = np.array([[0.2, 0.5, 0.3], [0.3, 0.4, 0.3], [0.3, 0.3, 0.4]])
+    members = (np.arange(3), np.arange(3, 9), np.arange(9, 11))
+    even = np.array([3, 6, 2]) / 11
+    found = replace(made(np.ones((3, 3)).tolist(), mass.tolist(), [0, 0, 0]), members=members, relative=mass / even)
+    question = ask.why_less(found)
+    assert right(question) == "Sentence 2 is longer"
+    assert question is not None and "0.50 and 0.30" in question.prompt and "0.92 and 1.65" in question.prompt
+    assert ask.why_less(replace(found, relative=mass / (1 / 3))) is None
+
+
+def mean_mass(trace: Trace, a: list[int], b: list[int]) -> float:
+    """By hand: over layers, heads and the tokens of a."""
+    return float(trace.attention.numpy().astype(np.float64)[:, :, a][..., b].sum(axis=-1).mean())
+
+
+def moves(change: float) -> str | None:
+    """What a change is called; None where it is hard to tell."""
+    if 0.01 <= abs(change) < 0.02:
+        return None
+    return "It hardly moves" if abs(change) < 0.01 else "It rises" if change > 0 else "It falls"
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_what_if_really_runs_the_model(model: str) -> None:
+    texts = ("The little girl lost her dog.", "She looked for it until it was dark.", "It came home.")
+    trace = lab.trace(lab.load_model(model), " ".join(texts))
+    places = [list(split(trace).places(number)) for number in range(3)]
+    found = sentences_of(trace)
+
+    other = lab.trace(trace.model, " ".join((texts[1], texts[0], texts[2])))
+    second, first = (list(split(other).places(number)) for number in (0, 1))
+    question = ask.other_order(found, what_if.exchanged(trace, False), texts)
+    change = mean_mass(other, first, second) - mean_mass(trace, places[0], places[1])
+    if is_causal(trace):
+        assert right(question) == "The one that was sentence 1"  # it comes later now
+    else:
+        assert (None if question is None else right(question)) == moves(change)
+
+    without = lab.trace(trace.model, trace.text, None, Interventions(no_positions=True))
+    asked = ask.without_positions(found, what_if.unplaced(trace, False))
+    own = [np.mean([mean_mass(each, at, at) for at in places]) for each in (trace, without)]
+    assert (None if asked is None else right(asked)) == moves(float(own[1] - own[0]))
+
+    pair = lab.trace(trace.model, texts[0], " ".join(texts[1:]))
+    sides = [[p for p, second in enumerate(pair.encoding.in_pair) if second == side and not pair.encoding.special[p]]
+             for side in (False, True)]  # fmt: skip
+    wanted = mean_mass(trace, places[0], places[1] + places[2]), mean_mass(pair, *sides)
+    assert what_if.first_to_second(trace, False) == pytest.approx(wanted, abs=1e-5)
+    assert what_if.first_to_second(pair, False) == pytest.approx(wanted, abs=1e-5)
+    assert what_if.exchanged(pair, False) is None
+
+
+def test_other_order_and_positions_say_whether_anything_moves() -> None:
+    ones = np.ones((2, 2)).tolist()
+    before = made(ones, [[0.6, 0.3], [0.4, 0.6]], [0.1, 0])
+    for back, text in ((0.4, "It rises"), (0.305, "It hardly moves"), (0.2, "It falls"), (0.315, None)):
+        after = made(ones, [[0.6, 0.3], [back, 0.6]], [0.1, 0])
+        question = ask.other_order(before, after, ("A.", "B."))
+        assert (None if question is None else right(question)) == text
+    assert ask.other_order(before, None, ("A.", "B.")) is None
+    low = made(ones, [[0.4, 0.3], [0.4, 0.4]], [0.1, 0])
+    assert right(ask.without_positions(before, low)) == "It falls"
+    assert right(ask.without_positions(low, before)) == "It rises"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lab.course.ideas import IDEAS, idea
 from lab.course.lessons import CHECK_STEP, LESSONS
-from tests.pages.apptest import visit
+from tests.pages.apptest import steps_of, visit
 
 
 def test_every_idea_has_its_step() -> None:
@@ -17,7 +17,7 @@ def test_every_idea_has_its_step() -> None:
         steps: set[str] = set()
         for model in ("lab-bert", "lab-gpt2"):
             at = visit(known[lesson].page.removeprefix("pages/"), model=model)
-            steps |= set(at.segmented_control(key="step").options)
+            steps |= set(steps_of(at))
         assert ideas.keys() <= steps
 
 

@@ -13,9 +13,7 @@ from lab.analysis.words.predictions import restored_words, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.course.blanks import BLANKS
 from lab.course.checks import Question
-from lab.figures.choices import BEST_WORD
 from lab.lessons.masked_language_model import checks as ask
-from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model import likelihood_checks as more
 from lab.lessons.masked_language_model import what_if as ask_why
 from lab.lessons.masked_language_model.lens import lens_at, name_of, offered
@@ -55,8 +53,7 @@ def show_checks(view: PredictionView) -> None:
         next(filter(None, (ask.shifted(each) for each in others[2:])), None),
         ask.tempered(view.prediction, first) if view.causal else _easiest_word(view),
     ]
-    grid = partial(figures.lens_grid, view.trace, (view.place,), (_truth(view),), BEST_WORD, (0, 0))
-    checks(LESSON, questions, most=_AT_MOST, figures={"settled": grid})
+    checks(LESSON, questions, most=_AT_MOST)
 
 
 def _truth(view: PredictionView) -> int | None:
@@ -64,7 +61,7 @@ def _truth(view: PredictionView) -> int | None:
 
 
 def _settled(view: PredictionView) -> Question | None:
-    """From which row of the lens on the answer stays, read from its figure."""
+    """From which row of the lens on the answer stays."""
     best = lens(view.trace, (view.place,), (_truth(view),)).best[:, 0]
     return more.settled([word_of(view.model.tokenizer, int(each)) for each in best], name_of(view, view.place))
 

@@ -125,10 +125,10 @@ def other_sentence(run: Run, model: LoadedModel, blank: Blank) -> Question | Non
     found = sorted(((c.probability, word) for word, c in each.items() if c is not None), reverse=True)
     if len(found) < 3 or found[0][0] < _LEAD * found[1][0]:
         return None
-    first = quoted(found[0][1])
+    first, before = quoted(found[0][1]), blank.text.partition(BLANK)[0].split()[-1]
     options = [
         Option(
-            quoted(word),
+            quoted(f"{before} {word}"),
             f"It gets {share(p)}{f'; {first} gets {share(found[0][0])}.' if at else ', the most of these.'}",
             correct=not at,
         )

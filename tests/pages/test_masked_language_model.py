@@ -16,18 +16,9 @@ from tests.pages.apptest import Offer, reveal, visit, walk, words
 PAGE = "9_Masked_language_model.py"
 TEXT = "The cat sat on the mat because it was tired."
 # Steps that ask about one place, and those that take the text as it stands.
-MASKED = ("Hide words", "From vector to word", "Softmax", "Without the mask", "Logit lens", "Check")
-WHOLE = ("Likelihood", "Next sentence")
-NEXT = (
-    "Next token",
-    "From vector to word",
-    "Softmax",
-    "Logit lens",
-    "Likelihood",
-    "Sampling",
-    "Next sentence",
-    "Check",
-)
+MASKED = ("Hide words", "From vector to word", "Softmax", "Logit lens", "Without the mask", "Check")
+WHOLE = ("Every place", "Likelihood", "Next sentence")
+NEXT = ("Next token", "From vector to word", "Softmax", "Logit lens", "Check")
 
 
 def open_step(step: str, **params: str) -> AppTest:

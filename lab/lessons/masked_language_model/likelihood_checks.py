@@ -81,7 +81,11 @@ def settled(best: Sequence[str], place: str) -> Question | None:
         return f"It reads {quoted(final)}, but {row_name(other).lower()} reads {quoted(best[other])}."
 
     options = tuple(Option(row_name(row), why(row), correct=row == answer) for row in sorted(nearest[:4]))
-    prompt = f"At {place}: from which row on does every row read the word of the output?"
+    read = ", ".join(map(quoted, best))
+    prompt = (
+        f"At {place}, the lens reads after the embeddings, then after each layer: {read}. From which row on does every "
+        "row read the word of the output?"
+    )
     return Question("settled", prompt, options)
 
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
+from lab.analysis.layers.lens import lens
 from lab.analysis.words.masking import mask_of, maskable, spread, unknown_of, whole_words
 from lab.analysis.words.next_sentence import next_sentence
-from lab.analysis.words.predictions import restored_words
+from lab.analysis.words.predictions import restored_words, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
+from lab.course.blanks import BLANKS
 from lab.course.checks import Question
 from lab.lessons.masked_language_model import checks as ask
 from lab.lessons.masked_language_model import likelihood_checks as more
+from lab.lessons.masked_language_model import what_if as ask_why
 from lab.lessons.masked_language_model.lens import lens_at, name_of, offered
 from lab.lessons.masked_language_model.likelihood import known
 from lab.lessons.masked_language_model.view import LESSON
+from lab.models.interventions import Interventions
+from lab.ui import runs
 from lab.ui.parameters import TOY
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz import checks
 
 _AT_MOST = 5
+_HIDDEN_TOO = 4  # words of which one is hidden, too: a run each
 _LENS_TOKENS = 8
 _NOT_LISTED = 12  # words whose probabilities a question may list
 _NUCLEI = (0.5, 0.3, 0.7, 0.9)
@@ -30,16 +38,41 @@ def show_checks(view: PredictionView) -> None:
     # No prompt may hold the number that another question asks for: the list of the most probable words stays clear of
     # the word divided by hand, and so does the word whose logit grows.
     divided = view.best(_NOT_LISTED + 4)[_NOT_LISTED:] if view.causal else others[:2]
+    run = partial(runs.run, view.model.id, pair="", changes=Interventions())
+    toy = view.page.selection.mode == TOY
     questions: list[Question | None] = [
+        ask_why.why_hidden(view.causal),
+        None if toy else ask_why.other_subject(run, view.model, BLANKS[0]),
+        None if toy else ask_why.other_sentence(run, view.model, BLANKS[2]),
+        None if view.causal else _one_more_hidden(view),
+        _settled(view),
         next(filter(None, (ask.quotient(each, view.prediction) for each in divided)), None),
-        None if view.page.selection.mode == TOY else _perplexity(view),  # the toy has no step that teaches it
+        None if toy else _perplexity(view),  # the toy has no step that teaches it
         _nucleus(view) if view.causal else _pair(view),
         _least_certain(view),
         next(filter(None, (ask.shifted(each) for each in others[2:])), None),
         ask.tempered(view.prediction, first) if view.causal else _easiest_word(view),
-        ask.odds(others[0], others[1]),
     ]
     checks(LESSON, questions, most=_AT_MOST)
+
+
+def _truth(view: PredictionView) -> int | None:
+    return None if view.truth is None else view.truth.token_id
+
+
+def _settled(view: PredictionView) -> Question | None:
+    """From which row of the lens on the answer stays."""
+    best = lens(view.trace, (view.place,), (_truth(view),)).best[:, 0]
+    return more.settled([word_of(view.model.tokenizer, int(each)) for each in best], name_of(view, view.place))
+
+
+def _one_more_hidden(view: PredictionView) -> Question | None:
+    """Up to four whole words of the text that are in plain sight."""
+    encoding, mask = view.trace.encoding, mask_of(view.model.tokenizer)
+    if mask is None:
+        return None
+    open_to = maskable(encoding, mask[1])
+    return ask_why.one_more_hidden(view.trace, view.place, spread(whole_words(encoding, open_to), _HIDDEN_TOO))
 
 
 def _perplexity(view: PredictionView) -> Question | None:

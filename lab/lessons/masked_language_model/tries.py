@@ -57,7 +57,7 @@ def another_place(view: PredictionView) -> None:
     if view.causal:
         try_this(f"Ask before {word}: another vector, other words.", f"After token {longest}", {PLACE: longest})
         return
-    changes = {MASKED: masking.written((longest,)), PLACE: longest + 1}
+    changes: Changes = {MASKED: masking.written((longest,)), PLACE: longest + 1}
     try_this(f"Hide {word} instead: another vector, other words.", f"Hide token {longest + 1}", changes)
 
 

@@ -1,0 +1,142 @@
+"""Checks that ask why, what would happen if, and about another sentence: each is really run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.predictions import Candidate, Prediction, candidate, prediction_at, word_of
+from lab.course.blanks import BLANK, Blank
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.kinds import ranked, rises_or_falls, which_holds
+from lab.course.words import quoted, share
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+
+Run = Callable[[str], Trace]  # a text through the model that is asked
+
+_BLUR = 0.01  # nearer to the margin than this, nobody could see the side
+_LEAD = 1.1
+
+
+def why_hidden(causal: bool) -> Question:
+    """Why does BERT need the mask, or GPT-2 none?"""
+    if causal:
+        right = Option(
+            "It never sees what comes after the token it is asked about",
+            "The causal mask hides the future, so the answer cannot be read off.",
+            correct=True,
+        )
+        prompt = "Why does nothing have to be hidden before you ask this model for the next token?"
+    else:
+        right = Option(
+            "It could read the word off its own place",
+            "It sees every token, the one it is asked about, too.",
+            correct=True,
+        )
+        prompt = "Why is a word hidden before you ask this model about it?"
+    wrong = (
+        Option("That way fewer numbers are computed", "A mask is a token like any other. The count stays the same."),
+        Option("Its vocabulary lacks that word", "Every token that it reads or names has an id in the vocabulary."),
+        Option("It knows this text by heart", "It keeps no texts. It gives every word a probability, seen or not."),
+    )
+    return shuffled("why-hidden", prompt, (right, *wrong))
+
+
+def one_more_hidden(seen: Trace, place: int, others: tuple[int, ...]) -> Question | None:
+    """Which further hidden word costs the best word most? ``seen`` has hidden words; ``others`` are not among them."""
+    prediction = prediction_at(seen, place, None)
+    best, tokenizer = prediction.best(1)[0], seen.model.tokenizer
+    before = float(prediction.probabilities[best])
+    after = [float(prediction_at(masked_run(seen, (other,)), place, None).probabilities[best]) for other in others]
+    lost = [before - each for each in after]
+    if not lost or max(lost) < MARGIN:
+        return None
+
+    def name(at: int) -> str:
+        return f"{quoted(word_of(tokenizer, seen.token_ids[others[at]]))} (token {others[at] + 1})"
+
+    def why(at: int, most: int) -> str:
+        tail = ", the lowest of these." if at == most else f"; without {name(most)} it has {share(after[most])}."
+        return f"With this hidden, too, it has {share(after[at])}{tail}"
+
+    word = quoted(word_of(tokenizer, best))
+    prompt = (
+        f"At token {place + 1}, {word} has {share(before)}. Suppose that you hide one more of these words. Which one "
+        f"takes most from {word}?"
+    )
+    return ranked("one-more-hidden", prompt, lost, name, why)
+
+
+def blank_of(run: Run, model: LoadedModel, text: str) -> Prediction | None:
+    """What a model expects in the blank of ``text``: a causal one reads only what stands before it."""
+    before, _, _ = text.partition(BLANK)
+    if model.config.causal:
+        read = run(before.rstrip())
+        return prediction_at(read, len(read) - 1, None)
+    mask = mask_of(model.tokenizer)
+    if mask is None:
+        return None
+    read = run(text.replace(BLANK, mask[0]))
+    places = [i for i, token_id in enumerate(read.token_ids) if token_id == mask[1]]
+    return prediction_at(read, places[0], None) if places else None
+
+
+def in_blank(model: LoadedModel, prediction: Prediction, word: str) -> Candidate | None:
+    """``word`` as an answer there; None where it is no single token."""
+    spellings = (f"Ġ{word}", f"▁{word}", word) if model.config.causal else (word, f"Ġ{word}", f"▁{word}")
+    ids = (model.tokenizer.token_to_id(each) for each in spellings)
+    found = next((i for i in ids if i is not None), None)
+    return None if found is None else candidate(prediction, found, model.tokenizer)
+
+
+def _read(text: str, causal: bool) -> str:
+    """What a model is shown of a sentence with a blank."""
+    return quoted(text.partition(BLANK)[0].rstrip() if causal else text)
+
+
+def other_subject(run: Run, model: LoadedModel, blank: Blank) -> Question | None:
+    """One word of the sentence is changed: what becomes of the answer's probability?"""
+    before, after = (blank_of(run, model, text) for text in (blank.text, blank.changed))
+    if before is None or after is None:
+        return None
+    first, then = (in_blank(model, each, blank.answers[0]) for each in (before, after))
+    if first is None or then is None:
+        return None
+    change = then.probability - first.probability
+    if abs(abs(change) - MARGIN) < _BLUR:
+        return None
+    told = f"It goes from {share(first.probability)} to {share(then.probability)}."
+    old, new = map(quoted, blank.change)
+    prompt = (
+        f"{_read(blank.text, model.config.causal)}: this model gives {quoted(blank.answers[0])} "
+        f"{share(first.probability)} {'as the next word' if model.config.causal else 'in the blank'}. Change {old} to "
+        f"{new}. What happens to that probability?"
+    )
+    return which_holds("other-subject", prompt, told, rises_or_falls(change))
+
+
+def other_sentence(run: Run, model: LoadedModel, blank: Blank) -> Question | None:
+    """Which of the four words offered for another sentence does the model find most probable?"""
+    prediction = blank_of(run, model, blank.text)
+    if prediction is None:
+        return None
+    each = {word: in_blank(model, prediction, word) for word in blank.offered}
+    found = sorted(((c.probability, word) for word, c in each.items() if c is not None), reverse=True)
+    if len(found) < 3 or found[0][0] < _LEAD * found[1][0]:
+        return None
+    first, before = quoted(found[0][1]), blank.text.partition(BLANK)[0].split()[-1]
+    options = [
+        Option(
+            quoted(f"{before} {word}"),
+            f"It gets {share(p)}{f'; {first} gets {share(found[0][0])}.' if at else ', the most of these.'}",
+            correct=not at,
+        )
+        for at, (p, word) in enumerate(found)
+    ]
+    where = "comes next" if model.config.causal else "stands in the blank"
+    prompt = (
+        f"Another sentence: {_read(blank.text, model.config.causal)}. Which of these words does this model find most "
+        f"probable: which {where}?"
+    )
+    return shuffled("other-sentence", prompt, options)

@@ -1,0 +1,187 @@
+"""What the figures of the lesson are said to mean: every number and claim again, from Hugging Face's own logits."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+import lab
+from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.predictions import candidate, likeliest, masked_prediction, prediction_at, word_of
+from lab.course.blanks import BLANKS
+from lab.course.examples import EXAMPLES
+from lab.course.words import quoted, share
+from lab.lessons.masked_language_model import meanings
+from lab.models.trace import Trace
+
+MODELS = ("lab-bert", "lab-gpt2")
+TEXTS = (*(each.text for each in EXAMPLES[:3]), BLANKS[0].filled(), "a")
+
+
+@cache
+def run(model: str, text: str, hidden: int | None = None) -> Trace:
+    plain = lab.trace(lab.load_model(model), text)
+    return plain if hidden is None or model == "lab-gpt2" else masked_run(plain, (hidden,))
+
+
+@torch.inference_mode()
+def their_rows(trace: Trace) -> list[Tensor]:
+    """(n, vocabulary) in float64 after the embeddings and each layer: Hugging Face's head on its hidden states."""
+    module: Any = trace.model.reference()
+    states = module(torch.tensor([trace.token_ids]), output_hidden_states=True).hidden_states
+    if trace.model.config.causal:  # theirs has put the last one through the final LayerNorm already
+        normed = [*(module.transformer.ln_f(x) for x in states[:-1]), states[-1]]
+        return [module.lm_head(x)[0].double() for x in normed]
+    return [module.cls.predictions(x)[0].double() for x in states]
+
+
+def word(trace: Trace, token_id: int) -> str:
+    return quoted(word_of(trace.model.tokenizer, token_id))
+
+
+def numbers(text: str) -> list[float]:
+    """The decimals of a sentence outside tokens and formulas."""
+    plain = re.sub("“\u2068.*?\u2069”|\\$.*?\\$", "", text).replace(",", "")
+    return [float(each) for each in re.findall(r"\d+\.\d+(?:e[+-]?\d+)?", plain)]
+
+
+def cases(model: str) -> list[tuple[Trace, int]]:
+    found = []
+    for text in TEXTS:
+        n = len(run(model, text))
+        found += [(run(model, text, place), place) for place in sorted({1 % n, n // 2})]
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_answered_names_the_two_best_words_and_how_sure_the_model_is(model: str) -> None:
+    for trace, place in cases(model):
+        for heat in (1.0, 0.5) if model == "lab-gpt2" else (1.0,):
+            shares, order = (their_rows(trace)[-1][place] / heat).softmax(0).sort(descending=True)
+            said = meanings.answered(trace, prediction_at(trace, place, None).at(heat))
+            first, second = float(shares[0]), float(shares[1])
+            assert word(trace, int(order[0])) in said and word(trace, int(order[1])) in said
+            assert numbers(said) == pytest.approx([first, second], abs=0.0006)
+            clear = first - second >= 0.01
+            assert ("no single word" in said) != clear
+            if clear:
+                assert ("more than all the other words together" in said) == (first > float(shares[1:].sum()))
+                assert ("many words fit" in said) == (first < 0.1)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_compared_finds_the_largest_logit_with_and_without_the_biases(model: str) -> None:
+    told = set()
+    for trace, place in cases(model):
+        logits = their_rows(trace)[-1][place]
+        top, order = logits.topk(2)
+        said = meanings.compared(trace, place)
+        assert word(trace, int(order[0])) in said
+        got = re.findall(r"\*\*(-?[\d.]+)\*\*", said.replace("−", "-"))
+        assert float(got[0]) == pytest.approx(float(top[0]), abs=0.0051)
+        assert f"follows {float(top[0] - top[1]):.2f} behind" in said
+        if model == "lab-gpt2":
+            assert "dot product alone" in said
+            continue
+        module: Any = trace.model.reference()
+        without = int((logits - module.cls.predictions.bias.detach().double()).argmax())
+        same = without == int(order[0])
+        told.add(same)
+        assert ("it would be first, too" in said) == same
+        assert same or f"Without the biases {word(trace, without)} would be first" in said
+    assert told or model == "lab-gpt2"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_turned_is_the_quotient_of_their_probabilities(model: str) -> None:
+    for trace, place in cases(model):
+        for heat in (1.0, 0.5) if model == "lab-gpt2" else (1.0,):
+            logits = their_rows(trace)[-1][place] / heat
+            shares, _ = logits.softmax(0).sort(descending=True)
+            said = meanings.turned(trace, prediction_at(trace, place, None).at(heat))
+            lead = float(logits.topk(2).values.diff().abs())
+            if lead < 0.01:
+                assert "nearly equal" in said
+                continue
+            assert numbers(said)[0] == pytest.approx(lead, abs=0.0051)
+            times = float(re.findall(r"\*\*([\d.,e+]+)\*\*", said)[0].replace(",", ""))
+            assert times == pytest.approx(float(shares[0] / shares[1]), rel=0.01, abs=0.006)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_most(model: str) -> None:
+    kinds = set()
+    for trace, place in cases(model):
+        rows = [each[place] for each in their_rows(trace)]
+        best = [int(row.argmax()) for row in rows]
+        final, last = best[-1], len(rows) - 1
+        since = max((i + 1 for i in range(last + 1) if best[i] != final), default=0)
+        said = meanings.arrived(trace, place, None)
+        assert said.count(word(trace, final)) >= 1
+        wanted = "from the start" if not since else "wins in the last layer" if since == last else f"layer {since} on"
+        kinds.add(wanted)
+        assert wanted in said
+        if since == last:
+            assert f"still reads {word(trace, best[-2])}" in said
+        gained = np.asarray([float(row.softmax(0)[final]) for row in rows])
+        most = int(np.diff(gained).argmax())
+        if gained[most + 1] - gained[most] < 0.01:
+            assert "No layer adds" in said
+        else:
+            assert f"gains most in layer {most + 1}: from" in said
+            assert numbers(said)[-2:] == pytest.approx([gained[most], gained[most + 1]], abs=0.0006)
+    assert len(kinds) > 1
+
+
+def test_in_sight_follows_the_change() -> None:
+    kinds = set()
+    for text in TEXTS:
+        plain = run("lab-bert", text)
+        mask = mask_of(plain.model.tokenizer)
+        assert mask is not None
+        for place in range(1, len(plain) - 1):
+            if plain.token_ids[place] == mask[1]:
+                continue
+            hidden, true = run("lab-bert", text, place), plain.token_ids[place]
+            tokenizer = plain.model.tokenizer
+            before, after = (
+                candidate(masked_prediction(each, plain.encoding, place), true, tokenizer) for each in (hidden, plain)
+            )
+            p, q = (float(their_rows(each)[-1][place].softmax(0)[true]) for each in (hidden, plain))
+            first = int(their_rows(plain)[-1][place].argmax()) == true
+            said = meanings.in_sight(before, after)
+            kind = "not help" if q < p else "little" if q - p < 0.01 else "the word it sees" if first else "rank"
+            kinds.add(kind)
+            assert kind in said and f"{share(before.probability)} to **{share(after.probability)}**" in said
+            assert (before.probability, after.probability) == pytest.approx((p, q), rel=1e-3)
+    assert "the word it sees" in kinds
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_copied_counts_the_first_choices_that_are_right(model: str) -> None:
+    for text in TEXTS:
+        trace = run(model, text)
+        causal, mask = model == "lab-gpt2", mask_of(trace.model.tokenizer)
+        logits, ids = their_rows(trace)[-1], trace.token_ids
+        found = likeliest(trace, 5)
+        theirs = logits.softmax(-1).topk(5)
+        assert found.ids.tolist() == theirs.indices.tolist()
+        assert found.probabilities == pytest.approx(theirs.values.numpy(), rel=1e-3)
+        wanted = [
+            (int(logits[i].argmax()), ids[i + causal])
+            for i in range(len(ids) - causal)
+            if not trace.encoding.special[i + causal] and (mask is None or ids[i + causal] != mask[1])
+        ]
+        said = meanings.copied(trace, found.ids[:, 0].tolist())
+        if not wanted:
+            assert "no word here" in said
+            continue
+        right = sum(best == true for best, true in wanted)
+        assert f"**{right}** of {len(wanted)} places" in said
+        assert causal or ("copies most words" in said) == (right > len(wanted) / 2)

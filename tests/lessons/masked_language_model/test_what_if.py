@@ -1,0 +1,96 @@
+"""Questions that ask why and what if: their answers from Hugging Face's own probabilities."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import lab
+from lab.analysis.words.masking import mask_of, masked_run
+from lab.course.blanks import BLANKS
+from lab.course.checks import MARGIN
+from lab.course.words import quoted, share
+from lab.lessons.masked_language_model import what_if as ask
+from lab.models.loading import LoadedModel
+
+MODELS = ("lab-bert", "lab-gpt2")
+
+
+@torch.inference_mode()
+def theirs(model: LoadedModel, text: str) -> Tensor:
+    """(vocabulary,), Hugging Face's probabilities in the first blank, or after the text before it."""
+    causal = model.config.causal
+    ids = list(lab.trace(model, text.split(" [MASK]", maxsplit=1)[0] if causal else text).token_ids)
+    module: Any = model.reference()
+    out = module(torch.tensor([ids]))
+    mask = mask_of(model.tokenizer)
+    row = out.logits[0, -1] if mask is None else out.prediction_logits[0, ids.index(mask[1])]
+    probabilities: Tensor = row.double().softmax(-1)
+    return probabilities
+
+
+def probability(model: LoadedModel, text: str, word: str) -> float:
+    token_id = model.tokenizer.token_to_id(f"Ġ{word}" if model.config.causal else word)
+    assert token_id is not None
+    return float(theirs(model, text)[token_id])
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("blank", BLANKS)
+def test_another_subject_is_really_run(name: str, blank: Any) -> None:
+    model = lab.load_model(name)
+    before, after = (probability(model, text, "were") for text in (blank.text, blank.changed))
+    question = ask.other_subject(partial(lab.trace, model), model, blank)
+    if abs(abs(after - before) - MARGIN) < 0.01:
+        assert question is None
+        return
+    assert question is not None and share(before) in question.prompt
+    right = question.options[question.answer]
+    way = "rises" if after - before > MARGIN else "falls" if before - after > MARGIN else "stays"
+    assert way in right.text
+    assert [float(each) for each in re.findall(r"\d\.\d+", right.why)] == pytest.approx([before, after], abs=0.0006)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("blank", BLANKS)
+def test_another_sentence_has_the_likeliest_of_the_four_words(name: str, blank: Any) -> None:
+    model = lab.load_model(name)
+    found = sorted(((probability(model, blank.text, word), word) for word in blank.offered), reverse=True)
+    question = ask.other_sentence(partial(lab.trace, model), model, blank)
+    if found[0][0] < 1.1 * found[1][0]:
+        assert question is None
+        return
+    assert question is not None and question.options[question.answer].text.endswith(f" {found[0][1]}\u2069”")
+
+
+def test_one_more_hidden_word_costs_what_their_model_says() -> None:
+    model = lab.load_model("lab-bert")
+    plain = lab.trace(model, "The boys were playing in the garden.")
+    seen, others = masked_run(plain, (3,)), (2, 4, 7)
+    text = "The boys [MASK] playing in the garden."
+    best = int(theirs(model, text).argmax())
+    both = [text.replace(word, "[MASK]") for word in ("playing", "garden")]
+    after = {4: float(theirs(model, both[0])[best]), 7: float(theirs(model, both[1])[best])}
+    module: Any = model.reference()
+    with torch.inference_mode():
+        ids = torch.tensor([masked_run(seen, (2,)).token_ids])
+        after[2] = float(module(ids).prediction_logits[0, 3].double().softmax(-1)[best])
+    most = min(after, key=after.__getitem__)
+    question = ask.one_more_hidden(seen, 3, others)
+    assert question is not None
+    right = question.options[question.answer]
+    assert f"(token {most + 1})" in right.text and share(after[most]) in right.why
+    assert ask.one_more_hidden(seen, 3, ()) is None
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_why_nothing_or_something_is_hidden(causal: bool) -> None:
+    question = ask.why_hidden(causal)
+    right = question.options[question.answer].text
+    assert ("never sees what comes after" in right) == causal
+    assert ("read the word off" in right) != causal

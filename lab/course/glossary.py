@@ -117,7 +117,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("softmax", "It turns any numbers into positive shares that add up to 1. The largest number gets the largest "
          "share.", {"formula": r"\frac{e^{s_j}}{\sum_k e^{s_k}}"}),
         ("attention weight", "The share that a query gives to a key. All weights of a query add up to 1.",
-         {"formula": r"A_{ij}", "also": ("attention weights")}),
+         {"formula": r"A_{ij}", "also": ("attention weights",)}),
         ("attention map", "All weights of a head as a picture: each row is a query, each column a key.",
          {"formula": r"A \in \mathbb{R}^{n \times n}", "also": ("map", "maps", "attention maps")}),
         ("attention mask", "What keeps a query from looking at some keys: at filling in a batch, or, in GPT-2, at "

@@ -70,7 +70,7 @@ def test_an_answer_is_counted_on_both_pages() -> None:
     assert told in badges(at)
     to_course(at)
     assert told in badges(at)
-    assert "1 of 9 steps" in badges(at)
+    assert "1 of 7 steps" in badges(at)
     assert "Missed" not in words(at)
 
 

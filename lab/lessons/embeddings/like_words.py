@@ -34,7 +34,7 @@ _OWN = "from your sentence"
 def show_like_words(view: EmbeddingView) -> None:
     """The words whose rows of the token table are most like that of the chosen one."""
     choose_token(view.trace, "Token", view.token)
-    draw(partial(figures.near_in_table, view.trace, view.token), "near-in-table")
+    _draw_in_table(view)
     st.caption(
         "Only tokens that begin a word and have two letters or more are compared. A few of them are the beginnings of "
         "longer words. The dashed line is the mean over all."
@@ -43,6 +43,20 @@ def show_like_words(view: EmbeddingView) -> None:
     if _of_text(view):
         _offer_word(view)
     code(nearest_in_table)
+
+
+def _draw_in_table(view: EmbeddingView) -> None:
+    """The bars of the nearest words; none for a vocabulary of one word."""
+    if figures.in_table(view.trace, view.token).nearest:
+        draw(partial(figures.near_in_table, view.trace, view.token), "near-in-table")
+
+
+def _draw_after_layers(use: Use, texts: tuple[str, ...]) -> None:
+    """The same in texts, where there is another word in them."""
+    if figures.after_layers(use.trace, use.token, texts).nearest:
+        draw(partial(figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
+    else:
+        st.markdown("No other word stands in these texts.")
 
 
 def _offer_word(view: EmbeddingView) -> None:
@@ -91,11 +105,11 @@ def show_two_meanings(view: EmbeddingView) -> None:
     for place, use in zip(places, uses, strict=False):
         with place:
             st.markdown(reading(use.trace, use.token))
-            draw(partial(figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
+            _draw_after_layers(use, texts)
     if len(uses) == 1:
         with places[1]:
             st.markdown("The same word in the token table, where no sentence is known:")
-            draw(partial(figures.near_in_table, view.trace, view.token), "near-in-table")
+            _draw_in_table(view)
         meaning(meanings.one_use(uses[0], texts))
     else:
         first, second = uses

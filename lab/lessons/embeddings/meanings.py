@@ -14,17 +14,14 @@ from lab.analysis.words.neighbours import (
     Neighbour,
     cosine_by_state,
     is_whole,
-    nearest_in_table,
-    nearest_in_texts,
     token_twice,
 )
 from lab.course.checks import MARGIN
 from lab.course.words import beside, quoted, signed
 from lab.lessons.embeddings.change_figures import NO_MASK, WITH, WITHOUT, ways_to_run
 from lab.lessons.embeddings.rotary_figures import TITLES
-from lab.lessons.embeddings.word_figures import NEAREST
+from lab.lessons.embeddings.word_figures import after_layers, in_table
 from lab.models.trace import Trace
-from lab.text.bundled import bundled_sentences
 
 # What the vectors of a part are called.
 _NAMES = {"sum": "sums", "LayerNorm": "vectors after LayerNorm"}
@@ -69,7 +66,7 @@ def rows(trace: Trace, token: int, part: str) -> str:
 def like_words(trace: Trace, token: int) -> str:
     """Which rows of the token table are most like that of ``token``, and how like they are."""
     token_id, word = trace.token_ids[token], quoted(trace.labels[token])
-    found = nearest_in_table(trace.model, token_id, NEAREST)
+    found = in_table(trace, token)
     if not found.nearest:
         return f"The vocabulary has no other word to compare {word} with."
     best, others = found.nearest[0].cosine, f"{found.count:,} other word{'s' * (found.count != 1)}"
@@ -91,7 +88,7 @@ def like_words(trace: Trace, token: int) -> str:
 def two_uses(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
     """One word at two places: how like its vectors still are after the last layer, and which words are near each."""
     last = float(cosine_by_state(first.trace, first.token, second.trace, second.token)[-1])
-    near = [nearest_in_texts(use.trace, use.token, texts or bundled_sentences(), NEAREST) for use in (first, second)]
+    near = [after_layers(use.trace, use.token, texts) for use in (first, second)]
     limit = beside(last, _ALIKE)
     told = (
         f"The layers hardly tell the two apart: their cosine is still {limit}."
@@ -111,8 +108,7 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
 
 def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:
     """A word that stands in the text once: its neighbours in the table, and after the last layer."""
-    table = nearest_in_table(use.trace.model, use.trace.token_ids[use.token], NEAREST).nearest
-    after = nearest_in_texts(use.trace, use.token, texts or bundled_sentences(), NEAREST).nearest
+    table, after = in_table(use.trace, use.token).nearest, after_layers(use.trace, use.token, texts).nearest
     if not table or not after:
         return f"There is no other word to compare {use.word} with."
     return (

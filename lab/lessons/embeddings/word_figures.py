@@ -14,18 +14,24 @@ from lab.text.bundled import bundled_sentences
 NEAREST = 8
 
 
+def in_table(traced: Trace, token: int) -> Neighbours:
+    """The words whose rows of the token table are most like that of ``token``."""
+    return nearest_in_table(traced.model, traced.token_ids[token], NEAREST)
+
+
+def after_layers(traced: Trace, token: int, texts: tuple[str, ...] = ()) -> Neighbours:
+    """The words whose last vectors in ``texts``, or in the lab's own sentences, are most like that of ``token``."""
+    return nearest_in_texts(traced, token, texts or bundled_sentences(), NEAREST)
+
+
 def near_in_table(traced: Trace, token: int) -> Figure:
-    """The words whose rows of the token table are most like that of ``token``; the dashed line is the mean of all."""
-    found = nearest_in_table(traced.model, traced.token_ids[token], NEAREST)
-    return _bars(found, f"Words most like {traced.labels[token]}, in the token table")
+    """Bars of :func:`in_table`; the dashed line is the mean of all. Raises ValueError where there is no other word."""
+    return _bars(in_table(traced, token), f"Words most like {traced.labels[token]}, in the token table")
 
 
 def near_after_layers(traced: Trace, token: int, texts: tuple[str, ...] = ()) -> Figure:
-    """The words whose last vectors in ``texts`` are most like that of ``token``; dashed: the mean of all places.
-
-    Without any ``texts``, those are the lab's own sentences.
-    """
-    found = nearest_in_texts(traced, token, texts or bundled_sentences(), NEAREST)
+    """Bars of :func:`after_layers`; dashed: the mean of all places. Raises ValueError where there is no other word."""
+    found = after_layers(traced, token, texts)
     return _bars(found, f"Words most like {traced.labels[token]} ({token + 1}), after the last layer")
 
 

@@ -232,10 +232,11 @@ def asked(at: AppTest) -> str:
 
 def test_only_hidden_words_compete_for_the_largest_entropy() -> None:
     """A word in plain sight is no rival: the model copies it."""
-    prompt = "where is its entropy largest?"
-    assert prompt not in asked(visit(PAGE, step="Check", text=TEXT, masked="7"))
-    at = visit(PAGE, step="Check", text=TEXT, masked="2.7.11")
-    assert prompt in asked(at)
+    prompt, seeds = "where is its entropy largest?", range(1, 9)  # a class's seed draws other questions of the pool
+    one = [visit(PAGE, step="Check", text=TEXT, masked="7", seed=str(seed)) for seed in seeds]
+    assert not any(prompt in asked(at) for at in one)
+    several = (visit(PAGE, step="Check", text=TEXT, masked="2.7.11", seed=str(seed)) for seed in seeds)
+    at = next(at for at in several if prompt in asked(at))
     rivals = [radio.options for radio in at.radio if all("MASK" in option for option in radio.options)]
     assert len(rivals) == 1 and len(rivals[0]) == 3
 

@@ -101,6 +101,9 @@ def show_two_meanings(view: EmbeddingView) -> None:
     chosen = SENSE.buttons("Word", [*known, _OWN], next(iter(known), _OWN))
     uses = _own_uses(view) if chosen == _OWN else uses_of(view.trace.model, known[chosen])
     texts = _texts(view)
+    with st.spinner("Reading short texts to compare with …"):
+        for use in uses:
+            figures.after_layers(use.trace, use.token, texts)
     places = st.columns(2)
     for place, use in zip(places, uses, strict=False):
         with place:

@@ -12,7 +12,7 @@ from streamlit.navigation.page import Page as StreamlitPage
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
 from lab.ui import parameters, runs, selection, sidebar, teaching
-from lab.ui.parameter_kinds import drawn
+from lab.ui.parameter_kinds import begin_to_draw, drawn_to_the_end
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
@@ -74,7 +74,7 @@ def run() -> None:
 
 
 def _run() -> None:
-    drawn().clear()
+    begin_to_draw()
     page = _navigation()
     st.set_page_config(page_title=" — ".join(dict.fromkeys((page.title, "Inside BERT"))))
     st.html(_STYLE)
@@ -86,6 +86,7 @@ def _run() -> None:
     st.session_state[_ROUTED] = True
     try:
         page.run()
+        drawn_to_the_end()
     finally:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]

@@ -19,7 +19,7 @@ from tests.browser.harness import View, go_to, visit, wait_idle
 TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
 TITLES |= {"pages/20_Models.py": "Models", "pages/21_Glossary.py": "Glossary"}
 TEXT, PAIR = "Birds fly south.", "It is cold."
-STATE = "text=Birds+fly+south.&pair=It+is+cold.&model=lab-gpt2&layer=3&head=2"
+STATE = "text=Birds+fly+south.&pair=It+is+cold.&model=lab-gpt2&layer=2&head=4"
 PATIENCE_MS = 90_000
 
 
@@ -39,7 +39,7 @@ def has_its_state(page: Page) -> None:
     expect(page.get_by_role("textbox", name="Second sentence")).to_have_value(PAIR)
     for parameter in STATE.split("&"):
         assert parameter in page.url, page.url
-    for name, value in (("Model", "lab-gpt2"), ("Layer", "3"), ("Head", "2")):
+    for name, value in (("Model", "lab-gpt2"), ("Layer", "2"), ("Head", "4")):
         box = page.get_by_test_id("stSidebar").get_by_role("combobox", name=re.compile(name))
         expect(box).to_have_value(value)
 

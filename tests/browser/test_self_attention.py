@@ -39,7 +39,7 @@ def test_a_click_on_a_cell_chooses_the_pair_and_goes_into_the_link(lab: Lab, pag
 
 
 def test_the_selection_survives_a_walk_through_the_course(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Self-attention?layer=3&head=2&text=Birds+fly+south.")
+    page.goto(lab.url + "/Self-attention?layer=3&head=4&text=Birds+fly+south.")
     wait_idle(page)
     go_to(page, "Lessons", "Tokenization")
     expect(sentence(page)).to_have_value("Birds fly south.")
@@ -47,7 +47,7 @@ def test_the_selection_survives_a_walk_through_the_course(lab: Lab, page: Page) 
     wait_idle(page)
     expect(sentence(page)).to_have_value("Birds fly south.")
     assert "layer=3" in page.url
-    assert "head=2" in page.url
+    assert "head=4" in page.url
 
 
 def test_hostile_text_stays_text(lab: Lab, page: Page) -> None:

@@ -11,6 +11,7 @@ import lab
 from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS, Lesson
 from lab.course.stops import STOPS
+from lab.ui.frame import strip as strip_module
 from lab.ui.frame.strip import shapes
 from tests.charts.payloads import unpack
 from tests.pages.apptest import Offer, visit
@@ -75,3 +76,18 @@ def test_a_bench_lights_the_stop_it_is_about_or_none() -> None:
 
 def test_a_class_gets_no_strip() -> None:
     assert not [each for each in visit("3_Self-attention.py", teach="1").get("bidi_component") if each.key == "strip"]
+
+
+def test_a_click_leads_on_from_a_page_with_choices_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit refuses to name a parameter that has a widget; the strip stands above those of its page."""
+    at = visit("3_Self-attention.py", text=TEXT, layer="2", head="3")
+    real = strip_module.mount
+
+    def clicked(*given: Any, **more: Any) -> dict[str, Any]:
+        return {**real(*given, **more), "lesson": "multi-head-attention"}
+
+    monkeypatch.setattr(strip_module, "mount", clicked)
+    at.run()
+    assert not at.exception, at.exception[0].stack_trace
+    assert at.title[0].value == "Multi-head attention"
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)

@@ -25,7 +25,7 @@ def show(trace: Trace | None, lessons: Sequence[str]) -> None:
     """
     asked = mount("strip", pack(_header(trace, lessons), {}), "strip", states=("lesson",))["lesson"]
     if asked in _BY_ID and [asked] != list(lessons):
-        st.switch_page(script(_BY_ID[asked].page), query_params=selection.elsewhere())
+        st.switch_page(script(_BY_ID[asked].page), query_params=selection.elsewhere(early=True))
 
 
 def shapes(trace: Trace) -> dict[str, str]:

@@ -22,7 +22,7 @@ def head_name(head: Head) -> str:
 
 
 def aside(trace: Trace) -> str:
-    """The tokens that say nothing about the words: “[CLS] and [SEP]”, “the first token”. Not yet escaped."""
+    """The tokens that are no words of the text: “[CLS] and [SEP]”, “the first token”. Not yet escaped."""
     out, special = places_left_out(trace)
     if not special:
         return "the first token"

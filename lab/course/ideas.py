@@ -36,22 +36,22 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "already collected from others. So information can take several steps. Follow it.",
         "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
         "training sets?",
-        "Each head off": "Some heads collect from words. Others **park**: nearly all their attention goes where it "
-        "says nothing about the words. Switch off every head, one at a time. Does the model miss those that park?",
+        "Each head off": "Some heads collect from words. Others **park**: nearly all their attention goes to tokens "
+        "that are no words of the text. Switch off every head, one at a time. Does the model miss those that park?",
     },
     "attention-metrics": {
         "Six numbers": "Each of these six numbers says one thing about a map, and each is good for one decision: "
         "which head to open next. None says what the head is good for.",
         "By hand": "**Entropy** measures how widely a row is spread: 0 if one key gets everything, most if all keys "
         "get the same. Here you compute it for one row.",
-        "All heads": "Nobody reads all maps of a model. Which are worth a look? A **metric** turns each map into one "
-        "number, and numbers can be sorted. Below, the rows are layers and the columns are heads.",
-        "Parked heads": "In some heads, nearly all attention rests on tokens that say nothing about the words. One "
+        "All heads": "A **metric** turns each map into one number, and numbers can be sorted. Below, the rows are "
+        "layers and the columns are heads.",
+        "Parked heads": "In some heads, nearly all attention rests on tokens that are no words of the text. One "
         "number finds these heads. Does it also tell which heads the model can spare?",
         "One layer": "Is this head unusual? Compare it with the other heads of its layer, and with a head that prefers "
         "nothing.",
-        "Special tokens": "Some attention says nothing about the words: what goes to special tokens, or to the first "
-        "token of a model without them. Leave these tokens out, and look at what is left.",
+        "Special tokens": "Some attention goes to special tokens, or to the first token of a model without them. Leave "
+        "these tokens out, and look at what is left.",
         "Threshold": "Sparsity counts the weights that are next to nothing. What counts as nothing? A threshold τ "
         "decides, and you choose it.",
         "Length": "Can you compare texts of different length? With more keys to share among, weights get smaller, "
@@ -62,10 +62,10 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "a **tagger**, gives every word its part of speech. The lab sorts these into function words (*the*, *on*), "
         "content words (*cat*, *sat*) and punctuation.",
         "Seven metrics": "Add up the attention that a head gives to one kind of token, or to one kind of place. That "
-        "is a number. Seven of them say what a head looks at, beside a head that prefers nothing.",
-        "Grammar": "A head that prefers nouns may do so by chance. Does any head find **one** word, such as the verb "
-        "that an object belongs to? Then it follows grammar, which no count of kinds shows.",
-        "Radar": "Seven numbers make a shape that you take in at a glance. Each axis runs from the lowest head of the "
+        "is a number. Up to seven of them say what a head looks at, beside a head that prefers nothing.",
+        "Grammar": "A head that prefers nouns need not know which noun. Does any head find **one** word, such as the "
+        "object of a verb? A count of kinds cannot show that.",
+        "Radar": "These numbers make a shape that you take in at a glance. Each axis runs from the lowest head of the "
         "layer to the highest.",
     },
     "inter-sentence-attention": {

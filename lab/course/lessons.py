@@ -175,7 +175,7 @@ LESSONS = (
             "divide by what a head without preference would give, and say why that matters",
             "read a radar of a head, and say what a layer’s minimum and maximum do to it",
             "name a head only where its score is clearly above chance",
-            "say which head finds the verb of an object, how often, and what chance gives",
+            "say which head follows a relation of grammar, how often, and what chance gives",
             "cluster heads over many sentences, and say whether other sentences would give the same clusters",
         ),
         reading=(

@@ -48,10 +48,10 @@ STORIES: Mapping[str, Story] = {
         "numbers that say so.",
         (
             "Each token has a vector now, a row of a table. The cosine says how alike two of them are.",
-            "The place comes in, too: in most models as a vector that is added, in some as a turn.",
+            "The place comes in, too: BERT and GPT-2 add a vector for it. Many newer models turn vectors instead.",
             "Nothing in the vector knows the neighbours yet.",
         ),
-        "The same token at the same place of the same segment begins with the same vector, whatever stands beside it.",
+        "Same token, same position, same segment: the same first vector, whatever stands beside it.",
     ),
     "self-attention": Story(
         "Each token has a vector that knows its word and its place.",
@@ -90,8 +90,7 @@ STORIES: Mapping[str, Story] = {
         (
             "Add up a head’s attention by kinds of words, or by distance: that is what it looks at.",
             "A share means something beside the base rate, what a head without preference gives.",
-            "A head deserves a name where its score is clearly above chance, over many sentences. So it is with "
-            "grammar.",
+            "In one text, a score clearly above chance suggests a name. Many sentences have to confirm it.",
         ),
         "Before you name a head, ask what chance would give.",
     ),
@@ -101,7 +100,7 @@ STORIES: Mapping[str, Story] = {
         "one to the other.",
         (
             "Add up the weights from one sentence to another: a matrix has one number for each pair.",
-            "There and back are two numbers, since queries and keys are made by two matrices.",
+            "There and back are two numbers: each sentence asks with queries of its own.",
             "Special tokens, or the first token, can take much of the attention. Look with them and without.",
         ),
         "A mass has a direction, and a base rate: the longer a sentence, the more it gets by chance.",
@@ -111,7 +110,7 @@ STORIES: Mapping[str, Story] = {
         "Each token has to make something of what it collected, alone.",
         (
             "The feed-forward network works on each token alone. Its neurons look for directions in the vector.",
-            "What a sublayer finds is added to the vector, so what was there stays in the sum.",
+            "What a sublayer finds is added to the vector. What was there stays in the sum, if only as a small part.",
             "LayerNorm brings the numbers of a vector to one scale, before or after each half of a layer.",
         ),
         "Attention moves information between tokens. The feed-forward network works on it in place.",

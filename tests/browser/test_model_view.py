@@ -110,7 +110,7 @@ def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
 
 def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -> None:
     trace = python_lab.trace(python_lab.load_model("lab-gpt2"), TEXT)
-    open_view(page, lab, model="lab-gpt2")
+    open_view(page, lab, model="lab-gpt2", layer="1", head="1")
     scroller(page).focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
         scroller(page).press(key)
@@ -123,7 +123,6 @@ def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -
     expect(tooltip(page)).to_contain_text("Layer 4, head 8")
     scroller(page).press("Enter")
     wait_idle(page)
-    page.wait_for_url("**head=8*")
     expect(page.get_by_text("Attention weights, layer 4, head 8").first).to_be_attached()
     scroller(page).press("Escape")
     expect(tooltip(page)).to_be_hidden()

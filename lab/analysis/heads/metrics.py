@@ -181,7 +181,7 @@ METRICS = (
         r"\max_{i,j} A_{ij}", r"\max_{i:\,\ell_i>1}\ \max_j A_{ij}", "weight", 1, 1,
         "High: at least one token looks almost entirely at one token.",
         "Corrected leaves out rows with a single key: a causal model's first token can only score 1.",
-        "Open a high one to look for one strong link. A low one has none.",
+        "Open a high one to look for one very strong link. In a low one, no link is that strong.",
     ),
     Metric(
         "confidence_avg", "Confidence (average)", _confidence_avg,

@@ -1,4 +1,4 @@
-"""Heads that park their attention: how much of it rests where it says nothing about the words.
+"""Heads that park their attention: how much of it rests on tokens that are no words of the text.
 
 A row of attention adds up to 1, so a head that finds nothing must put its weight somewhere. In BERT that is mostly
 [SEP] (Clark et al. 2019, §3.2), in GPT-2 the first token (Xiao et al. 2024, §3.1).

@@ -65,7 +65,7 @@ def stands_out(every: Metrics, head: Head) -> str:
     place = f"the {side}" if rank == 1 else f"number {rank} from the {side}"
     return (
         f"Among all {every.removed.size} heads, {head_name(head)} is {place} by {metric.name}, and by none of the six "
-        "is it farther out. Start reading its map there."
+        "is it farther out. A number sorts heads. It does not say that the others are not worth reading."
     )
 
 

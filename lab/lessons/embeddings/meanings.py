@@ -186,7 +186,7 @@ def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> st
     return (
         "Along a diagonal the two words are equally far apart. Turned, their cosine is the same all along it: at one "
         f"offset, no two values differ by more than **{apart['rotary']:.0e}**, which is rounding. It differs by "
-        f"{others}. So a turned query and a turned key know how far apart they are, and nothing else of their places."
+        f"{others}. So the score of a turned query and a turned key depends on their offset alone."
     )
 
 

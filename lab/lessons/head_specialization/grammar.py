@@ -1,4 +1,4 @@
-"""The screen about grammar: which head finds the verb of an object, how often, and whether it does here."""
+"""The screen about grammar: which head follows a relation, how often, and whether it does here."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def show_grammar(view: OneHead) -> None:
         return
     st.markdown(
         "In *She read the book*, *book* is the **object** of the verb *read*. In many sentences people wrote such "
-        "relations down. There, a head can be tested: from *book*, which word does it look at most? That is right or "
-        "wrong."
+        "relations down. There, a head can be tested: from one of the two, does it look most at the other? What goes "
+        "to special tokens does not count."
     )
     known = runs.head_jobs(model)
     if known is None:

@@ -62,7 +62,7 @@ def show_sentences(view: SentencesView) -> None:
     pair = view.trace.pair is not None
     st.markdown(
         f"The model read {len(view.trace)} tokens at once, "
-        + ("as two texts, a pair." if pair else "as one text. Nothing tells it these borders.")
+        + ("as two texts, a pair." if pair else "as one text. No extra input marks these borders.")
         + _in_no_sentence(view)
     )
     meaning(means.lengths(view.trace))

@@ -134,9 +134,8 @@ def other_sentence(run: Run, model: LoadedModel, blank: Blank) -> Question | Non
         )
         for at, (p, word) in enumerate(found)
     ]
-    where = "comes next" if model.config.causal else "stands in the blank"
     prompt = (
-        f"Another sentence: {_read(blank.text, model.config.causal)}. Which of these words does this model find most "
-        f"probable: which {where}?"
+        f"Another sentence: {_read(blank.text, model.config.causal)}. Which of these does this model find most "
+        f"probable {'there' if model.config.causal else 'in the blank'}?"
     )
     return shuffled("other-sentence", prompt, options)

@@ -93,13 +93,13 @@ def strongest_path(trace: Trace, tree: Tree, layer: int, depth: int) -> str:
     path = [int(tree.token[node]) for node in tree.path(best)]
     end = "at the input" if depth == layer + 1 else f"after layer {layer + 1 - depth}"
     told = " ← ".join(named(trace, token) for token in path)
-    others = len(set(path)) - 1
-    via = (
-        "It stays with itself" if others == 0 else f"It leads through {others} other token{'' if others == 1 else 's'}"
-    )
+    others = len(set(path[1:-1]) - {path[0], path[-1]})
+    crossed = path[0] != path[-1] or others > 0
+    via = f"It leads through {others} other token{'' if others == 1 else 's'}" if others else "It goes directly"
+    via = via if crossed else "It stays with itself"
     product = float(tree.product[best])
     size = f"{product:.2f}" if product >= 0.005 else "less than 0.01"
-    steps = " So what reaches a token may come in several steps." if others else ""
+    steps = " So what reaches a token may come in several steps." if others and product >= 0.005 else ""
     return (
         f"The strongest path drawn ends {end}: {told}. {via}; its weights multiply to {size}.{steps} This follows "
         "attention weights alone: it says what could arrive, not what the model uses."

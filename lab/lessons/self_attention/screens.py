@@ -158,10 +158,11 @@ def show_scale(view: OneHead) -> None:
     if not _choose(view, question):
         return
     st.markdown(
-        f"A score adds up {d_k} products, and a sum of many products spreads widely. {d_k} independent products add up "
-        f"to a sum that spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. Dividing by √{d_k} brings that "
-        f"back. {_about_mask(view)}"
+        f"A score adds up {d_k} products. Before training, these are like random numbers around 0, and their sum "
+        f"spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. The wider the scores spread, the more softmax "
+        f"gives to one key, and the less training can still change. So the scores are divided by √{d_k}."
     )
+    st.markdown(_about_mask(view))
     draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
     if view.layer.weights.window is not None:
         draw(view.figure(figures.local_scores), "window")
@@ -174,7 +175,10 @@ def _about_mask(view: OneHead) -> str:
     """What the mask hides in this layer from this query."""
     config, window, n = view.trace.model.config, view.layer.weights.window, len(view.trace)
     if config.causal:
-        return "This model then masks what comes after the query: the score becomes −∞ and the weight 0."
+        return (
+            "Then comes the **attention mask**. It hides what comes after the query: the score becomes −∞ and the "
+            "weight 0."
+        )
     if window is not None:
         first, last = max(0, view.query - window), min(n - 1, view.query + window)
         hidden = n - 1 - last + first
@@ -185,8 +189,8 @@ def _about_mask(view: OneHead) -> str:
             else f"From {view.token(view.query)} it hides nothing: all {n} tokens are near enough."
         )
         return (
-            f"Then comes the mask. This layer is **local**: a query sees only the {window} tokens before it and the "
-            f"{window} after it. The score of any other becomes −∞ and its weight 0. {here}"
+            f"Then comes the **attention mask**. This layer is **local**: a query sees only the {window} tokens "
+            f"before it and the {window} after it. The score of any other becomes −∞ and its weight 0. {here}"
         )
     there = ""
     if config.window is not None:
@@ -196,7 +200,8 @@ def _about_mask(view: OneHead) -> str:
             f"more than {config.window} tokens away. Choose one in the sidebar."
         )
     return (
-        "Then comes the mask. It hides nothing here: every token may see every other. It has work where a text is "
+        "Then comes the **attention mask**, which is not the token [MASK]. It takes keys away: their score becomes −∞ "
+        "and their weight 0. Here it takes none away: every token may see every other. It has work where a text is "
         f"filled up with padding; see **Break it**.{there}"
     )
 

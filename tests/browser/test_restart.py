@@ -53,13 +53,13 @@ def test_open_pages_come_back_after_a_restart(browser: Browser, tmp_path: Path) 
             second.page.goto(f"{lab.url}/Self-attention?{STATE}")
             wait_idle(first.page, PATIENCE_MS)
             wait_idle(second.page, PATIENCE_MS)
-            second.page.get_by_test_id("stMain").get_by_text("Scale", exact=True).click()
+            second.page.get_by_test_id("stMain").get_by_text("Build a row", exact=True).click()
             wait_idle(second.page)
-            assert "step=Scale" in second.page.url
+            assert "step=Build+a+row" in second.page.url
             lab.process.send_signal(signal.SIGKILL)
             lab.process.wait()
         with running_lab(HOME, tmp_path, port) as lab:
-            for visitor, said in ((first, "The softmax turns"), (second, "Multiply the two vectors")):
+            for visitor, said in ((first, "The softmax turns"), (second, "Four short computations")):
                 expect(visitor.page.get_by_text(said)).to_be_visible(timeout=PATIENCE_MS)
                 wait_idle(visitor.page, PATIENCE_MS)
                 has_its_state(visitor.page)

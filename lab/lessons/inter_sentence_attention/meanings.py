@@ -48,7 +48,8 @@ def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
     than = "as much" if abs(mass - even) < SEEN else "more" if mass > even else "less"
     told = f"Sentence {a + 1} {what}. An even spread would make it {even:.2f}, so this is "
     told += "about as much as chance" if than == "as much" else f"{than} than chance"
-    return f"{told}.{_most(found, a, b)}"
+    anew = " Special tokens or the first token are left out here, and every row is shared out anew." if left_out else ""
+    return f"{told}.{anew}{_most(found, a, b)}"
 
 
 def _most(found: InterSentence, a: int, b: int) -> str:

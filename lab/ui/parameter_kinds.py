@@ -18,7 +18,7 @@ from lab.models.encoding import clean
 T = TypeVar("T", bound=str | int | float)
 Width = int | Literal["stretch"]
 MAX_CHARACTERS = 4000
-_DRAWN, _BEFORE, _WHOLE = "_parameters_drawn", "_parameters_drawn_before", "_drawn_to_the_end"
+_DRAWN = "_parameters_drawn"
 
 
 def whole_number(raw: object, least: int, most: int) -> int | None:
@@ -27,27 +27,6 @@ def whole_number(raw: object, least: int, most: int) -> int | None:
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
         return None
     return value if least <= (value := int(text)) <= most else None
-
-
-def begin_to_draw() -> None:
-    """A run begins: what the last one drew is kept, see :func:`drawn_before`.
-
-    Where that one was broken off, the widgets of the run before it still stand.
-    """
-    kept = frozenset() if st.session_state.pop(_WHOLE, False) else drawn_before()
-    st.session_state[_BEFORE] = kept | drawn()
-    drawn().clear()
-
-
-def drawn_to_the_end() -> None:
-    """A run has drawn its whole page."""
-    st.session_state[_WHOLE] = True
-
-
-def drawn_before() -> frozenset[str]:
-    """The names of the parameters that had a widget when this run began."""
-    found = st.session_state.get(_BEFORE)
-    return found if isinstance(found, frozenset) else frozenset()
 
 
 def drawn() -> set[str]:

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters as p
-from lab.ui.parameter_kinds import Parameter, Text, drawn, drawn_before, whole_number
+from lab.ui.parameter_kinds import Parameter, Text, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Model
 
 _NOTES, _ASKED = "selection.notes", "asked."
@@ -222,14 +222,12 @@ def link() -> dict[str, str]:
     }
 
 
-def elsewhere(*, early: bool = False) -> dict[str, str]:
+def elsewhere() -> dict[str, str]:
     """The part of :func:`link` that the way to another page has to name: what has no widget on this one.
 
-    The rest goes along in the session, and Streamlit raises where it is named. ``early``: the page is not drawn yet,
-    so that the widgets are those of the run before.
+    The rest goes along in the session, and Streamlit raises where it is named.
     """
-    bound = drawn_before() if early else drawn()
-    return {name: value for name, value in link().items() if name not in bound}
+    return {name: value for name, value in link().items() if name not in drawn()}
 
 
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:

@@ -12,7 +12,8 @@ from streamlit.navigation.page import Page as StreamlitPage
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
 from lab.ui import parameters, runs, selection, sidebar, teaching
-from lab.ui.parameter_kinds import begin_to_draw, drawn_to_the_end
+from lab.ui.frame import strip
+from lab.ui.parameter_kinds import drawn
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
@@ -74,7 +75,7 @@ def run() -> None:
 
 
 def _run() -> None:
-    begin_to_draw()
+    drawn().clear()
     page = _navigation()
     st.set_page_config(page_title=" — ".join(dict.fromkeys((page.title, "Inside BERT"))))
     st.html(_STYLE)
@@ -86,11 +87,11 @@ def _run() -> None:
     st.session_state[_ROUTED] = True
     try:
         page.run()
-        drawn_to_the_end()
     finally:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
         selection.keep_in_url()
+        strip.leave()
 
 
 @cache

@@ -15,17 +15,25 @@ from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
 
+_ASKED = "_strip_asked"
 _BY_ID = {lesson.id: lesson for lesson in LESSONS}
 
 
 def show(trace: Trace | None, lessons: Sequence[str]) -> None:
-    """Draw the strip for a page about these ``lessons`` (ids), and go where a click on it leads.
+    """Draw the strip for a page about these ``lessons`` (ids); :func:`leave` goes where a click on it leads.
 
     ``trace`` gives the shapes of what the model makes of the text on screen; None where it can make nothing of it.
     """
     asked = mount("strip", pack(_header(trace, lessons), {}), "strip", states=("lesson",))["lesson"]
     if asked in _BY_ID and [asked] != list(lessons):
-        st.switch_page(script(_BY_ID[asked].page), query_params=selection.elsewhere(early=True))
+        st.session_state[_ASKED] = asked
+
+
+def leave() -> None:
+    """Go to the lesson that was clicked. Once the page is drawn: only then is it known what has a widget on it."""
+    asked = st.session_state.pop(_ASKED, None)
+    if asked is not None:
+        st.switch_page(script(_BY_ID[asked].page), query_params=selection.elsewhere())
 
 
 def shapes(trace: Trace) -> dict[str, str]:

@@ -17,7 +17,7 @@ import numpy as np
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.layers.feed_forward import nearly_silent
 from lab.course.words import beside
-from lab.lessons.feed_forward.reading import MUCH, layers_named
+from lab.lessons.feed_forward.meanings import MUCH, layers_named
 from lab.models.loading import EMBEDDED
 from training import bert, gpt2
 from training.corpus import SOURCES

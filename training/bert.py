@@ -18,6 +18,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertConfig, BertForPreTraining
+from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 
 from training.corpus import SOURCES, TokenCorpus, token_corpus
 from training.loop import Run, argument_parser, parsed_options, schedule_of
@@ -77,7 +78,14 @@ def build_model(recipe: Recipe) -> BertForPreTraining:
 
 def losses(model: BertForPreTraining, batch: Batch) -> tuple[Tensor, Tensor]:
     """Masked-language loss over the chosen positions only, and next-sentence loss of the pairs."""
-    output = model.bert(input_ids=batch.inputs, token_type_ids=batch.segments)
+    return losses_of(model, model.bert(input_ids=batch.inputs, token_type_ids=batch.segments), batch)
+
+
+def losses_of(
+    model: BertForPreTraining, output: BaseModelOutputWithPoolingAndCrossAttentions, batch: Batch
+) -> tuple[Tensor, Tensor]:
+    """:func:`losses`, where the encoder has run already."""
+    assert output.last_hidden_state is not None
     hidden = output.last_hidden_state.flatten(0, 1)[batch.chosen]
     masked = functional.cross_entropy(model.cls.predictions(hidden).float(), batch.labels)
     if batch.is_next is None:
@@ -130,8 +138,13 @@ class MaskedTask(ABC):
         rate = round(recipe.final_mask_rate + left * (recipe.mask_rate - recipe.final_mask_rate), 2)
         drawn = self.sampler.draw(self.lengths(tokens, left), recipe.batch_tokens)
         batch = mask_tokens(drawn, rate, self.tokenizer, self.generator)
+        descended, masked = self.loss(batch)
+        return descended, masked, batch.inputs.numel()
+
+    def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """What is descended, and the masked-language loss alone."""
         masked, following = losses(self.bert, batch)
-        return masked + recipe.next_sentence_weight * following, masked, batch.inputs.numel()
+        return masked + self.recipe.next_sentence_weight * following, masked
 
     def held_out_loss(self) -> float:
         return held_out_loss(self.bert, self.corpora[1], self.tokenizer)

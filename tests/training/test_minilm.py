@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,8 @@ from transformers import BertConfig, BertModel
 from tests.training.conftest import Corpora
 from training import minilm
 from training.loop import Run, Schedule
-from training.minilm import MiniLmTask, Recipe, build_model, tokenizer_of
+from training.minilm import MiniLmTask, Recipe, build_model, drift, tokenizer_of
+from training.windows import Batch
 
 
 @pytest.fixture
@@ -72,3 +75,35 @@ def test_word_embeddings_learn_in_the_decay_only(
     decayed.train()
     assert not torch.equal(weights(decayed)[0], words)
     assert (tmp_path / "final.pt").exists()
+
+
+def test_drift_is_the_divergence_of_rows_worked_out_by_hand() -> None:
+    base = torch.tensor([[[[0.5, 0.5], [1.0, 0.0]]]])
+    now = torch.tensor([[[[0.25, 0.75], [0.5, 0.5]]]])
+    first = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)
+    second = math.log(1 / 0.5)
+    both = torch.tensor([[True, True]])
+    assert drift([base], [now], both).item() == pytest.approx((first + second) / 2, abs=1e-6)
+    assert drift([base, base], [now, now], both).item() == pytest.approx(first + second, abs=1e-6)
+    assert drift([base], [now], torch.tensor([[True, False]])).item() == pytest.approx(first, abs=1e-6)
+    assert drift([now], [now], both).item() == 0
+
+
+def test_the_pull_is_nothing_at_the_base_and_brings_attention_back(base: Path, wordpiece: Corpora) -> None:
+    torch.manual_seed(0)
+    recipe = Recipe(pull=50.0)
+    task = MiniLmTask(recipe, base, wordpiece[1])
+    free = MiniLmTask(replace(recipe, pull=0.0), base, wordpiece[1])
+    words = torch.randint(5, 300, (8, 16))
+    batch = Batch(words, torch.zeros_like(words), None, torch.arange(0, 128, 9), words.flatten()[::9])
+    assert torch.equal(task.loss(batch)[0], free.loss(batch)[0])
+    query = task.bert.get_parameter("bert.encoder.layer.0.attention.self.query.weight")
+    with torch.no_grad():
+        query.add_(torch.randn_like(query))
+    moved = (task.loss(batch)[0] - task.loss(batch)[1]).item()
+    optimizer = torch.optim.Adam([query], lr=0.01)
+    for _ in range(50):
+        task.loss(batch)[0].backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    assert (task.loss(batch)[0] - task.loss(batch)[1]).item() < moved / 2

@@ -6,8 +6,12 @@ from lab.lessons.embeddings.position_lab import show_position_lab
 from lab.lessons.embeddings.quiz import show_checks
 from lab.lessons.embeddings.rotary import show_rotary
 from lab.lessons.embeddings.segments import show_segments
+from lab.lessons.tokenization import again as tokenization
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play
+from lab.ui.quiz import with_earlier
+
+EARLIER = {"tokenization": tokenization.questions}
 
 page = open_lesson("2_Embeddings.py")
 trace = chosen_run(page)
@@ -21,7 +25,7 @@ play(
         "Position lab": show_position_lab,
         "Learned or computed": positions.show_tables,
         "Rotary": show_rotary,
-        "Check": show_checks,
+        "Check": with_earlier(page, show_checks, EARLIER),
     },
     lambda: steps.look(page, trace),
     more={

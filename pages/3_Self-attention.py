@@ -1,10 +1,15 @@
 """Lesson: self-attention, from query and key to the weighted sum of values."""
 
+from lab.lessons.embeddings import again as embeddings
 from lab.lessons.self_attention import screens as steps
 from lab.lessons.self_attention.break_it import break_it
 from lab.lessons.self_attention.extras import by_hand
+from lab.lessons.tokenization import again as tokenization
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play_head
+from lab.ui.quiz import with_earlier
+
+EARLIER = {"tokenization": tokenization.questions, "embeddings": embeddings.questions}
 
 page = open_lesson("3_Self-attention.py")
 play_head(
@@ -17,7 +22,7 @@ play_head(
         "Scale": steps.show_scale,
         "Values": steps.show_values,
         "Break it": break_it,
-        "Check": steps.show_checks,
+        "Check": with_earlier(page, steps.show_checks, EARLIER),
     },
     more={"Scores": steps.show_scores, "Softmax": steps.show_softmax, "By hand": by_hand},
 )

@@ -1,12 +1,22 @@
 """Lesson: multi-head attention, from the heads of a layer to what one head is worth."""
 
+from lab.lessons.embeddings import again as embeddings
 from lab.lessons.multi_head_attention import compared, heads_off, several_layers
 from lab.lessons.multi_head_attention import screens as steps
 from lab.lessons.multi_head_attention.head_choice import number_of_heads
+from lab.lessons.self_attention import again as self_attention
+from lab.lessons.tokenization import again as tokenization
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import chosen_run, play_head
+from lab.ui.quiz import with_earlier
+
+EARLIER = {
+    "embeddings": embeddings.questions,
+    "self-attention": self_attention.questions,
+    "tokenization": tokenization.questions,
+}
 
 page = open_lesson("4_Multi-head_attention.py")
 trace = chosen_run(page, number_of_heads(page))
@@ -22,7 +32,7 @@ play_head(
         "Add up": steps.show_sum,
         "One head off": heads_off.show_one,
         "Each head off": heads_off.show_each,
-        "Check": steps.show_checks,
+        "Check": with_earlier(page, steps.show_checks, EARLIER),
     },
     more={
         "Through several layers": several_layers.show_layers,

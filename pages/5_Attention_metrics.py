@@ -2,10 +2,20 @@
 
 from lab.lessons.attention_metrics import limits, parked
 from lab.lessons.attention_metrics import screens as steps
+from lab.lessons.multi_head_attention import again as multi_head_attention
+from lab.lessons.self_attention import again as self_attention
+from lab.lessons.tokenization import again as tokenization
 from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import chosen_run, play_head
+from lab.ui.quiz import with_earlier
+
+EARLIER = {
+    "self-attention": self_attention.questions,
+    "tokenization": tokenization.questions,
+    "multi-head-attention": multi_head_attention.questions,
+}
 
 page = open_lesson("5_Attention_metrics.py")
 trace = chosen_run(page)
@@ -20,7 +30,7 @@ play_head(
         "Six numbers": steps.show_six,
         "By hand": steps.show_by_hand,
         "Parked heads": parked.show_parked,
-        "Check": steps.show_checks,
+        "Check": with_earlier(page, steps.show_checks, EARLIER),
     },
     more={
         "One layer": steps.show_layer,

@@ -6,8 +6,18 @@ from lab.lessons.feed_forward.blank import show_blank
 from lab.lessons.feed_forward.by_hand import by_hand
 from lab.lessons.feed_forward.quiz import show_checks
 from lab.lessons.feed_forward.view import look
+from lab.lessons.head_specialization import again as head_specialization
+from lab.lessons.multi_head_attention import again as multi_head_attention
+from lab.lessons.self_attention import again as self_attention
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play
+from lab.ui.quiz import with_earlier
+
+EARLIER = {
+    "head-specialization": head_specialization.questions,
+    "multi-head-attention": multi_head_attention.questions,
+    "self-attention": self_attention.questions,
+}
 
 page = open_lesson("8_Feed-forward_and_LayerNorm.py")
 trace = chosen_run(page)
@@ -22,7 +32,7 @@ play(
         "In the blank": show_blank,
         "Residual": residual.show_residual,
         "LayerNorm": residual.show_norm,
-        "Check": show_checks,
+        "Check": with_earlier(page, show_checks, EARLIER),
     },
     lambda: look(page, trace, layer),
     more={

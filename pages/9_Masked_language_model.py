@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from lab.lessons.embeddings import again as embeddings
+from lab.lessons.feed_forward import again as feed_forward
 from lab.lessons.masked_language_model import screens as steps
 from lab.lessons.masked_language_model.every_place import show_every_place
 from lab.lessons.masked_language_model.lens import show_lens
@@ -10,9 +12,17 @@ from lab.lessons.masked_language_model.next_sentence import show_next_sentence
 from lab.lessons.masked_language_model.quiz import show_checks
 from lab.lessons.masked_language_model.sampling import show_sampling
 from lab.lessons.masked_language_model.toy import OWN_STEPS, TOY_STEPS, toy_trace
+from lab.lessons.self_attention import again as self_attention
 from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
 from lab.ui.prediction import cannot_predict, look
+from lab.ui.quiz import with_earlier
+
+EARLIER = {
+    "feed-forward": feed_forward.questions,
+    "embeddings": embeddings.questions,
+    "self-attention": self_attention.questions,
+}
 
 page = open_lesson("9_Masked_language_model.py")
 toy = page.selection.mode == TOY
@@ -31,7 +41,7 @@ else:
         "Softmax": steps.show_softmax,
         "Logit lens": show_lens,
         **({} if causal else {"Without the mask": steps.show_unmasked}),
-        "Check": show_checks,
+        "Check": with_earlier(page, show_checks, EARLIER),
     }
     BESIDE = {"Sampling": show_sampling} if causal else {}
     WHOLE = {"Every place": show_every_place, "Likelihood": show_likelihood, "Next sentence": show_next_sentence}

@@ -6,7 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.checks import Option, Question
-from lab.ui.asked import Asked
+from lab.course.hints import hint_of
+from lab.ui.quiz.asked import Asked
 from tests.pages.apptest import turn_to, visit, words
 
 PAGE = "3_Self-attention.py"
@@ -112,6 +113,32 @@ def test_new_questions_of_the_same_sentence_are_others_first() -> None:
     second = Asked.now(pool, 3, 0, "", {}, first)
     assert [each.id for each in first.questions] == ["a", "b", "c"]
     assert [each.id for each in second.questions] == ["d", "a", "b"] and second.number == 1
+
+
+def test_a_wrong_answer_gets_a_hint_and_a_second_wrong_one_its_explanation() -> None:
+    at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
+    keys = [str(radio.key) for radio in at.radio if str(radio.key).startswith("_check.")]
+    kept = at.session_state["_asked.self-attention"].questions[0]
+    wrong = [place for place in range(len(kept.options)) if place != kept.answer]
+    at.radio(key=keys[0]).set_value(wrong[0]).run()
+    assert [box.value for box in at.warning if hint_of(kept) in box.value] and not at.error and not at.success
+    assert kept.options[wrong[0]].why not in words(at)
+    at.radio(key=keys[0]).set_value(wrong[1]).run()
+    assert [box.value for box in at.error] == [kept.options[wrong[1]].why] and not at.warning
+    at.radio(key=keys[0]).set_value(kept.answer).run()
+    assert [box.value for box in at.success] == [kept.options[kept.answer].why]
+    at.radio(key=keys[1]).set_value(at.session_state["_asked.self-attention"].questions[1].answer).run()
+    assert len(at.success) == 2 and at.session_state["progress"].count("self-attention").right == 1
+
+
+def test_right_at_the_second_try_is_said_and_does_not_count_as_the_first() -> None:
+    at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
+    key = next(str(radio.key) for radio in at.radio if str(radio.key).startswith("_check."))
+    kept = at.session_state["_asked.self-attention"].questions[0]
+    at.radio(key=key).set_value((kept.answer + 1) % len(kept.options)).run()
+    at.radio(key=key).set_value(kept.answer).run()
+    assert at.success[0].value.startswith("Right at the second try. ")
+    assert at.session_state["progress"].count("self-attention").right == 0
 
 
 def test_a_check_about_a_map_stands_beside_it() -> None:

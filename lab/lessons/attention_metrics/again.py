@@ -1,0 +1,24 @@
+"""What lesson 5 asks again, later on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
+from lab.analysis.heads.values import is_causal
+from lab.course.checks import Question
+from lab.course.returning import Spot
+from lab.course.words import named
+from lab.lessons.attention_metrics import checks as ask
+
+_THRESHOLD = 0.01  # nothing that is asked here depends on it
+
+
+def questions(spot: Spot) -> Iterator[Question | None]:
+    """What a maximum does not say, and how wide a row is spread."""
+    weights, causal = attention_map(spot.traced, spot.head), is_causal(spot.trace)
+    parts = metric_parts(weights, causal=causal, threshold=_THRESHOLD)
+    yield ask.maximum_is_one_row((spot.layer, spot.head), parts)
+    yield ask.effective_keys(named(spot.trace, spot.query), entropy_of_row(weights, spot.query, causal=causal))
+    yield ask.uniform_average(len(spot.trace), causal)

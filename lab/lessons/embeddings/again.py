@@ -1,0 +1,20 @@
+"""What lesson 2 asks again, later on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.course.checks import Question
+from lab.course.returning import Spot
+from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import word_checks
+
+_BASE = 10_000.0  # Vaswani et al. 2017, §3.5
+
+
+def questions(spot: Spot) -> Iterator[Question | None]:
+    """Which rows of the table are alike, and what sinusoids say about a distance."""
+    width = spot.trace.model.config.width // 2 * 2
+    yield word_checks.nearest_word(spot.trace, spot.query)
+    yield ask.same_distance(width, _BASE)
+    yield ask.turns_fastest(width, _BASE)

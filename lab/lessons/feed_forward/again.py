@@ -1,0 +1,19 @@
+"""What lesson 8 asks again, later on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.analysis.layers.sublayers import sublayer_changes
+from lab.course.checks import Question
+from lab.course.returning import Spot
+from lab.lessons.feed_forward import blank_checks, residual_figures
+from lab.lessons.feed_forward import checks as ask
+
+
+def questions(spot: Spot) -> Iterator[Question | None]:
+    """What the network reads, what LayerNorm takes away, and which sublayer adds more."""
+    norms = residual_figures.norms(spot.trace, spot.layer, spot.query)
+    yield ask.scaled_input(list(norms.values())[-1])
+    yield blank_checks.another_word(spot.trace, spot.layer, spot.query)
+    yield ask.larger_change(spot.trace, sublayer_changes(spot.trace), spot.layer, spot.query)

@@ -1,0 +1,18 @@
+"""What lesson 3 asks again, later on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.analysis.heads.attention import attention_row
+from lab.course.checks import Question
+from lab.course.returning import Spot
+from lab.lessons.self_attention import checks as ask
+
+
+def questions(spot: Spot) -> Iterator[Question | None]:
+    """Whether attention is symmetric, what the division does, and a softmax by hand."""
+    row = attention_row(spot.traced, spot.head, spot.query)
+    yield ask.other_direction(spot.trace, spot.traced, spot.head, spot.query, spot.key)
+    yield ask.without_scaling(spot.trace, row, spot.query)
+    yield ask.second_weight(spot.trace, row, spot.query)

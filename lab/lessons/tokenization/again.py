@@ -1,0 +1,24 @@
+"""What lesson 1 asks again, later on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.course.checks import Question
+from lab.course.returning import Spot
+from lab.lessons.tokenization import checks as ask
+from lab.lessons.tokenization.reading import Reading
+
+
+def questions(spot: Spot) -> Iterator[Question | None]:
+    """How its words are cut, and what the model adds to them; nothing for a tokenizer that the lab cannot explain."""
+    from lab.text.tokenizers.steps import tokenization_steps
+
+    trace = spot.trace
+    try:
+        steps = tuple(tokenization_steps(trace.model.tokenizer, text) for text in (trace.text, trace.pair) if text)
+    except ValueError:
+        return
+    reading = Reading(trace.encoding, steps, trace.model.tokenizer)
+    for builder in (ask.split_of, ask.mistyped, ask.mark, ask.distinct_ids, ask.added_tokens):
+        yield builder(reading)

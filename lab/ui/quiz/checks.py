@@ -1,0 +1,160 @@
+"""Checks after an answer: questions about what was seen, the first try of which counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from lab.course.checks import Question, lettered
+from lab.course.hints import hint_of
+from lab.course.progress import answer_to
+from lab.ui import parameters, selection
+from lab.ui.drawing import draw
+from lab.ui.quiz.asked import Asked, Figures, about, fingerprint, hashed
+from lab.ui.quiz.question import choose, explain_each, list_options, progress, remember
+
+Questions = Sequence[Question | None]
+
+
+def checks(
+    lesson: str, questions: Questions, most: int = 3, *, of: str = "", figures: Figures | None = None, text: str = ""
+) -> None:
+    """Ask ``most`` of the questions that this trace decides clearly; the first try counts.
+
+    A wrong one gets a hint, a second wrong one its explanation.
+    They stay, with their answers, until the learner asks for new ones: about the sentence, and the layer and head
+    (``of``), that were chosen when they were asked. ``figures``, by the question's id, are drawn beside a question;
+    ``text`` is what the lesson showed where it was not the learner's own.
+    While a class is taught, nothing is kept or counted, and the answers stay hidden until a button reveals them.
+    """
+    seed, pool = parameters.SEED.chosen(), [question for question in questions if question is not None]
+
+    def drawn(before: Asked | None = None) -> Asked:
+        new = Asked.now(pool, most, seed, of, figures or {}, before)
+        return replace(new, link={**new.link, "text": text}) if text else new
+
+    st.header("Check yourself")
+    if parameters.TEACH.chosen():
+        kept = drawn()
+        for number, question in enumerate(kept.questions, start=1):
+            with _box(lesson, kept, question):
+                _show(lesson, number, question)
+    else:
+        known = stored(lesson)
+        before = known if known is not None and known.seed == seed else None
+        kept = drawn(before) if before is None or before.done else before
+        keep(lesson, kept)
+        for number, question in enumerate(kept.questions, start=1):
+            with _box(lesson, kept, question):
+                ask_one(lesson, number, question, kept)
+        _offer_new(lesson, kept)
+    if not kept.questions:
+        st.markdown("This sentence decides none of the questions clearly. Try a longer one.")
+
+
+def stored(lesson: str) -> Asked | None:
+    """What was asked in a lesson, if anything was."""
+    kept = st.session_state.get(f"_asked.{lesson}")
+    return kept if isinstance(kept, Asked) else None
+
+
+def keep(lesson: str, asked: Asked) -> None:
+    """Let these questions stay; none at all are drawn anew with another sentence."""
+    st.session_state[f"_asked.{lesson}"] = asked if asked.questions else None
+
+
+def ask_about(lesson: str, link: Mapping[str, str]) -> None:
+    """Make the checks of a lesson those about what ``link`` names, if they are about anything else."""
+    kept = stored(lesson)
+    if kept is not None and dict(kept.link) != dict(link):
+        _ask_new(lesson)
+
+
+def _ask_new(lesson: str) -> None:
+    """Have other questions next time, those of earlier lessons too."""
+    for name in (lesson, f"{lesson}.earlier"):
+        if (kept := stored(name)) is not None:
+            keep(name, replace(kept, done=True))
+
+
+def _offer_new(lesson: str, kept: Asked) -> None:
+    """What the questions are about, and the way to others."""
+    if not kept.questions:
+        return
+    changed = "" if selection.what_runs() == kept.run else " You have another sentence or model now."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{about(kept.link, kept.of)}.{changed}", width="content")
+        st.button("New questions", key=f"_new.{lesson}", icon=":material/refresh:", on_click=_ask_new, args=(lesson,))
+
+
+def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager[object]:
+    """The frame of one check, with its figure on the right where it has one."""
+    frame = st.container(border=True)
+    if question.id not in kept.figures:
+        return frame
+    left, right = frame.columns(2)
+    with right:
+        draw(kept.figures[question.id], f"check.{lesson}.{kept.number}.{question.id}")
+    return left
+
+
+def _show(lesson: str, number: int, question: Question) -> None:
+    """A check for a class: its options, and behind a button which one is right."""
+    st.markdown(f"**{number}.** {question.prompt}")
+    name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs())}.{fingerprint(question)}"
+    if not st.session_state.get(name):
+        list_options(question)
+        st.button("Reveal", key=f"{name}.reveal", on_click=_uncover, args=(name, True))
+        return
+    st.success(
+        f"{lettered(question, question.answer)}. {question.options[question.answer].why}", icon=":material/check:"
+    )
+    explain_each(question)
+    st.button(
+        "Hide again", key=f"{name}.hide", type="tertiary", icon=":material/undo:", on_click=_uncover, args=(name, False)
+    )
+
+
+def _uncover(name: str, shown: bool) -> None:
+    st.session_state[name] = shown
+
+
+def ask_one(lesson: str, number: int, question: Question, kept: Asked, keys: str = "_check") -> None:
+    """One check with its options, what was said to them, and its hint or explanation; its ``keys`` begin so."""
+    st.markdown(f"**{number}.** {question.prompt}")
+    name = f"{keys}.{lesson}.{kept.number}.{question.id}.{fingerprint(question)}"
+    remember(progress().asked(lesson, question.id))
+    answer = partial(_answer, name, lesson, question, kept.link)
+    choice = choose(question, key=name, persist_state="session", on_change=answer)
+    if choice is None:
+        return
+    option, tries = question.options[choice], _tries(name) or (choice,)
+    hint = hint_of(question) if len(tries) == 1 and not option.correct else None
+    if hint is not None:
+        st.warning(f"Not this one. {hint} Try once more; the explanation follows.", icon=":material/lightbulb:")
+        return
+    if option.correct:
+        again = "Right at the second try. " if tries.index(choice) == 1 else ""
+        st.success(f"{again}{option.why}", icon=":material/check:")
+    else:
+        st.error(option.why, icon=":material/close:")
+    with st.expander("Why each option is right or wrong"):
+        explain_each(question)
+
+
+def _tries(name: str) -> tuple[int, ...]:
+    """The options that were tried, each once, in their order."""
+    stored = st.session_state.get(f"{name}.tries")
+    return stored if isinstance(stored, tuple) else ()
+
+
+def _answer(name: str, lesson: str, question: Question, link: Mapping[str, str]) -> None:
+    """Before the page is drawn again, so that its header knows."""
+    choice = st.session_state.get(name)
+    if isinstance(choice, int):
+        st.session_state[f"{name}.tries"] = tuple(dict.fromkeys((*_tries(name), choice)))
+        remember(progress().answered(lesson, question.id, answer_to(question, choice, link)))

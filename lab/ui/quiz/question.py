@@ -1,0 +1,41 @@
+"""A question on the screen, and the progress of this session."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from lab.course.checks import Question, lettered
+from lab.course.progress import Progress
+
+_PROGRESS = "progress"
+
+
+def progress() -> Progress:
+    """This session's progress."""
+    stored = st.session_state.get(_PROGRESS)
+    return stored if isinstance(stored, Progress) else Progress()
+
+
+def remember(now: Progress) -> None:
+    """Make ``now`` this session's progress."""
+    st.session_state[_PROGRESS] = now
+
+
+def choose(question: Question, **given: Any) -> int | None:
+    """The options to choose from, lettered; ``given`` are those of ``st.radio``."""
+    places = range(len(question.options))
+    named = partial(lettered, question)
+    return st.radio(question.prompt, places, index=None, label_visibility="collapsed", format_func=named, **given)
+
+
+def list_options(question: Question) -> None:
+    """The options for a class, one a line, to be voted on by letter."""
+    st.markdown("  \n".join(lettered(question, i) for i in range(len(question.options))))
+
+
+def explain_each(question: Question) -> None:
+    """Why each option is right or wrong."""
+    st.markdown("\n".join(f"- {lettered(question, i)}: {each.why}" for i, each in enumerate(question.options)))

@@ -1,0 +1,65 @@
+"""Questions from earlier lessons, at the end of a later one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import streamlit as st
+
+from lab.course.returning import MOST, Returning, Spot, returning
+from lab.figures.attention import place
+from lab.models.trace import Trace
+from lab.ui import parameters
+from lab.ui.quiz.asked import Asked, about, fingerprint
+from lab.ui.quiz.checks import ask_one, keep, stored
+
+if TYPE_CHECKING:
+    from lab.ui.page import LessonPage
+
+if TYPE_CHECKING:
+    pass
+
+
+class _View(Protocol):
+    """What a lesson looks at."""
+
+    @property
+    def trace(self) -> Trace: ...
+
+
+View = TypeVar("View", bound=_View)
+
+
+def with_earlier(
+    page: LessonPage, step: Callable[[View], Trace | None], earlier: Mapping[str, Returning]
+) -> Callable[[View], Trace | None]:
+    """The last step of a lesson's ``page``, then a question each of two ``earlier`` lessons, by id, on the same run.
+
+    They stay until new ones are wanted. None about a toy, and none before a class, which has the lesson's own.
+    """
+
+    def both(view: View) -> Trace | None:
+        proven = step(view)
+        if not parameters.TEACH.chosen() and parameters.MODE.chosen() != parameters.TOY:
+            _bring_back(page.lesson.id, earlier, view.trace)
+        return proven
+
+    return both
+
+
+def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> None:
+    kept = stored(name := f"{lesson}.earlier")
+    if kept is None or kept.done:
+        spot = Spot.of(trace)
+        asked = [seen for each in earlier if (seen := stored(each)) is not None]
+        known = frozenset().union(*(each.seen for each in asked), kept.seen if kept else ())
+        pool = returning(earlier, spot, lambda question: fingerprint(question) in known)
+        kept = Asked.now(pool, MOST, 0, place(spot.layer, spot.head), {}, kept)
+        keep(name, kept)
+    if kept.questions:
+        st.subheader("From earlier lessons")
+        for number, question in enumerate(kept.questions, start=1):
+            with st.container(border=True):
+                ask_one(lesson, number, question, kept, "_earlier")
+        st.caption(f"{about(kept.link, kept.of)}.")

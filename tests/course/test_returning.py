@@ -1,0 +1,81 @@
+"""Questions of earlier lessons return: one of each of two, about this run, and not the one that was just asked."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+import pytest
+
+from lab.course.examples import EXAMPLES
+from lab.course.hints import hint_of
+from lab.course.lessons import CHECK_STEP, LESSONS
+from lab.course.returning import MOST, Returning, Spot, returning
+from lab.models.loading import load_model
+from lab.models.trace import Trace, trace
+from tests.pages.apptest import visit
+
+WITH_QUESTIONS = [
+    lesson.id for lesson in LESSONS if lesson.id not in ("inter-sentence-attention", "masked-language-model")
+]
+TEXTS = (EXAMPLES[0].text, "Quizzically, the keys to the cabinet are on the table.", "Yes")
+
+
+def asking(lesson: str) -> Returning:
+    questions: Returning = importlib.import_module(f"lab.lessons.{lesson.replace('-', '_')}.again").questions
+    return questions
+
+
+@cache
+def run(model: str, text: str) -> Trace:
+    return trace(load_model(model), text)
+
+
+@pytest.mark.parametrize("lesson", WITH_QUESTIONS)
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_a_lesson_asks_again_about_any_sentence(lesson: str, model: str) -> None:
+    for text in TEXTS:
+        asked = [question for question in asking(lesson)(Spot.of(run(model, text))) if question is not None]
+        assert asked or text == "Yes", text
+        for question in asked:
+            assert question.prompt and question.options[question.answer].correct
+            assert len(question.options) == 2 or hint_of(question), question.id
+
+
+def test_two_sentences_give_two_questions_of_one_kind() -> None:
+    first, second = (
+        {each.id: each.prompt for each in asking("self-attention")(Spot.of(run("lab-bert", text))) if each}
+        for text in TEXTS[:2]
+    )
+    both = first.keys() & second.keys()
+    assert both and all(first[id] != second[id] for id in both)
+
+
+def test_one_of_each_lesson_and_the_new_one_first() -> None:
+    spot, earlier = Spot.of(run("lab-bert", TEXTS[0])), {each: asking(each) for each in WITH_QUESTIONS}
+    found = returning(earlier, spot, lambda question: False)
+    assert [question.id.split(".")[0] for question in found] == WITH_QUESTIONS[:MOST]
+    first = found[0].prompt
+    other = returning(earlier, spot, lambda question: question.prompt == first)
+    assert other[0].prompt != first
+    assert returning(earlier, spot, lambda question: True)[0].prompt == first
+
+
+def test_they_stand_at_the_end_of_a_lesson_and_stay() -> None:
+    at = visit("5_Attention_metrics.py", step=CHECK_STEP, text=TEXTS[0])
+    kept = at.session_state["_asked.attention-metrics.earlier"].questions
+    assert len(kept) == MOST and "From earlier lessons" in [each.value for each in at.subheader]
+    key = next(str(radio.key) for radio in at.radio if kept[0].id in str(radio.key))
+    at.radio(key=key).set_value(kept[0].answer).run()
+    assert kept[0].options[kept[0].answer].why in [box.value for box in at.success]
+    assert at.session_state["progress"].first_tries["attention-metrics", kept[0].id]
+    at.text_area(key="text").set_value(TEXTS[1]).run()
+    assert at.session_state["_asked.attention-metrics.earlier"].questions == kept
+    next(button for button in at.button if button.label == "New questions").click().run()
+    assert at.session_state["_asked.attention-metrics.earlier"].questions != kept
+
+
+@pytest.mark.parametrize("given", [{"teach": "1"}, {"mode": "Toy"}])
+def test_none_before_a_class_and_none_about_a_toy(given: dict[str, str]) -> None:
+    at = visit("5_Attention_metrics.py", step=CHECK_STEP, **given)
+    assert not at.exception and not at.subheader

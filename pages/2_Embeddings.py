@@ -9,7 +9,7 @@ from lab.lessons.embeddings.segments import show_segments
 from lab.lessons.tokenization import again as tokenization
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play
-from lab.ui.quiz import with_earlier
+from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {"tokenization": tokenization.questions}
 

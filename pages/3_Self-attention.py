@@ -7,7 +7,7 @@ from lab.lessons.self_attention.extras import by_hand
 from lab.lessons.tokenization import again as tokenization
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play_head
-from lab.ui.quiz import with_earlier
+from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {"tokenization": tokenization.questions, "embeddings": embeddings.questions}
 

@@ -2,6 +2,7 @@
 
 from lab.lessons.attention_metrics import limits, parked
 from lab.lessons.attention_metrics import screens as steps
+from lab.lessons.attention_metrics.quiz import show_checks
 from lab.lessons.multi_head_attention import again as multi_head_attention
 from lab.lessons.self_attention import again as self_attention
 from lab.lessons.tokenization import again as tokenization
@@ -9,7 +10,7 @@ from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import chosen_run, play_head
-from lab.ui.quiz import with_earlier
+from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {
     "self-attention": self_attention.questions,
@@ -30,7 +31,7 @@ play_head(
         "Six numbers": steps.show_six,
         "By hand": steps.show_by_hand,
         "Parked heads": parked.show_parked,
-        "Check": with_earlier(page, steps.show_checks, EARLIER),
+        "Check": with_earlier(page, show_checks, EARLIER),
     },
     more={
         "One layer": steps.show_layer,

@@ -10,7 +10,7 @@ from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import chosen_run, play_head
-from lab.ui.quiz import with_earlier
+from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {
     "multi-head-attention": multi_head_attention.questions,

@@ -11,7 +11,7 @@ from lab.ui.drawing import take_click
 from lab.ui.page import open_lesson
 from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE, TOY
 from lab.ui.play import play
-from lab.ui.quiz import with_earlier
+from lab.ui.quiz.returning import with_earlier
 from lab.ui.toys.pairs import PAIR_STEPS, pair_trace
 
 EARLIER = {

@@ -11,7 +11,7 @@ from lab.lessons.multi_head_attention import again as multi_head_attention
 from lab.lessons.self_attention import again as self_attention
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play
-from lab.ui.quiz import with_earlier
+from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {
     "head-specialization": head_specialization.questions,

@@ -16,7 +16,7 @@ from lab.lessons.self_attention import again as self_attention
 from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
 from lab.ui.prediction import cannot_predict, look
-from lab.ui.quiz import with_earlier
+from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {
     "feed-forward": feed_forward.questions,

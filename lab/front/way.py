@@ -11,7 +11,7 @@ from lab.course.lessons import LESSONS, Lesson, number, script
 from lab.figures.way import COLUMNS, ROWS, Sketched, way
 from lab.front.experiment import Asked
 from lab.ui import progress_view, selection
-from lab.ui.quiz import progress
+from lab.ui.quiz.question import progress
 
 _IN_A_ROW = 3
 _BY_ID = {lesson.id: lesson for lesson in LESSONS}

@@ -27,7 +27,8 @@ from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header, meanings
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.parameters_of_a_run import Counted
-from lab.ui.quiz import keep_place, progress, remember
+from lab.ui.quiz.predictions import keep_place
+from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
 
 _PLAIN = Interventions()

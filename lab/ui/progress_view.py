@@ -11,8 +11,9 @@ from lab.course.progress import MAX_BYTES, Answer
 from lab.course.progress_file import ProgressFileError, read
 from lab.course.words import escaped
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.quiz import ask_about, progress, remember
 from lab.ui.quiz.asked import about
+from lab.ui.quiz.asking import ask_about
+from lab.ui.quiz.question import progress, remember
 
 _FILE = "_progress_file"
 _LOADED = "_progress_loaded"

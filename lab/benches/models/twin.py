@@ -26,7 +26,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.page import OpenPage
 from lab.ui.parameters import TWIN_SEED
 from lab.ui.prediction import PredictionView, cannot_predict, look
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 _ONE_TOKEN = "A single token has no other to attend to. Write a longer sentence in the sidebar."
 

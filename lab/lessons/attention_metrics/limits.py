@@ -19,7 +19,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TAU
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 
 def show_specials(view: OneHead) -> None:

@@ -22,7 +22,7 @@ from lab.ui.heads_off import Scene, may_run, scene
 from lab.ui.metric_choice import LESSON
 from lab.ui.one_head import OneHead, draw_map
 from lab.ui.parameters import HEAD, LAYER
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 PARKED = "parked-heads"
 

@@ -17,7 +17,6 @@ from lab.analysis.heads.metrics import METRICS, Metric, Metrics
 from lab.analysis.heads.values import Values, is_causal
 from lab.course.heads import head_name
 from lab.course.metric_cards import SYMBOLS, filled, tex
-from lab.course.words import named
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.figures.multi_head import CELLS
@@ -29,7 +28,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
 from lab.ui.one_head import OneHead, choose_token, draw_map
 from lab.ui.parameters import HEAD, LAYER
-from lab.ui.quiz import checks, predict
+from lab.ui.quiz.predictions import predict
 
 ALL_HEADS = "all-heads"
 _ROWS = 24  # terms of a row that are listed
@@ -262,26 +261,4 @@ def show_layer(view: OneHead) -> None:
     st.markdown(
         f"The dashed line is a uniform head on {len(view.trace)} tokens, **{even:.3f}**. Head {view.head + 1} has "
         f"**{own:.3f}**, and the mean of layer {layer + 1} is {mean:.3f}."
-    )
-
-
-def show_checks(view: OneHead) -> None:
-    """Questions on this text and this head."""
-    trace, causal, layer = view.trace, is_causal(view.trace), view.layer.index
-    weights = attention_map(view.layer, view.head)
-    row = take.entropy_of_row(weights, view.query, causal=causal)
-    token = named(trace, view.query)
-    checks(
-        LESSON,
-        (
-            ask.row_share(token, row),
-            ask.most_even_layer(spread) if not np.isnan(spread := found(trace).corrected["spread"]).any() else None,
-            ask.most_confident(layer, found(view.trace).raw["confidence_avg"][layer]),
-            ask.effective_keys(token, row),
-            ask.uniform_average(len(trace), causal),
-            ask.maximum_is_one_row(
-                (layer, view.head), take.metric_parts(weights, causal=causal, threshold=threshold())
-            ),
-        ),
-        most=4,
     )

@@ -17,7 +17,7 @@ from lab.models.encoding import word_of
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import ORDER
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 _SHOWN = 12  # tokens of a text that a sentence may list
 

@@ -13,7 +13,7 @@ from lab.lessons.embeddings.like_words import offered, uses_of
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models.interventions import Interventions
 from lab.ui.parameters import PE_BASE, PE_WIDTH, SENSE, TOY
-from lab.ui.quiz import checks
+from lab.ui.quiz.asking import checks
 
 _POSITIONS = 16  # as many as a learner can look up on the similarity map
 _BITTEN = TwoMeanings("dog", "The dog bit the man.", "The man bit the dog.")

@@ -17,7 +17,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import KEY_TOKEN, PE_BASE, PE_LENGTH
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 
 def show_rotary(view: EmbeddingView) -> None:

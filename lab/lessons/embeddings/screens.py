@@ -25,7 +25,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
 from lab.ui.parameters import DIMENSION, FIRST_DIMENSION, PART
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 LESSON = "embeddings"
 

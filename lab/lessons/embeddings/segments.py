@@ -16,7 +16,7 @@ from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models.encoding import Encoding
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import SEGMENTS
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
 _PAIR = ("The children went to the park.", "They played until it was dark.")

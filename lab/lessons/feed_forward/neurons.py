@@ -21,7 +21,7 @@ from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import NEURON, TOY
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
 from lab.ui.toys import runs as toy_runs
 

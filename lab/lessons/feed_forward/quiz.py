@@ -20,7 +20,7 @@ from lab.lessons.feed_forward.residual import untrained
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView
 from lab.models.trace import Trace
 from lab.ui.prediction import cannot_predict
-from lab.ui.quiz import checks
+from lab.ui.quiz.asking import checks
 
 _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
 

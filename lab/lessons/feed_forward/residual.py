@@ -24,7 +24,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import DIMENSION, NORM, RESIDUAL
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 
 def show_residual(view: FeedForwardView) -> None:

@@ -25,7 +25,7 @@ from lab.ui import parameters as p
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 _LARGEST = 6
 _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question

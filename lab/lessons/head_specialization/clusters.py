@@ -21,7 +21,7 @@ from lab.lessons.head_specialization.view import LESSON, choose_part, left_out, 
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import CLUSTERS
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 CLUSTERED = "clusters-of-heads"
 

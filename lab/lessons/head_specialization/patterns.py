@@ -46,7 +46,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
-from lab.ui.quiz import checks
+from lab.ui.quiz.asking import checks
 
 NAMED = "named-heads"
 RULE = (

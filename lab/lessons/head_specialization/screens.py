@@ -50,7 +50,7 @@ from lab.ui.drawing import code, draw_plotly
 from lab.ui.frame.script import meaning
 from lab.ui.metric_choice import choose_version
 from lab.ui.one_head import OneHead
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 _MANY = 120  # chips, before they scroll in a box
 _BOX = 420  # pixels

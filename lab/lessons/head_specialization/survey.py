@@ -31,7 +31,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, SOURCE, TOY
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 from lab.ui.toys import runs as toy_runs
 
 AVERAGED = "named-on-average"

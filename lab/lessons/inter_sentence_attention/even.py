@@ -20,7 +20,7 @@ from lab.ui.blanks import blanks
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import FROM_SENTENCE, KEPT, LEFT_OUT, SINKS, STEP
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 
 def show_by_hand(view: SentencesView) -> None:

@@ -33,7 +33,8 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import FROM_SENTENCE, MEASURE, MODEL, PAIR, TEXT, TO_SENTENCE
-from lab.ui.quiz import checks, predict
+from lab.ui.quiz.asking import checks
+from lab.ui.quiz.predictions import predict
 
 # A sentence to add, and the length of a text, in characters, to which it is.
 _LONG, _ROOM = "The children, who had looked for it in every street of the town, were very glad.", 600

@@ -18,7 +18,7 @@ from lab.lessons.masked_language_model.view import LESSON
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import PROBABILITY, SCORE
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
 _SCORING = "_scoring"

@@ -18,7 +18,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.drawing import code
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
 FOLLOWING = ("The children went to the park.", "They played there until it was dark.")

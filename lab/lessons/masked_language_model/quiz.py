@@ -23,7 +23,7 @@ from lab.models.interventions import Interventions
 from lab.ui import runs
 from lab.ui.parameters import TOY
 from lab.ui.prediction import PredictionView
-from lab.ui.quiz import checks
+from lab.ui.quiz.asking import checks
 
 _AT_MOST = 5
 _HIDDEN_TOO = 4  # words of which one is hidden, too: a run each

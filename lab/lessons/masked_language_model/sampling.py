@@ -22,7 +22,7 @@ from lab.ui import masking
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TOP_K, TOP_P
 from lab.ui.prediction import PredictionView
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 _BARS = 12
 _FIRST = 6  # ranks that the table always has

@@ -25,7 +25,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import TOP, TOY
 from lab.ui.prediction import PredictionView
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 from lab.ui.toys.runs import TRAIN_STEP, link_to_toy
 
 _WHY_HIDE = (

@@ -24,7 +24,7 @@ from lab.toy.training import Run, chance, logits, train
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.page import LessonPage, OpenPage
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 from lab.ui.toys import runs as toy_runs
 from lab.ui.toys.runs import TRAIN_STEP
 from lab.ui.toys.steps import say_trained, show_validation

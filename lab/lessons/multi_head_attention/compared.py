@@ -23,7 +23,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, draw_map
 from lab.ui.parameters import CONSTRUCTED, OTHER_HEAD, RANDOM, TOY
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 _ONE_HEAD = "This model has one head in a layer, so there is no other to compare it with."
 _CUTS = 9  # rows of the table

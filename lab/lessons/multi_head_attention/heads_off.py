@@ -32,7 +32,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.heads_off import Scene, may_run, scene
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER, STEP
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 
 EFFECTS = "head-effects"
 

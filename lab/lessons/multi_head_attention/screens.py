@@ -24,7 +24,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, choose_token, show_map
 from lab.ui.parameters import LAYER, TOKEN
-from lab.ui.quiz import checks
+from lab.ui.quiz.asking import checks
 
 LESSON = "multi-head-attention"
 MAPS = "head-maps"

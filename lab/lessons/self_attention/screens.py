@@ -26,7 +26,8 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, choose_token, choose_tokens
 from lab.ui.parameters import HEAD, STEP, TOKEN
-from lab.ui.quiz import checks, predict
+from lab.ui.quiz.asking import checks
+from lab.ui.quiz.predictions import predict
 
 _LESSON = "self-attention"
 F = TypeVar("F", bound=Figure)

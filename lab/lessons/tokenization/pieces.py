@@ -17,7 +17,7 @@ from lab.lessons.tokenization.view import LESSON, TokenizationView, choose_word,
 from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.wordpiece import WordSteps
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 from lab.ui.toys.runs import link_to_toy
 
 _MADE = "_lookups_made"

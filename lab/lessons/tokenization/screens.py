@@ -22,7 +22,8 @@ from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT
-from lab.ui.quiz import checks, predict
+from lab.ui.quiz.asking import checks
+from lab.ui.quiz.predictions import predict
 
 _RARE = "The unhappily overworked photographers rebuilt everything."
 

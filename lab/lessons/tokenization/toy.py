@@ -21,7 +21,8 @@ from lab.toy.merges import BPE, MERGES, UNKNOWN, WORDPIECE, Corpus, Learned
 from lab.ui.drawing import code, draw
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TOY_MERGES, TOY_WORD
-from lab.ui.quiz import checks, predict
+from lab.ui.quiz.asking import checks
+from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
 
 MERGE_STEP = "Merge by merge"

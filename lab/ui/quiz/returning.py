@@ -12,7 +12,7 @@ from lab.figures.attention import place
 from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.quiz.asked import Asked, about, fingerprint
-from lab.ui.quiz.checks import ask_one, keep, stored
+from lab.ui.quiz.asking import ask_one, keep, stored
 
 if TYPE_CHECKING:
     from lab.ui.page import LessonPage

@@ -15,7 +15,7 @@ from lab.toy.runs import number_run
 from lab.ui import runs, selection
 from lab.ui.drawing import draw
 from lab.ui.page import LessonPage
-from lab.ui.quiz import predict
+from lab.ui.quiz.predictions import predict
 from lab.ui.toys import runs as toy_runs
 from lab.ui.toys.steps import ToySteps, show_toy_data
 

@@ -1,0 +1,62 @@
+"""The last screen of the attention-metrics lesson: questions graded on this text and this head."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from lab.analysis.heads import metric_parts as take
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.values import is_causal
+from lab.course.checks import Question
+from lab.course.examples import EXAMPLES
+from lab.course.words import named
+from lab.lessons.attention_metrics import checks as ask
+from lab.lessons.attention_metrics import what_if
+from lab.models.interventions import Interventions
+from lab.ui import runs
+from lab.ui.metric_choice import LESSON, found, threshold
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import TOY
+from lab.ui.quiz.asking import checks
+
+
+def show_checks(view: OneHead) -> None:
+    """Questions on this text and this head."""
+    trace, causal, layer = view.trace, is_causal(view.trace), view.layer.index
+    weights = attention_map(view.layer, view.head)
+    row = take.entropy_of_row(weights, view.query, causal=causal)
+    token = named(trace, view.query)
+    checks(
+        LESSON,
+        (
+            *_really_run(view),
+            what_if.why_divided(len(trace)),
+            ask.maximum_is_one_row(
+                (layer, view.head), take.metric_parts(weights, causal=causal, threshold=threshold())
+            ),
+            ask.row_share(token, row),
+            ask.most_even_layer(spread) if not np.isnan(spread := found(trace).corrected["spread"]).any() else None,
+            ask.most_confident(layer, found(view.trace).raw["confidence_avg"][layer]),
+            ask.effective_keys(token, row),
+            ask.uniform_average(len(trace), causal),
+        ),
+        most=4,
+    )
+
+
+def _really_run(view: OneHead) -> tuple[Question | None, ...]:
+    """Questions that the model answers by reading another text: none about a toy, which reads no other."""
+    trace, head = view.trace, (view.layer.index, view.head)
+    if view.page.selection.mode == TOY:
+        return ()
+    run = partial(runs.run, trace.model.id, pair="", changes=Interventions())
+    other = next(example.text for example in EXAMPLES if example.text != trace.text)
+    longer = run(f"{trace.text} {trace.text}") if 2 * len(trace) <= trace.model.config.max_tokens else None
+    return (
+        what_if.another_sentence(head, found(trace).corrected["spread"], found(run(other)).corrected["spread"], other),
+        None
+        if longer is None or trace.pair
+        else what_if.said_twice(head, *(float(found(each).raw["confidence_avg"][head]) for each in (trace, longer))),
+    )

@@ -121,7 +121,8 @@ def test_a_wrong_answer_gets_a_hint_and_a_second_wrong_one_its_explanation() -> 
     kept = at.session_state["_asked.self-attention"].questions[0]
     wrong = [place for place in range(len(kept.options)) if place != kept.answer]
     at.radio(key=keys[0]).set_value(wrong[0]).run()
-    assert [box.value for box in at.warning if hint_of(kept) in box.value] and not at.error and not at.success
+    hint = hint_of(kept)
+    assert hint and [box.value for box in at.warning if hint in box.value] and not at.error and not at.success
     assert kept.options[wrong[0]].why not in words(at)
     at.radio(key=keys[0]).set_value(wrong[1]).run()
     assert [box.value for box in at.error] == [kept.options[wrong[1]].why] and not at.warning

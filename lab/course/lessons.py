@@ -7,6 +7,7 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
+from lab.course.minutes import MINUTES
 from lab.course.story import STORIES, Story
 
 COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE = "pages/0_Course.py", "pages/20_Models.py", "pages/21_Glossary.py"
@@ -34,7 +35,6 @@ class Lesson:
     page: str
     title: str
     icon: str
-    minutes: int
     question: str
     objectives: tuple[str, ...]
     reading: tuple[str, ...]
@@ -43,6 +43,11 @@ class Lesson:
     story: Story | None = None
     text: str = ""
 
+    @property
+    def minutes(self) -> int:
+        """How long a careful reader needs for the steps on the way."""
+        return sum(MINUTES[self.id].values())
+
 
 LESSONS = (
     Lesson(
@@ -50,7 +55,6 @@ LESSONS = (
         page="pages/1_Tokenization.py",
         title="Tokenization",
         icon=":material/content_cut:",
-        minutes=12,
         question="What does the model read, if not words?",
         objectives=(
             "follow a text through normalization, pre-tokens and WordPiece or BPE",
@@ -72,7 +76,6 @@ LESSONS = (
         page="pages/2_Embeddings.py",
         title="Embeddings",
         icon=":material/layers:",
-        minutes=22,
         question="How does an id become a vector that knows its place?",
         objectives=(
             "find words with like vectors, and say what the layers make of one word in two sentences",
@@ -101,7 +104,6 @@ LESSONS = (
         page="pages/3_Self-attention.py",
         title="Self-attention",
         icon=":material/hub:",
-        minutes=20,
         question="How does a token decide which other tokens to listen to?",
         objectives=(
             "compute one attention weight by hand, from query and key to softmax",
@@ -120,7 +122,6 @@ LESSONS = (
         page="pages/4_Multi-head_attention.py",
         title="Multi-head attention",
         icon=":material/grid_view:",
-        minutes=30,
         question="Why several heads, and what becomes of them?",
         objectives=(
             "read all heads of a layer side by side and say how far two of them are apart",
@@ -145,7 +146,6 @@ LESSONS = (
         page="pages/5_Attention_metrics.py",
         title="Attention metrics",
         icon=":material/straighten:",
-        minutes=28,
         question="What can one number say about a head?",
         objectives=(
             "compute six metrics of a head from its map, and the entropy of one row by hand",
@@ -168,7 +168,6 @@ LESSONS = (
         page="pages/6_Head_specialization.py",
         title="Head specialization",
         icon=":material/category:",
-        minutes=28,
         question="Do heads have jobs, and how sure can you be?",
         objectives=(
             "measure how much of a head’s attention goes to function words, names or far tokens",
@@ -196,7 +195,6 @@ LESSONS = (
         page="pages/7_Inter-sentence_attention.py",
         title="Inter-sentence attention",
         icon=":material/compare_arrows:",
-        minutes=20,
         question="How much do sentences look at each other?",
         objectives=(
             "read a matrix of sentences, and find the tokens behind a number in it",
@@ -222,7 +220,6 @@ LESSONS = (
         page="pages/8_Feed-forward_and_LayerNorm.py",
         title="Feed-forward and LayerNorm",
         icon=":material/layers:",
-        minutes=28,
         question="What does a layer do after attention?",
         objectives=(
             "look for what excites a neuron and what it writes, and say how far to trust it",
@@ -247,7 +244,6 @@ LESSONS = (
         page="pages/9_Masked_language_model.py",
         title="Masked-language model",
         icon=":material/visibility_off:",
-        minutes=30,
         question="How does a vector become a word?",
         objectives=(
             "turn a hidden state into a probability for every word of the vocabulary",

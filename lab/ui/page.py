@@ -24,7 +24,7 @@ from lab.models.trace import Trace
 from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.frame import strip
-from lab.ui.frame.header import Header, draw_header, meanings
+from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.predictions import keep_place
@@ -181,6 +181,7 @@ class LessonPage(OpenPage):
         if about is not None:
             st.markdown(about, help=meanings(terms_in(about)))
         if not self.selection.teach:
+            say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
 

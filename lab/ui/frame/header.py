@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.glossary import GLOSSARY, Term
 from lab.course.lessons import GLOSSARY_PAGE, Lesson, number, script
+from lab.course.minutes import MINUTES
 from lab.course.words import escaped
 from lab.ui import parameters, progress_view
 
@@ -20,6 +21,7 @@ class Header:
 
     way: DeltaGenerator
     badge: DeltaGenerator
+    time: DeltaGenerator
     about: tuple[str, ...] = ()
 
 
@@ -30,8 +32,9 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
     with st.container(key="page_header", horizontal=True, vertical_alignment="center", gap="small"):
         st.title(title, width="content")
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+            time = st.empty()
             if lesson is not None and not teach:
-                st.badge(f"{lesson.minutes} minutes", icon=":material/schedule:", color="gray")
+                say_time(time, lesson)
                 progress_view.checks_badge(lesson)
             badge = st.empty()
             if lesson is not None:
@@ -44,7 +47,14 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
                         st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
     if not teach:
         st.markdown(f"**{question}**")
-    return Header(way, badge, about)
+    return Header(way, badge, time, about)
+
+
+def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
+    """How long a lesson takes, and how much of it the ``step`` on screen; one beside the way has no time of its own."""
+    minutes, whole = MINUTES[lesson.id].get(step), f"{lesson.minutes} minutes"
+    said = whole if minutes is None else f"This step: {minutes} of {whole}"
+    where.badge(said, icon=":material/schedule:", color="gray")
 
 
 def show_terms(terms: Sequence[Term]) -> None:

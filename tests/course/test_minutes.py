@@ -1,0 +1,34 @@
+"""The minutes of a lesson are those of its steps, and a reader who reads every word needs about as many."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lab.course.lessons import LESSONS, Lesson
+from lab.course.minutes import MINUTES
+from tests.pages.apptest import reveal, turn_to, visit, words
+
+# Words on every step that are no part of it: the header, what is looked up, the papers.
+_FRAME = 150
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_the_steps_on_the_way_have_their_minutes(lesson: Lesson) -> None:
+    at = visit(Path(lesson.page).name)
+    row, steps = at.segmented_control(key="step").options, MINUTES[lesson.id]
+    assert list(row) == list(steps) and lesson.minutes == sum(steps.values())
+    first = next(iter(steps))
+    assert f"This step: {steps[first]} of {lesson.minutes} minutes" in words(at)
+    last = list(steps)[-1]
+    read = len(re.findall(r"\w+", words(reveal(turn_to(at, last))))) - _FRAME
+    assert f"This step: {steps[last]} of {lesson.minutes} minutes" in words(at)
+    assert read / 300 <= steps[last] <= read / 50 + 3
+
+
+def test_a_step_beside_the_way_has_none_of_its_own() -> None:
+    lesson = LESSONS[2]
+    shown = words(visit(Path(lesson.page).name, step="Softmax"))
+    assert f"{lesson.minutes} minutes" in shown and "This step:" not in shown

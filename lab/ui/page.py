@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.analysis.heads.first_look import first_head
 from lab.course.benches import BENCHES, Bench
+from lab.course.cover import COVER, cover_of
 from lab.course.glossary import terms_in
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
@@ -174,16 +175,24 @@ class LessonPage(OpenPage):
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
         chosen = super().step(names, more)
-        story = self.lesson.story
-        if story is not None and chosen == names[0] and not self.selection.teach:
-            st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
-        about = idea(self.lesson.id, chosen)
-        if about is not None:
-            st.markdown(about, help=meanings(terms_in(about)))
+        opens = self.lesson.story is not None and chosen == names[0] and not self.selection.teach
+        with self._opening() if opens else nullcontext():
+            about = idea(self.lesson.id, chosen)
+            if about is not None:
+                st.markdown(about, help=meanings(terms_in(about)))
         if not self.selection.teach:
             say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
+
+    def _opening(self) -> DeltaGenerator:
+        """Where one comes from and what is missing, beside the lesson's drawing; what follows goes under the words."""
+        told, drawn = st.columns([3, 1], gap="large", vertical_alignment="center")
+        with drawn, st.container(key="cover"):
+            st.image(cover_of(self.lesson.id), width="stretch", alt=COVER)
+        if (story := self.lesson.story) is not None:
+            told.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
+        return told
 
     def ending(self) -> None:
         """What was found, and what to keep."""

@@ -53,7 +53,7 @@ LESSONS = (
         minutes=12,
         question="What does the model read, if not words?",
         objectives=(
-            "follow a text through normalization, pre-tokens and WordPiece or BPE",
+            "follow a text through normalization, pre-tokens and the cut into pieces: WordPiece or byte-pair encoding",
             "predict how an unknown word is split, and why",
             "say which special tokens the model adds and what they are for",
         ),

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.charts.tokens import tables
 from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
+from lab.course.glossary import terms_in
 from lab.course.words import quoted
 from lab.lessons.tokenization import meanings
 from lab.lessons.tokenization import predictions as ask
@@ -20,6 +21,7 @@ from lab.lessons.tokenization.words import STAGES, special_tokens
 from lab.text.tokenizers.bpe import BpeSteps
 from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
+from lab.ui.frame.header import meanings as defined
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT
 from lab.ui.quiz import checks, predict
@@ -89,6 +91,11 @@ def show_normalization(view: TokenizationView) -> None:
             if steps.composed != steps.text:
                 changed = "joins letters and the marks above or below them into one character each (NFC)"
             st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
+            told = (
+                "It reads bytes because of how it cuts words. That is called **byte-pair encoding**, **BPE** for "
+                "short: it begins with single bytes and joins neighbours again and again. The step **Pieces** does it."
+            )
+            st.markdown(told, help=defined(terms_in(told)))
     if any(isinstance(steps, BpeSteps) for steps in view.reading.texts):
         _bytes(view)
 
@@ -121,8 +128,9 @@ def _bytes(view: TokenizationView) -> None:
         st.dataframe(tables.character_bytes_table(word.text), height="auto")
     with st.expander("The sign of each of the 256 bytes"):
         st.markdown(
-            "Byte-level BPE writes every byte as one visible sign. A byte that prints stands for itself. The others "
-            "get another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it as “␣”."
+            "This kind of byte-pair encoding writes every byte as one visible sign. A byte that prints stands for "
+            "itself. The others get another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it "
+            "as “␣”."
         )
         table(tables.byte_table(), "bytes")
 

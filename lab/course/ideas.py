@@ -18,14 +18,14 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "the last layer?",
         "Position lab": "A row of the table knows its word, not its place. Does the place matter? *The dog bit the "
         "man* and *The man bit the dog* have the same words. Take all places away, put your tokens in another order, "
-        "and see what becomes of the outputs.",
+        "and see what becomes of the outputs, the vectors after the last layer.",
         "Learned or computed": "So a model must be told where a token stands. BERT adds a vector for the place to "
         "that of the word. Where does this vector come from? It can be **learned**, one row of a table for each "
         "position, or **computed** by a formula.",
         "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
         "one. So they are added, number by number.",
-        "Lengths": "Which of the summands counts most in the sum? The longer a vector, the more of the sum it makes "
-        "up.",
+        "Lengths": "Why care how long a vector is? The layers read only the sum, and a summand that is much shorter than "
+        "the others hardly moves it. So the lengths say what a token starts out as: more its word, or more its place.",
     },
     "multi-head-attention": {
         "Alike or different": "Do two heads of a layer do the same work? Put their maps side by side, on one scale. "

@@ -79,7 +79,8 @@ LESSONS = (
             "add up one number of a token’s input vector by hand, and take it through LayerNorm",
             "say what segment vectors change in the output, and by how much",
             "compare learned positions with sinusoids, and say which dimensions turn fast",
-            "say what rotary positions turn, and why a turned query and a turned key know their distance alone",
+            "say what rotary positions turn, and why two turned vectors compare by how far apart their tokens stand, not "
+            "by where they stand",
             "test what a transformer knows of the order of its tokens when its positions are taken away",
         ),
         reading=(

@@ -28,12 +28,16 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "the others hardly moves it. So the lengths say what a token starts out as: more its word, or more its place.",
     },
     "multi-head-attention": {
-        "Alike or different": "Do two heads of a layer do the same work? Put their maps side by side, on one scale. "
-        "Then one number says how far they are apart.",
+        "Alike or different": "Do two heads of a layer look at the same tokens? Put their maps side by side, on one "
+        "scale. Then one number says how far the maps are apart. It compares where the heads look, not what they bring "
+        "from there.",
         "One head off": "A map shows where a head looks, not whether the model needs it. So take the head away, and "
         "see what changes.",
         "Through several layers": "A layer reads what the layer before it wrote. A token may attend to one that has "
         "already collected from others. So information can take several steps. Follow it.",
+        "Lengths": "A map says where a head looks. What the head adds to a token is a vector, and a long one can "
+        "change the token much, a short one hardly. But these vectors are added up: where two point in opposite "
+        "directions, they cancel.",
         "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
         "training sets?",
         "Each head off": "Some heads collect from words. Others **park**: nearly all their attention goes to tokens "

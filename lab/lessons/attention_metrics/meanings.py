@@ -117,9 +117,7 @@ def _inside(rho: float, band: float, mean: float, limit: float) -> str:
     return f"{told}there it is the other way round, so the layer is a part of the reason. "
 
 
-def within_layers(
-    trace: Trace, place: int | None, word: int | None, to_mean: bool = False
-) -> tuple[float, float]:
+def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:
     """The mean over layers of Spearman's ρ inside each, and what shuffled numbers stay below 19 times of 20.
 
     Layers of fewer than three heads, or in which a number is the same everywhere, do not count; nan without another.

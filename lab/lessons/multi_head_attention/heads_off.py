@@ -143,9 +143,7 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
         return
     shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)
     draw(partial(figures.effect_on_word, *shown), EFFECTS, clickable=True)
-    st.markdown(
-        "The map shows the change of ln P with each head off, one head at a time. Click a head to choose it."
-    )
+    st.markdown("The map shows the change of ln P with each head off, one head at a time. Click a head to choose it.")
     _show_strongest(now, found, probabilities, effects)
     meaning(worth(now.trace, place, word.token_id, now.to_mean))
     _try_the_strongest(np.abs(effects))

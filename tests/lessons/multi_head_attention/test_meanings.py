@@ -64,7 +64,9 @@ def test_the_tokens_that_heads_look_at_most_are_counted(trace: Trace) -> None:
         places = {int(row.argmax()) + 1 for row in maps_of(trace, layer)[:, query]}
         named = [int(each) for each in re.findall(r"\((\d+)\)", said)]
         assert named[0] == query + 1 and set(named[1:]) == places and len(named) == len(places) + 1
-        told = "all 8 heads look most at" if len(places) == 1 else f"8 heads look most at {len(places)} different tokens"
+        told = (
+            "all 8 heads look most at" if len(places) == 1 else f"8 heads look most at {len(places)} different tokens"
+        )
         assert told in said
 
 

@@ -24,8 +24,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "position, or **computed** by a formula.",
         "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
         "one. So they are added, number by number.",
-        "Lengths": "Why care how long a vector is? The layers read only the sum, and a summand that is much shorter than "
-        "the others hardly moves it. So the lengths say what a token starts out as: more its word, or more its place.",
+        "Lengths": "Why care how long a vector is? The layers read only the sum, and a summand that is much shorter "
+        "than the others hardly moves it. So lengths say what a token starts out as: more its word, or more its place.",
     },
     "multi-head-attention": {
         "Alike or different": "Do two heads of a layer look at the same tokens? Put their maps side by side, on one "

@@ -115,7 +115,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
             _draw_in_table(view)
         meaning(meanings.one_use(uses[0], texts))
     else:
-        _compare(*uses, None if chosen == _OWN else same_meaning(uses[0], known[chosen]), texts)
+        _compare(uses, None if chosen == _OWN else same_meaning(uses[0], known[chosen]), texts)
     count = len(texts) or len(bundled_sentences())
     st.caption(
         f"Compared are the last vectors of the words in {count} short texts, each word where it is nearest. The dashed "
@@ -125,13 +125,14 @@ def show_two_meanings(view: EmbeddingView) -> None:
     code(cosine_by_state)
 
 
-def _compare(first: Use, second: Use, alike: Use | None, texts: tuple[str, ...]) -> None:
+def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -> None:
     """How far the layers take the two uses apart, beside another sentence with the first one's meaning."""
-    shown = (first.trace, first.token, second.trace, second.token)
+    first, second = uses
+    shown = partial(figures.apart_by_state, first.trace, first.token, second.trace, second.token)
     if alike is not None:
         st.markdown(f"The first meaning in another sentence: {reading(alike.trace, alike.token)}")
-        shown += (alike.trace, alike.token)
-    draw(partial(figures.apart_by_state, *shown), "apart-by-state")
+        shown = partial(shown, alike.trace, alike.token)
+    draw(shown, "apart-by-state")
     meaning(meanings.two_uses(first, second, texts, alike))
 
 

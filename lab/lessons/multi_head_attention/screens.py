@@ -13,6 +13,7 @@ from lab.analysis.heads.attention import window
 from lab.analysis.heads.comparing import HeadSum
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.words.masking import asked_run
+from lab.course.checks import Question
 from lab.course.heads import resting_place
 from lab.course.parking import most_parked_layer
 from lab.course.words import named

@@ -75,8 +75,8 @@ def both_off(trace: Trace, place: int, layer: int, head: int) -> Question | None
         if _near(one, two) or any(_near(both, border) for border in (one, two)):
             continue
         why = (
-            f"Done here: with both off it is {share(both)}. The heads write into the same vector, and later layers read "
-            "their sum. So what two heads change together can be more or less than what each changes alone."
+            f"Done here: with both off it is {share(both)}. The heads write into the same vector, and later layers "
+            "read their sum. So what two heads change together can be more or less than what each changes alone."
         )
         prompt = (
             f"The model gives {word} {share(before)} at token {place + 1}. Without {head_name((layer, head))} it is "

@@ -77,7 +77,7 @@ def goes_together(rho: float, band: float) -> Question | None:
     outcomes = (
         ("The more a head parks, the less changes without it", rho < -band),
         ("The more a head parks, the more changes without it", rho > band),
-        ("Neither: shuffled numbers would go together as well", abs(rho) < band),
+        ("Neither: they go together no more than shuffled numbers", abs(rho) < band),
     )
     options = tuple(Option(text, told, correct=right) for text, right in outcomes)
     prompt = "Set the share that a head parks beside what changes without it, for all heads. What do you expect?"

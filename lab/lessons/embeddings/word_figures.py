@@ -50,7 +50,7 @@ def apart_by_state(
     """
     drawn = {"cosine" if alike is None else "two meanings": cosine_by_state(first, token, second, other)}
     if alike is not None:
-        drawn["one meaning, two sentences"] = cosine_by_state(first, token, alike, place)
+        drawn["one meaning"] = cosine_by_state(first, token, alike, place)
     states = len(first.hidden_states)
     scale = Scale("Cosine", (min(0.0, *(float(cosines.min()) for cosines in drawn.values())), 1.0))
     return settled(

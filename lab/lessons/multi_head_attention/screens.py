@@ -214,22 +214,23 @@ def show_norms(view: OneHead) -> None:
     if n > COLUMNS:
         st.caption(f"Drawn are tokens {drawn.start + 1} to {drawn.stop} of {n}, around the chosen one.")
     st.markdown(
-        "A map says where a head looks. How much the head changes a token depends on the values it finds there, and on "
-        "$W_O$ (Kobayashi et al. 2020)."
+        "How much a head changes a token depends on the values it finds where it looks, and on $W_O$ (Kobayashi et al. "
+        "2020)."
     )
 
 
 def show_checks(view: OneHead) -> None:
     """Questions on this text and this layer."""
     added, token = _added(view), view.query
-    config = view.trace.model.config
+    config, done = view.trace.model.config, _by_doing(view)
     checks(
         LESSON,
         (
-            *_by_doing(view),
+            *done[:2],
             what_if.why_several(config),
             ask.missing_share(view.trace, added, view.head, token),
             what_if.together(view.trace, added, token),
+            *done[2:],
             what_if.after_w_o(config, view.head),
             ask.whose_dimension(view.trace),
             ask.parameters(config, ask.other_cut(config)),

@@ -57,7 +57,7 @@ def one_left(trace: Trace, place: int, layer: int, head: int) -> Question | None
         "do the feed-forward networks."
     )
     prompt = (
-        f"At token {place + 1}, the model gives {word} the probability {share(before)}. Leave layer {layer + 1} a "
+        f"{_asked(trace, place)} the model gives {word} the probability {share(before)}. Leave layer {layer + 1} a "
         f"single head, head {head + 1}: set the numbers of its other heads to 0. What happens to this probability?"
     )
     return which_holds("one-left", prompt, why, _sides(after, low, high))
@@ -79,11 +79,16 @@ def both_off(trace: Trace, place: int, layer: int, head: int) -> Question | None
             "read their sum. So what two heads change together can be more or less than what each changes alone."
         )
         prompt = (
-            f"The model gives {word} {share(before)} at token {place + 1}. Without {head_name((layer, head))} it is "
-            f"{share(one)}, without {head_name((layer, other))} {share(two)}. Switch both off. What is it then?"
+            f"{_asked(trace, place)} the model gives {word} the probability {share(before)}. Without "
+            f"{head_name((layer, head))} it is {share(one)}, without {head_name((layer, other))} {share(two)}. Switch both off. What is it then?"
         )
         return which_holds("both-off", prompt, why, _sides(both, *sorted((one, two))))
     return None
+
+
+def _asked(trace: Trace, place: int) -> str:
+    """How a question begins about what the model says at ``place``."""
+    return f"After token {place + 1}," if trace.model.config.causal else f"Token {place + 1} is hidden. There"
 
 
 def _near(value: float, border: float) -> bool:
@@ -111,13 +116,13 @@ def elsewhere(trace: Trace, run: Run, layer: int, head: int) -> Question | None:
     why = f"There it is {percent(there)}; in your text it is {percent(here)}."
     outcomes = {
         f"More than {PARKED:.0%}": there > PARKED,
-        f"Between half of it and {PARKED:.0%}": 0.5 < there < PARKED,
-        "Less than half of it": there < 0.5,
+        f"Between 50% and {PARKED:.0%}": 0.5 < there < PARKED,
+        "Less than 50%": there < 0.5,
     }
     name = head_name((layer, head))
     prompt = (
         f"In your text, the words give {percent(here)} of their attention in {name} to {resting_place(trace)}. Another "
-        f"sentence: {quoted(text)}. How much do its words give to {resting_place(other)} in this head?"
+        f"sentence: {quoted(text)} How much do its words give to {resting_place(other)} in this head?"
     )
     return which_holds("elsewhere", prompt, why, outcomes)
 

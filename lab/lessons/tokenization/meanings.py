@@ -39,5 +39,8 @@ def _respelled(reading: Reading) -> str:
     shown = next(((typed, word.text) for typed, word in changed if askable(word)), None)
     if shown is None:
         return ""
-    more = f" It changes {count(len(changed) - 1, 'other word')}, too." if len(changed) > 1 else ""
-    return f" Normalization comes first, so {quoted(shown[0])} is looked up as {quoted(shown[1])}.{more}"
+    more = f", and {count(len(changed) - 1, 'other word')} in another spelling, too" if len(changed) > 1 else ""
+    return (
+        f" Before the vocabulary is asked, spellings are made alike (see **Normalize**): {quoted(shown[0])} is looked up "
+        f"as {quoted(shown[1])}{more}."
+    )

@@ -91,11 +91,6 @@ def show_normalization(view: TokenizationView) -> None:
             if steps.composed != steps.text:
                 changed = "joins letters and the marks above or below them into one character each (NFC)"
             st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
-            told = (
-                "It reads bytes because of how it cuts words. That is called **byte-pair encoding**, **BPE** for "
-                "short: it begins with single bytes and joins neighbours again and again. The step **Pieces** does it."
-            )
-            st.markdown(told, help=defined(terms_in(told)))
     if any(isinstance(steps, BpeSteps) for steps in view.reading.texts):
         _bytes(view)
 
@@ -123,6 +118,12 @@ def _stages(steps: WordPieceSteps) -> None:
 
 
 def _bytes(view: TokenizationView) -> None:
+    """Why the model reads bytes, and which sign stands for each."""
+    told = (
+        f"{view.model} reads bytes because of how it cuts words. That is called **byte-pair encoding**, **BPE** for "
+        "short: it begins with single bytes and joins neighbours again and again. The step **Pieces** does it."
+    )
+    st.markdown(told, help=defined(terms_in("byte-pair encoding")))
     word = choose_word(view.reading.words)
     if word is not None:
         st.dataframe(tables.character_bytes_table(word.text), height="auto")

@@ -98,7 +98,7 @@ def test_what_is_whole_and_what_is_cut_is_counted() -> None:
 
 def test_a_word_that_is_looked_up_in_another_spelling_is_not_said_to_be_as_typed(gpt2: Tokenizer) -> None:
     said = meanings.whole_and_cut(read(bert(), "She met Zoé."))
-    assert f"{quoted('She')} is looked up as {quoted('she')}. It changes 1 other word, too." in said
+    assert f"{quoted('She')} is looked up as {quoted('she')}, and 1 other word in another" in said
     assert bert().normalizer.normalize_str("She met Zoé.") == "she met zoe."
     for tokenizer, text in ((bert(), "she met him."), (gpt2, "She met Zoé.")):
         assert "looked up" not in meanings.whole_and_cut(read(tokenizer, text))

@@ -1,4 +1,4 @@
-"""Lesson: multi-head attention, from the heads of a layer to what one head is worth."""
+"""Lesson: multi-head attention, from the heads of a layer to what changes without one."""
 
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.multi_head_attention import compared, heads_off, several_layers

@@ -84,8 +84,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("sinusoids", "Position vectors made of sines and cosines of rising wavelength. Nothing about them is learned. "
          "BERT has learned ones instead.",
          {"formula": r"\sin(p / 10000^{2i/d})", "paper": _VASWANI, "also": ("sinusoid", "sinusoidal")}),
-        ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then a "
-         "score depends on the distance of two tokens alone.", {"paper": "Su et al. 2021", "also": ("rotary",)}),
+        ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then how "
+         "two compare depends on how far apart their tokens stand.", {"paper": "Su et al. 2021", "also": ("rotary",)}),
         ("dot product", "Multiply two vectors number by number and add up. It is large where both are large and point "
          "the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i", "also": ("dot products",)}),
         ("cosine", "How far two vectors point the same way, whatever their lengths: 1 the same way, 0 at right angles, "

@@ -18,22 +18,26 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "the last layer?",
         "Position lab": "A row of the table knows its word, not its place. Does the place matter? *The dog bit the "
         "man* and *The man bit the dog* have the same words. Take all places away, put your tokens in another order, "
-        "and see what becomes of the outputs.",
+        "and see what becomes of the outputs, the vectors after the last layer.",
         "Learned or computed": "So a model must be told where a token stands. BERT adds a vector for the place to "
         "that of the word. Where does this vector come from? It can be **learned**, one row of a table for each "
         "position, or **computed** by a formula.",
         "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
         "one. So they are added, number by number.",
-        "Lengths": "Which of the summands counts most in the sum? The longer a vector, the more of the sum it makes "
-        "up.",
+        "Lengths": "Why care how long a vector is? The layers read only the sum, and a summand that is much shorter "
+        "than the others hardly moves it. So lengths say what a token starts out as: more its word, or more its place.",
     },
     "multi-head-attention": {
-        "Alike or different": "Do two heads of a layer do the same work? Put their maps side by side, on one scale. "
-        "Then one number says how far they are apart.",
+        "Alike or different": "Do two heads of a layer look at the same tokens? Put their maps side by side, on one "
+        "scale. Then one number says how far the maps are apart. It compares where the heads look, not what they bring "
+        "from there.",
         "One head off": "A map shows where a head looks, not whether the model needs it. So take the head away, and "
         "see what changes.",
         "Through several layers": "A layer reads what the layer before it wrote. A token may attend to one that has "
         "already collected from others. So information can take several steps. Follow it.",
+        "Lengths": "A map says where a head looks. What the head adds to a token is a vector, and a long one can "
+        "change the token much, a short one hardly. But these vectors are added up: where two point in opposite "
+        "directions, they cancel.",
         "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
         "training sets?",
         "Each head off": "Some heads collect from words. Others **park**: nearly all their attention goes to tokens "

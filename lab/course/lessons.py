@@ -57,7 +57,7 @@ LESSONS = (
         icon=":material/content_cut:",
         question="What does the model read, if not words?",
         objectives=(
-            "follow a text through normalization, pre-tokens and WordPiece or BPE",
+            "follow a text through normalization and pre-tokens to its pieces (WordPiece, byte-pair encoding)",
             "predict how an unknown word is split, and why",
             "say which special tokens the model adds and what they are for",
         ),
@@ -79,10 +79,10 @@ LESSONS = (
         question="How does an id become a vector that knows its place?",
         objectives=(
             "find words with like vectors, and say what the layers make of one word in two sentences",
-            "add up one number of a token’s input vector by hand, and take it through LayerNorm",
-            "say what segment vectors change in the output, and by how much",
+            "add up one number of a token’s input vector by hand, and take it through LayerNorm *(More on this)*",
+            "say what segment vectors change in the output, and by how much *(More on this)*",
             "compare learned positions with sinusoids, and say which dimensions turn fast",
-            "say what rotary positions turn, and why a turned query and a turned key know their distance alone",
+            "say what rotary positions turn, and why only the distance of two tokens counts then",
             "test what a transformer knows of the order of its tokens when its positions are taken away",
         ),
         reading=(
@@ -126,7 +126,7 @@ LESSONS = (
         objectives=(
             "read all heads of a layer side by side and say how far two of them are apart",
             "take the attention output apart into what each head adds, and show that it adds up",
-            "compute how many parameters the heads of a layer have, and what another number of heads changes",
+            "compute how many parameters a layer’s heads have, and what another number changes *(More on this)*",
             "switch a head off in the right place and measure what it changes",
             "find the heads that park their attention, and see whether the model misses them",
         ),
@@ -150,8 +150,8 @@ LESSONS = (
         objectives=(
             "compute six metrics of a head from its map, and the entropy of one row by hand",
             "compare a head with its layer and with a head that prefers nothing",
-            "say which metrics move with the length of the text, and correct them",
-            "say what special tokens and a threshold do to a metric",
+            "say which metrics move with the length of the text, and correct them *(More on this)*",
+            "say what special tokens and a threshold do to a metric *(More on this)*",
             "set the share that a head parks beside what changes without it, and claim no more than the numbers do",
         ),
         reading=(
@@ -174,8 +174,8 @@ LESSONS = (
             "divide by what a head without preference would give, and say why that matters",
             "read a radar of a head, and say what a layer’s minimum and maximum do to it",
             "name a head only where its score is clearly above chance",
-            "say which head follows a relation of grammar, how often, and what chance gives",
-            "cluster heads over many sentences, and say whether other sentences would give the same clusters",
+            "say which head finds a relation of grammar, how often, and how often a fixed distance does",
+            "cluster heads over many sentences, and say how far others give the same clusters *(More on this)*",
         ),
         reading=(
             "Clark et al. 2019, What does BERT look at?, §3 and §4",

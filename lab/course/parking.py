@@ -45,7 +45,10 @@ def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fal
     said = compared(trace, place, word, to_mean)
     if keep_others(trace) is None or not parked.any() or parked.all():
         return said
-    return f"{said} {verdict(float(effects[parked].mean()), float(effects[~parked].mean()))}"
+    told = verdict(float(effects[parked].mean()), float(effects[~parked].mean()))
+    apart = any(row.all() or not row.any() for row in parked)
+    layer = " Not every layer has heads of both kinds, so the layer may be a reason, too." if apart else ""
+    return f"{said} {told}{layer}"
 
 
 def compared(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
@@ -80,10 +83,10 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
 def verdict(parked: float, others: float) -> str:
     """What the mean effects of the two groups say, where one is at least twice the other."""
     if parked < others / 2:
-        return "So here a head that parks matters less, on average."
+        return "So here less changes without a head that parks, on average."
     if others < parked / 2:
-        return "So here a head that parks matters more, on average: parking is no proof that a head is idle."
-    return "So here parking says little about how much a head matters."
+        return "So here more changes without a head that parks, on average: parking is no proof that a head is idle."
+    return "So here parking says little about how much changes without a head."
 
 
 def _capital(text: str) -> str:

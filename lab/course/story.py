@@ -65,11 +65,12 @@ STORIES: Mapping[str, Story] = {
     ),
     "multi-head-attention": Story(
         "In one head, each token collects from the others in one set of shares.",
-        "A word needs several things at once: its subject, its object, the word before. One set of shares is not "
-        "enough.",
+        "A word may need several things at once: its subject, its object, the word before. Do several heads bring more "
+        "than one does?",
         (
-            "A layer has several heads side by side, each with queries, keys and values of its own.",
-            "What the heads collect is laid side by side, and one matrix mixes it.",
+            "Heads have queries, keys and values of their own, so they can look at different tokens. “All heads” shows "
+            "whether they do.",
+            "What the heads collect is laid side by side, and one matrix mixes it. Parts of it can cancel.",
             "To see whether a head is needed, switch it off and measure what changes.",
         ),
         "What a head shows and whether the model needs it are two questions.",

@@ -7,19 +7,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TwoMeanings:
-    """A word as it stands in two sentences that tell its meanings apart."""
+    """A word in two sentences that tell its meanings apart; ``alike`` has it in the meaning of the first once more.
+
+    ``alike`` is the yardstick: how far a change of sentence alone moves the word. Empty where nobody asks for it.
+    """
 
     word: str
     first: str
     second: str
+    alike: str = ""
 
 
 # The first that a model has as one token, the same in both sentences, is the one it is shown.
 TWO_MEANINGS = (
-    TwoMeanings("March", "They met in March.", "They march to the town."),
-    TwoMeanings("fall", "They fall down.", "It was in the fall of that year."),
-    TwoMeanings("second", "He waited for a second.", "It was her second book."),
-    TwoMeanings("mean", "What do you mean?", "He was mean and cruel."),
-    TwoMeanings("bank", "She sat on the bank of the river.", "She took her money to the bank."),
-    TwoMeanings("left", "He left the house.", "He turned left."),
+    TwoMeanings("March", "They met in March.", "They march to the town.", "The war ended in March."),
+    TwoMeanings("fall", "They fall down.", "It was in the fall of that year.", "The stones fall into the sea."),
+    TwoMeanings("second", "He waited for a second.", "It was her second book.", "She stopped for a second."),
+    TwoMeanings("mean", "What do you mean?", "He was mean and cruel.", "I know what you mean."),
+    TwoMeanings(
+        "bank",
+        "She sat on the bank of the river.",
+        "She took her money to the bank.",
+        "They walked along the bank of the lake.",
+    ),
+    TwoMeanings("left", "He left the house.", "He turned left.", "She left the room early."),
 )

@@ -1,4 +1,4 @@
-"""Heads that park their attention, beside what they are worth."""
+"""Heads that park their attention, beside what changes without them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def parked_and_worth(
     shares, effects = parked_share(traced), effect_sizes(traced, place, word, to_mean)
     heads = shares.shape[1]
     names = [place_of(*divmod(at, heads)) for at in range(shares.size)]
-    what = (
-        "Movement of the last vectors" if word is None else f"|change of ln P({word_of(traced.model.tokenizer, word)})|"
-    )
+    what = "Movement of the last vectors"
+    if word is not None:
+        what = f"Size of the change of ln P({word_of(traced.model.tokenizer, word)})"
     scales = Scale("Share of attention parked", (0.0, 1.0), ".2f"), Scale(f"{what} without the head", format=".2f")
-    title = "What a head parks, and what it is worth"
+    title = "What a head parks, and what changes without it"
     points = shares.ravel(), effects.ravel()
     return scatter(names, points, scales, title=title, rule=PARKED, highlight=layer * heads + head)

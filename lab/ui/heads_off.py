@@ -59,9 +59,9 @@ def scene(view: OneHead, *, first: bool) -> Scene:
         st.info(f"{reason} What moves in its vectors is shown instead.", icon=":material/info:")
     else:
         st.markdown(
-            "To see what a head is worth, ask the model for the next token, with the head and without it."
+            "Ask the model for the next token, with the head and without it."
             if trace.model.config.causal
-            else "To see what a head is worth, hide a word behind [MASK]. The model gives every word of its vocabulary "
+            else "Hide a word behind [MASK]. The model gives every word of its vocabulary "
             "a probability to stand there, with the head and without it."
         )
         asked = look(page, trace, first=first)

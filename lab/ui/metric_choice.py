@@ -38,7 +38,8 @@ def choose_metric() -> Metric:
     """The metric of a step; below it what it says."""
     name = METRIC.choose("Metric")
     metric = next(metric for metric in METRICS if metric.name == name)
-    st.markdown(f"{metric.reading} *{metric.use}* {metric.note}")
+    tau = f" Here τ is {threshold():g}: a smaller weight counts as nothing." if metric.uses_threshold else ""
+    st.markdown(f"{metric.reading} *{metric.use}* {metric.note}{tau}")
     return metric
 
 

@@ -70,8 +70,10 @@ def test_parked_heads_are_set_beside_the_others(trace: Trace) -> None:
     numbers = [float(each) for each in re.findall(r"(?:is |most )(\d+\.\d\d)", said)]
     assert all(any(abs(each - value) < 0.006 for value in (inside, outside, effects[parked].max(),
                                                            effects[~parked].max())) for each in numbers)  # fmt: skip
-    assert ("matters less" in said) == (inside < outside / 2)
-    assert ("matters more" in said) == (outside < inside / 2)
+    assert ("less changes without" in said) == (inside < outside / 2)
+    assert ("more changes without" in said) == (outside < inside / 2)
+    both = all(0 < row.sum() < len(row) for row in parked)
+    assert ("the layer may be a reason" in said) == (not both)
 
 
 def test_what_is_said_follows_the_numbers() -> None:
@@ -79,8 +81,8 @@ def test_what_is_said_follows_the_numbers() -> None:
     shares, effects = np.array([[0.95, 0.99, 0.1, 0.2]]), np.array([[0.1, 0.1, 1.0, 0.6]])
     assert "is 0.10 on average, at most 0.10" in parked_against_busy(shares, effects, trace, "")
     assert "it is 0.80, at most 1.00" in parked_against_busy(shares, effects, trace, "")
-    assert "matters less" in verdict(0.1, 0.8)
-    assert "matters more" in verdict(0.8, 0.1)
+    assert "less changes" in verdict(0.1, 0.8)
+    assert "more changes" in verdict(0.8, 0.1)
     assert "says little" in verdict(0.5, 0.5)
     assert "No head parks" in parked_against_busy(shares / 2, effects, trace, "")
     assert "no other head" in parked_against_busy(shares * 0 + 1, effects, trace, "")

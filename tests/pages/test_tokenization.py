@@ -129,6 +129,13 @@ def test_lookups_are_made_one_at_a_time() -> None:
     assert len(at.code[0].value.splitlines()) == 1
 
 
+def test_a_text_without_a_cut_word_offers_one() -> None:
+    at = visit(PAGE, step="Pieces", word="brother")
+    assert press(at, "Take a sentence with quizzically")
+    assert at.selectbox(key="word").value == "quizzically"
+    assert not any(button.key == "_try" for button in at.button)
+
+
 def test_a_word_of_another_text_gives_way() -> None:
     at = open_step("Pieces", text=LONG_WORD, word="photographers")
     at.text_area(key="text").set_value("Unbelievable weather.").run()

@@ -195,8 +195,8 @@ METRICS = (
         r"-\sum_{i,j} A_{ij} \ln A_{ij}",
         r"\operatorname{mean}_i\ \frac{-\sum_j A_{ij} \ln A_{ij}}{\ln \ell_i}", "nats", None, 1,
         "High: attention is spread over many tokens. Low: it is on a few.",
-        "Raw adds up all rows, so it grows with the text. Corrected is the mean row over its maximum: "
-        "0 one key, 1 all keys alike.",
+        "Raw adds up all rows, so it grows with the text. Corrected divides the entropy of each row by the largest "
+        "that row could have, and takes the mean: 0 for all weight on one key, 1 for the same weight on all.",
         "Open a low one to see what a head points at. A high one mixes many tokens.", "focus", "share of the maximum",
     ),
     Metric(

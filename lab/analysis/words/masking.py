@@ -103,6 +103,21 @@ def masked_run(trace: Trace, places: tuple[int, ...]) -> Trace:
     return trace_encoding(trace.model, hide(trace.encoding, places, mask), trace.interventions)
 
 
+def asked_run(trace: Trace) -> tuple[Trace, int] | None:
+    """The text as a model is asked about it before anybody chose, and the place that is asked about.
+
+    With its last word hidden, if none is; a causal model reads it as it is. None without a mask token or a word.
+    """
+    if trace.model.config.causal:
+        return trace, asked_next(trace.encoding)
+    mask = mask_of(trace.model.tokenizer)
+    if mask is None:
+        return None
+    hidden = place_to_start(trace.encoding, mask[1])
+    places = (*typed_masks(trace.encoding, mask[1]), *hidden)
+    return (masked_run(trace, hidden) if hidden else trace, places[0]) if places else None
+
+
 def spread(places: Sequence[int], count: int) -> tuple[int, ...]:
     """At most ``count`` of ``places``, evenly spread over them."""
     if len(places) <= count:

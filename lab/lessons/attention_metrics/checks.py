@@ -67,14 +67,17 @@ def without_specials(head: Head, before: float, after: float, what: str) -> Ques
 
 
 def goes_together(rho: float, band: float) -> Question | None:
-    """Do heads that park more matter less? ``rho``: rank correlation; ``band``: what chance stays below as a rule."""
+    """Do heads that park more matter less? ``rho``: rank correlation; ``band``: what shuffled numbers stay below."""
     if math.isnan(rho) or abs(abs(rho) - band) < MARGIN:
         return None
-    told = f"The rank correlation is {signed(rho)}; by chance it would stay between −{band:.2f} and {band:.2f}."
+    told = (
+        f"The rank correlation is {signed(rho)}. That of shuffled numbers stays between −{band:.2f} and {band:.2f} 19 "
+        "times in 20."
+    )
     outcomes = (
         ("The more a head parks, the less changes without it", rho < -band),
         ("The more a head parks, the more changes without it", rho > band),
-        ("Neither: it is no more than chance", abs(rho) < band),
+        ("Neither: they go together no more than shuffled numbers", abs(rho) < band),
     )
     options = tuple(Option(text, told, correct=right) for text, right in outcomes)
     prompt = "Set the share that a head parks beside what changes without it, for all heads. What do you expect?"

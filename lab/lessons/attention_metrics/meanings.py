@@ -31,10 +31,11 @@ def sorted_heads(values: Values, metric: Metric, even: float) -> str:
     if values[high] == values[low]:
         return f"All {values.size} heads have the same value here, {values[high]:.3g}, so it sorts nothing."
     above = int(np.count_nonzero(values > even))
+    count = "No head is" if not above else f"{above} of {values.size} heads {'is' if above == 1 else 'are'}"
     return (
         f"By this number, {head_name(high)} comes first ({values[high]:.3g}) and {head_name(low)} last "
-        f"({values[low]:.3g}). A head that gives every key the same weight has {even:.3g}; {above or 'none'} of "
-        f"{values.size} heads {'is' if above < 2 else 'are'} above that. {metric.use}"
+        f"({values[low]:.3g}). A head that gives every key the same weight has {even:.3g}. {count} above "
+        f"that. {metric.use}"
     )
 
 
@@ -89,14 +90,44 @@ def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fa
     if math.isnan(rho):
         return groups
     if abs(rho) <= band:
-        tells = f"That is no more than chance: shuffled numbers stay below {band:.2f} about 19 times in 20"
+        tells = f"That is no more than shuffled numbers give: they stay below {band:.2f} 19 times in 20"
     else:
         tells = f"The more a head parks, the {'less' if rho < 0 else 'more'} tends to change"
     return (
         f"{groups} Over all heads, the rank correlation of the two numbers is "
-        f"**{beside(rho, math.copysign(band, rho))}** (−1: opposite orders, 1: the same order). {tells}. It holds for "
-        f"this text{'' if word is None else ' and word'}."
+        f"**{beside(rho, math.copysign(band, rho))}** (−1: opposite orders, 1: the same order). {tells}. "
+        f"{_inside(rho, band, *within_layers(trace, place, word, to_mean))}It holds for this text"
+        f"{'' if word is None else ' and word'}."
     )
+
+
+def _inside(rho: float, band: float, mean: float, limit: float) -> str:
+    """Whether what holds over all heads also holds inside layers; "" where no layer can tell."""
+    if math.isnan(mean):
+        return ""
+    size = beside(abs(mean), limit)
+    told = f"Layers differ in both numbers. Inside a layer, the mean rank correlation is {'−' * (mean < 0)}{size}: "
+    if abs(mean) <= limit:
+        little = f"no more than shuffled numbers give, which stay below {beside(limit, abs(mean))} 19 times in 20. "
+        return told + little + "So the layer may be the reason, not the parking. " * (abs(rho) > band)
+    if abs(rho) <= band:
+        return f"{told}more than shuffled numbers give. "
+    if mean * rho > 0:
+        return f"{told}it holds there, too. "
+    return f"{told}there it is the other way round, so the layer is a part of the reason. "
+
+
+def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:
+    """The mean over layers of Spearman's ρ inside each, and what shuffled numbers stay below 19 times of 20.
+
+    Layers of fewer than three heads, or in which a number is the same everywhere, do not count; nan without another.
+    """
+    shares, effects = parked_share(trace), effect_sizes(trace, place, word, to_mean)
+    each = [rank_correlation(*pair) for pair in zip(shares, effects, strict=True) if len(pair[0]) > 2]
+    known = [rho for rho in each if not math.isnan(rho)]
+    if not known:
+        return math.nan, math.nan
+    return float(np.mean(known)), 1.96 / math.sqrt(len(known) * (shares.shape[1] - 1))
 
 
 def correlation(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:

@@ -51,7 +51,7 @@ def _show(view: OneHead, now: Scene) -> None:
     draw(partial(parked_and_worth, now.trace, *at, place, word, now.to_mean), "parked-and-worth")
     st.markdown(
         "Each point is a head. To the right of the dashed line are the heads that park. The higher a point, the more "
-        "changes without that head."
+        "changes without that head, whether up or down."
     )
     meaning(meanings.parked(now.trace, place, word, now.to_mean))
     _try_a_head(now)

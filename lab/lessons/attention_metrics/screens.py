@@ -133,7 +133,8 @@ def _card(
         f"**{own:.3f}** {unit(metric, corrected)} · uniform head {float(even.values(metric.id, corrected)[0]):.3f} · "
         f"{above} of {values.size - 1} other heads are higher"
     )
-    st.markdown(f"{metric.reading} *{metric.use}* {SYMBOLS.get(metric.id, '')}")
+    tau = f"τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
+    st.markdown(f"{metric.reading} *{metric.use}* {SYMBOLS.get(metric.id, '')}{tau}")
 
 
 def show_by_hand(view: OneHead) -> None:

@@ -149,7 +149,7 @@ def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
         "Every place keeps its output, whatever stands there now": False,
         "The outputs become other numbers": not gap.follows,
     }
-    gone = "All position vectors are set to 0" if added else "No query and no key is turned"
+    gone = "All position vectors are set to 0" if added else "No vector is turned"
     prompt = f"{gone}, and the tokens are {order}. What becomes of the outputs?"
     return which_holds("after-reordering", prompt, why, outcomes)
 

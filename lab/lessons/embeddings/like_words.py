@@ -115,9 +115,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
             _draw_in_table(view)
         meaning(meanings.one_use(uses[0], texts))
     else:
-        first, second = uses
-        draw(partial(figures.apart_by_state, first.trace, first.token, second.trace, second.token), "apart-by-state")
-        meaning(meanings.two_uses(first, second, texts))
+        _compare(uses, None if chosen == _OWN else same_meaning(uses[0], known[chosen]), texts)
     count = len(texts) or len(bundled_sentences())
     st.caption(
         f"Compared are the last vectors of the words in {count} short texts, each word where it is nearest. The dashed "
@@ -125,6 +123,17 @@ def show_two_meanings(view: EmbeddingView) -> None:
     )
     _offer(chosen, list(known))
     code(cosine_by_state)
+
+
+def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -> None:
+    """How far the layers take the two uses apart, beside another sentence with the first one's meaning."""
+    first, second = uses
+    shown = partial(figures.apart_by_state, first.trace, first.token, second.trace, second.token)
+    if alike is not None:
+        st.markdown(f"The first meaning in another sentence: {reading(alike.trace, alike.token)}")
+        shown = partial(shown, alike.trace, alike.token)
+    draw(shown, "apart-by-state")
+    meaning(meanings.two_uses(first, second, texts, alike))
 
 
 def _offer(chosen: str, known: list[str]) -> None:
@@ -145,6 +154,15 @@ def uses_of(model: LoadedModel, word: TwoMeanings, changes: Interventions = _PLA
     traces = [runs.run(model.id, text, "", changes) for text in (word.first, word.second)]
     places = [place_of(trace.encoding, word.word) for trace in traces]
     return tuple(Use(trace, place) for trace, place in zip(traces, places, strict=True) if place is not None)
+
+
+def same_meaning(first: Use, word: TwoMeanings) -> Use | None:
+    """The word of ``first`` in the other sentence with its meaning; None where the model has another token there."""
+    traced = runs.run(first.trace.model.id, word.alike, "", _PLAIN)
+    place = place_of(traced.encoding, word.word)
+    if place is None or traced.token_ids[place] != first.trace.token_ids[first.token]:
+        return None
+    return Use(traced, place)
 
 
 def _own_uses(view: EmbeddingView) -> tuple[Use, ...]:

@@ -12,6 +12,7 @@ from lab.analysis.layers.embeddings import Order, parts, permutation_gap
 from lab.analysis.layers.positions import learned_similarity, sinusoid_similarity
 from lab.analysis.words.neighbours import (
     Neighbour,
+    Neighbours,
     cosine_by_state,
     is_whole,
     token_twice,
@@ -85,8 +86,11 @@ def like_words(trace: Trace, token: int) -> str:
     return f"{most} Whether they also mean something alike is for you to judge."
 
 
-def two_uses(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
-    """One word at two places: how like its vectors still are after the last layer, and which words are near each."""
+def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | None = None) -> str:
+    """One word at two places: how like its vectors still are after the last layer, and which words are near each.
+
+    ``alike`` has the word in the meaning of ``first`` once more: what the two are measured by.
+    """
     last = float(cosine_by_state(first.trace, first.token, second.trace, second.token)[-1])
     near = [after_layers(use.trace, use.token, texts) for use in (first, second)]
     limit = beside(last, _ALIKE)
@@ -95,7 +99,7 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
         if last >= _ALIKE
         else f"The layers take the two apart: their cosine falls from 1 to {limit}."
     )
-    start = f"Both uses of {first.word} begin with one row of the table. {told}"
+    start = f"Both uses of {first.word} begin with one row of the table. {told}{_measured(first, last, near[0], alike)}"
     if len(near[0].nearest) < _NAMED:
         return start
     shared = len({each.word for each in near[0].nearest} & {each.word for each in near[1].nearest})
@@ -104,6 +108,22 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = ()) -> str:
         f"{start} Nearest to the first are {_words(near[0].nearest[:_NAMED])}, to the second "
         f"{_words(near[1].nearest[:_NAMED])}. {common} of their {len(near[0].nearest)} neighbours."
     )
+
+
+def _measured(first: Use, last: float, near: Neighbours, alike: Use | None) -> str:
+    """What a cosine of ``last`` means: beside that of one meaning in two sentences, and of the mean over all words."""
+    mean = f"the mean with all {near.count:,} words of the texts is {signed(near.mean)}" if near.count else ""
+    if alike is None:
+        return f" For comparison: for the first of them, {mean}." if mean else ""
+    same = float(cosine_by_state(first.trace, first.token, alike.trace, alike.token)[-1])
+    also = f", and {mean}" if mean else ""
+    if same - last > MARGIN:
+        so = "So two meanings end farther apart than two uses of one."
+    elif last - same > MARGIN:
+        so = "So here two uses of one meaning end farther apart than two meanings."
+    else:
+        so = "So here two meanings end about as far apart as two uses of one: the cosine does not tell them apart."
+    return f" For comparison: with one meaning in two sentences it is {signed(same)}{also}. {so}"
 
 
 def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:
@@ -138,15 +158,16 @@ def reordered(trace: Trace, order: Order) -> str:
             "as well, and what differs is rounding: the outputs move with their tokens."
         )
     told = (
-        "Without positions, **every output moves with its token**; what differs is rounding. Self-attention adds up "
-        f"over a set of tokens, and every other step looks at one token alone: so {name} cannot tell this order from "
-        "the first."
+        "Without positions, **every output moves with its token**; what differs is rounding. **Attention**, the next "
+        "lesson, adds up what the tokens offer, and a sum has no order. Every other step looks at one token alone. So "
+        f"{name} cannot tell this order from the first."
     )
     if gaps[WITH].follows:
         return f"{told} With positions, the outputs move with their tokens here, too."
     if NO_MASK in gaps:
         told = f"{told} A local layer hides what is far away, but in this order near tokens stay near."
-    where = "how far queries and keys are turned" if trace.model.weights.embeddings.position is None else "the vectors"
+    turned = trace.model.weights.embeddings.position is None
+    where = "how far the vectors of each token are turned" if turned else "the vectors"
     alone = "" if NO_MASK in gaps else ", and nowhere else"
     return f"{told} With positions, the numbers change: the order is in {where}{alone}."
 
@@ -186,7 +207,8 @@ def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> st
     return (
         "Along a diagonal the two words are equally far apart. Turned, their cosine is the same all along it: at one "
         f"offset, no two values differ by more than **{apart['rotary']:.0e}**, which is rounding. It differs by "
-        f"{others}. So the score of a turned query and a turned key depends on their offset alone."
+        f"{others}. So what a layer finds when it compares two turned vectors depends on how far apart their tokens "
+        "stand, not on where they stand."
     )
 
 

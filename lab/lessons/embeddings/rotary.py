@@ -1,4 +1,4 @@
-"""Rotary positions on screen: what turns, and why a turned query and a turned key know their distance alone."""
+"""Rotary positions on screen: what turns, and why two turned vectors compare by their distance alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.layers import rotary
+from lab.course.glossary import terms_in
 from lab.course.words import named
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import meanings
@@ -14,6 +15,7 @@ from lab.lessons.embeddings import rotary_figures as figures
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models import forward
 from lab.ui.drawing import code, draw
+from lab.ui.frame.header import meanings as defined
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import KEY_TOKEN, PE_BASE, PE_LENGTH
@@ -24,10 +26,15 @@ def show_rotary(view: EmbeddingView) -> None:
     """The same word turned to many places; two words at each pair of places, turned and added to."""
     st.markdown(
         "A vector that is added mixes word and place in the same numbers. **Rotary positions** add nothing: they "
-        "**turn** (Su et al. 2021). Take two dimensions of a query as the coordinates of a hand on a dial. The token "
-        "at position p turns this hand by p · ω. Each pair of dimensions is a hand with its own ω; keys turn in the "
-        "same way."
+        "**turn** (Su et al. 2021). Take two dimensions of a vector as the coordinates of a hand on a dial. The token "
+        "at position p turns this hand by p · ω. Each pair of dimensions is a hand with its own ω."
     )
+    turning = (
+        "Which vectors turn? Lesson 3 makes two out of each token’s vector: a **query** says what the token looks for, "
+        "a **key** what it has to offer. A layer compares the query of one token with the key of another. Both are "
+        "turned first."
+    )
+    st.markdown(turning, help=defined(terms_in("query, key")))
     st.markdown(_who_turns(view))
     count, base = _settings(view)
     draw(partial(figures.turned, view.trace, view.token, count, base), "turned")
@@ -90,6 +97,7 @@ def _compare(view: EmbeddingView, count: int, base: float) -> None:
     draw(partial(figures.by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
     meaning(meanings.turned(view.trace, tokens, count, base))
     st.caption(
-        "Here the words’ own vectors stand for query and key; a layer multiplies them by its W_Q and W_K first. "
+        "Here the words’ own vectors stand for query and key. A layer multiplies them by two matrices first, W_Q and "
+        "W_K of lesson 3. "
         "Before sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
     )

@@ -46,5 +46,5 @@ def by_offset(traced: Trace, query: int, key: int, length: int, base: float = BA
     for way in rotary.ways(traced):
         least, largest = rotary.by_offset(rotary.cosines(traced, (query, key), way, length, base))
         drawn |= {"turned": least} if way == "rotary" else {f"{way}: least": least, f"{way}: largest": largest}
-    places = Places("Position of the key − position of the query", range(1 - length, length))
+    places = Places("Offset: position of the second − position of the first", range(1 - length, length))
     return settled(lines(drawn, places, Scale("Cosine"), title="Cosine by offset"))

@@ -41,14 +41,22 @@ def _bars(found: Neighbours, title: str) -> Figure:
     return bars([each.word for each in found.nearest], values, scale, title=title, reference=found.mean)
 
 
-def apart_by_state(first: Trace, token: int, second: Trace, other: int) -> Figure:
-    """How like one word is to itself in another sentence, or at another place, from the input on."""
-    cosines = cosine_by_state(first, token, second, other)
-    scale = Scale("Cosine", (min(0.0, float(cosines.min())), 1.0))
+def apart_by_state(
+    first: Trace, token: int, second: Trace, other: int, alike: Trace | None = None, place: int = 0
+) -> Figure:
+    """How like one word is to itself in another sentence, or at another place, from the input on.
+
+    ``alike`` has it at ``place`` in the meaning of ``first``: a second line, to measure the first by.
+    """
+    drawn = {"cosine" if alike is None else "two meanings": cosine_by_state(first, token, second, other)}
+    if alike is not None:
+        drawn["one meaning"] = cosine_by_state(first, token, alike, place)
+    states = len(first.hidden_states)
+    scale = Scale("Cosine", (min(0.0, *(float(cosines.min()) for cosines in drawn.values())), 1.0))
     return settled(
         lines(
-            {"cosine": cosines},
-            Places(STATES, range(len(cosines))),
+            drawn,
+            Places(STATES, range(states)),
             scale,
             title=f"The two vectors of {first.labels[token]}",
         )

@@ -9,7 +9,7 @@ import numpy as np
 from lab.analysis.layers.feed_forward import share_below_zero, silent
 from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
 from lab.analysis.layers.sublayers import sublayer_changes
-from lab.analysis.words.masking import asked_next, mask_of, masked_run, place_to_start, typed_masks
+from lab.analysis.words.masking import asked_run
 from lab.course.checks import Question
 from lab.course.words import named
 from lab.figures.choices import CHANGE_LENGTH
@@ -18,7 +18,6 @@ from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import residual_figures as residual
 from lab.lessons.feed_forward.residual import untrained
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView
-from lab.models.trace import Trace
 from lab.ui.prediction import cannot_predict
 from lab.ui.quiz.asking import checks
 
@@ -53,24 +52,12 @@ def show_checks(view: FeedForwardView) -> None:
 
 def _about_the_blank(view: FeedForwardView) -> tuple[Question | None, ...]:
     """What the strongest neuron of this layer does to the word in the blank, where the model predicts words."""
-    blank = None if cannot_predict(view.trace.model) else _blank(view.trace)
+    blank = None if cannot_predict(view.trace.model) else asked_run(view.trace)
     if blank is None:
         return ()
     trace, place = blank
     found: tuple[NeuronOff, ...] = neurons_off(trace, place, view.layer.index)
     return (doing.one_neuron_off(trace, place, view.layer.index, found[0]),)
-
-
-def _blank(trace: Trace) -> tuple[Trace, int] | None:
-    """The text with its last word hidden, if none is, or read up to a word; and the place that is asked about."""
-    if trace.model.config.causal:
-        return trace, asked_next(trace.encoding)
-    mask = mask_of(trace.model.tokenizer)
-    if mask is None:
-        return None
-    hidden = place_to_start(trace.encoding, mask[1])
-    places = (*typed_masks(trace.encoding, mask[1]), *hidden)
-    return (masked_run(trace, hidden) if hidden else trace, places[0]) if places else None
 
 
 def _trained(view: FeedForwardView) -> Question | None:

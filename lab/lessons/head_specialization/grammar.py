@@ -23,6 +23,7 @@ from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT, TOY
 
 EXAMPLE = "She gave her brother the book that he wanted."
 _RELATION = "_relation"
+_FIXED = "best fixed distance"
 
 
 def show_grammar(view: OneHead) -> None:
@@ -70,17 +71,17 @@ def show_grammar(view: OneHead) -> None:
 
 def _table(found: tuple[Notable, ...]) -> None:
     rows = [
-        {"what it does": each.job.does, "head": doing.name, "right": doing.score, "chance": each.chance}
+        {"what it does": each.job.does, "head": doing.name, "right": doing.score, _FIXED: each.chance}
         for each in found
         for doing in each.heads
     ]
-    percent = {name: st.column_config.NumberColumn(format="percent") for name in ("right", "chance")}
+    percent = {name: st.column_config.NumberColumn(format="percent") for name in ("right", _FIXED)}
     st.dataframe(pd.DataFrame(rows), hide_index=True, height="content", column_config=percent)
     st.caption(
         "Measured on UD English EWT, sentences that the lab’s own models were not trained on. Head 4-5 is head 5 of "
-        "layer 4. Chance: always the word at one fixed distance, the best there is for the relation. Only heads at "
-        f"least 10 points above it are listed, of relations with {FEW} cases or more. The best of many heads is picked "
-        "on the same sentences, which flatters it a little."
+        "layer 4. Best fixed distance: always the word at one distance, the best there is for the relation. Only heads "
+        f"at least 10 points above it are listed, of relations with {FEW} cases or more. The best of many heads is "
+        "picked on the same sentences, which flatters it a little."
     )
 
 

@@ -68,7 +68,7 @@ def radar(found: tuple[Notable, ...] | None, head: Head) -> str:
 
 def _beside(each: Notable, doing: Doing) -> str:
     chance = 0.0 if each.chance is None else each.chance
-    return f"right in {doing.score:.0%} of cases; a fixed distance, in {chance:.0%}"
+    return f"right in {doing.score:.0%} of cases; the best fixed distance, in {chance:.0%}"
 
 
 def patterns(names: NDArray[np.str_]) -> str:
@@ -94,7 +94,8 @@ def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
     """What a head is worth at a relation over many sentences, and how it does on this one."""
     many = (
         f"Over many sentences, {head_name((doing.layer, doing.head))} {each.job.does}: it is {_beside(each, doing)}. "
-        "So it does more than look at a fixed place."
+        "So always looking equally far away does not explain it. But it may follow another rule that is simpler than "
+        "grammar, such as the nearest word of a kind."
     )
     if not here:
         return f"{many} In your sentence the tagger finds no such pair, so there is nothing to see here."

@@ -68,7 +68,10 @@ def show_patterns(view: OneHead) -> None:
         "from 0 to 1 says how much of it a head does:"
     )
     st.markdown("\n".join(f"- **{pattern.name}.** {pattern.reading}" for pattern in PATTERNS))
-    st.markdown(f"{RULE} A head without a name is **mixed**.")
+    st.markdown(
+        f"{RULE} A head without a name is **mixed**. **Broad** has a score, but names no head: the uniform head is the "
+        "broadest there can be, so no head can be above it."
+    )
     layer, head = view.layer.index, view.head
     show_best_heads(scores, chance)
     draw(partial(figures.named_heads, view.trace, layer, head), NAMED, clickable=True)

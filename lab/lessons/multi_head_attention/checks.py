@@ -7,7 +7,7 @@ import numpy as np
 from lab.analysis.heads.comparing import HeadSum, attention_parameters, divisors, owner
 from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.checks import Option, Question, shuffled
 from lab.course.heads import head_name, percent, resting_place
 from lab.course.kinds import Quantity, numeric
 from lab.course.words import named
@@ -150,40 +150,3 @@ def missing_share(trace: Trace, added: HeadSum, head: int, token: int) -> Questi
         f"head {head + 1} add {others:.3f} to it{also}. What does head {head + 1} add?"
     )
     return numeric("missing-share", prompt, (mine, why), wrong, Quantity("{:.3f}".format, apart=0.01))
-
-
-def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
-    """Is the sum of the parts as long as the parts' lengths added up? Vectors may point apart."""
-    lengths = float(added.norms[:, token].sum())
-    length = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
-    if len(added.parts) < 2 or lengths <= 0 or length > (1 - MARGIN) * lengths:
-        return None
-    numbers = f"It is {length:.3f} long, {length / lengths:.0%} of {lengths:.3f}"
-    return Question(
-        "together",
-        f"What the heads add to {named(trace, token)} is, head by head, {lengths:.3f} long in all. How long is the sum "
-        "of these vectors?",
-        (
-            Option("shorter", f"{numbers}: the vectors do not all point the same way.", correct=True),
-            Option("just as long", f"{numbers}. Lengths add up only if all vectors point the same way."),
-            Option("longer", f"{numbers}. No sum of vectors is longer than their lengths added up."),
-        ),
-    )
-
-
-def share_of_w_o(config: ModelConfig) -> Question | None:
-    """How many numbers of W_O belong to one head?"""
-    d, d_k = config.width, config.head_width
-    if config.heads < 2 or d_k < 2:
-        return None
-    return shuffled(
-        "share-of-w-o",
-        f"W_O is {d} × {d}. How many of its numbers does one of the {config.heads} heads meet?",
-        [
-            Option(f"{d_k * d:,}", f"{d_k} rows, one for each number the head brings, of {d}.", correct=True),
-            Option(f"{d_k * d_k:,}", f"{d_k} × {d_k} would let a head write to {d_k} dimensions only; it writes to "
-                   f"all {d}."),
-            Option(f"{d * d:,}", f"That is the whole matrix, shared between {config.heads} heads."),
-            Option(f"{d_k:,}", f"The head brings {d_k} numbers, and each meets a row of {d}."),
-        ],
-    )  # fmt: skip

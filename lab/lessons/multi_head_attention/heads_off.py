@@ -134,16 +134,16 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     """The map for a model that predicts: change of ln P."""
     effects = figures.log_change(now.trace, place, word.token_id, now.to_mean)
     said = quoted(word.word)
+    st.markdown(
+        f"With all heads on, the probability P of {said} is {share(word.probability)}. What changes is given as the "
+        "change of **ln P**, its natural logarithm: −0.69 means half the probability, +0.69 twice, 0 no change."
+    )
     question = ask.parked_or_busy(now.trace, np.abs(effects), f"the size of the change of ln P({escaped(word.word)})")
     if question is not None and not predict(LESSON, question):
         return
     shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)
     draw(partial(figures.effect_on_word, *shown), EFFECTS, clickable=True)
-    st.markdown(
-        f"With all heads on, the probability P of {said} is {share(word.probability)}. The map shows the change of "
-        "**ln P**, its natural logarithm, with one head off: −0.69 means half the probability, +0.69 twice. Click a "
-        "head to choose it."
-    )
+    st.markdown("The map shows the change of ln P with each head off, one head at a time. Click a head to choose it.")
     _show_strongest(now, found, probabilities, effects)
     meaning(worth(now.trace, place, word.token_id, now.to_mean))
     _try_the_strongest(np.abs(effects))

@@ -12,9 +12,9 @@ import numpy as np
 from lab.analysis.flow.influence import Tree
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_sum, layer_divergence
-from lab.course.heads import Head, head_name
+from lab.course.heads import Head, head_name, listed
 from lab.course.parking import parked_in
-from lab.course.words import named, quoted, share
+from lab.course.words import beside, named, quoted, share
 from lab.models.trace import Trace
 
 _ONE = "This layer has one head, so there is nothing to compare it with."
@@ -22,8 +22,8 @@ _ALONE = "A single token can attend to nothing but itself. Write a longer senten
 _NOTHING = 0.01  # a change of ln P that is next to none: 1 % of the probability
 
 
-def side_by_side(trace: Trace, layer: int) -> str:
-    """Which heads of a layer look alike, which differ, and how many park."""
+def side_by_side(trace: Trace, layer: int, query: int) -> str:
+    """At how many tokens the heads look from ``query``, which heads look alike, which differ, and how many park."""
     apart = layer_divergence(trace, layer)
     if len(apart) < 2:
         alike = _ONE
@@ -35,7 +35,21 @@ def side_by_side(trace: Trace, layer: int) -> str:
         alike = f"Heads {a + 1} and {b + 1} look most alike."
         if len(pairs) > 1 and apart[c, d] > apart[a, b]:
             alike += f" Heads {c + 1} and {d + 1} differ most."
-    return f"{alike} {parked_in(trace, layer)}".strip()
+    return f"{_favourites(trace, layer, query)}{alike} {parked_in(trace, layer)}".strip()
+
+
+def _favourites(trace: Trace, layer: int, query: int) -> str:
+    """At which tokens the heads of a layer look most from one; "" for a layer of one head."""
+    favourites = trace.layer(layer).attention[:, query].argmax(dim=-1).tolist()
+    if len(favourites) < 2:
+        return ""
+    tokens, me = sorted(set(favourites), key=lambda key: (-favourites.count(key), key)), named(trace, query)
+    if len(tokens) == 1:
+        return f"From {me}, all {len(favourites)} heads look most at {named(trace, tokens[0])}. "
+    return (
+        f"From {me}, the {len(favourites)} heads look most at {len(tokens)} different tokens: "
+        f"{listed([named(trace, key) for key in tokens])}. "
+    )
 
 
 def two(trace: Trace, layer: int, head: int, other: int) -> str:
@@ -46,7 +60,7 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
     pairs = np.array([apart[pair] for pair in combinations(range(len(apart)), 2)])
     own = float(apart[head, other])
     closer, farther = int((pairs < own).sum()), int((pairs > own).sum())
-    said = f"Heads {head + 1} and {other + 1} are {own:.2f} nats apart."
+    said = f"Heads {head + 1} and {other + 1} are {own:.2f} nats apart (0: equal rows, 0.69: no key in common)."
     if len(pairs) == 1:
         return f"{said} They are the only two of this layer."
     if not closer:
@@ -86,6 +100,31 @@ def added(trace: Trace, layer: int, token: int) -> str:
     )
 
 
+def lengths(trace: Trace, layer: int, token: int) -> str:
+    """How much of the heads' lengths is left in their sum, and which head adds most against the others."""
+    parts = head_sum(trace.layer(layer)).parts[:, token].astype(np.float64)
+    if len(parts) < 2:
+        return f"{_ONE} The vector it adds is {np.linalg.norm(parts[0]):.2f} long."
+    each, total = np.linalg.norm(parts, axis=-1), parts.sum(axis=0)
+    whole = float(np.linalg.norm(total))
+    if not whole or not each.all():
+        return f"The lengths add up to {each.sum():.2f}. The sum of the vectors is {whole:.2f} long."
+    told = (
+        f"Head by head, the lengths add up to {each.sum():.2f}. The vectors themselves add up to one of length "
+        f"{whole:.2f}, {whole / each.sum():.0%} of that: where they point in different directions, they cancel in part."
+    )
+    others = total - parts
+    along = np.einsum("hd,hd->h", parts, others) / each / np.maximum(np.linalg.norm(others, axis=-1), 1e-12)
+    least, longest = int(along.argmin()), int(each.argmax())
+    if along[least] >= 0:
+        return f"{told} No head here points against the sum of the others."
+    also = ", though it is the longest" if least == longest else ""
+    return (
+        f"{told} Head {least + 1} points most against the sum of the others{also}: their cosine is "
+        f"{beside(along[least], 0.0)}."
+    )
+
+
 def strongest_path(trace: Trace, tree: Tree, layer: int, depth: int) -> str:
     """The path of an influence tree whose weights have the largest product, from ``layer`` (from 0) ``depth`` down."""
     last = np.flatnonzero(tree.depth == tree.depth.max())
@@ -107,19 +146,31 @@ def strongest_path(trace: Trace, tree: Tree, layer: int, depth: int) -> str:
 
 
 def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] | None, to_mean: bool = False) -> str:
-    """What one head was worth here: for a ``word`` (id, text) at ``place``, else for the last vectors."""
+    """What changes without one head: for a ``word`` (id, text) at ``place``, else for the last vectors."""
     off = head_off(trace, *head, place if word else None, to_mean)
     name = head_name(head)
     if place is None or word is None or off.logits is None:
-        return f"Without {name}, the vectors of the last layer move by {off.moved[-1].mean():.0%} of their length."
+        return (
+            f"Without {name}, the vectors of the last layer move by {off.moved[-1].mean():.0%} of their length. "
+            f"{_measured(to_mean)}"
+        )
     before = float(trace.logits(place)[0].double().softmax(-1)[word[0]])
     after = float(np.exp(off.logits - off.logits.max())[word[0]] / np.exp(off.logits - off.logits.max()).sum())
     if abs(np.log(after / before)) < _NOTHING:
-        return f"Without {name}, {quoted(word[1])} stays as probable as it was, to within 1 %."
+        return f"Without {name}, {quoted(word[1])} stays as probable as it was, to within 1 %. {_measured(to_mean)}"
     way = "less" if after < before else "more"
     factor = max(before, after) / min(before, after)
     times = f" by a factor of {factor:.2f}" if factor < 100 else ""
     return (
         f"Without {name}, {quoted(word[1])} becomes {way} probable{times}, from {share(before)} to {share(after)}. "
-        "That is what the head was worth for this word, in this text."
+        f"{_measured(to_mean)}"
+    )
+
+
+def _measured(to_mean: bool) -> str:
+    """How far a change with a head off may be trusted."""
+    how = "their mean over the text" if to_mean else "0"
+    return (
+        f"That is one measurement: one text, and the head’s numbers set to {how}. Another text, or another "
+        "replacement, can give another change."
     )

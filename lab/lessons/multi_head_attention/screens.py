@@ -12,18 +12,23 @@ from lab.analysis.heads import comparing as measure
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.comparing import HeadSum
 from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.words.masking import asked_run
+from lab.course.checks import Question
 from lab.course.heads import resting_place
 from lab.course.parking import most_parked_layer
 from lab.course.words import named
 from lab.figures import multi_head as figures
 from lab.figures.multi_head import COLUMNS, head_labels
 from lab.lessons.multi_head_attention import checks as ask
-from lab.lessons.multi_head_attention import meanings
+from lab.lessons.multi_head_attention import meanings, what_if
 from lab.models import forward
+from lab.models.interventions import Interventions
+from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, choose_token, show_map
-from lab.ui.parameters import LAYER, TOKEN
+from lab.ui.parameters import LAYER, TOKEN, TOY
+from lab.ui.prediction import cannot_predict
 from lab.ui.quiz.asking import checks
 
 LESSON = "multi-head-attention"
@@ -50,7 +55,7 @@ def show_all(view: OneHead) -> None:
         else "This layer attends once: it has a single **head**."
     )
     draw_all(view)
-    meaning(meanings.side_by_side(view.trace, view.layer.index))
+    meaning(meanings.side_by_side(view.trace, view.layer.index, view.query))
     _try_a_layer(view)
     st.header(f"Head {view.head + 1}, enlarged")
     show_map(view)
@@ -76,15 +81,14 @@ def draw_all(view: OneHead) -> None:
     if block > 1:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
     st.markdown(
-        f"Queries down, keys across; the row of {view.token(view.query)} is framed. Click a map, or choose the "
-        "head in the sidebar."
+        f"Queries down, keys across; the row of {view.token(view.query)} is framed. The words beside a head’s number "
+        "say what it does in this text, where that is clear. Click a map, or choose the head in the sidebar."
     )
     with st.expander("What the names mean", icon=":material/label:"):
         st.markdown(
-            "A head is named after what it does in this text alone, and only where its score is clearly above chance: "
-            "at least half of the way from what a uniform head scores on this text to 1, and above every head of the "
-            "same architecture with random weights. Otherwise it is mixed. Lesson 6, “Named patterns”, shows the "
-            "scores."
+            "A head is named after what it does in this text alone, and only where that is clear: it must do it much "
+            "more than a head that gives all tokens the same weight, and more than any head of such a model before "
+            "training. All others are called **mixed**. The rule and the scores come in lesson 6, “Named patterns”."
         )
         st.markdown("\n".join(f"- **{p.name}**: {p.reading}" for p in PATTERNS if p.id != "broad"))
 
@@ -201,43 +205,48 @@ def _show_on_the_way(view: OneHead) -> None:
 def show_norms(view: OneHead) -> None:
     """How long the vectors are that the heads add."""
     choose(view)
-    added, token = _added(view), view.query
-    lengths = added.norms[:, token]
-    st.markdown(
-        "A head adds a vector to the token. A long vector changes the token much, a short one hardly, wherever the "
-        "head looks."
-    )
+    token = view.query
     shown = (view.trace, view.layer.index, view.head, token)
     draw(partial(figures.added_lengths, *shown), "norms")
-    total = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
-    st.markdown(
-        f"Head by head, the lengths add up to {lengths.sum():.2f}. The vectors themselves add up to one of length "
-        f"{total:.2f}"
-        + (f", {total / lengths.sum():.0%} of that" if lengths.sum() > 0 else "")
-        + ": where they point in different directions, they cancel in part."
-    )
+    meaning(meanings.lengths(view.trace, view.layer.index, token))
     draw(partial(figures.added_lengths_by_token, *shown), "norms-by-token")
     n, drawn = len(view.trace), window(token, len(view.trace), COLUMNS)
     if n > COLUMNS:
         st.caption(f"Drawn are tokens {drawn.start + 1} to {drawn.stop} of {n}, around the chosen one.")
     st.markdown(
-        "A map says where a head looks. How much the head changes a token depends on the values it finds there, and on "
-        "$W_O$ (Kobayashi et al. 2020)."
+        "How much a head changes a token depends on the values it finds where it looks, and on $W_O$ (Kobayashi et al. "
+        "2020)."
     )
 
 
 def show_checks(view: OneHead) -> None:
     """Questions on this text and this layer."""
     added, token = _added(view), view.query
-    config = view.trace.model.config
+    config, done = view.trace.model.config, _by_doing(view)
     checks(
         LESSON,
         (
-            ask.whose_dimension(view.trace),
+            *done[:2],
+            what_if.why_several(config),
             ask.missing_share(view.trace, added, view.head, token),
-            ask.together(view.trace, added, token),
-            ask.share_of_w_o(config),
+            what_if.together(view.trace, added, token),
+            *done[2:],
+            what_if.after_w_o(config, view.head),
+            ask.whose_dimension(view.trace),
             ask.parameters(config, ask.other_cut(config)),
         ),
         most=4,
     )
+
+
+def _by_doing(view: OneHead) -> tuple[Question | None, ...]:
+    """What would happen if, and another sentence: not for letters, and only where the model predicts words."""
+    trace, layer, head = view.trace, view.layer.index, view.head
+    if view.page.selection.mode == TOY:
+        return ()
+    run = partial(runs.run, trace.model.id, pair="", changes=Interventions())
+    other = what_if.elsewhere(trace, run, layer, head)
+    asked = None if cannot_predict(trace.model) else asked_run(trace)
+    if asked is None:
+        return (other,)
+    return (what_if.one_left(*asked, layer, head), other, what_if.both_off(*asked, layer, head))

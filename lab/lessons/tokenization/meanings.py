@@ -8,7 +8,7 @@ from lab.text.tokenizers.wordpiece import WordSteps
 
 
 def whole_and_cut(reading: Reading) -> str:
-    """How many words of the text are tokens as they stand, how the hardest is cut, and what the model adds."""
+    """How many words of the text are tokens as a whole, how the hardest is cut, and what the model adds."""
     words, own = reading.words, sum(reading.encoding.special)
     added = f" The model adds {count(own, 'token')} of its own." if own else ""
     if not words or reading.encoding.cut:
@@ -25,4 +25,22 @@ def whole_and_cut(reading: Reading) -> str:
     at = hardest(shown)
     pieces = "" if at is None else f" {quoted(spelled(shown[at]))} is not: it is cut into {joined(shown[at].pieces)}."
     gone = f" The vocabulary cannot build {count(len(lost), 'word')}." if lost else ""
-    return f"{told} as {'it stands' if 1 in (len(words), whole) else 'they stand'}.{pieces}{gone}{added}"
+    return f"{told} as a whole.{pieces}{gone}{_respelled(reading)}{added}"
+
+
+def _respelled(reading: Reading) -> str:
+    """How many of the text's words are looked up in another spelling than the typed one, and the first of them."""
+    changed = [
+        (typed, word)
+        for steps in reading.texts
+        for word in steps.words
+        if isinstance(word, WordSteps) and (typed := steps.text[slice(*word.span)]) != word.text
+    ]
+    shown = next(((typed, word.text) for typed, word in changed if askable(word)), None)
+    if shown is None:
+        return ""
+    more = f", and {count(len(changed) - 1, 'other word')} in another spelling, too" if len(changed) > 1 else ""
+    return (
+        f" Before the vocabulary is asked, spellings are made alike (see **Normalize**): {quoted(shown[0])} is looked up "
+        f"as {quoted(shown[1])}{more}."
+    )

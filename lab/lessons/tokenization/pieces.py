@@ -17,6 +17,8 @@ from lab.lessons.tokenization.view import LESSON, TokenizationView, choose_word,
 from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.wordpiece import WordSteps
+from lab.ui.frame.script import try_this
+from lab.ui.parameters import TEXT, WORD
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys.runs import link_to_toy
 
@@ -39,6 +41,7 @@ def show_pieces(view: TokenizationView) -> bool | None:
         question = ask.first_merge(view.reading.tokenizer, word) if isinstance(word, BpeWord) else None
         limit = 0
     st.markdown(_rule(word))
+    _offer_a_cut_word(view)
     if question is not None and not predict(LESSON, question):
         return True
     why = about_uncut(word, limit)
@@ -50,6 +53,19 @@ def show_pieces(view: TokenizationView) -> bool | None:
         _merges(word)
     link_to_toy("Where does the vocabulary come from? Watch one being learned", MERGE_STEP)
     return None
+
+
+def _offer_a_cut_word(view: TokenizationView) -> None:
+    """A sentence with a word that the model cuts, where it cuts none of this text."""
+    offered = ask.cut_sentence(view.reading.tokenizer)
+    if offered is None or any(len(word.pieces) > 1 for word in view.reading.words):
+        return
+    word, sentence = offered
+    try_this(
+        f"{view.model} cuts no word of your text, so here you see only how a word stays whole. It does cut *{word}*.",
+        f"Take a sentence with {word}",
+        {TEXT: sentence, WORD: WORD.default},
+    )
 
 
 def _rule(word: Word) -> str:

@@ -24,6 +24,19 @@ _COMMON = ("house", "water", "small", "school", "friend", "night")
 _RARE = ("quizzically", "unfathomable", "bamboozled", "gobbledygook", "hobnobbing", "crinkled")
 
 
+# Sentences with a word that most models cut.
+_CUT = {
+    "quizzically": "She looked at him quizzically.",
+    "unfathomable": "The sea was dark and unfathomable.",
+    "gobbledygook": "The letter was gobbledygook to me.",
+}
+
+
+def cut_sentence(tokenizer: Tokenizer) -> tuple[str, str] | None:
+    """A word that this tokenizer cuts, and a sentence with it; None where it cuts none of the lab's."""
+    return next((each for each in _CUT.items() if len(pieces_of(tokenizer, each[0])) > 1), None)
+
+
 def one_token(reading: Reading) -> Question | None:
     """Which of four words is in the vocabulary as a whole? None of them stands in the text."""
     typed = " ".join(steps.text for steps in reading.texts).lower()

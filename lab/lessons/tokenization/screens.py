@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.charts.tokens import tables
 from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
+from lab.course.glossary import terms_in
 from lab.course.words import quoted
 from lab.lessons.tokenization import meanings
 from lab.lessons.tokenization import predictions as ask
@@ -20,6 +21,7 @@ from lab.lessons.tokenization.words import STAGES, special_tokens
 from lab.text.tokenizers.bpe import BpeSteps
 from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
+from lab.ui.frame.header import meanings as defined
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT
 from lab.ui.quiz.asking import checks
@@ -117,13 +119,20 @@ def _stages(steps: WordPieceSteps) -> None:
 
 
 def _bytes(view: TokenizationView) -> None:
+    """Why the model reads bytes, and which sign stands for each."""
+    told = (
+        f"{view.model} reads bytes because of how it cuts words. That is called **byte-pair encoding**, **BPE** for "
+        "short: it begins with single bytes and joins neighbours again and again. The step **Pieces** does it."
+    )
+    st.markdown(told, help=defined(terms_in("byte-pair encoding")))
     word = choose_word(view.reading.words)
     if word is not None:
         st.dataframe(tables.character_bytes_table(word.text), height="auto")
     with st.expander("The sign of each of the 256 bytes"):
         st.markdown(
-            "Byte-level BPE writes every byte as one visible sign. A byte that prints stands for itself. The others "
-            "get another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it as “␣”."
+            "This kind of byte-pair encoding writes every byte as one visible sign. A byte that prints stands for "
+            "itself. The others get another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it "
+            "as “␣”."
         )
         table(tables.byte_table(), "bytes")
 

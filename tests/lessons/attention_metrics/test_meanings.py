@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 import lab
 from lab.analysis.heads.metric_parts import entropy_of_row
 from lab.analysis.heads.metrics import METRICS, trace_metrics
+from lab.analysis.heads.parked import effect_sizes, parked_share
+from lab.course.parking import compared
 from lab.course.words import plain
 from lab.lessons.attention_metrics import checks as ask
 from lab.lessons.attention_metrics import meanings
@@ -47,9 +49,9 @@ def test_first_and_last_are_the_extremes_of_the_metric(trace: Trace) -> None:
         high, low = named_heads(said)
         assert own[high] == pytest.approx(own.max(), abs=1e-6)
         assert own[low] == pytest.approx(own.min(), abs=1e-6)
-        above = re.search(r"(\d+|none) of 32 heads (?:is|are) above", said)
+        above = re.search(r"(?:(\d+) of 32 heads (?:is|are)|No head is) above that\.", said)
         assert above is not None
-        count = 0 if above[1] == "none" else int(above[1])
+        count = int(above[1] or 0)
         # A head that equals a uniform one to rounding may be counted on either side.
         assert (own > even + 1e-6).sum() <= count <= (own > even - 1e-6).sum()
         assert metric.use in said
@@ -102,11 +104,33 @@ def test_the_correlation_is_that_of_the_ranks_and_claims_no_more(trace: Trace) -
     inside = np.mean([abs(np.corrcoef(each, np.arange(32))[0, 1]) < band for each in shuffled])
     assert inside == pytest.approx(0.95, abs=0.015)  # what is said of chance
     said = meanings.parked(trace, place, word)
-    assert ("no more than chance" in said) == (abs(rho) <= band)
+    assert said.startswith(compared(trace, place, word)) and "chance" not in said
+    assert ("That is no more than shuffled numbers give" in said) == (abs(rho) <= band)
     assert ("the less tends to change" in said) == (rho < -band)
     question = ask.goes_together(rho, band)
     if question is not None:
         assert ("Neither" in question.options[question.answer].text) == (abs(rho) < band)
+
+
+def test_parking_is_compared_inside_layers_too(trace: Trace) -> None:
+    place = len(trace) - 2
+    word = int(trace.logits(place)[0].argmax())
+    mean, limit = meanings.within_layers(trace, place, word)
+    ranks = [
+        np.argsort(np.argsort(each, axis=1), axis=1) for each in (parked_share(trace), effect_sizes(trace, place, word))
+    ]
+    assert mean == pytest.approx(np.mean([np.corrcoef(*rows)[0, 1] for rows in zip(*ranks, strict=True)]), abs=1e-6)
+    shuffled = np.random.default_rng(0).permuted(np.tile(np.arange(8.0), (16000, 1)), axis=1)
+    rhos = np.array([np.corrcoef(each, np.arange(8))[0, 1] for each in shuffled]).reshape(-1, 4).mean(1)
+    assert np.mean(abs(rhos) < limit) == pytest.approx(0.95, abs=0.015)
+    said = meanings.parked(trace, place, word)
+    rho, band = meanings.correlation(trace, place, word)
+    told = re.search(r"Inside a layer, the mean rank correlation is (−?[\d.]+):", said)
+    assert told is not None and float(told[1].replace("−", "-")) == pytest.approx(mean, abs=0.006)
+    inside = said.partition("Inside a layer")[2]
+    assert ("no more than shuffled" in inside) == (abs(mean) <= limit)
+    assert ("the layer may be the reason" in inside) == (abs(mean) <= limit and abs(rho) > band)
+    assert ("it holds there, too" in inside) == (abs(mean) > limit and abs(rho) > band and mean * rho > 0)
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "electra"])

@@ -13,16 +13,18 @@ import torch
 from torch.nn.functional import cosine_similarity
 
 import lab
+from lab.analysis.words.neighbours import places_in
 from lab.course.examples import EXAMPLES
 from lab.course.two_meanings import TWO_MEANINGS
 from lab.course.words import plain
 from lab.lessons.embeddings import meanings, word_checks
-from lab.lessons.embeddings.like_words import offered, place_of, uses_of
+from lab.lessons.embeddings.like_words import offered, place_of, same_meaning, uses_of
 from lab.lessons.embeddings.meanings import Use
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
+from lab.text.bundled import bundled_sentences
 from lab.toy.models import constructed_toy
 
 MODELS = ("lab-bert", "lab-gpt2")
@@ -107,6 +109,26 @@ def test_every_word_offered_is_one_token_and_its_two_uses_are_told_truly(name: s
         said = shown(meanings.two_uses(Use(first, here), Use(second, there)))
         assert numbers(said)[0] == pytest.approx(last, abs=0.006)
         assert ("hardly tell the two apart" in said) == (last >= 0.9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_two_meanings_are_measured_by_two_uses_of_one_and_by_all_words(name: str) -> None:
+    model = lab.load_model(name)
+    words = places_in(model, bundled_sentences())
+    for word in offered(model).values():
+        first, second = uses_of(model, word)
+        alike = same_meaning(first, word)
+        assert alike is not None and alike.trace.token_ids[alike.token] == first.trace.token_ids[first.token]
+        own, other, again = (each.trace.output[each.token] for each in (first, second, alike))
+        last, same = (cosine_similarity(own, each, dim=0).item() for each in (other, again))
+        mean = cosine_similarity(torch.from_numpy(words.vectors), own[None]).mean().item()
+        said = shown(meanings.two_uses(first, second, (), alike))
+        assert numbers(said)[1:3] == pytest.approx([same, mean], abs=0.006)
+        assert f"all {len(words.vectors):,} words" in said
+        assert ("two meanings end farther apart than two uses of one" in said) == (same - last > 0.05)
+        assert ("about as far apart" in said) == (abs(same - last) <= 0.05)
+        plainly = shown(meanings.two_uses(first, second))
+        assert numbers(plainly)[1] == pytest.approx(mean, abs=0.006) and "one meaning" not in plainly
 
 
 def test_the_two_meanings_of_march_have_other_neighbours() -> None:

@@ -78,7 +78,8 @@ def test_a_relation_is_told_with_its_score_chance_and_cases(trace: Trace) -> Non
         here = cases(trace, tagged, each.job, doing)
         said = meanings.grammar(each, doing, here)
         assert each.chance is not None
-        assert f"right in {doing.score:.0%} of cases; a fixed distance, in {each.chance:.0%}" in said
+        assert f"right in {doing.score:.0%} of cases; the best fixed distance, in {each.chance:.0%}" in said
+        assert doing.score > each.chance and "may follow another rule" in said
         if here:
             assert f"right {sum(case.right for case in here)} of {len(here)} times" in said
         else:

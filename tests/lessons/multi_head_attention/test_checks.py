@@ -11,6 +11,7 @@ import lab
 from lab.analysis.heads.comparing import head_sum
 from lab.course.checks import Option, Question
 from lab.lessons.multi_head_attention import checks as ask
+from lab.lessons.multi_head_attention import what_if
 from lab.models.trace import Trace
 from lab.models.trace import trace as run
 from lab.toy.models import random_toy
@@ -102,29 +103,11 @@ def test_missing_share_completes_the_sum(traces: list[Trace]) -> None:
     assert asked > 20
 
 
-def test_vectors_that_point_apart_are_shorter_together(traces: list[Trace]) -> None:
-    asked = 0
-    for trace in traces:
-        added = head_sum(trace.layer(0))
-        for token in range(len(trace)):
-            question = ask.together(trace, added, token)
-            if question is not None:
-                asked += 1
-                total = float(np.linalg.norm(added.parts[:, token].sum(0)))
-                assert answer(question).text == "shorter"
-                assert f"{total:.3f} long" in answer(question).why
-    assert asked > 5
-
-
-def test_share_of_w_o_is_d_k_rows(traces: list[Trace]) -> None:
-    assert answer(ask.share_of_w_o(traces[0].model.config)).text == f"{WIDTH // HEADS * WIDTH}"
-
-
 def test_one_head_asks_only_what_it_can(traces: list[Trace]) -> None:
     trace = run(recut(random_toy(8, 8), 1), "c e b")
     added = head_sum(trace.layer(0))
     assert ask.whose_dimension(trace) is None
     assert ask.missing_share(trace, added, 0, 1) is None
-    assert ask.together(trace, added, 1) is None
-    assert ask.share_of_w_o(trace.model.config) is None
+    assert what_if.together(trace, added, 1) is None
+    assert what_if.why_several(trace.model.config) is None and what_if.after_w_o(trace.model.config, 0) is None
     assert answer(ask.parameters(trace.model.config, ask.other_cut(trace.model.config))).text == "4,224"

@@ -52,10 +52,38 @@ def apart(trace: Trace, layer: int) -> dict[tuple[int, int], float]:
 def test_the_pairs_named_are_the_closest_and_the_farthest(trace: Trace) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         pairs = apart(trace, 1)
-    found = re.findall(r"Heads (\d) and (\d)", meanings.side_by_side(trace, 1))
+    found = re.findall(r"Heads (\d) and (\d)", meanings.side_by_side(trace, 1, 0))
     close, far = (pairs[int(a) - 1, int(b) - 1] for a, b in found)
     assert close == pytest.approx(min(pairs.values()), abs=1e-6)
     assert far == pytest.approx(max(pairs.values()), abs=1e-6)
+
+
+def test_the_tokens_that_heads_look_at_most_are_counted(trace: Trace) -> None:
+    for layer, query in ((0, 1), (2, len(trace) - 1)):
+        said = meanings.side_by_side(trace, layer, query).partition(" Heads ")[0]
+        places = {int(row.argmax()) + 1 for row in maps_of(trace, layer)[:, query]}
+        named = [int(each) for each in re.findall(r"\((\d+)\)", said)]
+        assert named[0] == query + 1 and set(named[1:]) == places and len(named) == len(places) + 1
+        told = (
+            "all 8 heads look most at" if len(places) == 1 else f"8 heads look most at {len(places)} different tokens"
+        )
+        assert told in said
+
+
+def test_lengths_say_what_is_left_and_which_head_points_against_the_others(trace: Trace) -> None:
+    for layer, token in ((0, 1), (1, len(trace) - 1), (3, 0)):
+        at = trace.layer(layer)
+        rows = at.weights.w_o.unflatten(0, (len(at.context), -1))
+        parts = torch.einsum("hk,hkd->hd", at.context[:, token], rows).double()
+        said = meanings.lengths(trace, layer, token)
+        summed, whole = float(parts.norm(dim=-1).sum()), float(parts.sum(0).norm())
+        assert f"add up to {summed:.2f}" in said and f"length {whole:.2f}, {whole / summed:.0%} of that" in said
+        against = torch.cosine_similarity(parts, parts.sum(0) - parts, dim=-1)
+        if float(against.min()) >= 0:
+            assert "No head here points against" in said
+        else:
+            assert f"Head {int(against.argmin()) + 1} points most against" in said
+            assert ("though it is the longest" in said) == (against.argmin() == parts.norm(dim=-1).argmax())
 
 
 def test_two_heads_stand_among_the_pairs_of_their_layer(trace: Trace) -> None:
@@ -63,7 +91,7 @@ def test_two_heads_stand_among_the_pairs_of_their_layer(trace: Trace) -> None:
         pairs = apart(trace, 2)
     for (a, b), own in pairs.items():
         said = meanings.two(trace, 2, a, b)
-        assert f"{own:.2f} nats" in said
+        assert f"{own:.2f} nats" in said and f"{np.log(2):.2f}: no key in common" in said
         if found := re.search(r"(\d+) are more alike and (\d+) differ more", said):
             more, less = map(int, found.groups())
             assert more == sum(each < own - 1e-9 for each in pairs.values())
@@ -100,6 +128,8 @@ def test_a_head_off_changes_the_word_as_told(trace: Trace) -> None:
         else:
             assert ("less probable" in said) == (after < before)
             assert f"from {share(before)} to {share(after)}" in said
+        assert "set to 0" in said and "worth" not in said
+    assert "set to their mean" in meanings.one_off(trace, (0, 0), place, (word, "it"), to_mean=True)
     assert re.search(r"move by \d+% of their length", meanings.one_off(trace, (0, 0), None, None))
 
 
@@ -109,8 +139,9 @@ def test_every_family_and_a_single_token(family: Family, tiny_checkpoint: TinyCh
     for text in ("a", "The cat sat."):
         traced = lab.trace(model, text)
         for said in (
-            meanings.side_by_side(traced, 0), meanings.two(traced, 0, 0, 1), meanings.put_together(traced, 0, 0),
-            meanings.added(traced, 0, 0), meanings.one_off(traced, (0, 0), None, None),
+            meanings.side_by_side(traced, 0, 0), meanings.lengths(traced, 0, 0), meanings.two(traced, 0, 0, 1),
+            meanings.put_together(traced, 0, 0), meanings.added(traced, 0, 0),
+            meanings.one_off(traced, (0, 0), None, None),
         ):  # fmt: skip
             assert "nan" not in plain(said).replace("finance", "") and said.endswith(".")
 

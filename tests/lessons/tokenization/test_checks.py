@@ -89,10 +89,29 @@ def test_what_is_whole_and_what_is_cut_is_counted() -> None:
     said = meanings.whole_and_cut(read(bert(), TEXT))
     words = read(bert(), TEXT).words
     cut = [word for word in words if len(word.pieces) > 1]
-    assert f"Of the {len(words)} words and signs" in said and f", {len(words) - len(cut)} are in the vocab" in said
+    whole = f", {len(words) - len(cut)} are in the vocabulary as a whole."
+    assert f"Of the {len(words)} words and signs" in said and whole in said
     assert any(quoted(word.text) in said for word in cut) and "adds 2 tokens" in said
-    assert "The only word of your text is in the vocabulary as it stands" in meanings.whole_and_cut(read(bert(), "cat"))
+    assert "The only word of your text is in the vocabulary as a whole" in meanings.whole_and_cut(read(bert(), "cat"))
     assert "cannot build 1 word" in meanings.whole_and_cut(read(bert(), "cat ☃"))
+
+
+def test_a_word_that_is_looked_up_in_another_spelling_is_not_said_to_be_as_typed(gpt2: Tokenizer) -> None:
+    said = meanings.whole_and_cut(read(bert(), "She met Zoé."))
+    assert f"{quoted('She')} is looked up as {quoted('she')}, and 1 other word in another" in said
+    assert bert().normalizer.normalize_str("She met Zoé.") == "she met zoe."
+    for tokenizer, text in ((bert(), "she met him."), (gpt2, "She met Zoé.")):
+        assert "looked up" not in meanings.whole_and_cut(read(tokenizer, text))
+
+
+def test_the_word_offered_is_one_that_the_tokenizer_cuts(gpt2: Tokenizer) -> None:
+    for tokenizer in (bert(), gpt2):
+        offered = ask.cut_sentence(tokenizer)
+        assert offered is not None
+        word, sentence = offered
+        start = sentence.index(word)
+        of_word = [span for span in tokenizer.encode(sentence).offsets if start <= span[0] < start + len(word)]
+        assert len(of_word) > 1
 
 
 def test_the_first_piece_is_the_longest_start_in_the_vocabulary() -> None:

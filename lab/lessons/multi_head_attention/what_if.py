@@ -1,0 +1,191 @@
+"""Checks that ask why, what would happen if, and about another sentence: what can be done is really done.
+
+Layers, heads and places count from 0 here and from 1 in the sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from lab.analysis.heads.comparing import HeadSum, attention_parameters
+from lab.analysis.heads.parked import PARKED, parked_share
+from lab.analysis.heads.values import keep_others
+from lab.analysis.words.predictions import prediction_at, word_of
+from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.heads import Head, head_name, percent, resting_place
+from lab.course.kinds import which_holds
+from lab.course.words import named, quoted, share
+from lab.models.changed import changed
+from lab.models.config import ModelConfig
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+
+Run = Callable[[str], Trace]  # a text through the model that is asked
+
+# Nearer to a border than this share of it, nobody could see the side.
+_BLUR = 0.05
+_OTHER_TEXTS = ("The dog that the children chased barked at the postman.", "He opened the door with his key.")
+
+
+def _probability(trace: Trace, place: int, word: int, off: Iterable[Head] = ()) -> float:
+    """Of ``word``, an id, at ``place``, with these heads set to 0."""
+    run = changed(trace, Interventions(zero_heads=frozenset(off)))
+    return float(prediction_at(run, place, None).probabilities[word])
+
+
+def _best(trace: Trace, place: int) -> tuple[int, str]:
+    """The most probable word at ``place``: its id, and in quotation marks."""
+    best = prediction_at(trace, place, None).best(1)[0]
+    return best, quoted(word_of(trace.model.tokenizer, best))
+
+
+def one_left(trace: Trace, place: int, layer: int, head: int) -> Question | None:
+    """A layer with a single head: what becomes of the best word at ``place``?"""
+    heads = trace.model.config.heads
+    if heads < 2:
+        return None
+    best, word = _best(trace, place)
+    before = _probability(trace, place, best)
+    after = _probability(trace, place, best, ((layer, other) for other in range(heads) if other != head))
+    low, high = 2 / 3 * before, 1.5 * before
+    if any(_near(after, border) for border in (low, high)):
+        return None
+    why = (
+        f"Done here: it goes from {share(before)} to {share(after)}. All heads of the other layers still work, and so "
+        "do the feed-forward networks."
+    )
+    prompt = (
+        f"{_asked(trace, place)} the model gives {word} the probability {share(before)}. Leave layer {layer + 1} a "
+        f"single head, head {head + 1}: set the numbers of its other heads to 0. What happens to this probability?"
+    )
+    return which_holds("one-left", prompt, why, _sides(after, low, high))
+
+
+def both_off(trace: Trace, place: int, layer: int, head: int) -> Question | None:
+    """Two heads off together, beside each of them off alone; the first pair of the layer that decides it."""
+    best, word = _best(trace, place)
+    before, one = (_probability(trace, place, best, off) for off in ((), ((layer, head),)))
+    for other in range(trace.model.config.heads):
+        if other == head:
+            continue
+        two = _probability(trace, place, best, ((layer, other),))
+        both = _probability(trace, place, best, ((layer, head), (layer, other)))
+        if _near(one, two) or any(_near(both, border) for border in (one, two)):
+            continue
+        why = (
+            f"Done here: with both off it is {share(both)}. The heads write into the same vector, and later layers "
+            "read their sum. So what two heads change together can be more or less than what each changes alone."
+        )
+        prompt = (
+            f"{_asked(trace, place)} the model gives {word} the probability {share(before)}. Without "
+            f"{head_name((layer, head))} it is {share(one)}, without {head_name((layer, other))} {share(two)}. Switch both off. What is it then?"
+        )
+        return which_holds("both-off", prompt, why, _sides(both, *sorted((one, two))))
+    return None
+
+
+def _asked(trace: Trace, place: int) -> str:
+    """How a question begins about what the model says at ``place``."""
+    return f"After token {place + 1}," if trace.model.config.causal else f"Token {place + 1} is hidden. There"
+
+
+def _near(value: float, border: float) -> bool:
+    return abs(value - border) < _BLUR * border
+
+
+def _sides(value: float, low: float, high: float) -> dict[str, bool]:
+    """On which side of two probabilities a third one is."""
+    return {
+        f"Less than {share(low)}": value < low,
+        f"Between {share(low)} and {share(high)}": low < value < high,
+        f"More than {share(high)}": value > high,
+    }
+
+
+def elsewhere(trace: Trace, run: Run, layer: int, head: int) -> Question | None:
+    """How much does the head park in another sentence? ``run`` lets the same model read it."""
+    text = next(each for each in _OTHER_TEXTS if each != trace.text)
+    other = run(text)
+    if keep_others(trace) is None or keep_others(other) is None:
+        return None
+    here, there = (float(parked_share(each)[layer, head]) for each in (trace, other))
+    if any(_near(there, border) for border in (PARKED, 0.5)):
+        return None
+    why = f"There it is {percent(there)}; in your text it is {percent(here)}."
+    outcomes = {
+        f"More than {PARKED:.0%}": there > PARKED,
+        f"Between 50% and {PARKED:.0%}": 0.5 < there < PARKED,
+        "Less than 50%": there < 0.5,
+    }
+    name = head_name((layer, head))
+    prompt = (
+        f"In your text, the words give {percent(here)} of their attention in {name} to {resting_place(trace)}. Another "
+        f"sentence: {quoted(text)} How much do its words give to {resting_place(other)} in this head?"
+    )
+    return which_holds("elsewhere", prompt, why, outcomes)
+
+
+def why_several(config: ModelConfig) -> Question | None:
+    """Why several narrow heads, and not one wide head?"""
+    if config.heads < 2:
+        return None
+    count, width = config.heads, config.head_width
+    return shuffled(
+        "why-several",
+        f"A layer has {count} heads of {width} numbers each. Why not a single head of {config.width} numbers?",
+        [
+            Option("One head gives a token one set of shares; several heads give it several sets at once",
+                   f"Each head has a softmax of its own, so here a token has {count} sets of shares in a layer.",
+                   correct=True),
+            Option("Several heads have more parameters, so they can learn more",
+                   f"They have as many: {attention_parameters(config):,} in either cut. See “How many”."),
+            Option("One head can look at a part of the tokens only",
+                   "Any head may look at every token that the mask allows."),
+            Option("Each head takes care of its own part of the sentence",
+                   "Every head works on every token. What the heads bring to a token is added."),
+        ],
+    )  # fmt: skip
+
+
+def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
+    """Why is the sum of the parts shorter than the parts' lengths added up?"""
+    lengths = float(added.norms[:, token].sum())
+    length = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
+    if len(added.parts) < 2 or lengths <= 0 or length > (1 - MARGIN) * lengths:
+        return None
+    return shuffled(
+        "together",
+        f"What the heads add to {named(trace, token)} is, head by head, {lengths:.2f} long in all. The sum of these "
+        f"vectors is {length:.2f} long. Why is it shorter?",
+        [
+            Option("The vectors point in different directions, so they cancel in part",
+                   f"{length / lengths:.0%} of the length is left. Only vectors that all point the same way keep all "
+                   "of it.", correct=True),
+            Option("$W_O$ shortens what the heads bring", "These vectors have been through $W_O$ already."),
+            Option("Softmax lets the heads share a length of 1",
+                   "Softmax shares out the weights of a row inside a head. It ties no head to another."),
+        ],
+    )  # fmt: skip
+
+
+def after_w_o(config: ModelConfig, head: int) -> Question | None:
+    """Why is a head switched off before W_O, and not after it?"""
+    if config.heads < 2:
+        return None
+    width, first = config.head_width, head * config.head_width + 1
+    return shuffled(
+        "after-w-o",
+        f"To switch head {head + 1} off, its {width} numbers are set to 0 before $W_O$. What goes if you set the same "
+        f"{width} dimensions to 0 after $W_O$?",
+        [
+            Option("A part of what every head adds",
+                   f"$W_O$ lets each head write to all {config.width} dimensions. After it, each number is a sum over "
+                   "all heads.", correct=True),
+            Option(f"What head {head + 1} adds, as before",
+                   f"Dimensions {first} to {first + width - 1} belong to head {head + 1} only before $W_O$."),
+            Option("Nothing, because $W_O$ has no numbers there",
+                   f"$W_O$ is {config.width} × {config.width}: it writes to every dimension."),
+        ],
+    )  # fmt: skip

@@ -8,11 +8,13 @@ from lab.analysis.heads.comparing import head_sum
 from lab.course.checks import Question
 from lab.course.returning import Spot
 from lab.lessons.multi_head_attention import checks as ask
+from lab.lessons.multi_head_attention import what_if
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """What the heads add together, and what another number of heads would cost."""
+    """What the heads add together, why there are several, and what belongs to one of them."""
     config = spot.trace.model.config
-    yield ask.together(spot.trace, head_sum(spot.traced), spot.query)
-    yield ask.parameters(config, ask.other_cut(config))
+    yield what_if.after_w_o(config, spot.head)
+    yield what_if.together(spot.trace, head_sum(spot.traced), spot.query)
+    yield what_if.why_several(config)
     yield ask.whose_dimension(spot.trace)

@@ -80,7 +80,8 @@ def both_off(trace: Trace, place: int, layer: int, head: int) -> Question | None
         )
         prompt = (
             f"{_asked(trace, place)} the model gives {word} the probability {share(before)}. Without "
-            f"{head_name((layer, head))} it is {share(one)}, without {head_name((layer, other))} {share(two)}. Switch both off. What is it then?"
+            f"{head_name((layer, head))} it is {share(one)}, without {head_name((layer, other))} {share(two)}. Switch "
+            "both off. What is it then?"
         )
         return which_holds("both-off", prompt, why, _sides(both, *sorted((one, two))))
     return None

@@ -41,6 +41,6 @@ def _respelled(reading: Reading) -> str:
         return ""
     more = f", and {count(len(changed) - 1, 'other word')} in another spelling, too" if len(changed) > 1 else ""
     return (
-        f" Before the vocabulary is asked, spellings are made alike (see **Normalize**): {quoted(shown[0])} is looked up "
-        f"as {quoted(shown[1])}{more}."
+        f" Before the vocabulary is asked, spellings are made alike (see **Normalize**): {quoted(shown[0])} is looked "
+        f"up as {quoted(shown[1])}{more}."
     )

@@ -89,8 +89,9 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "most models add a bias. The better the two match, the larger the sum.",
         "Excited by": "What does a neuron respond to? Look at the tokens that excite it most, in many texts. A pattern "
         "there is a hint, not a proof.",
-        "In the blank": "A neuron that fires says nothing about what it is for. So take it away: set its activation to "
-        "0 at every token, run the rest of the model again, and see what becomes of the word in the blank.",
+        "In the blank": "A large activation says that a neuron responds, not what the model makes of it. So take the "
+        "neuron away: set its activation to 0 at every token, run the rest of the model again, and see what becomes of "
+        "the word in the blank.",
         "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
         "compared with what was there.",
         "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "

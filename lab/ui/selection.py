@@ -249,7 +249,9 @@ def shown() -> dict[str, str]:
 
     Streamlit names there what the learner chose, not what the lab chose; a copied URL has to name both.
     """
-    return {each.name: str(each.chosen()) for each in p.PARAMETERS if isinstance(each, Counted) and each.name in drawn()}
+    return {
+        each.name: str(each.chosen()) for each in p.PARAMETERS if isinstance(each, Counted) and each.name in drawn()
+    }
 
 
 def note(message: str) -> None:

@@ -39,7 +39,7 @@ def test_toy_mode_runs_every_step(weights: str) -> None:
         if step in ("Neurons", "Activation", "One neuron"):
             assert ("All activations of this layer are 0" in words(at)) == (weights == "Constructed")
         if step == "Writes":
-            assert "no head that predicts words" in words(at)
+            assert "no vocabulary head" in words(at)
         if step == "Check":
             assert len([radio for radio in at.radio if str(radio.key).startswith("_check.")]) >= 3
         if step == "Excited by":
@@ -60,7 +60,7 @@ def test_a_gpt2_runs_every_step_and_is_shown_as_pre_norm(offer: Offer) -> None:
 
 
 def test_a_model_without_a_vocabulary_head_says_so(offer: Offer) -> None:
-    assert "no head that predicts words" in words(open_step("Writes", model=offer("electra")))
+    assert "no vocabulary head" in words(open_step("Writes", model=offer("electra")))
 
 
 def test_a_long_text_is_drawn_in_part(offer: Offer) -> None:

@@ -238,7 +238,9 @@ def test_a_question_says_whether_its_numbers_count_special_tokens(left_out: bool
     if left_out:
         weights[:, :, special] = 0
         weights /= weights.sum(axis=-1, keepdims=True)
-    there, back = (float(weights[:, rows][..., keys].sum(axis=-1).mean()) for rows, keys in ((mine, other), (other, mine)))
+    there, back = (
+        float(weights[:, rows][..., keys].sum(axis=-1).mean()) for rows, keys in ((mine, other), (other, mine))
+    )
     asked = ask.other_direction(read(trace, split(trace), left_out), 0, 1)
     assert asked is not None and f"{there:.3f}" in asked.prompt and f"{back:.3f}" in asked.options[asked.answer].why
     said = ask.counting(asked, "\\[CLS\\] and \\[SEP\\]", left_out)

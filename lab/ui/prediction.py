@@ -65,12 +65,12 @@ def cannot_predict(model: LoadedModel) -> str | None:
     if FAMILIES[model.config.family].decoder is None:
         return (
             f"{name} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, not to "
-            "predict hidden ones, so it has no head for the vocabulary. Choose lab-bert in the sidebar."
+            "predict hidden ones, so it has no vocabulary head. Choose lab-bert in the sidebar."
         )
     if model.weights.vocabulary_head is None:
         return (
             f"{name} was saved without its vocabulary head, the part that turns a vector into a word. Choose lab-bert "
-            "in the sidebar, or a checkpoint that was saved with its head."
+            "in the sidebar, or a checkpoint that was saved with it."
         )
     if not model.config.causal and mask_of(model.tokenizer) is None:
         return f"The tokenizer of {name} has no token that hides another. Choose lab-bert in the sidebar."

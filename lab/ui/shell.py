@@ -82,7 +82,7 @@ def _run() -> None:
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
-    sidebar.show(_opened(page.title))
+    sidebar.show(_opened(page.title), text=bool(page.url_path))  # the first page has sentences of its own
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     try:

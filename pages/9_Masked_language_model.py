@@ -12,6 +12,7 @@ from lab.lessons.masked_language_model.next_sentence import show_next_sentence
 from lab.lessons.masked_language_model.quiz import show_checks
 from lab.lessons.masked_language_model.sampling import show_sampling
 from lab.lessons.masked_language_model.toy import OWN_STEPS, TOY_STEPS, toy_trace
+from lab.lessons.masked_language_model.tries import own_sentence
 from lab.lessons.self_attention import again as self_attention
 from lab.ui.page import open_lesson
 from lab.ui.parameters import TOY
@@ -55,5 +56,7 @@ else:
         {**ASKING, **BESIDE}[step](view)
         proven = view.trace
     page.next_step(names, more)
+    if step == names[-1] and not toy and not page.selection.teach:
+        own_sentence(names[0])
 page.finish()
 page.prove(proven)

@@ -92,3 +92,20 @@ EXAMPLES = (
 def example_of(text: str, pair: str) -> Example | None:
     """The example that these texts are, or None."""
     return next((each for each in EXAMPLES if (each.text, each.pair) == (text, pair)), None)
+
+
+# Texts and what follows each of them; in the other order, each second text would hang in the air.
+FOLLOWING = (
+    ("The children went to the park.", "They played there until it was dark."),
+    ("He put the kettle on the stove.", "When the water boiled, he made tea."),
+    ("The ship left the harbour at night.", "By morning it was far out at sea."),
+    ("She planted the seeds in spring.", "By summer the garden was full of flowers."),
+    ("The king fell ill.", "A week later he died."),
+    ("He lost his key.", "So he had to climb in through the window."),
+    ("The teacher asked a question.", "Nobody in the class knew the answer."),
+    ("It rained all night.", "In the morning the streets were wet."),
+    ("The thief ran into the street.", "Two policemen followed him."),
+    ("She opened the letter.", "It was from her sister in Paris."),
+    ("The train was late.", "So they waited on the platform for an hour."),
+    ("He asked the farmer for work.", "The farmer sent him to the barn."),
+)

@@ -93,8 +93,9 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "most models add a bias. The better the two match, the larger the sum.",
         "Excited by": "What does a neuron respond to? Look at the tokens that excite it most, in many texts. A pattern "
         "there is a hint, not a proof.",
-        "In the blank": "A neuron that fires says nothing about what it is for. So take it away: set its activation to "
-        "0 at every token, run the rest of the model again, and see what becomes of the word in the blank.",
+        "In the blank": "A large activation says that a neuron responds, not what the model makes of it. So take the "
+        "neuron away: set its activation to 0 at every token, run the rest of the model again, and see what becomes of "
+        "the word in the blank.",
         "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
         "compared with what was there.",
         "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "
@@ -110,8 +111,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "How far two logits are apart decides how many times as probable one word is as the other.",
         "Without the mask": "Does it matter that the word is hidden? Leave it in plain sight, and ask about the same "
         "place again.",
-        "Logit lens": "When does the word appear? The **logit lens** stops after each layer. The head, made for the "
-        "last layer, reads the vector as if it were the last, and names a word.",
+        "Logit lens": "When does the word appear? The **logit lens** stops after each layer. The "
+        "**vocabulary head**, made for the last layer, reads the vector as if it were the last, and names a word.",
         "Every place": "What would the model say at every place, with nothing hidden? One table: the five likeliest "
         "words for each token.",
         "Sampling": "The model gives probabilities. To write on, one token has to be drawn. **Top-k** and **top-p** "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
@@ -11,7 +12,8 @@ from lab.analysis.words.masking import mask_of, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, candidates, prediction_at
 from lab.charts.base.colour import CHOSEN
 from lab.charts.tokens.word_bars import WordBar, word_bars
-from lab.course.blanks import BLANK, BLANKS, Blank
+from lab.course.blanks import BLANK, Blank
+from lab.course.telling import telling
 from lab.course.words import escaped
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
@@ -72,18 +74,9 @@ def asked(model: LoadedModel, text: str) -> Asked | None:
     return Asked(trace, masks[0]) if masks else None
 
 
-def telling(model: LoadedModel) -> Blank:
-    """The first of the sentences that this model answers in two ways, before and after the change; else the first."""
-    for blank in BLANKS:
-        both = [asked(model, text) for text in (blank.text, blank.changed)]
-        if len({each.best(1)[0].token_id for each in both if each is not None}) == len(both):
-            return blank
-    return BLANKS[0]
-
-
 def show(model: LoadedModel) -> Asked | None:
     """The whole experiment; returns what is on screen, None where the model cannot read the sentence."""
-    blank = telling(model)
+    blank = telling(partial(runs.run, model.id, pair="", changes=Interventions()), model)
     changed = bool(st.session_state.get(_CHANGED))
     now = asked(model, blank.changed if changed else blank.text)
     if now is None:

@@ -24,17 +24,19 @@ def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
     """What ``first`` finds in ``trace``; it is chosen while the learner has chosen neither layer nor head.
 
     What the lab chose gives way in another model, and on a page that looks for another kind of head. It stays when the
-    sentence becomes another, so that the learner sees what the same head does with it.
+    sentence becomes another, so that the learner sees what the same head does with it. A link that names what ``first``
+    finds names no choice: its address was copied before anybody chose, or the page was loaded again.
     """
     found = first(trace)
     of = twin_of(trace.model.id)
     asked = (trace.model.id if of is None else of[0], first)
     shown = tuple(st.session_state.get(each.name) for each in (LAYER, HEAD))
     asked_before, ours = st.session_state.get(_BEGUN, (None, (None, None)))
-    if shown == ours and asked != asked_before:
-        LAYER.set(found[0] + 1)
-        HEAD.set(found[1] + 1)
-        st.session_state[_BEGUN] = (asked, (found[0] + 1, found[1] + 1))
+    begins = (found[0] + 1, found[1] + 1)
+    if asked != asked_before and (shown == ours or (asked_before is None and shown == begins)):
+        LAYER.set(begins[0])
+        HEAD.set(begins[1])
+        st.session_state[_BEGUN] = (asked, begins)
     return found
 
 

@@ -25,7 +25,7 @@ class Counted(Parameter[int]):
     """The number, from 1, of one of the parts that a model or a text has: a layer, a head, a sentence.
 
     How many there are is known when the page has run the model: :func:`lab.ui.selection.fit` looks then. Which one is
-    looked at before anybody chose may depend on that, too: so a link names it even where it is the default.
+    looked at before anybody chose depends on the run, too: so the URL and every link name the one on screen.
     """
 
     def meant(self, raw: str) -> int | None:
@@ -36,12 +36,11 @@ class Counted(Parameter[int]):
 
     def choose(self, label: str, offered: Sequence[int], first: int) -> int:
         """Draw the list of the numbers ``offered``; ``first`` is the one before anybody chose."""
-        self._forget_unless(offered)
-        if self.name in st.session_state and self.chosen() != first:
-            # ``first`` may be another one than when it was chosen; set again, it is named in the URL.
-            self.set(self.chosen())
-        chosen = st.selectbox(label, offered, offered.index(first), **self._bound())
-        return chosen if chosen in offered else first
+        if st.session_state.get(self.name) not in offered:
+            self.set(first)
+        # Without a default: Streamlit leaves a default out of the URL.
+        chosen = st.selectbox(label, offered, None, required=True, **self._bound())
+        return first if chosen is None else chosen
 
 
 @dataclass(frozen=True)

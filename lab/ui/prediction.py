@@ -70,7 +70,7 @@ def cannot_predict(model: LoadedModel) -> str | None:
     if model.weights.vocabulary_head is None:
         return (
             f"{name} was saved without its vocabulary head, the part that turns a vector into a word. Choose lab-bert "
-            "in the sidebar, or a checkpoint that was saved with its vocabulary head."
+            "in the sidebar, or a checkpoint that was saved with it."
         )
     if not model.config.causal and mask_of(model.tokenizer) is None:
         return f"The tokenizer of {name} has no token that hides another. Choose lab-bert in the sidebar."

@@ -244,6 +244,16 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
                 parameter.set(wanted)
 
 
+def shown() -> dict[str, str]:
+    """The parts of the run that the page shows by number (layer, head, sentence), for its URL.
+
+    Streamlit names there what the learner chose, not what the lab chose; a copied URL has to name both.
+    """
+    return {
+        each.name: str(each.chosen()) for each in p.PARAMETERS if isinstance(each, Counted) and each.name in drawn()
+    }
+
+
 def note(message: str) -> None:
     """Tell the learner, once, that something asked for was changed."""
     st.session_state.setdefault(_NOTES, []).append(message)

@@ -23,7 +23,7 @@ _AT = "_page"
 _STYLE = (
     """<style>
 .katex-display { padding-inline: 3px; }
-.st-key-turning { position: absolute; }
+.st-key-turning, .st-key-address { position: absolute; }
 .stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
 .st-key-strip { min-height: 46px; }
 .st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
@@ -83,8 +83,8 @@ def _run() -> None:
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
-    sidebar.show(_opened(page.title))
-    _turning()(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
+    sidebar.show(_opened(page.title), text=bool(page.url_path))  # the first page has sentences of its own
+    _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     try:
         page.run()
@@ -92,13 +92,14 @@ def _run() -> None:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
         selection.keep_in_url()
+        _script("address")(data={"shown": selection.shown()}, key="address")
         strip.leave()
 
 
 @cache
-def _turning() -> ComponentRenderer:
+def _script(name: str) -> ComponentRenderer:
     """What only the browser can do; see the script."""
-    return st.components.v2.component("lab.turning", js=Path(__file__).with_name("turning.js").read_text("utf-8"))
+    return st.components.v2.component(f"lab.{name}", js=Path(__file__).with_name(f"{name}.js").read_text("utf-8"))
 
 
 def _navigation() -> StreamlitPage:

@@ -28,17 +28,20 @@ def controls() -> DeltaGenerator:
     return place if isinstance(place, DeltaGenerator) else st.sidebar
 
 
-def show(opened: Lesson | Bench | None) -> None:
-    """The whole sidebar: what is read, by which model, and a place for the page's own controls."""
+def show(opened: Lesson | Bench | None, *, text: bool) -> None:
+    """The whole sidebar: what is read, by which model, and a place for the page's own controls.
+
+    ``text`` says whether the page reads the learner's sentence.
+    """
     with st.sidebar:
         st.session_state[_CONTROLS] = st.container()
         with controls():
-            shared_input(opened)
+            shared_input(opened, text=text)
         teaching.show()
 
 
-def shared_input(opened: Lesson | Bench | None) -> None:
-    """Sentence, second sentence, examples, model: the same on every page.
+def shared_input(opened: Lesson | Bench | None, *, text: bool) -> None:
+    """Sentence, second sentence, examples, where a page reads them, and the model: the same on every page.
 
     ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
     """
@@ -49,6 +52,20 @@ def shared_input(opened: Lesson | Bench | None) -> None:
             toy_weights(trains=isinstance(opened, Lesson))
             numbers()
         return
+    if text:
+        _texts(opened)
+    parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
+    if opened is not None and opened.weights:
+        weights = parameters.TRAINING.choose(
+            "Weights",
+            help="Random: the same architecture before its first training step. What you still see was not learned.",
+        )
+        if weights == parameters.RANDOM:
+            parameters.TWIN_SEED.choose("Seed")
+
+
+def _texts(opened: Lesson | Bench | None) -> None:
+    """Sentence, second sentence, examples."""
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
     parameters.TEXT.area("Your sentence", 96, _begin(opened), help=run_it)
     parameters.PAIR.line(
@@ -65,14 +82,6 @@ def shared_input(opened: Lesson | Bench | None) -> None:
     )
     if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
         st.caption(example.why)
-    parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
-    if opened is not None and opened.weights:
-        weights = parameters.TRAINING.choose(
-            "Weights",
-            help="Random: the same architecture before its first training step. What you still see was not learned.",
-        )
-        if weights == parameters.RANDOM:
-            parameters.TWIN_SEED.choose("Seed")
 
 
 def _begin(opened: Lesson | Bench | None) -> str:

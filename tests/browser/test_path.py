@@ -99,6 +99,30 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
         at_page(page, title, step)
 
 
+def test_a_copied_address_names_the_head_on_screen_and_back_leaves_at_once(lab: Lab, page: Page) -> None:
+    """Nobody has chosen one yet; another visitor opens the address with another sentence."""
+    page.goto(lab.url + "/Models")
+    wait_idle(page)
+    before = page.evaluate("history.length")
+    page.goto(lab.url + "/Self-attention")
+    wait_idle(page)
+    expect(page).to_have_url(re.compile(r"layer=\d+&head=\d+"))
+    shown = [chosen(page, label) for label in ("Layer", "Head")]
+    assert re.findall(r"(?:layer|head)=(\d+)", page.url) == shown
+    assert page.evaluate("history.length") == before + 1
+    page.goto(page.url + "&text=The+old+man+the+boat.")
+    wait_idle(page)
+    assert [chosen(page, label) for label in ("Layer", "Head")] == shown
+    page.go_back()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
+
+
+def chosen(page: Page, label: str) -> str:
+    """What a list of the sidebar shows."""
+    return page.get_by_test_id("stSidebar").get_by_role("combobox", name=label).input_value()
+
+
 def at_page(page: Page, title: str, step: str | None = None) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
     expect(page.get_by_role("textbox", name="Your sentence")).to_have_value("Birds fly south.")

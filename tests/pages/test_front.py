@@ -17,7 +17,8 @@ from lab.analysis.words.masking import mask_of
 from lab.course.blanks import BLANK, BLANKS
 from lab.course.lessons import LESSONS, number
 from lab.course.progress import Progress
-from lab.front.experiment import Asked, asked, pieces_of, telling
+from lab.course.telling import telling
+from lab.front.experiment import Asked, asked, pieces_of
 from lab.models import hub
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
@@ -95,7 +96,7 @@ def test_one_word_changes_the_answer() -> None:
 
 def test_the_model_answers_its_sentence_in_two_ways() -> None:
     model = load_model("lab-bert")
-    blank = telling(model)
+    blank = telling(lambda text: lab.trace(model, text), model)
     best = [found.best(1)[0].word for text in (blank.text, blank.changed) if (found := asked(model, text)) is not None]
     assert len(set(best)) == 2
 

@@ -16,8 +16,8 @@ from torch import Tensor
 import lab
 from lab.analysis.words import likelihood
 from lab.analysis.words.predictions import word_of
+from lab.course.examples import FOLLOWING
 from lab.course.words import quoted
-from lab.lessons.masked_language_model.next_sentence import FOLLOWING
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.ui import runs
@@ -197,7 +197,7 @@ def test_both_orders_of_a_pair_are_their_probabilities() -> None:
 
 def test_without_a_pair_the_step_opens_on_an_example_that_is_called_so() -> None:
     model = lab.load_model("lab-bert")
-    read = lab.trace(model, *FOLLOWING)
+    read = lab.trace(model, *FOLLOWING[0])
     scored = theirs(model, list(read.token_ids), token_type_ids=torch.tensor([read.segment_ids]))
     expected = scored.seq_relationship_logits[0].double().softmax(0)[0].item()
     at = open_step("Next sentence")

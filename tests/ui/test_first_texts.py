@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -58,6 +61,18 @@ def test_an_example_that_was_picked_is_a_choice_even_where_it_is_what_a_page_beg
     assert "**An example**, because you have not typed" not in words(go_to(at, "15_Compare.py"))
 
 
+def test_the_first_page_asks_for_a_model_and_not_for_a_sentence_that_it_does_not_read() -> None:
+    """The sentence that was typed elsewhere is kept all the same."""
+    at = visit(ATTENTION)
+    at.text_area(key="text").set_value(OWN).run()
+    go_to(at, "0_Course.py")
+    assert not at.sidebar.text_area and not at.sidebar.text_input
+    assert [each.label for each in at.sidebar.selectbox] == ["Model"]
+    assert text(go_to(at, BLANK)) == OWN
+    again = go_to(visit(SENTENCES), "0_Course.py")
+    assert text(go_to(again, ATTENTION)) == DEFAULT_TEXT
+
+
 @pytest.mark.parametrize("link", [{"text": OWN}, {"pair": OWN}])
 def test_a_text_in_a_link_is_a_choice(link: dict[str, str]) -> None:
     at = visit(ATTENTION, **link)
@@ -72,11 +87,33 @@ def test_a_head_is_shown_that_shows_the_point_of_the_page(model: str) -> None:
     found = next(each for each in shipped(loaded) or () if ":" in each.job.id).heads[0]
     at = visit(ATTENTION, model=model)
     assert place(at) == soft
-    assert not {"layer", "head"} & set(at.query_params)
     assert place(go_to(at, JOBS)) == (found.layer + 1, found.head + 1)
     for page in (HEADS, "11_Model_view.py", "12_Neuron_view.py", "14_Tensors.py"):
         assert place(go_to(at, page)) == soft
     assert go_to(at, "10_Head_view.py").selectbox(key="layer").value == soft[0]
+
+
+def in_address(at: AppTest) -> dict[str, str]:
+    """The layer and the head that the address of the page names in the browser."""
+    (sent,) = [each for each in at.get("bidi_component") if each.key == "address"]
+    named = {name: at.query_params[name] for name in ("layer", "head") if name in at.query_params}
+    return json.loads(sent.proto.json)["shown"] | {name: np.ravel(value)[0] for name, value in named.items()}
+
+
+@pytest.mark.parametrize("page", [ATTENTION, HEADS, JOBS])
+def test_a_copied_address_shows_the_head_that_was_on_screen_whatever_its_sentence_becomes(page: str) -> None:
+    """The lab would begin with another head in another sentence: the address says which one was meant."""
+    at, other = visit(page), "The old man the boat."
+    assert in_address(at) == dict(zip(("layer", "head"), map(str, place(at)), strict=True))
+    assert place(visit(page, text=other, **in_address(at))) == place(at)
+
+
+def test_a_head_that_the_lab_chose_is_its_own_in_a_copied_address_too() -> None:
+    """Whoever opens it sees what its sender would: the next page begins with the head that shows its point."""
+    at = visit(ATTENTION)
+    again = visit(ATTENTION, **in_address(at))
+    assert place(again) == place(at)
+    assert place(go_to(again, JOBS)) == place(go_to(at, JOBS)) != place(visit(ATTENTION))
 
 
 def test_a_head_that_was_chosen_goes_everywhere() -> None:
@@ -93,7 +130,7 @@ def test_a_head_stays_with_another_sentence_and_gives_way_in_another_model() -> 
     at.text_area(key="text").set_value(other).run()
     begins = tuple(number + 1 for number in first_head(lab.trace(lab.load_model("lab-bert"), other)))
     assert place(at) == before != begins
-    assert (at.query_params["layer"], at.query_params["head"]) == tuple(map(str, before))  # a link shows the same
+    assert in_address(at) == dict(zip(("layer", "head"), map(str, before), strict=True))  # a link shows the same
     at.selectbox(key="model").set_value("lab-gpt2").run()
     assert place(at) == tuple(n + 1 for n in first_head(lab.trace(lab.load_model("lab-gpt2"), other)))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TOP = 12
 # A neuron is called selective where it is above 0 at no more of the tokens than this, and at least half of its
 # strongest tokens are the same one. Both are ours.
-_SELDOM = 0.2
+SELDOM = 0.2
 _MOST = TOP // 2
 _TEXTS_AT_ONCE = 16
 
@@ -150,12 +150,16 @@ class NeuronSurvey:
         ids = self._ids[where]
         repeats = torch.stack([(ids == row).sum(0) * spelt for row, spelt in zip(ids, self._spelt[where], strict=True)])
         best, share = repeats.amax(0), self._positive[layer] / max(self.tokens, 1)
-        fits = (values[-1] > 0) & (share <= _SELDOM) & (best >= _MOST)
+        fits = (values[-1] > 0) & (share <= SELDOM) & (best >= _MOST)
         return int(torch.where(fits, best - share, -1.0).argmax()) if fits.any() else None
 
     def share_positive(self, layer: int, neuron: int) -> float:
         """At which share of the tokens read so far the activation is above 0; 0 before any is read."""
         return float(self._positive[layer, neuron]) / max(self.tokens, 1)
+
+    def base_rate(self, layer: int) -> float:
+        """The mean of :meth:`share_positive` over the neurons of a layer."""
+        return float(self._positive[layer].mean()) / max(self.tokens, 1)
 
 
 @once

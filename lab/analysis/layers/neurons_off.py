@@ -102,3 +102,15 @@ def words_without(trace: Trace, place: int, layer: int, neuron: int, k: int) -> 
         WordChange(word_of(trace.model.tokenizer, i), float(prediction.probabilities[i]), float(after[i]))
         for i in prediction.best(k)
     )
+
+
+@once
+def aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> Array:
+    """(k,), what a neuron adds at ``place`` (activation times row of W_2) · output embedding of the likeliest words.
+
+    The words are those of :func:`words_without`, in its order. The layers above and all LayerNorms are left out.
+    """
+    of, words = trace.layer(layer), list(prediction_at(trace, place, None).best(k))
+    added = of.ffn_activation[place, neuron] * of.weights.w_2[neuron]
+    products: Array = (trace.model.vocabulary_head.decoder[words] @ added).double().numpy()
+    return products

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lab.analysis.words.predictions import follows
 from lab.models.memo import once
 from lab.models.trace import Trace, trace
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,24 @@ def next_sentence(run: Trace) -> NextSentence | None:
         raise ValueError("next_sentence compares plain runs; this one carries interventions.")
     other = trace(run.model, run.pair, run.text)
     return NextSentence(follows(run), follows(other), _pair(run), _pair(other))
+
+
+@dataclass(frozen=True)
+class PairsTried:
+    """P(second follows first) of some pairs: as they are, swapped, and with the second text of the next pair."""
+
+    follows: tuple[float, ...]
+    swapped: tuple[float, ...]
+    mixed: tuple[float, ...]
+
+
+@once
+def try_pairs(model: LoadedModel, pairs: tuple[tuple[str, str], ...]) -> PairsTried:
+    """Each of ``pairs`` through ``model`` in the three ways. For a model with a next-sentence head."""
+    seconds = [second for _, second in pairs]
+    others = zip((first for first, _ in pairs), [*seconds[1:], seconds[0]], strict=True)
+    swapped = ((second, first) for first, second in pairs)
+    return PairsTried(*(tuple(follows(trace(model, *each)) for each in way) for way in (pairs, swapped, others)))
 
 
 def _pair(run: Trace) -> tuple[float, float]:

@@ -40,6 +40,7 @@ def show_blank(view: FeedForwardView) -> Trace | None:
     draw(partial(figures.words, trace, place, layer, neuron), "words-without")
     draw(partial(figures.changes, trace, place, layer, neuron), "neurons-off")
     meaning(meanings.neuron_in_blank(trace, place, layer, neuron))
+    st.markdown(meanings.words_aimed_at(trace, place, layer, neuron, figures.WORDS))
     _table(view, found, neuron)
     _offer(found, neuron)
     code(ablate_each_neuron)

@@ -9,7 +9,7 @@ from lab.charts.marks.bars import bars
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 
-_NEURONS, _WORDS = 10, 5
+_NEURONS, WORDS = 10, 5
 
 
 def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
@@ -29,7 +29,7 @@ def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
 
 def words(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
     """The most probable words, each with the neuron and without it."""
-    found = analysis.words_without(traced, place, layer, neuron, _WORDS)
+    found = analysis.words_without(traced, place, layer, neuron, WORDS)
     names = [name for each in found for name in (each.word, "without it")]
     values = [value for each in found for value in (each.before, each.after)]
     title = f"The word in the blank, with neuron {neuron + 1:,} of layer {layer + 1} and without it"

@@ -34,11 +34,17 @@ def feed_forward_parameters(config: ModelConfig) -> tuple[int, int]:
 def parameter_share(config: ModelConfig) -> Question:
     """Which sublayer holds more parameters?"""
     ffn, attention = feed_forward_parameters(config)
+    d, d_ff = config.width, config.ffn_width
     why = f"Feed-forward: {ffn:,}. Attention: {attention:,}."
     ratio = ffn / attention
     names = ("Attention holds more", "Both hold about as many", "The feed-forward network holds more")
     outcomes = dict(zip(names, (ratio < 0.9, 0.9 <= ratio <= 1.1, ratio > 1.1), strict=True))
-    return which_holds("parameter-share", "Which half of a layer holds more of its parameters?", why, outcomes)
+    prompt = (
+        f"Attention has four matrices of {d:,} × {d:,}: for queries, keys, values and the output. "
+        f"The feed-forward network has {'three' if config.gated else 'two'}, each of "
+        f"{d:,} × {d_ff:,}, one of them turned. Which half of a layer holds more of its parameters?"
+    )
+    return which_holds("parameter-share", prompt, why, outcomes)
 
 
 def hidden_numbers(n: int, config: ModelConfig) -> Question | None:
@@ -59,7 +65,10 @@ def hidden_numbers(n: int, config: ModelConfig) -> Question | None:
 
 def below_zero(share: float, name: str, d_ff: int) -> Question | None:
     """How many of a token's neurons get a negative number before the activation?"""
-    prompt = f"How many of the neurons get a number below 0 from {name}, before the activation?"
+    prompt = (
+        f"Each neuron first makes a weighted sum of the numbers of a token, then applies a function to it. At {name}, "
+        "how many of the neurons have a sum below 0?"
+    )
     return _banded("below-zero", prompt, share, f"{share:.1%} of the {d_ff:,} hidden values of {name} are below 0.")
 
 
@@ -202,7 +211,7 @@ def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int)
         steps.product * share: "The bias was left out of the sum.",
         share: "This is only the factor: the sum is multiplied by it.",
         -steps.output: "The sign was lost.",
-        0.0: "GELU is not a switch: only ReLU gives exactly 0, and only below 0.",
+        0.0: f"{name} gives exactly 0 only where the sum is 0.",
     }
     if steps.activation == "relu":
         wrong = {steps.product: "The bias was left out.", -z: "The sign was lost.", 0.0: "ReLU gives 0 only below 0."}
@@ -214,7 +223,11 @@ def neuron_activation(trace: Trace, steps: NeuronSteps, token: int, neuron: int)
     summed = "their sum" if steps.biased else "it"
     prompt = (
         f"At {named(trace, token)}, x · w of neuron {neuron + 1} is {steps.product:z.3f}{bias}. "
-        + ("" if steps.activation == "relu" else f"{name} multiplies {summed} by {share:.4f}. ")
+        + (
+            f"Its function keeps {summed} above 0, and gives 0 below. "
+            if steps.activation == "relu"
+            else f"Its function, {name}, multiplies {summed} by {share:.4f}. "
+        )
         + (f"Its gate is {steps.gate:z.3f}. " if steps.gate is not None else "")
         + "What is its activation?"
     )
@@ -269,5 +282,9 @@ def shapes(config: ModelConfig) -> Question | None:
     options = {f"{count * d * d_ff:,}": Option(f"{count * d * d_ff:,}", right, correct=True)}
     for factors, why in sizes:
         options.setdefault(f"{prod(factors):,}", Option(f"{prod(factors):,}", why))
-    prompt = f"The network goes from {d:,} to {d_ff:,} and back. How many weights are in {names} together?"
+    wide = "W₁ and W_gate each make" if config.gated else "Its matrix W₁ makes"
+    prompt = (
+        f"{wide} {d_ff:,} numbers of a token’s {d:,}, and W₂ makes {d:,} of the {d_ff:,} again. How many weights "
+        f"are in {names} together?"
+    )
     return shuffled("shapes", prompt, list(options.values())) if len(options) >= 3 else None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, nearly_silent
-from lab.analysis.layers.neurons_off import best_word, neuron_off, neurons_off
+from lab.analysis.layers.neurons_off import WordChange, aimed_at, best_word, neuron_off, neurons_off, words_without
 from lab.analysis.layers.sublayers import sublayer_changes
 from lab.course.words import quoted, share, signed
 from lab.models.encoding import word_of
@@ -14,12 +16,16 @@ from lab.models.trace import Trace
 
 # A sublayer adds much to a token when Δ is that many times as long as x.
 MUCH = 10.0
+# A cosine this near to 0 is nearly a right angle, this near to 1 nearly the same direction.
+_RIGHT_ANGLE = 0.2
 # Of a neuron's strongest tokens so many are the same token, or it has none in common.
 _HALF = 0.5
 # A neuron that is above 0 at more of all tokens than that answers to much of the text.
 _OFTEN = 0.4
 # A probability that changes by less has not changed; by that much or more, the neuron matters.
 _UNCHANGED, _MATTERS = 0.0005, 0.01
+# A difference that two decimals show; and what a probability of 0 counts as in a ratio.
+SEEN, _LEAST = 0.01, 1e-30
 
 
 def beside_untrained(name: str, trained: Array, untrained: Array | None) -> str:
@@ -37,8 +43,11 @@ def beside_untrained(name: str, trained: Array, untrained: Array | None) -> str:
     )
 
 
-def much_added(trained: Array, untrained: Array | None) -> str | None:
-    """Which layers add far more than there was, where training made it so; None where no layer does."""
+def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | None:
+    """Which layers add far more than there was, where training made it so; None where no layer does.
+
+    ``cosine`` is that of x and x + Δ, (L,), see :class:`SublayerChanges`.
+    """
     before = np.zeros(len(trained)) if untrained is None else untrained
     layers = [int(i) for i in np.flatnonzero((trained > MUCH) & (before < MUCH))]
     if not layers:
@@ -50,9 +59,22 @@ def much_added(trained: Array, untrained: Array | None) -> str | None:
     )
     return (
         f"**This is odd.** {layers_named(layers)} add{'s' if len(layers) == 1 else ''} more than {MUCH:.0f} times the "
-        f"length of what was there, so little is left of what the token was before. {learned}This "
+        f"length of what was there, so x + Δ points nearly where Δ points. {_turned(cosine[layers])} {learned}This "
         "model does it; other residual streams need not."
     )
+
+
+def _turned(cosine: Array) -> str:
+    """How far the vector is turned where much is added to it."""
+    low, high = (signed(float(value)) for value in (cosine.min(), cosine.max()))
+    told = (
+        f"The cosine of x and x + Δ is {low} there" if low == high else f"The cosine of x and x + Δ is {low} to {high}"
+    )
+    if np.abs(cosine).max() < _RIGHT_ANGLE:
+        return f"{told}: the old direction is nearly gone."
+    if cosine.min() > 1 - _RIGHT_ANGLE:
+        return f"{told}: the direction hardly changes, as Δ points where x did."
+    return f"{told}, where 1 is the old direction and 0 a right angle to it."
 
 
 def silent_for_words(shares: Array) -> str | None:
@@ -68,9 +90,12 @@ def silent_for_words(shares: Array) -> str | None:
     )
 
 
-def about_its_tokens(neuron: int, share: float, found: Commonest, token: str) -> str:
-    """What a neuron's strongest tokens allow to be said; ``share`` is at how many of all tokens it is above 0."""
-    often = f"above 0 at {share:.1%} of all tokens"
+def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, token: str) -> str:
+    """What a neuron's strongest tokens allow to be said; ``share`` is at how many of all tokens it is above 0.
+
+    ``base`` is the same for the neurons of its layer, the mean over all of them.
+    """
+    often = f"above 0 at {share:.1%} of all tokens (the mean over the layer’s neurons is {base:.1%})"
     if found.repeats >= _HALF * found.strongest:
         beyond = (
             "So it is above 0 hardly anywhere else: this token is the pattern."
@@ -79,8 +104,8 @@ def about_its_tokens(neuron: int, share: float, found: Commonest, token: str) ->
             "answers to."
         )
         return (
-            f"{found.repeats} of these {found.strongest} tokens are {token}. Neuron {neuron + 1:,} is {often}, and "
-            f"{token} is {found.share:.1%} of them. {beyond}"
+            f"{found.repeats} of these {found.strongest} tokens are {token}, which is {found.share:.1%} of all tokens. "
+            f"Neuron {neuron + 1:,} is {often}. {beyond}"
         )
     if share > _OFTEN:
         return (
@@ -136,18 +161,50 @@ def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
     word = quoted(word_of(trace.model.tokenizer, best_word(trace, place)))
     if abs(found.change) < _UNCHANGED:
         told = f"the probability of {word} stays at {_probability(found.before)}"
-        so = "Here the neuron hardly matters for this word."
+        so = f"In this sentence, the neuron hardly matters for {word}."
     else:
-        verb, side = ("falls", "for") if found.change < 0 else ("rises", "against")
+        verb = "falls" if found.change < 0 else "rises"
         digits = 2 if abs(found.change) >= _MATTERS else 4
         told = f"the probability of {word} {verb} from {found.before:.{digits}f} to {found.after:.{digits}f}"
-        so = f"So here the neuron works {side} this word."
+        so = f"So in this sentence, the neuron makes {word} {'more' if found.change < 0 else 'less'} probable."
     moved = sum(abs(each.change) >= _MATTERS for each in every)
     many = {0: "none changes", 1: "one changes"}.get(moved, f"{moved} change")
     return (
         f"Without neuron {neuron + 1:,} of layer {layer + 1}, {told}. {so} Of the {len(every)} neurons that add most "
         f"at this place, {many} it by {_MATTERS} or more."
     )
+
+
+def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> str:
+    """Why a neuron moves words differently: to which of the ``k`` likeliest its vector points, and what comes of it."""
+    words, aims = words_without(trace, place, layer, neuron, k), aimed_at(trace, place, layer, neuron, k)
+    most, least = int(aims.argmax()), int(aims.argmin())
+    first, second = (quoted(words[each].word) for each in (most, least))
+    told = (
+        "Why does it move some words more than others? The neuron adds one vector at this place: its row of W₂, times "
+        f"its activation. Compare this vector with the {len(words)} words (a dot product each)."
+    )
+    if aims[most] - aims[least] < SEEN:
+        return f"{told} It points at none of them more than at another."
+    before, after = (math.log(_odds(words[most], words[least], off)) for off in (False, True))
+    points = f"It points most at {first}, {signed(float(aims[most]))}; least at {second}, {signed(float(aims[least]))}."
+    with_it, without = (f"{_times(math.exp(each))} as probable as {second}" for each in (before, after))
+    ratio = f"with the neuron {first} is {with_it}, without it {without}"
+    if abs(after - before) < SEEN:
+        return f"{told} {points} Yet little comes of it: {ratio}."
+    if after < before:
+        return f"{told} {points} That is what you see: {ratio}."
+    why = "Other tokens and what comes after this layer count, too."
+    return f"{told} {points} Yet it comes out the other way: {ratio}. {why}"
+
+
+def _odds(word: WordChange, other: WordChange, off: bool) -> float:
+    values = [each.after if off else each.before for each in (word, other)]
+    return max(values[0], _LEAST) / max(values[1], _LEAST)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f} times" if ratio >= 100 else f"{ratio:.2f} times" if ratio >= SEEN else f"{ratio:.1e} times"
 
 
 def _probability(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.excitation import Excited, NeuronSurvey, neuron_survey
+from lab.analysis.layers.excitation import SELDOM, Excited, NeuronSurvey, neuron_survey
 from lab.analysis.layers.feed_forward import chance_deviation, most_active, words_written
 from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import checks as ask
@@ -58,6 +58,11 @@ def show_excited(view: FeedForwardView) -> None:
         return
     draw(view.figure(figures.most_active), "most-active")
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
+    if view.neuron == survey.most_selective(view.layer.index):
+        st.markdown(
+            f"The step begins with this neuron because it is the most selective one of {view.place}: of those above 0 "
+            f"at no more than {SELDOM:.0%} of the tokens, its strongest tokens are most often the same."
+        )
     columns = {
         "activation": st.column_config.NumberColumn(format="%.3f", width="small"),
         "token": st.column_config.TextColumn(width="small"),
@@ -70,7 +75,8 @@ def show_excited(view: FeedForwardView) -> None:
         f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} Here, at {view.name}, this "
         f"neuron’s activation is {signed(float(view.layer.ffn_activation[view.token, view.neuron]), 3)}."
     )
-    meaning(meanings.about_its_tokens(view.neuron, often, common, token))
+    base = survey.base_rate(view.layer.index)
+    meaning(meanings.about_its_tokens(view.neuron, often, base, common, token))
     st.markdown(_GEVA)
     _other_neuron(view, survey)
     code(NeuronSurvey.most_excited)
@@ -169,7 +175,7 @@ def _show_words(view: FeedForwardView) -> None:
     model = view.trace.model
     if model.weights.vocabulary_head is None:
         st.info(
-            f"{quoted(model.id)} has no head that predicts words, so there are none to compare this row with.",
+            f"{quoted(model.id)} has no vocabulary head: it predicts no words to compare this row with.",
             icon=":material/info:",
         )
         return
@@ -182,7 +188,9 @@ def _show_words(view: FeedForwardView) -> None:
     if question is not None and not predict(LESSON, question):
         return
     draw(partial(figures.favoured_words, view.trace, view.layer.index, view.neuron), "favoured-words")
-    skipped = "layers above and all LayerNorms" + ("" if view.config.causal else ", and the head’s own layer")
+    skipped = "layers above and all LayerNorms" + (
+        "" if view.config.causal else ", and the vocabulary head’s own layer"
+    )
     st.caption(
         f"The dot product of the row with each word’s output embedding, in standard deviations from the mean over the "
         f"{view.config.vocabulary:,} words (after Geva et al. 2021, §4). A rough reading: it leaves out the "

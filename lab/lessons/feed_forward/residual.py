@@ -49,7 +49,7 @@ def show_residual(view: FeedForwardView) -> None:
         draw(partial(figures.changes_of_token, view.trace, measure, view.token, twin), "changes-of-token")
     meaning(meanings.beside_untrained(name, after_network, before_network))
     said = (
-        meanings.much_added(after_network, before_network),
+        meanings.much_added(after_network, before_network, changes.cosine[:, 1, view.token]),
         meanings.silent_for_words(active_on_words(view.trace)),
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,14 @@ def sentence_name(sentence: int) -> str:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
+
+
+def counting(question: Question | None, what: str, left_out: bool) -> Question | None:
+    """The question, which says first whether its numbers count ``what``: special tokens, or the first token."""
+    if question is None:
+        return None
+    how = f"Left out here: {what}; every row is shared out anew." if left_out else f"Counted here, too: {what}."
+    return replace(question, prompt=f"{how} {question.prompt}")
 
 
 def keeps_or_sends(found: InterSentence, a: int) -> Question | None:

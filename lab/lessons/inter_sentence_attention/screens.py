@@ -12,6 +12,7 @@ import streamlit as st
 from lab.analysis.sentences import attention as measure_of
 from lab.analysis.sentences.attention import MASS, RELATIVE
 from lab.analysis.sentences.split import MOST, expected
+from lab.course.checks import Question
 from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
 from lab.figures import sentences as figures
@@ -98,7 +99,7 @@ def _in_no_sentence(view: SentencesView) -> str:
 
 def show_matrix(view: SentencesView) -> None:
     """Sentence by sentence; a click shows the tokens behind a number."""
-    question = ask.keeps_or_sends(view.found, view.a)
+    question = _counting(view, ask.keeps_or_sends(view.found, view.a))
     if question is not None and not predict(LESSON, question):
         return
     choose_part(view)
@@ -143,7 +144,7 @@ def show_direction(view: SentencesView) -> None:
         if not view.is_toy:
             try_this("BERT sees the whole text. There, compare both directions.", "lab-bert", {MODEL: MODEL.default})
         return
-    question = ask.other_direction(view.found, a, b)
+    question = _counting(view, ask.other_direction(view.found, a, b))
     if question is not None and not predict(LESSON, question):
         return
     choose_part(view)
@@ -179,26 +180,32 @@ def show_checks(view: SentencesView) -> None:
     even = expected(found, len(view.trace), view.causal, a, b)
     # Within a sentence, as the even share from one to the other is asked for beside it.
     within = expected(found, len(view.trace), view.causal, a, a)
-    trace, out = view.trace, view.left_out
+    trace, out, counting = view.trace, view.left_out, partial(_counting, view)
     crossed = None if view.causal else what_if.first_to_second(trace, out)
+    turned = ask.other_order(found, what_if.exchanged(trace, out), view.sentences.texts)
     checks(
         LESSON,
         (
-            ask.why_less(found),
-            ask.other_order(found, what_if.exchanged(trace, out), view.sentences.texts),
-            ask.one_weight(found),
-            ask.without_positions(found, what_if.unplaced(trace, out)),
-            None if crossed is None else ask.pair_effect(*crossed, _texts(trace)),
+            counting(ask.why_less(found)),
+            turned if view.causal else counting(turned),
+            counting(ask.one_weight(found)),
+            counting(ask.without_positions(found, what_if.unplaced(trace, out))),
+            None if crossed is None else counting(ask.pair_effect(*crossed, _texts(trace))),
             ask.into_the_future(found, view.causal),
             ask.left_out(view.kept, view.without, a, view.outside),
-            ask.other_direction(found, a, b),
-            ask.even_share(found, view.counted, even, a, b),
-            ask.corrected(found, within, a, a),
+            counting(ask.other_direction(found, a, b)),
+            counting(ask.even_share(found, view.counted, even, a, b)),
+            counting(ask.corrected(found, within, a, a)),
             ask.to_specials(view.apart, a, view.outside),
         ),
         most=4,
         text="" if trace.text == view.page.selection.text else trace.text,
     )
+
+
+def _counting(view: SentencesView, question: Question | None) -> Question | None:
+    """The question, with what it counts, where the learner can leave that out."""
+    return ask.counting(question, view.outside, view.left_out) if view.can_leave_out else question
 
 
 def _texts(trace: Trace) -> tuple[str, str]:

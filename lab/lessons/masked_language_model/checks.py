@@ -42,12 +42,12 @@ def projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> Questi
     why = f"{asked} × {vocabulary:,}: one logit for each word of the vocabulary, at {places} only."
     wrong = {
         n * vocabulary: f"{n} × {vocabulary:,} is every token against every word; nobody asked about the others.",
-        asked * width: f"{asked} × {width} is the size of the hidden state, which goes into the head.",
+        asked * width: f"{asked} × {width} is the size of the hidden state, which goes into the vocabulary head.",
         n: "That is one for each token. A token that is asked about needs one for every word.",
     }
     prompt = (
         f"The model reads {n} tokens and is asked about {places}. It knows {vocabulary:,} words, and a hidden state "
-        f"has {width} numbers. How many logits does the head compute?"
+        f"has {width} numbers. How many logits does the vocabulary head compute?"
     )
     return how_many("projected-numbers", prompt, (asked * vocabulary, why), wrong)
 

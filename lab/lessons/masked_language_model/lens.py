@@ -43,7 +43,7 @@ def show_lens(view: PredictionView) -> None:
         tries.ranks()
     st.markdown(
         f"The last row is the model’s own output: the largest difference of their best probabilities is "
-        f"**{difference:g}**. The head is made for the last layer. A row further up shows what this head can "
+        f"**{difference:g}**. The vocabulary head is made for the last layer. A row further up shows what it can "
         "read there, not all that the layer knows."
     )
     _show_cell(view, found, layer, column)
@@ -51,7 +51,7 @@ def show_lens(view: PredictionView) -> None:
 
 
 def _say_what(view: PredictionView) -> None:
-    through = "output embeddings" if view.causal else "masked-language-model head"
+    through = "output embeddings" if view.causal else "vocabulary head"
     if view.trace.model.weights.final_norm is not None:
         through = f"final LayerNorm and {through}"
     after = " A column shows what would be predicted to come after its token." if view.causal else ""

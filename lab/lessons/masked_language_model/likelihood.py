@@ -14,9 +14,11 @@ from lab.analysis.words.predictions import word_of
 from lab.course.words import in_tex, quoted, share, signed
 from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model import likelihood_checks as ask
+from lab.lessons.masked_language_model import meanings as means
 from lab.lessons.masked_language_model.view import LESSON
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz.predictions import predict
 
@@ -45,6 +47,7 @@ def _show_likelihood(trace: Trace) -> None:
     if question is not None and not predict(LESSON, question):
         return
     _show_sum(found)
+    meaning(means.unsure(found, trace.model.config.causal))
     _show_tokens(trace, found)
     _show_limits(trace, found)
     code(measure.likelihood, Likelihood)

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.analysis.layers.lens import lens, lens_prediction
+from lab.analysis.words.likelihood import Likelihood
 from lab.analysis.words.masking import mask_of
+from lab.analysis.words.next_sentence import NextSentence, PairsTried
 from lab.analysis.words.predictions import Candidate, Prediction, candidates, prediction_at, word_of
 from lab.course.words import quoted, share
 from lab.models.loading import LoadedModel
@@ -16,8 +18,12 @@ from lab.models.trace import Trace
 
 # A difference that two decimals show.
 SEEN = 0.01
+# Two answers about a pair of texts that differ by less are nearly the same.
+APART = 0.1
 # A word with more than this has more than all others together; the best with less than that is one of many.
 HALF, FEW = 0.5, 0.1
+# So many words are a few.
+SOME = 10
 
 
 def _best(model: LoadedModel, prediction: Prediction) -> tuple[Candidate, Candidate]:
@@ -34,17 +40,19 @@ def answered(trace: Trace, prediction: Prediction) -> str:
             f"{quoted(second.word)} {share(second.probability)}."
         )
     return (
-        f"{quoted(first.word)} fits best, with **{share(first.probability)}**. {_how_sure(first)} Next comes "
-        f"{quoted(second.word)} with {share(second.probability)}."
+        f"{quoted(first.word)} fits best, with **{share(first.probability)}**. Next comes {quoted(second.word)} with "
+        f"{share(second.probability)}. {_how_sure(prediction)}"
     )
 
 
-def _how_sure(first: Candidate) -> str:
-    if first.probability > HALF:
-        return "That is more than all the other words together."
-    if first.probability < FEW:
-        return "That is little: many words fit here."
-    return "That is the most of all, and less than the others have together."
+def _how_sure(prediction: Prediction) -> str:
+    """How many words it takes to reach one half: how much room the rest of the sentence leaves."""
+    best = np.sort(prediction.probabilities)[::-1]
+    if best[0] > HALF:
+        return "The best word has more than all the other words together: what stands around it leaves little room."
+    count = int(np.searchsorted(np.cumsum(best), HALF)) + 1
+    room = "leaves much room" if best[0] < FEW else "leaves room for a few" if count <= SOME else "leaves some room"
+    return f"The {count:,} likeliest together reach one half: what stands around it {room}."
 
 
 def compared(trace: Trace, place: int) -> str:
@@ -150,3 +158,45 @@ def known_places(trace: Trace) -> list[int]:
     blank = None if mask is None else mask[1]
     words = (not special and i != blank for special, i in zip(trace.encoding.special, trace.token_ids, strict=True))
     return [place - causal for place, word in enumerate(words) if word and place >= causal]
+
+
+def unsure(found: Likelihood, causal: bool) -> str:
+    """A perplexity in plain words: among how many words with equal chance the model would be as unsure."""
+    name, at = ("perplexity", "before a token") if causal else ("pseudo-perplexity", "at a hidden token")
+    return (
+        f"The {name} is **{found.perplexity:,.1f}**: on average the model is as unsure {at} as if it chose among "
+        f"{found.perplexity:,.1f} {'tokens' if causal else 'words'} with equal chance."
+    )
+
+
+def both_orders(found: NextSentence) -> str:
+    """What swapping two texts does to the model's answer."""
+    told = f"**{found.follows:.2f}** in this order, **{found.swapped:.2f}** swapped"
+    if abs(found.follows - found.swapped) >= APART:
+        return f"The order counts for this pair: {told}."
+    return f"The order hardly counts for this pair: {told}. So this answer does not say which text comes first."
+
+
+def topic_or_order(tried: PairsTried) -> str:
+    """What a model's answers to many pairs tell: which texts belong together, in which order, or neither."""
+    count, right = len(tried.follows), np.array(tried.follows)
+    ordered, together = (int((right > np.array(other)).sum()) for other in (tried.swapped, tried.mixed))
+    means = (f"{np.mean(each):.2f}" for each in (tried.follows, tried.swapped, tried.mixed))
+    told = (
+        "On average {} in order, {} swapped, and {} with a second text from another pair. ".format(*means)
+        + f"The right order wins in **{ordered}** of {count} pairs, the right second text in **{together}**. "
+    )
+    # By guessing, at least so many of the pairs come out right in fewer than 1 of 20 tries.
+    least = next(
+        k for k in range(count + 1) if sum(math.comb(count, each) for each in range(k, count + 1)) < 2**count / 20
+    )
+    if together >= least and ordered >= least:
+        return f"{told}So this model tells which texts belong together, and in which order."
+    if together >= least:
+        return (
+            f"{told}So this model tells which texts belong together; that it tells their order does not show. Lan et "
+            "al. 2020 (§3.1) conjecture the same of this task: a topic is easier to learn than an order."
+        )
+    if ordered >= least:
+        return f"{told}So this model tells the order of two texts; that it tells which belong together does not show."
+    return f"{told}By guessing, {least} of {count} would be rare. So these pairs show neither."

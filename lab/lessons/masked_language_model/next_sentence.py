@@ -7,10 +7,12 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words.next_sentence import NextSentence, next_sentence
+from lab.analysis.words.next_sentence import NextSentence, next_sentence, try_pairs
 from lab.analysis.words.predictions import follows
-from lab.course.words import in_tex, quoted, share, signed
+from lab.course.examples import FOLLOWING
+from lab.course.words import in_tex, quoted, share
 from lab.lessons.masked_language_model import likelihood_checks as ask
+from lab.lessons.masked_language_model import meanings as means
 from lab.lessons.masked_language_model.view import LESSON, numbers_table
 from lab.models import forward
 from lab.models.catalogue import twin_of
@@ -18,11 +20,12 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.drawing import code
+from lab.ui.frame.script import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
-FOLLOWING = ("The children went to the park.", "They played there until it was dark.")
-UNRELATED = ("The children went to the park.", "The bank raised its interest rates again.")
+UNRELATED = (FOLLOWING[0][0], "The bank raised its interest rates again.")
+_MANY = "_pairs_of"  # the model that is asked about many pairs
 _LETTERS = 60  # of a text that is named in a sentence
 
 
@@ -33,7 +36,8 @@ def show_next_sentence(trace: Trace) -> Trace:
     """
     st.markdown(
         "BERT was trained on pairs, too: half of the time B was the text that followed A in its source, otherwise a "
-        "random one. A head of its own reads [CLS] and gives two logits (Devlin et al. 2019, §3.1, task 2)."
+        "random one. A **next-sentence head** of its own reads [CLS] and gives two logits (Devlin et al. 2019, §3.1, "
+        "task 2)."
     )
     if trace.model.weights.pair_head is None:
         st.info(
@@ -49,7 +53,7 @@ def show_next_sentence(trace: Trace) -> Trace:
             "own.",
             icon=":material/lightbulb:",
         )
-        trace = runs.run(trace.model.id, *FOLLOWING, Interventions())
+        trace = runs.run(trace.model.id, *FOLLOWING[0], Interventions())
     found = next_sentence(trace)
     if found is None:
         return trace
@@ -68,7 +72,7 @@ def _offer(trace: Trace) -> None:
     """Two pairs to begin with, and the learner's own the other way round."""
     with st.container(horizontal=True):
         st.button(
-            "A pair that follows", icon=":material/link:", on_click=use_texts, args=FOLLOWING, key="_pair.following"
+            "A pair that follows", icon=":material/link:", on_click=use_texts, args=FOLLOWING[0], key="_pair.following"
         )
         st.button("A random pair", icon=":material/link_off:", on_click=use_texts, args=UNRELATED, key="_pair.random")
         if trace.pair:
@@ -92,9 +96,27 @@ def _show(trace: Trace, found: NextSentence) -> None:
         }
     )
     numbers_table(table)
-    change = signed(found.swapped - found.follows, 4, plus=True)
-    st.markdown(f"Swapping the two texts changes the probability by **{change}**.")
+    meaning(means.both_orders(found))
+    _show_many(trace)
     code(forward.pair_logits, follows)
+
+
+def _show_many(trace: Trace) -> None:
+    """Whether that is so of other pairs; each is run three times, so at a press."""
+    st.markdown(
+        f"Is it so of other pairs? The lab has {len(FOLLOWING)} in which the second text follows the first. Each is "
+        "asked in order, swapped, and with the second text of another pair."
+    )
+    if st.button(f"Ask about {len(FOLLOWING)} pairs", icon=":material/play_arrow:", key="_many_pairs"):
+        st.session_state[_MANY] = trace.model.id
+    if st.session_state.get(_MANY) == trace.model.id:
+        with st.spinner(f"Asking about {len(FOLLOWING)} pairs …"):
+            tried = try_pairs(trace.model, FOLLOWING)
+        columns = ("in order", "swapped", "with another second text")
+        values = dict(zip(columns, (tried.follows, tried.swapped, tried.mixed), strict=True))
+        texts = {"A": [first for first, _ in FOLLOWING], "B": [second for _, second in FOLLOWING]}
+        numbers_table(pd.DataFrame(texts | values))
+        st.markdown(means.topic_or_order(tried))
 
 
 def _written_out(found: NextSentence) -> str:

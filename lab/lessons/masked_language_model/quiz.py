@@ -13,6 +13,7 @@ from lab.analysis.words.predictions import restored_words, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.course.blanks import BLANKS
 from lab.course.checks import Question
+from lab.course.telling import telling
 from lab.lessons.masked_language_model import checks as ask
 from lab.lessons.masked_language_model import likelihood_checks as more
 from lab.lessons.masked_language_model import what_if as ask_why
@@ -42,7 +43,7 @@ def show_checks(view: PredictionView) -> None:
     toy = view.page.selection.mode == TOY
     questions: list[Question | None] = [
         ask_why.why_hidden(view.causal),
-        None if toy else ask_why.other_subject(run, view.model, BLANKS[0]),
+        None if toy else ask_why.other_subject(run, view.model, telling(run, view.model)),
         None if toy else ask_why.other_sentence(run, view.model, BLANKS[2]),
         None if view.causal else _one_more_hidden(view),
         _settled(view),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -21,6 +21,8 @@ from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import meanings as means
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models import forward
+from lab.models.trace import Trace
+from lab.ui import masking
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import TOP, TOY
@@ -28,10 +30,11 @@ from lab.ui.prediction import PredictionView
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys.runs import TRAIN_STEP, link_to_toy
 
+_BESIDE = 5  # words of each of two inputs
 _WHY_HIDE = (
-    "A model that is asked only about words it sees can copy them and learns nothing about language. So BERT is "
-    "trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a random word "
-    "and 1 stays (Devlin et al. 2019, §3.1)."
+    "A model that is asked only about words it sees can answer by copying. It needs no neighbour for that, and no "
+    "grammar. So BERT is trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a "
+    "random word and 1 stays (Devlin et al. 2019, §3.1)."
 )
 
 
@@ -227,6 +230,7 @@ def show_unmasked(view: PredictionView) -> None:
     seen = masked_run(view.plain, others) if others else view.plain
     in_sight = read.masked_prediction(seen, view.plain.encoding, view.place)
     visible = read.candidate(in_sight, truth.token_id, tokenizer)
+    st.markdown(f"In plain sight it reads: {masking.reading(seen, view.place)}")
     question = ask.shown_word(truth, visible)
     if question is None or predict(LESSON, question):
         title, values = (
@@ -235,6 +239,17 @@ def show_unmasked(view: PredictionView) -> None:
         )
         scale = Scale("Probability", (0.0, 1.0))
         draw(bars(["hidden", "in plain sight"], values, scale, title=title), "in-plain-sight")
+        _show_both({"Hidden": view.trace, "In plain sight": seen}, view.place, truth)
         meaning(means.in_sight(truth, visible))
         st.markdown(_WHY_HIDE)
         tries.another_place(view)
+
+
+def _show_both(inputs: Mapping[str, Trace], place: int, truth: Candidate) -> None:
+    """What the model reads and says, with the word hidden and in plain sight, side by side."""
+    for column, (name, read_by) in zip(st.columns(2), inputs.items(), strict=True):
+        with column:
+            st.markdown(f"**{name}**: {masking.reading(read_by, place)}")
+            draw(
+                partial(figures.best_words, read_by, place, truth.token_id, _BESIDE), f"best-{name.split()[0].lower()}"
+            )

@@ -3,44 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+import streamlit as st
+
 from lab.analysis.words.masking import mask_of, maskable, whole_words
-from lab.course.blanks import BLANKS
+from lab.course.blanks import Blank
+from lab.course.telling import telling
 from lab.course.words import quoted
-from lab.models.encoding import encode, word_of
-from lab.ui import masking
+from lab.models.encoding import clean, encode, word_of
+from lab.models.interventions import Interventions
+from lab.ui import masking, runs
 from lab.ui.frame.script import try_this
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import LENS, MASKED, PAIR, PLACE, RANK, TEMPERATURE, TEXT, TOY
+from lab.ui.parameters import LENS, MASKED, PAIR, PLACE, RANK, STEP, TEMPERATURE, TEXT, TOY
 from lab.ui.prediction import PredictionView
+from lab.ui.sidebar import use_texts
 
 Changes = Mapping[Parameter[Any], Any]
-_FIRST = BLANKS[0]
+_OWN = "_own_sentence"
 
 
 def first_page(view: PredictionView) -> None:
-    """The sentence of the first page with its verb asked for; where it stands already, with its subject changed."""
+    """The first page's sentence with its verb asked for; where it stands already, with its subject changed.
+
+    Which of its sentences: the first that the model on screen answers in two ways.
+    """
     if view.page.selection.mode == TOY:
         return
-    changed = view.plain.text == _FIRST.filled()
-    before, after = map(quoted, _FIRST.change)
+    blank = telling(partial(runs.run, view.model.id, pair="", changes=Interventions()), view.model)
+    changed = view.plain.text == blank.filled()
+    before, after = map(quoted, blank.change)
     if changed:
-        why = f"Change {before} to {after}, as on the first page. Which verb belongs there now?"
+        why = f"Change {before} to {after}. Which verb belongs there now?"
     else:
-        why = "Ask about the sentence of the first page. Which verb fits the boys?"
-    try_this(why, f"The {_FIRST.change[changed]}", _asked_about(view, changed))
+        why = f"Ask about a sentence of the first page. Which verb fits {before}?"
+    try_this(why, f"The {blank.change[changed]}", _asked_about(view, blank, changed))
 
 
-def _asked_about(view: PredictionView, changed: bool) -> Changes:
+def _asked_about(view: PredictionView, blank: Blank, changed: bool) -> Changes:
     """The sentence with its answer hidden, or asked for after the word before it."""
-    text = _FIRST.filled(changed)
+    text = blank.filled(changed)
     encoding = encode(view.model.tokenizer, view.model.config, text)
-    start = text.index(_FIRST.answers[changed])
+    start = text.index(blank.answers[changed])
     place = next(i for i, (_, end) in enumerate(encoding.offsets) if end > start and not encoding.special[i])
     if view.causal:
         return {TEXT: text, PAIR: "", PLACE: place}  # the token before it, counted from 1
     return {TEXT: text, PAIR: "", MASKED: masking.written((place,)), PLACE: place + 1}
+
+
+def own_sentence(first: str) -> None:
+    """At the end: a sentence of the learner's own, which the step ``first`` then asks about."""
+    st.text_input(
+        "Now your own sentence", key=_OWN, max_chars=TEXT.longest, placeholder="A sentence with a word to hide"
+    )
+    st.button("Ask about it", key="_own_sentence_go", icon=":material/edit:", on_click=_take_own, args=(first,))
+
+
+def _take_own(first: str) -> None:
+    text = clean(st.session_state[_OWN]).strip()
+    if text:
+        use_texts(text, "")
+        MASKED.set("")
+        PLACE.set(0)
+        STEP.set(first)
 
 
 def another_place(view: PredictionView) -> None:

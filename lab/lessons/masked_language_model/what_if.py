@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, prediction_at, word_of
 from lab.course.blanks import BLANK, Blank
 from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.kinds import ranked, rises_or_falls, which_holds
+from lab.course.telling import Run, blank_of
 from lab.course.words import quoted, share
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-
-Run = Callable[[str], Trace]  # a text through the model that is asked
 
 _BLUR = 0.01  # nearer to the margin than this, nobody could see the side
 _LEAD = 1.1
@@ -66,20 +63,6 @@ def one_more_hidden(seen: Trace, place: int, others: tuple[int, ...]) -> Questio
         f"takes most from {word}?"
     )
     return ranked("one-more-hidden", prompt, lost, name, why)
-
-
-def blank_of(run: Run, model: LoadedModel, text: str) -> Prediction | None:
-    """What a model expects in the blank of ``text``: a causal one reads only what stands before it."""
-    before, _, _ = text.partition(BLANK)
-    if model.config.causal:
-        read = run(before.rstrip())
-        return prediction_at(read, len(read) - 1, None)
-    mask = mask_of(model.tokenizer)
-    if mask is None:
-        return None
-    read = run(text.replace(BLANK, mask[0]))
-    places = [i for i, token_id in enumerate(read.token_ids) if token_id == mask[1]]
-    return prediction_at(read, places[0], None) if places else None
 
 
 def in_blank(model: LoadedModel, prediction: Prediction, word: str) -> Candidate | None:

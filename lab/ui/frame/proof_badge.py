@@ -29,8 +29,10 @@ def show_proof(proof: Proof, name: str | None = None, on_purpose: bool = False) 
     with st.popover(label, icon=icon):
         if broken is None:
             st.markdown(
-                f"Hugging Face ran the same checkpoint on the same tokens with its own code. Over all "
-                f"{len(proof.rows)} steps the largest difference is **{proof.largest_difference:.1e}**."
+                "The lab runs the model with code of its own. So it was run a second time, by the library "
+                "*transformers* of Hugging Face, which many people use. Hugging Face ran the same checkpoint on the "
+                f"same tokens. From the first vectors to the last, {len(proof.rows)} steps were compared number by "
+                f"number: the largest difference is **{proof.largest_difference:.1e}**. The table lists the steps."
             )
             st.markdown(
                 "This shows that the lab computes what the model computes, as exactly as 32-bit numbers allow. It does "

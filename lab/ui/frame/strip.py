@@ -45,7 +45,7 @@ def shapes(trace: Trace) -> dict[str, str]:
         "Vectors": f"{n} × {config.width:,}",
         "Attention": f"{config.heads} maps {n} × {n}",
         "Feed-forward": f"{n} × {config.ffn_width:,}",
-        "Word": f"{config.vocabulary:,} words" if words else "no head",
+        "Word": f"{config.vocabulary:,} words" if words else "no vocabulary head",
     }
 
 

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 
 import pytest
+import torch
 
 from lab.analysis.layers.excitation import TOP, NeuronSurvey
 from lab.models.loading import LoadedModel, load_model
@@ -49,6 +50,10 @@ def test_the_strongest_tokens_are_those_of_single_runs(tiny_checkpoint: TinyChec
         positive = sum(value > 0 for value, _, _ in values) / len(values)
         assert survey.tokens == len(values)
         assert survey.share_positive(layer, neuron) == pytest.approx(positive, abs=0.004)
+        every = torch.cat(
+            [run.layer(layer).ffn_activation[[not each for each in run.encoding.special]] for run in runs]
+        )
+        assert survey.base_rate(layer) == pytest.approx((every > 0).double().mean().item(), abs=0.004)
 
 
 def test_few_tokens_give_few_and_none_before_the_first_step() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lab.analysis.words.next_sentence import next_sentence, why_not
+from lab.analysis.words.next_sentence import next_sentence, try_pairs, why_not
 from lab.models.interventions import Interventions
 from lab.models.loading import load_model
 from lab.models.trace import trace
@@ -32,6 +32,15 @@ def test_both_orders_are_hugging_faces(tiny_checkpoint: TinyCheckpoint) -> None:
     assert [*found.logits, *found.swapped_logits] == pytest.approx(torch.cat(expected).tolist(), abs=1e-4)
     assert abs(found.follows - found.swapped) > 1e-4  # the order is no matter of indifference to it
     assert why_not(run) is None
+
+
+def test_pairs_are_tried_in_three_ways(tiny_checkpoint: TinyCheckpoint) -> None:
+    model, pairs = load_model(tiny_checkpoint("bert")), ((TEXT, PAIR), (PAIR, "So?"), ("A cat.", TEXT))
+    tried = try_pairs(model, pairs)
+    for at, (first, second) in enumerate(pairs):
+        asked = ((first, second), (second, first), (first, pairs[(at + 1) % 3][1]))
+        wanted = [trace(model, *each).pair_logits.softmax(-1)[0].item() for each in asked]
+        assert [tried.follows[at], tried.swapped[at], tried.mixed[at]] == pytest.approx(wanted, abs=1e-6)
 
 
 def test_without_a_head_or_a_pair_there_is_a_reason(tiny_checkpoint: TinyCheckpoint) -> None:

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import torch
 
 from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import active_on_words
@@ -27,9 +28,15 @@ def test_what_is_odd_about_lab_bert_is_said(text: str) -> None:
     model = load_model("lab-bert")
     run, twin = trace(model, text), trace(random_twin(model), text)
     after, before = (sublayer_changes(each).relative[:, 1, CAT] for each in (run, twin))
-    said = meanings.much_added(after, before)
+    said = meanings.much_added(after, before, sublayer_changes(run).cosine[:, 1, CAT])
     assert said is not None and said.startswith("**This is odd.** Layers 1, 2 and 4 add more than 10 times")
     assert "With random weights no layer adds that much" in said
+    steps = [(run.layer(each).attention_norm[CAT], run.layer(each).ffn_output[CAT]) for each in (0, 1, 3)]
+    assert all(torch.cosine_similarity(x + added, added, dim=0) > 0.99 for x, added in steps)
+    assert "points nearly where Δ points" in said
+    cosine = [torch.cosine_similarity(x, x + added, dim=0).item() for x, added in steps]
+    assert _numbers(said) == pytest.approx([min(cosine), max(cosine)], abs=0.006)
+    assert ("nearly gone" in said) == (max(map(abs, cosine)) < 0.2)
     shares = active_on_words(run)
     silent = meanings.silent_for_words(shares)
     assert silent is not None and silent.startswith("**Layer 3 is nearly silent for words**")
@@ -43,9 +50,22 @@ def test_what_is_odd_about_lab_bert_is_said(text: str) -> None:
 def test_nothing_is_called_odd_that_is_not(text: str) -> None:
     twin = trace(random_twin(load_model("lab-bert")), text)
     assert meanings.silent_for_words(active_on_words(twin)) is None
-    assert meanings.much_added(sublayer_changes(twin).relative[:, 1, CAT], None) is None
+    assert meanings.much_added(sublayer_changes(twin).relative[:, 1, CAT], None, np.ones(4)) is None
     assert meanings.silent_for_words(active_on_words(trace(load_model("lab-gpt2"), text))) is None
-    assert meanings.much_added(np.array([20.0, 1.0]), np.array([20.0, 1.0])) is None
+    assert meanings.much_added(np.array([20.0, 1.0]), np.array([20.0, 1.0]), np.ones(2)) is None
+
+
+@pytest.mark.parametrize(
+    ("cosine", "told"),
+    [
+        ([0.1, -0.19], "is −0.19 to 0.10: the old direction is nearly gone."),
+        ([0.9, 0.9], "is 0.90 there: the direction hardly changes"),
+        ([0.9, 0.1], "is 0.10 to 0.90, where 1 is the old direction and 0 a right angle"),
+    ],
+)
+def test_how_far_a_vector_is_turned_is_what_the_cosine_says(cosine: list[float], told: str) -> None:
+    said = meanings.much_added(np.array([20.0, 30.0]), None, np.array(cosine))
+    assert said is not None and told in said
 
 
 @pytest.mark.parametrize(
@@ -58,8 +78,13 @@ def test_nothing_is_called_odd_that_is_not(text: str) -> None:
     ],
 )
 def test_what_the_strongest_tokens_allow_to_be_said(share: float, found: Commonest, said: str) -> None:
-    text = meanings.about_its_tokens(25, share, found, "“to”")
-    assert said in text and "neuron 26" in text.lower() and f"{share:.1%}" in text
+    text = meanings.about_its_tokens(25, share, 0.314, found, "“to”")
+    assert (
+        said in text
+        and "mean over the layer’s neurons is 31.4%" in text
+        and "neuron 26" in text.lower()
+        and f"{share:.1%}" in text
+    )
 
 
 BLANKS = {"lab-bert": ("The boys [MASK] playing in the garden.", 3), "lab-gpt2": ("She gave her brother the book", 5)}
@@ -89,11 +114,39 @@ def test_without_a_neuron_the_word_s_probability_is_that_of_a_run_without_it(nam
             if abs(change) < 0.0005:
                 assert "stays at" in said and "hardly matters" in said
             else:
-                assert ("falls from" in said and "works for" in said) == (change < 0)
-                assert ("rises from" in said and "works against" in said) == (change > 0)
+                assert ("falls from" in said and "more probable" in said) == (change < 0)
+                assert ("rises from" in said and "less probable" in said) == (change > 0)
                 assert _numbers(said)[:2] == pytest.approx([before[best].item(), after], abs=0.006)
         moved = sum(abs(each.change) >= 0.01 for each in found)
         assert {0: "none changes", 1: "one changes"}.get(moved, f"{moved} change it") in said
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_words_are_told_apart_by_where_the_neuron_s_vector_points(name: str) -> None:
+    """By the weights of the checkpoint and a run with the neuron off; every way it can come out is met."""
+    model, (text, place) = load_model(name), BLANKS[name]
+    run, told = trace(model, text), set()
+    before = run.logits(place)[0].double()
+    ids = before.topk(5).indices
+    for layer in range(model.config.layers):
+        for neuron in (neurons_off(run, place, layer)[0].neuron, neurons_off(run, place, layer)[-1].neuron):
+            of = run.layer(layer)
+            aims = model.vocabulary_head.decoder[ids] @ of.weights.w_2[neuron] * of.ffn_activation[place, neuron]
+            most, least = ids[aims.argmax()], ids[aims.argmin()]
+            off = Interventions(zero_neurons=frozenset({(layer, neuron)}))
+            after = trace(model, text, None, off).logits(place)[0].double()
+            ratios = [float((of[most] - of[least]).exp()) for of in (before, after)]
+            said = meanings.words_aimed_at(run, place, layer, neuron, 5)
+            if aims.max() - aims.min() < 0.01:
+                assert "at none of them more" in said
+                continue
+            assert _numbers(said) == pytest.approx([float(aims.max()), float(aims.min()), *ratios], rel=0.02, abs=0.006)
+            change = float(np.log(ratios[1] / ratios[0]))
+            told.add("little" if abs(change) < 0.01 else "as it points" if change < 0 else "other way")
+            assert ("little comes of it" in said) == (abs(change) < 0.01)
+            assert ("That is what you see" in said) == (change <= -0.01)
+            assert ("comes out the other way" in said) == (change >= 0.01)
+    assert "as it points" in told
 
 
 @pytest.mark.parametrize("name", BLANKS)

@@ -12,6 +12,7 @@ from lab.analysis.heads.values import is_causal
 from lab.analysis.sentences.attention import InterSentence, inter_sentence
 from lab.analysis.sentences.split import aside, expected, split
 from lab.course.checks import Question
+from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import what_if
 from lab.models.interventions import Interventions
@@ -225,3 +226,24 @@ def test_other_order_and_positions_say_whether_anything_moves() -> None:
     low = made(ones, [[0.4, 0.3], [0.4, 0.4]], [0.1, 0])
     assert right(ask.without_positions(before, low)) == "It falls"
     assert right(ask.without_positions(low, before)) == "It rises"
+
+
+@pytest.mark.parametrize("left_out", [True, False])
+def test_a_question_says_whether_its_numbers_count_special_tokens(left_out: bool) -> None:
+    """The same share is another number with every row shared out anew, and the matrix on screen has either."""
+    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    special = list(trace.encoding.special)
+    mine, other = (list(split(trace).places(number)) for number in (0, 1))
+    weights = np.concatenate([trace.layer(each).attention.numpy() for each in range(trace.model.config.layers)])
+    if left_out:
+        weights[:, :, special] = 0
+        weights /= weights.sum(axis=-1, keepdims=True)
+    there, back = (
+        float(weights[:, rows][..., keys].sum(axis=-1).mean()) for rows, keys in ((mine, other), (other, mine))
+    )
+    asked = ask.other_direction(read(trace, split(trace), left_out), 0, 1)
+    assert asked is not None and f"{there:.3f}" in asked.prompt and f"{back:.3f}" in asked.options[asked.answer].why
+    said = ask.counting(asked, "\\[CLS\\] and \\[SEP\\]", left_out)
+    assert said is not None and said.prompt.endswith(asked.prompt) and said.options == asked.options
+    assert said.prompt.startswith("Left out here: " if left_out else "Counted here, too: ")
+    assert ask.counting(None, "x", left_out) is None

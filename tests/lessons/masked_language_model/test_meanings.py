@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 from typing import Any
@@ -12,10 +13,12 @@ import torch
 from torch import Tensor
 
 import lab
+from lab.analysis.words.likelihood import likelihood
 from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.next_sentence import NextSentence, PairsTried, try_pairs
 from lab.analysis.words.predictions import candidate, likeliest, masked_prediction, prediction_at, word_of
 from lab.course.blanks import BLANKS
-from lab.course.examples import EXAMPLES
+from lab.course.examples import EXAMPLES, FOLLOWING
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import meanings
 from lab.models.trace import Trace
@@ -68,11 +71,13 @@ def test_answered_names_the_two_best_words_and_how_sure_the_model_is(model: str)
             first, second = float(shares[0]), float(shares[1])
             assert word(trace, int(order[0])) in said and word(trace, int(order[1])) in said
             assert numbers(said) == pytest.approx([first, second], abs=0.0006)
+            half = int((shares.cumsum(0) < 0.5).sum()) + 1
             clear = first - second >= 0.01
             assert ("no single word" in said) != clear
             if clear:
                 assert ("more than all the other words together" in said) == (first > float(shares[1:].sum()))
-                assert ("many words fit" in said) == (first < 0.1)
+                assert (f"The {half:,} likeliest together reach one half" in said) == (first <= 0.5)
+                assert ("leaves much room" in said) == (first < 0.1)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -185,3 +190,72 @@ def test_copied_counts_the_first_choices_that_are_right(model: str) -> None:
         right = sum(best == true for best, true in wanted)
         assert f"**{right}** of {len(wanted)} places" in said
         assert causal or ("copies most words" in said) == (right > len(wanted) / 2)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_unsure_is_e_to_the_mean_of_their_logarithms(model: str) -> None:
+    trace = run(model, "The cat sat on the mat.")
+    *_, found = likelihood(trace.model, trace.encoding)
+    if model == "lab-gpt2":
+        rows = their_rows(trace)[-1].log_softmax(-1)
+        logs = [float(rows[place - 1, trace.token_ids[place]]) for place in range(1, len(trace))]
+    else:
+        logs = [
+            float(their_rows(masked_run(trace, (place,)))[-1][place].log_softmax(0)[trace.token_ids[place]])
+            for place in range(1, len(trace) - 1)
+        ]
+    said = meanings.unsure(found, model == "lab-gpt2")
+    assert numbers(said) == pytest.approx([np.exp(-np.mean(logs))] * 2, abs=0.06)
+
+
+def test_both_orders_is_about_this_pair() -> None:
+    for follows, swapped, said in ((0.9, 0.85, "hardly counts"), (0.2, 0.9, "The order counts"), (0.3, 0.3, "hardly")):
+        text = meanings.both_orders(NextSentence(follows, swapped, (0.0, 0.0), (0.0, 0.0)))
+        assert said in text and numbers(text) == [follows, swapped]
+
+
+def test_topic_or_order_counts_the_pairs_of_a_model() -> None:
+    """lab-bert's answers again by Hugging Face: it tells texts that belong together, not their order."""
+    model = lab.load_model("lab-bert")
+    module: Any = model.reference()
+    seconds = [second for _, second in FOLLOWING]
+
+    def theirs(first: str, second: str) -> float:
+        asked = lab.trace(model, first, second)
+        ids, segments = torch.tensor([asked.token_ids]), torch.tensor([asked.segment_ids])
+        with torch.inference_mode():
+            return float(module(ids, token_type_ids=segments).seq_relationship_logits.softmax(-1)[0, 0])
+
+    right, swapped, mixed = (
+        np.array([theirs(*each) for each in way])
+        for way in (
+            FOLLOWING,
+            [(second, first) for first, second in FOLLOWING],
+            zip([first for first, _ in FOLLOWING], seconds[1:] + seconds[:1], strict=True),
+        )
+    )
+    said = meanings.topic_or_order(try_pairs(model, FOLLOWING))
+    assert numbers(said)[:3] == pytest.approx([right.mean(), swapped.mean(), mixed.mean()], abs=0.0051)
+    ordered, together = int((right > swapped).sum()), int((right > mixed).sum())
+    assert f"wins in **{ordered}** of 12 pairs, the right second text in **{together}**" in said
+    assert together >= 10 > ordered and "that it tells their order does not show" in said
+
+
+@pytest.mark.parametrize(
+    ("swapped", "mixed", "said"),
+    [
+        (0.8, 0.1, "belong together, and in which order"),
+        (0.8, 0.95, "tells the order of two texts; that it tells which belong together does not show"),
+        (0.95, 0.1, "tells which texts belong together; that it tells their order does not show"),
+        (0.95, 0.95, "By guessing, 10 of 12 would be rare. So these pairs show neither."),
+    ],
+)
+def test_topic_and_order_are_claimed_only_where_guessing_would_rarely_do(
+    swapped: float, mixed: float, said: str
+) -> None:
+    assert said in meanings.topic_or_order(PairsTried((0.9,) * 12, (swapped,) * 12, (mixed,) * 12))
+    assert (
+        sum(math.comb(12, k) for k in range(10, 13)) / 2**12
+        < 0.05
+        <= sum(math.comb(12, k) for k in range(9, 13)) / 2**12
+    )

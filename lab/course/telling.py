@@ -1,0 +1,36 @@
+"""A blank through a model: what it expects there, and which of the first page's sentences tells most about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lab.analysis.words.masking import mask_of
+from lab.analysis.words.predictions import Prediction, prediction_at
+from lab.course.blanks import BLANK, BLANKS, Blank
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+
+Run = Callable[[str], Trace]  # a text through the model that is asked
+
+
+def blank_of(run: Run, model: LoadedModel, text: str) -> Prediction | None:
+    """What a model expects in the blank of ``text``: a causal one reads only what stands before it."""
+    before, _, _ = text.partition(BLANK)
+    if model.config.causal:
+        read = run(before.rstrip())
+        return prediction_at(read, len(read) - 1, None)
+    mask = mask_of(model.tokenizer)
+    if mask is None:
+        return None
+    read = run(text.replace(BLANK, mask[0]))
+    places = [i for i, token_id in enumerate(read.token_ids) if token_id == mask[1]]
+    return prediction_at(read, places[0], None) if places else None
+
+
+def telling(run: Run, model: LoadedModel) -> Blank:
+    """The first of the sentences that this model answers in two ways, before and after the change; else the first."""
+    for blank in BLANKS:
+        both = [blank_of(run, model, text) for text in (blank.text, blank.changed)]
+        if len({each.best(1)[0] for each in both if each is not None}) == len(both):
+            return blank
+    return BLANKS[0]

@@ -9,8 +9,9 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.experiments import grammar as measure
-from lab.experiments.notable import FEW, Notable
+from lab.experiments.notable import Notable
 from lab.experiments.own_sentence import Case, cases
+from lab.experiments.verdicts import FEW
 from lab.figures.attention import attention_map
 from lab.lessons.head_specialization import meanings
 from lab.models.catalogue import twin_of

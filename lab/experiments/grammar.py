@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -64,6 +64,8 @@ class Cases:
 
     Attributes
     ----------
+    causal
+        Whether the heads look back only.
     relations
         N names.
     sentence
@@ -75,6 +77,7 @@ class Cases:
         should name the head, [..., 1] from the head, which should name the dependent.
     """
 
+    causal: bool
     relations: tuple[str, ...]
     sentence: NDArray[np.int64]
     dependent: NDArray[np.int64]
@@ -98,10 +101,14 @@ class Cases:
 
     def of(self, relation: str) -> Cases:
         """Those of one relation."""
-        here = np.array([each == relation for each in self.relations], dtype=bool)
-        return Cases(
-            (relation,) * int(here.sum()), self.sentence[here], self.dependent[here], self.head[here], self.named[here]
-        )
+        return self.where(np.array([each == relation for each in self.relations], dtype=bool))
+
+    def where(self, here: Mask) -> Cases:
+        """Those of which ``here``, (N,), is true."""
+        return replace(
+            self, relations=tuple(each for each, kept in zip(self.relations, here, strict=True) if kept),
+            sentence=self.sentence[here], dependent=self.dependent[here], head=self.head[here], named=self.named[here],
+        )  # fmt: skip
 
 
 def head_accuracies(
@@ -170,13 +177,13 @@ def find_cases(
     ]
     by_sentence: dict[int, NDArray[np.int16]] = {}
     for at, named in _named_by_length(model, [words for words, _, _ in kept], pieces, progress):
-        dependents, heads = ([arc[end] for arc in arcs[at]] for end in (0, 1))
-        # As few numbers as possible: of a sentence with many words most pairs are no dependency.
-        both = np.stack([named[..., dependents], named[..., heads]], axis=-1)
+        ends = np.array([arc[:2] for arc in arcs[at]], dtype=np.int64).reshape(-1, 2)
+        both = np.stack([named[..., ends[:, 0]], named[..., ends[:, 1]]], axis=-1)
         by_sentence[at] = np.moveaxis(both, 2, 0).astype(np.int16)
     found = [(at, arc) for at in sorted(by_sentence) for arc in arcs[at]]
     shape = (0, model.config.layers, model.config.heads, 2)
     return Cases(
+        model.config.causal,
         tuple(arc[2] for _, arc in found),
         np.array([at for at, _ in found], dtype=np.int64),
         np.array([arc[0] for _, arc in found], dtype=np.int64),

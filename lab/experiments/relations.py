@@ -235,7 +235,8 @@ def _row(
     drawn = [weights @ np.bincount(b.sentence, each, minlength=weights.shape[1]) for each in named]
     with np.errstate(invalid="ignore", divide="ignore"):
         accuracy, baseline, untrained = (each / drawn[-1] for each in drawn[:-1])
-        low, high = spread(np.where(baseline < 1, (accuracy - baseline) / (1 - baseline), np.nan))
+        lifts = (accuracy - baseline) / (1 - baseline)
+    low, high = spread(lifts[np.isfinite(lifts)]) if np.isfinite(lifts).any() else (float("nan"),) * 2
     p = max(float(p_above(accuracy - other)) for other in (baseline, untrained))
     right, offset_right, twin_right, count = (int(each.sum()) for each in named)
     row = Row(

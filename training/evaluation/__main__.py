@@ -1,4 +1,4 @@
-"""``make evaluate``: every figure of the four model cards, measured on what ships; what experiments find, written anew."""
+"""``make evaluate``: every figure of the four model cards, measured on what ships; and the experiments, anew."""
 
 from __future__ import annotations
 

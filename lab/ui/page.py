@@ -85,7 +85,7 @@ class OpenPage:
         """Show where on the way from text to word the page is, with the shapes of this run; none before a class."""
         if self.header.about and not self.selection.teach:
             with self.header.way:
-                strip.show(traced, self.header.about)
+                strip.show(traced, self.header.about, self.header.lesson)
 
     def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
         """Any text through any model that is here; ``whose`` ("Text B: ") begins what is said about it."""
@@ -208,7 +208,7 @@ class LessonPage(OpenPage):
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
         super().finish()
         st.divider()
-        _papers(self.lesson.reading)
+        papers(self.lesson.reading)
         before, after = neighbours(self.lesson)
         left, right = st.columns(2)
         with left:
@@ -245,7 +245,7 @@ class BenchPage(OpenPage):
     def finish(self) -> None:
         """Notes of what was changed, and what to read."""
         super().finish()
-        _papers(self.bench.reading)
+        papers(self.bench.reading)
 
 
 def open_bench(page_file: str) -> BenchPage:
@@ -270,7 +270,8 @@ def available(wanted: str) -> str:
     return wanted
 
 
-def _papers(reading: Sequence[str]) -> None:
+def papers(reading: Sequence[str]) -> None:
+    """What to read, folded."""
     with st.expander("Papers", icon=":material/menu_book:"):
         st.markdown("\n".join(f"- {paper}" for paper in reading))
 

@@ -10,6 +10,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
+from lab.course.experiments import EXPERIMENTS, Experiment, experiment_of
 from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
 from lab.ui import parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
@@ -61,6 +62,7 @@ def sections() -> dict[str, list[StreamlitPage]]:
             for lesson in LESSONS
         ],
         "Benches": [st.Page(script(bench.page), title=bench.title, icon=bench.icon) for bench in BENCHES],
+        "Experiments": [st.Page(script(each.page), title=each.title, icon=each.icon) for each in EXPERIMENTS],
         "Reference": [
             st.Page(script(MODELS_PAGE), title="Models", icon=":material/badge:"),
             st.Page(script(GLOSSARY_PAGE), title="Glossary", icon=":material/dictionary:"),
@@ -124,10 +126,10 @@ def route() -> None:
         st.rerun()
 
 
-def _opened(title: str) -> Lesson | Bench | None:
-    """The lesson or bench behind a title of :func:`sections`; None for the course map and the cards."""
+def _opened(title: str) -> Lesson | Bench | Experiment | None:
+    """The lesson, bench or experiment behind a title of :func:`sections`; None for the course map and the cards."""
     lesson = next((lesson for lesson in LESSONS if title.endswith(f"· {lesson.title}")), None)
-    return lesson or next((bench for bench in BENCHES if title == bench.title), None)
+    return lesson or next((each for each in (*BENCHES, *EXPERIMENTS) if title == each.title), None)
 
 
 def current_lesson(page_file: str) -> Lesson:
@@ -140,3 +142,9 @@ def current_bench(page_file: str) -> Bench:
     """Guard the page, then name its bench."""
     route()
     return bench_of(page_file)
+
+
+def current_experiment(page_file: str) -> Experiment:
+    """Guard the page, then name its experiment."""
+    route()
+    return experiment_of(page_file)

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.benches import Bench
 from lab.course.examples import EXAMPLES, Example, example_of
+from lab.course.experiments import Experiment
 from lab.course.lessons import Lesson
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
@@ -28,7 +29,7 @@ def controls() -> DeltaGenerator:
     return place if isinstance(place, DeltaGenerator) else st.sidebar
 
 
-def show(opened: Lesson | Bench | None) -> None:
+def show(opened: Lesson | Bench | Experiment | None) -> None:
     """The whole sidebar: what is read, by which model, and a place for the page's own controls."""
     with st.sidebar:
         st.session_state[_CONTROLS] = st.container()
@@ -37,11 +38,15 @@ def show(opened: Lesson | Bench | None) -> None:
         teaching.show()
 
 
-def shared_input(opened: Lesson | Bench | None) -> None:
+def shared_input(opened: Lesson | Bench | Experiment | None) -> None:
     """Sentence, second sentence, examples, model: the same on every page.
 
-    ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
+    ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither. An
+    experiment reads sentences of its own.
     """
+    if isinstance(opened, Experiment):
+        _model()
+        return
     if opened is not None and opened.toy and _mode() == parameters.TOY:
         if opened.toy in OWN_CONTROLS:
             OWN_CONTROLS[opened.toy]()
@@ -65,7 +70,7 @@ def shared_input(opened: Lesson | Bench | None) -> None:
     )
     if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
         st.caption(example.why)
-    parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
+    _model()
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
             "Weights",
@@ -73,6 +78,10 @@ def shared_input(opened: Lesson | Bench | None) -> None:
         )
         if weights == parameters.RANDOM:
             parameters.TWIN_SEED.choose("Seed")
+
+
+def _model() -> None:
+    parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
 
 
 def _begin(opened: Lesson | Bench | None) -> str:

@@ -129,7 +129,8 @@ def route() -> None:
 def _opened(title: str) -> Lesson | Bench | Experiment | None:
     """The lesson, bench or experiment behind a title of :func:`sections`; None for the course map and the cards."""
     lesson = next((lesson for lesson in LESSONS if title.endswith(f"· {lesson.title}")), None)
-    return lesson or next((each for each in (*BENCHES, *EXPERIMENTS) if title == each.title), None)
+    others: tuple[Bench | Experiment, ...] = (*BENCHES, *EXPERIMENTS)
+    return lesson or next((each for each in others if title == each.title), None)
 
 
 def current_lesson(page_file: str) -> Lesson:

@@ -93,9 +93,9 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
     config |= {name: st.column_config.NumberColumn(format="%.2f") for name in _DECIMALS}
     st.dataframe(frame[list(_IN_TABLE)], hide_index=True, height="content", column_config=config)
     st.caption(
-        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B, with the ends of its 95 % "
-        "interval (Wilson). **Best fixed offset**: the distance chosen on A, on B. **Untrained twin**: the same model "
-        "with random weights, its best of as many heads, chosen and measured alike. **Lift**: (ours − offset) / "
+        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B, with its 95 % interval "
+        "(Wilson). **Best fixed offset**: the distance chosen on A, on B. **Untrained twin**: the same model with "
+        "random weights, its best of as many heads, chosen and measured alike. **Lift**: (ours − offset) / "
         "(1 − offset), with its 95 % interval (2,000 bootstraps over the sentences of B). **A − B**: selection bias. "
         "Head 2-6 is head 6 of layer 2."
     )

@@ -22,7 +22,6 @@ from lab.ui.experiments.page import look_there
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, STEP, TOKEN, UNITS
 from lab.ui.parameters import WORDS as BETWEEN_WORDS
-from lab.ui.parameters_of_a_run import Place
 
 _RELATION, _FROM = "_experiment_relation", "_experiment_from"
 _AT_ONCE = 3
@@ -49,14 +48,14 @@ class Shown:
 
 
 def cases_of(found: GrammarTest, row: Row) -> list[Shown]:
-    """The cases of half B in sentences of 5 to 18 words, in the order of the treebank."""
+    """The cases of half B in sentences of 5 to 18 words, the shortest first."""
     _, b = halves()
     shown = []
     for sentence, dependent, head, named in found.cases[row.relation].tolist():
         if len(b[sentence].words) in _SHORT:
             asked, sought = (dependent, head) if row.end == 0 else (head, dependent)
             shown.append(Shown(b[sentence], asked, sought, named))
-    return shown
+    return sorted(shown, key=lambda case: len(case.sentence.words))
 
 
 def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
@@ -118,7 +117,7 @@ def marked(case: Shown) -> str:
     )
 
 
-def tokens_of(model: LoadedModel, case: Shown) -> dict[Place, int]:
+def tokens_of(model: LoadedModel, case: Shown) -> dict[Parameter[Any], int]:
     """Query and key for a link, from 1: the first pieces of the word that is asked and of the one that is named."""
     found = encode_words(model, case.sentence.words)
     if found is None:

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.analysis.heads.first_look import first_head
 from lab.course.benches import BENCHES, Bench
+from lab.course.experiments import EXPERIMENTS
 from lab.course.glossary import terms_in
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
@@ -194,6 +195,9 @@ class LessonPage(OpenPage):
         for bench in BENCHES:
             if self.lesson.id in bench.after:
                 st.page_link(script(bench.page), label=f"On the bench {bench.title}: {bench.question}", icon=bench.icon)
+        for each in EXPERIMENTS:
+            if self.lesson.id in each.after:
+                st.page_link(script(each.page), label=f"The experiment {each.title}: {each.question}", icon=each.icon)
 
     def next_page(self, key: str | None) -> None:
         """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import torch
 
 from lab.experiments import relations, shipped
+from lab.experiments.published import CLARK
 from lab.experiments.treebank import ewt_hash
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
@@ -32,6 +33,23 @@ def write(experiment: str, model_id: str) -> None:
     command = f"python -m training.evaluation.experiments {experiment} {model_id}"
     made = shipped.Provenance(shipped.model_hash(model), data_hash(), _commit(), command)
     shipped.write(shipped.folder(experiment, model_id), measure(model), made)
+
+
+def grammar_table(model_ids: Sequence[str]) -> list[str]:
+    """The README's table of what was reproduced of Clark et al. 2019: a line a relation, a column a model."""
+    found = [relations.known(load_model(model_id)) for model_id in model_ids]
+    rows = [{row.relation: row for row in each.rows} for each in found if each is not None]
+    lines = [
+        f"| relation | published (offset) | {' | '.join(f'`{each}` on half B (offset)' for each in model_ids)} |",
+        "| --- |" + " --- |" * (1 + len(model_ids)),
+    ]
+    for published in CLARK:
+        cells = [f"{published.relation} | {100 * published.accuracy:.1f} ({100 * published.offset:.1f})"]
+        for each in rows:
+            row = each[published.relation]
+            cells.append(f"{100 * row.accuracy:.1f} ({100 * row.offset_accuracy:.1f}): {row.judged.verdict.value}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def _commit() -> str:

@@ -25,10 +25,10 @@ def relation_chart(model: LoadedModel) -> Figure:
     found = result(model)
     low, high = zip(*(row.interval for row in found.rows), strict=True)
     points = {
-        "best head of A, on B": [row.accuracy for row in found.rows],
-        "best fixed offset": [row.offset_accuracy for row in found.rows],
-        "untrained twin’s best": [row.twin for row in found.rows],
-        "Clark et al., bert-base": [row.published.accuracy for row in found.rows],
+        "best head, on B": [row.accuracy for row in found.rows],
+        "fixed offset": [row.offset_accuracy for row in found.rows],
+        "untrained twin": [row.twin for row in found.rows],
+        "Clark et al.": [row.published.accuracy for row in found.rows],
     }
     drawn = ranges(
         [row.relation for row in found.rows], points, (low, high), Scale("Share named right", (0.0, 1.0), ".2f"),

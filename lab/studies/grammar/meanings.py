@@ -37,13 +37,21 @@ def asks() -> tuple[Ask, ...]:
     beats = [
         Ask(
             relation,
-            f"**{relation}**, {WORDS[relation]}: always the word at distance {offsets[relation][0]:+d} is right in "
+            f"**{relation}**, {WORDS[relation]}. The rule “{_rule(offsets[relation][0])}” is right in "
             f"{offsets[relation][1]:.0%}. Is some head clearly better?",
             ("yes", "no"),
         )
         for relation in _ASKED
     ]
-    return (*beats, Ask("most", "In which of these four is the best head farthest above that rule?", _ASKED))
+    return (*beats, Ask("most", "In which of these four is the best head farthest above the rule?", _ASKED))
+
+
+def _rule(offset: int) -> str:
+    """Where a fixed offset, head − dependent, looks from the first of the two words that :data:`WORDS` names."""
+    words = "next word" if abs(offset) == 1 else f"word {abs(offset)} places"
+    if offset == -1:
+        return "the word before"
+    return f"the {words}" if offset == 1 else f"the {words} {'on' if offset > 0 else 'back'}"
 
 
 def answers(found: GrammarTest) -> dict[str, Answer]:

@@ -30,8 +30,8 @@ _SHARES = (
 )  # fmt: skip
 _DECIMALS = ("published lift", "lift", "lift low", "lift high")
 _IN_TABLE = (
-    "relation", "in the paper", "published", "ours", "low", "high", "best fixed offset", "untrained twin", "n", "lift",
-    "lift low", "lift high", "published lift", "verdict", "head", "on A", "A − B",
+    "relation", "verdict", "published", "ours", "best fixed offset", "untrained twin", "n", "low", "high",
+    "published lift", "lift", "lift low", "lift high", "head", "on A", "A − B", "in the paper",
 )  # fmt: skip
 
 
@@ -88,16 +88,16 @@ def _run(model: LoadedModel, label: str) -> None:
 def _result(model: LoadedModel, found: GrammarTest) -> None:
     draw(partial(relation_chart, model), "grammar-relations")
     meaning(meanings.meaning_of(found, model.id))
-    frame = as_frame(found)
+    frame = as_frame(found).round(3)
     config = {name: st.column_config.NumberColumn(format="percent") for name in _SHARES}
     config |= {name: st.column_config.NumberColumn(format="%.2f") for name in _DECIMALS}
     st.dataframe(frame[list(_IN_TABLE)], hide_index=True, height="content", column_config=config)
     st.caption(
-        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B, with its 95 % interval "
-        "(Wilson). **Best fixed offset**: the distance chosen on A, on B. **Untrained twin**: the same model with "
-        "random weights, its best of as many heads, chosen and measured alike. **Lift**: (ours − offset) / "
-        "(1 − offset), with its 95 % interval (2,000 bootstraps over the sentences of B). **A − B**: selection bias. "
-        "Head 2-6 is head 6 of layer 2."
+        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B, from **low** to "
+        "**high** with 95 % (Wilson). **Best fixed offset**: the distance chosen on A, on B. **Untrained twin**: the "
+        "same model with random weights, its best of as many heads, chosen and measured alike. **Lift**: "
+        "(ours − offset) / (1 − offset), with its 95 % interval (2,000 bootstraps over the sentences of B). "
+        "**A − B**: selection bias. Head 2-6 is head 6 of layer 2."
     )
     st.markdown(
         "**The rule of the verdict**, fixed before anything was measured. The effect is the lift; a head must be "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,9 @@ from lab.ui.parameters import WORDS as BETWEEN_WORDS
 
 _RELATION, _FROM = "_experiment_relation", "_experiment_from"
 _AT_ONCE = 3
-# Words of a sentence that is read at a glance.
-_SHORT = range(5, 19)
+# Words of a sentence that is read at a glance, and what addresses and numbers are made of.
+_SHORT = range(6, 19)
+_NOT_PLAIN = re.compile(r"[0-9@/\\_<>#]|\.\w")
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,11 @@ class Shown:
 
 
 def cases_of(found: GrammarTest, row: Row) -> list[Shown]:
-    """The cases of half B in sentences of 5 to 18 words, the shortest first."""
+    """The cases of half B in sentences of 6 to 18 words without numbers and addresses, the shortest first."""
     _, b = halves()
     shown = []
     for sentence, dependent, head, named in found.cases[row.relation].tolist():
-        if len(b[sentence].words) in _SHORT:
+        if len(b[sentence].words) in _SHORT and not _NOT_PLAIN.search(" ".join(b[sentence].words)):
             asked, sought = (dependent, head) if row.end == 0 else (head, dependent)
             shown.append(Shown(b[sentence], asked, sought, named))
     return sorted(shown, key=lambda case: len(case.sentence.words))
@@ -71,6 +73,7 @@ def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
         f"**{row.judged.verdict.value.capitalize()}.** {row.judged.why} Head {row.name}, {DIRECTIONS[row.end]}, names "
         f"{row.right} of {row.count} right." + f" {row.published.note}" * bool(row.published.note)
     )
+    st.caption("Sentences of half B of 6 to 18 words, without numbers and addresses, the shortest first.")
     cases = cases_of(found, row)
     turn = st.session_state.get(_FROM, 0)
     shown = []
@@ -79,7 +82,7 @@ def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
         with column:
             st.subheader("Right" if right else "Wrong")
             if not of_kind:
-                st.markdown("None among the sentences of 5 to 18 words.")
+                st.markdown("None among the short sentences.")
             here = [of_kind[(turn * _AT_ONCE + at) % len(of_kind)] for at in range(min(_AT_ONCE, len(of_kind)))]
             for at, case in enumerate(here):
                 _case(model, row, case, f"{right}.{at}")

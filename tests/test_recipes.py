@@ -129,7 +129,8 @@ def test_an_experiment_is_a_folder_a_page_and_a_record(copy: Path) -> None:
     )
     edit(copy / "lab/course/experiments.py", "    ),\n)\n\n\ndef experiment_of(", (
         '    ),\n    Experiment("layers", "pages/31_Layers.py", "Layers", ":material/tag:", "How many?",\n'
-        '               "There are four.", "A paper", "Five.", ("Why.",), ("A paper",), ("embeddings",)),\n)\n\n\ndef experiment_of('
+        '               "There are four.", "A paper", "Five.",'
+        '               ("Why.",), ("A paper",), ("embeddings",)),\n)\n\n\ndef experiment_of('
     ))  # fmt: skip
     run(copy, _APP + """
 at = visit("31_Layers.py")

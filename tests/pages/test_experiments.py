@@ -17,7 +17,6 @@ from lab.experiments.relations import GrammarTest, known
 from lab.experiments.shipped import model_hash
 from lab.experiments.treebank import halves
 from lab.experiments.verdicts import Verdict
-from lab.models import jobs
 from lab.models.loading import LoadedModel, load_model
 from lab.ui.experiments import running
 from tests.pages.apptest import Offer, reveal, visit, words
@@ -56,7 +55,7 @@ def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
 @pytest.mark.parametrize("model_id", MODELS)
 def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
-    (table,) = at.dataframe
+    (table,) = [frame for frame in at.dataframe if "verdict" in frame.value]
     assert table.value["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
     assert np.allclose(table.value["ours"], [row.right / row.count for row in found.rows], atol=6e-4)
     assert table.value["n"].tolist() == [row.count for row in found.rows]
@@ -196,6 +195,5 @@ def _when_all_jobs_are_done(at: AppTest) -> None:
     while any(thread.name.startswith("job ") for thread in threading.enumerate()):
         assert time.monotonic() < end
         time.sleep(0.05)
-    assert not [key for key in jobs._RUNNING]
     at.run()
     assert not at.exception

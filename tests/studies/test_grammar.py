@@ -78,8 +78,12 @@ def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:
         assert len(cases) <= row.count
         for case in cases[:20]:
             assert case.sentence in b and not re.search(r"[0-9@<>]", case.text)
-            assert case.sentence.relations[min(case.asked, case.sought)] or True
-            assert plain(sentences.marked(case)).count("background") == 0
+            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(sentences.marked(case))))
+            assert (marks["blue"], marks["green"]) == (
+                case.sentence.words[case.asked],
+                case.sentence.words[case.sought],
+            )
+            assert ("orange" in marks) == (not case.right and case.named >= 0)
             ends = {case.asked, case.sought}
             dependent = next(at for at in ends if case.sentence.relations[at] == row.relation)
             assert case.sentence.heads[dependent] - 1 == (ends - {dependent}).pop()
@@ -92,6 +96,6 @@ def test_a_link_names_the_tokens_of_the_words() -> None:
         assert result is not None
         for case in sentences.cases_of(result, result.rows[1])[:5]:
             trace = lab.trace(model, case.text)
-            query = list(sentences.tokens_of(model, case).values())[0]
+            query = next(iter(sentences.tokens_of(model, case).values()))
             word, label = case.sentence.words[case.asked].lower(), trace.labels[query - 1].strip("␣").lower()
             assert word.startswith(label)

@@ -6,7 +6,8 @@
 # make bench          the measurements the README quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
 # make audit          ask for known vulnerabilities of what is installed, where there is a network
-# make evaluate       every figure of the embedded models' cards, measured on the files that ship
+# make evaluate       every figure of the embedded models' cards, measured on the files that ship; the results of the
+#                     experiments on them, written anew
 # make outside        ask the embedded models with transformers alone, in two versions of it, and compare with the lab
 # make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|minilm|en_lab|punkt
 #                     CORPORA=folder; minilm goes on from an encoder, BASE=folder)

@@ -1,6 +1,7 @@
 """The floors of the house that import-linter cannot see: scripts in pages/, and who may draw on the screen.
 
-Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.front -> lab.ui -> lab.figures ->
+Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.studies,
+lab.front -> lab.ui -> lab.figures ->
 lab.course, lab.charts -> lab.experiments -> lab.analysis -> lab.toy, lab.text -> lab.models; nothing imports upward, no
 lesson another.
 """
@@ -20,11 +21,11 @@ SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
 
 # Screen library -> the rooms of lab/ that may import it.
 SCREEN = {
-    "streamlit": {"lessons", "benches", "front", "ui"},
+    "streamlit": {"lessons", "benches", "studies", "front", "ui"},
     "altair": {"charts"},
     "plotly": {"ui", "charts"},
 }
-# Inside a lesson or a bench, what a notebook calls and what is asked knows no screen either.
+# Inside a lesson, a bench or an experiment, what a notebook calls and what is asked knows no screen either.
 BLIND = re.compile(r"(.*_)?(figures|checks)\.py|(reading|meanings)\.py")
 MOST_FILES, MOST_LINES = 25, 300
 # A page has words, controls and calls; arithmetic and drawing have rooms of their own in lab/.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lab.course.lessons import LESSONS, number
+from training.evaluation.experiments import grammar_table
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 
@@ -14,3 +15,9 @@ def test_the_outline_is_the_course() -> None:
     rows = [line for line in outline.splitlines() if line.startswith("| ") and line[2].isdigit()]
     assert rows == [f"| {number(each)} | {each.title} | {each.minutes} | {each.question} |" for each in LESSONS]
     assert f"\n{sum(each.minutes for each in LESSONS)} minutes in all" in README
+
+
+def test_what_was_reproduced_is_what_ships() -> None:
+    told = README.partition("## What was reproduced")[2].partition("\n## ")[0]
+    rows = [line for line in told.splitlines() if line.startswith("| ")]
+    assert rows == grammar_table(["lab-bert", "lab-gpt2"]) and len(rows) > 10

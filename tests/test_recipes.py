@@ -112,6 +112,37 @@ assert shell.sections()["Lessons"][-1] == "10 · Counting"
 """)  # fmt: skip
 
 
+def test_an_experiment_is_a_folder_a_page_and_a_record(copy: Path) -> None:
+    folder = copy / "lab/studies/counting"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "screens.py").write_text(
+        "import streamlit as st\n\ndef show(page):\n    st.markdown(f'**{page.model().config.layers}** layers')\n",
+        "utf-8",
+    )
+    (copy / "pages/31_Layers.py").write_text(
+        "from lab.studies.counting.screens import show\n"
+        "from lab.ui.experiments.page import open_experiment\n\n"
+        'page = open_experiment("31_Layers.py")\n'
+        "show(page)\npage.finish()\n",
+        "utf-8",
+    )
+    edit(copy / "lab/course/experiments.py", "    ),\n)\n\n\ndef experiment_of(", (
+        '    ),\n    Experiment("layers", "pages/31_Layers.py", "Layers", ":material/tag:", "How many?",\n'
+        '               "There are four.", "A paper", "Five.",'
+        '               ("Why.",), ("A paper",), ("embeddings",)),\n)\n\n\ndef experiment_of('
+    ))  # fmt: skip
+    run(copy, _APP + """
+at = visit("31_Layers.py")
+assert at.title[0].value == "Layers" and "**4** layers" in words(at) and "There are four." in words(at)
+links = [link.proto.label for link in visit("2_Embeddings.py", step="Check").get("page_link")]
+assert "The experiment Layers: How many?" in links, links
+from lab.ui import shell
+shell.st.Page = lambda script, title, **more: title
+assert shell.sections()["Experiments"][-1] == "Layers"
+""")  # fmt: skip
+
+
 def test_a_family_is_a_file_and_a_line(copy: Path, tmp_path: Path) -> None:
     families = copy / "lab/models/families"
     (families / "marble.py").write_text(

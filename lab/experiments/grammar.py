@@ -6,17 +6,18 @@ the head of the dependency. That is right or wrong.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads.values import Values, Weights, layer_groups
+from lab.analysis.heads.values import Mask, Values, Weights, layer_groups
+from lab.models.batched import batches, layer_attentions
 from lab.models.encoding import Encoding, TextError, encode
-from lab.models.trace import Trace, trace_encoding
+from lab.models.trace import Trace
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -57,13 +58,96 @@ class HeadAccuracies:
         return self.relations.index(relation)
 
 
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Every dependency of some sentences, and the word that each head names from either end of it.
+
+    Attributes
+    ----------
+    causal
+        Whether the heads look back only.
+    relations
+        N names.
+    sentence
+        (N,) in which of the sentences it is, from 0.
+    dependent, head
+        (N,) the two words, from 0.
+    named
+        (N, layers, heads, 2) the word that a head names, from 0; -1 for none. [..., 0] from the dependent, which
+        should name the head, [..., 1] from the head, which should name the dependent.
+    """
+
+    causal: bool
+    relations: tuple[str, ...]
+    sentence: NDArray[np.int64]
+    dependent: NDArray[np.int64]
+    head: NDArray[np.int64]
+    named: NDArray[np.int16]
+
+    @property
+    def sought(self) -> NDArray[np.int64]:
+        """(N, 2) the word that should be named, from the dependent and from the head."""
+        return np.stack([self.head, self.dependent], axis=-1)
+
+    @property
+    def right(self) -> Mask:
+        """(N, layers, heads, 2) whether it is."""
+        return self.named == self.sought[:, None, None, :]
+
+    @property
+    def distance(self) -> NDArray[np.int64]:
+        """(N,) head − dependent, in words."""
+        return self.head - self.dependent
+
+    def of(self, relation: str) -> Cases:
+        """Those of one relation."""
+        return self.where(np.array([each == relation for each in self.relations], dtype=bool))
+
+    def where(self, here: Mask) -> Cases:
+        """Those of which ``here``, (N,), is true."""
+        return replace(
+            self, relations=tuple(each for each, kept in zip(self.relations, here, strict=True) if kept),
+            sentence=self.sentence[here], dependent=self.dependent[here], head=self.head[here], named=self.named[here],
+        )  # fmt: skip
+
+
 def head_accuracies(
     model: LoadedModel,
     sentences: Iterable[tuple[Sequence[str], Sequence[int], Sequence[str]]],
     pieces: Pieces = "mean",
     punctuation: bool = False,
 ) -> HeadAccuracies:
-    """Let every head of ``model`` name the other word of every dependency.
+    """Let every head of ``model`` name the other word of every dependency, and count: see :func:`find_cases`.
+
+    Raises
+    ------
+    ValueError
+        If there is no dependency to find.
+    """
+    found = find_cases(model, sentences, pieces, punctuation)
+    if not found.relations:
+        raise ValueError("there is no dependency in these sentences.")
+    counts = Counter(found.relations)
+    common = tuple(sorted(counts, key=lambda relation: (-counts[relation], relation)))
+    each = [found.of(relation) for relation in common]
+    offsets = [best_offset(cases.distance.tolist()) for cases in each]
+    return HeadAccuracies(
+        relations=common,
+        counts=np.array([counts[relation] for relation in common]),
+        accuracy=np.stack([cases.right.mean(0) for cases in each]),
+        offset=np.array([offset for offset, _ in offsets]),
+        offset_accuracy=np.array([share for _, share in offsets]),
+    )
+
+
+def find_cases(
+    model: LoadedModel,
+    sentences: Iterable[tuple[Sequence[str], Sequence[int], Sequence[str]]],
+    pieces: Pieces = "mean",
+    punctuation: bool = False,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Cases:
+    """Every dependency, in reading order, and what each head of ``model`` names for it.
 
     Attention to a word is the sum over its pieces; from a word it is the mean over them, or that of the first (§4.1).
     Special tokens and the word itself cannot be named, nor can what a causal model does not see. A sentence that is
@@ -79,35 +163,49 @@ def head_accuracies(
         ``"mean"`` as in the paper, ``"first"`` as in its code.
     punctuation
         Whether punctuation counts as a dependent. It may always be named.
-
-    Raises
-    ------
-    ValueError
-        If there is no dependency to find.
+    progress
+        Is told, from 0 to 1, how much is read; what it raises ends the reading.
     """
-    right: dict[str, NDArray[np.int64]] = {}
-    distances: dict[str, list[int]] = defaultdict(list)
-    for words, heads, relations in sentences:
-        named = named_words(model, words, pieces)
-        if named is None:
-            continue
-        for dependent, (head, relation) in enumerate(zip(heads, relations, strict=True)):
-            if head == 0 or (relation == "punct" and not punctuation):
-                continue
-            both = np.stack([named[..., dependent] == head - 1, named[..., head - 1] == dependent], axis=-1)
-            right[relation] = right.get(relation, 0) + both.astype(np.int64)
-            distances[relation].append(head - 1 - dependent)
-    if not right:
-        raise ValueError("there is no dependency in these sentences.")
-    common = tuple(sorted(distances, key=lambda relation: (-len(distances[relation]), relation)))
-    offsets = [best_offset(distances[relation]) for relation in common]
-    return HeadAccuracies(
-        relations=common,
-        counts=np.array([len(distances[relation]) for relation in common]),
-        accuracy=np.stack([right[relation] / len(distances[relation]) for relation in common]),
-        offset=np.array([offset for offset, _ in offsets]),
-        offset_accuracy=np.array([share for _, share in offsets]),
+    kept = list(sentences)
+    arcs = [
+        [
+            (dependent, head - 1, relation)
+            for dependent, (head, relation) in enumerate(zip(heads, relations, strict=True))
+            if head != 0 and (relation != "punct" or punctuation)
+        ]
+        for _, heads, relations in kept
+    ]
+    by_sentence: dict[int, NDArray[np.int16]] = {}
+    for at, named in _named_by_length(model, [words for words, _, _ in kept], pieces, progress):
+        ends = np.array([arc[:2] for arc in arcs[at]], dtype=np.int64).reshape(-1, 2)
+        both = np.stack([named[..., ends[:, 0]], named[..., ends[:, 1]]], axis=-1)
+        by_sentence[at] = np.moveaxis(both, 2, 0).astype(np.int16)
+    found = [(at, arc) for at in sorted(by_sentence) for arc in arcs[at]]
+    shape = (0, model.config.layers, model.config.heads, 2)
+    return Cases(
+        model.config.causal,
+        tuple(arc[2] for _, arc in found),
+        np.array([at for at, _ in found], dtype=np.int64),
+        np.array([arc[0] for _, arc in found], dtype=np.int64),
+        np.array([arc[1] for _, arc in found], dtype=np.int64),
+        np.concatenate([np.empty(shape, np.int16), *(by_sentence[at] for at in sorted(by_sentence))]),
     )
+
+
+def _named_by_length(
+    model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Callable[[float], None]
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The place of each sentence that the model reads whole, and what :func:`named_words` gives of it."""
+    read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
+    done = 0
+    for batch in batches(model.config, [len(encoding) for _, (encoding, _) in read]):
+        layers = [each.numpy() for each in layer_attentions(model, [read[place][1][0] for place in batch])]
+        for row, place in enumerate(batch):
+            at, (_, owner) = read[place]
+            attention = between_words(np.concatenate([each[row] for each in layers]), owner, len(sentences[at]), pieces)
+            yield at, _named(attention, model)
+        done += len(batch)
+        progress(done / len(read))
 
 
 def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean") -> NDArray[np.int64] | None:
@@ -115,14 +213,15 @@ def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean
 
     None for a sentence that the model cannot read whole.
     """
-    found = encode_words(model, words)
-    if found is None:
-        return None
-    traced = trace_encoding(model, found[0])
-    attention = word_attention(traced, found[1], len(words), pieces)
-    attention[..., np.eye(len(words), dtype=bool)] = 0
+    return next((named for _, named in _named_by_length(model, [words], pieces, lambda _: None)), None)
+
+
+def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:
+    """What the largest share between words goes to, (layers · heads, words, words) -> (layers, heads, words)."""
+    words = attention.shape[-1]
+    attention[..., np.eye(words, dtype=bool)] = 0
     named = np.where(attention.max(-1) > 0, attention.argmax(-1), -1)
-    return named.reshape(model.config.layers, model.config.heads, len(words))
+    return named.reshape(model.config.layers, model.config.heads, words)
 
 
 def encode_words(model: LoadedModel, words: Sequence[str]) -> tuple[Encoding, NDArray[np.int64]] | None:

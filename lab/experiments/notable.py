@@ -23,6 +23,7 @@ from lab.analysis.heads.values import Mask, Values
 from lab.analysis.heads.walk import NEAR_UNIFORM
 from lab.experiments.grammar import encode_words, head_accuracies
 from lab.experiments.treebank import Sentence, ewt
+from lab.experiments.verdicts import FEW
 from lab.models.trace import Trace, trace
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 FILE = "heads.json"
 # A head must be so much better than what takes no knowledge (Voita et al. 2019, §5.2, ask for it of "syntactic heads").
 BETTER = 0.1
-FEW = 30  # cases, below which a share says little
 _MOST = 3  # heads a job
 _LENGTHS = range(6, 25)  # words of the sentences that patterns are measured on
 _PERIOD, _SEEDS = 50, range(8)

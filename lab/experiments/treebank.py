@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import lzma
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -45,12 +46,22 @@ def read_conllu(path: str | Path) -> list[Sentence]:
     ValueError
         For a line that has not the ten columns of the format.
     """
+    return [sentence for document in read_documents(path) for sentence in document]
+
+
+def read_documents(path: str | Path) -> list[list[Sentence]]:
+    """The same, document by document, as the comments ``# newdoc`` part them; without any, all are one."""
     path = Path(path)
     raw = path.read_bytes()
     lines = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode().split("\n")
-    blocks = groupby(lines, key=lambda line: bool(line.strip()))
-    sentences = [tuple(_rows(block)) for filled, block in blocks if filled]
-    return [Sentence(*zip(*rows, strict=True)) for rows in sentences if rows]
+    documents: list[list[Sentence]] = [[]]
+    for filled, block in groupby(lines, key=lambda line: bool(line.strip())):
+        sentence = list(block)
+        if filled and any(line.startswith("# newdoc") for line in sentence):
+            documents.append([])
+        if filled and (rows := tuple(_rows(sentence))):
+            documents[-1].append(Sentence(*zip(*rows, strict=True)))
+    return [document for document in documents if document]
 
 
 def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str]]:
@@ -69,3 +80,23 @@ def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str]]:
 def ewt() -> tuple[Sentence, ...]:
     """The sentences of :data:`EWT` that have more than one word."""
     return tuple(sentence for sentence in read_conllu(EWT) if len(sentence.words) > 1)
+
+
+@cache
+def halves() -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """Those of every other document, A, and those of the rest, B: to choose on one half and to report on the other.
+
+    Documents follow each other by genre, so both halves have of all genres; none is in both.
+    """
+    documents = read_documents(EWT)
+    a, b = (
+        tuple(sentence for document in half for sentence in document if len(sentence.words) > 1)
+        for half in (documents[::2], documents[1::2])
+    )
+    return a, b
+
+
+@cache
+def ewt_hash() -> str:
+    """SHA-256 of :data:`EWT`: results of other sentences are other results."""
+    return hashlib.sha256(EWT.read_bytes()).hexdigest()

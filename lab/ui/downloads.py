@@ -54,7 +54,7 @@ def _progress(model_id: str) -> None:
     if found is None or found.error is not None:
         st.rerun()
     with st.container(border=True):
-        so_far = f"{found.megabytes:.0f} of {found.planned} MB" if found.planned else "asking the Hub for its size"
+        so_far = f"{found.done:.0f} of {found.planned:.0f} MB" if found.planned else "asking the Hub for its size"
         st.progress(found.share, f"**{escaped(model_id)}**: {so_far}")
         st.markdown("You can go on, on this page or any other: the download goes on, too.")
         st.button("Stop", key=f"_stop.{model_id}", icon=":material/stop:", on_click=found.stop)

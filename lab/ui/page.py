@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.analysis.heads.first_look import first_head
 from lab.course.benches import BENCHES, Bench
 from lab.course.cover import COVER, cover_of
+from lab.course.experiments import EXPERIMENTS
 from lab.course.glossary import terms_in
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
@@ -27,6 +28,7 @@ from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
+from lab.ui.frame.script import papers
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
@@ -87,7 +89,7 @@ class OpenPage:
         """Show where on the way from text to word the page is, with the shapes of this run; none before a class."""
         if self.header.about and not self.selection.teach:
             with self.header.way:
-                strip.show(traced, self.header.about)
+                strip.show(traced, self.header.about, self.header.lesson)
 
     def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
         """Any text through any model that is here; ``whose`` ("Text B: ") begins what is said about it."""
@@ -202,9 +204,9 @@ class LessonPage(OpenPage):
         with st.container(border=True):
             st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
             st.markdown(f":material/bookmark: **Remember.** {story.remember}")
-        for bench in BENCHES:
-            if self.lesson.id in bench.after:
-                st.page_link(script(bench.page), label=f"On the bench {bench.title}: {bench.question}", icon=bench.icon)
+        for kind, pages in (("On the bench", BENCHES), ("The experiment", EXPERIMENTS)):
+            for each in (page for page in pages if self.lesson.id in page.after):
+                st.page_link(script(each.page), label=f"{kind} {each.title}: {each.question}", icon=each.icon)
 
     def next_page(self, key: str | None) -> None:
         """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""
@@ -219,7 +221,7 @@ class LessonPage(OpenPage):
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
         super().finish()
         st.divider()
-        _papers(self.lesson.reading)
+        papers(self.lesson.reading)
         before, after = neighbours(self.lesson)
         left, right = st.columns(2)
         with left:
@@ -256,7 +258,7 @@ class BenchPage(OpenPage):
     def finish(self) -> None:
         """Notes of what was changed, and what to read."""
         super().finish()
-        _papers(self.bench.reading)
+        papers(self.bench.reading)
 
 
 def open_bench(page_file: str) -> BenchPage:
@@ -279,11 +281,6 @@ def available(wanted: str) -> str:
         st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
         return default
     return wanted
-
-
-def _papers(reading: Sequence[str]) -> None:
-    with st.expander("Papers", icon=":material/menu_book:"):
-        st.markdown("\n".join(f"- {paper}" for paper in reading))
 
 
 def _layer(trace: Trace, found: tuple[int, int]) -> int:

@@ -10,6 +10,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
+from lab.course.experiments import EXPERIMENTS, Experiment, experiment_of
 from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
 from lab.ui import parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
@@ -62,6 +63,7 @@ def sections() -> dict[str, list[StreamlitPage]]:
             for lesson in LESSONS
         ],
         "Benches": [st.Page(script(bench.page), title=bench.title, icon=bench.icon) for bench in BENCHES],
+        "Experiments": [st.Page(script(each.page), title=each.title, icon=each.icon) for each in EXPERIMENTS],
         "Reference": [
             st.Page(script(MODELS_PAGE), title="Models", icon=":material/badge:"),
             st.Page(script(GLOSSARY_PAGE), title="Glossary", icon=":material/dictionary:"),
@@ -83,7 +85,7 @@ def _run() -> None:
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
-    sidebar.show(_opened(page.title), text=bool(page.url_path))  # the first page has sentences of its own
+    sidebar.show(_opened(page.title), text=_reads_the_text(page))
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     try:
@@ -127,9 +129,14 @@ def route() -> None:
 
 
 def _opened(title: str) -> Lesson | Bench | None:
-    """The lesson or bench behind a title of :func:`sections`; None for the course map and the cards."""
+    """The lesson or bench behind a title of :func:`sections`; None for any other page."""
     lesson = next((lesson for lesson in LESSONS if title.endswith(f"· {lesson.title}")), None)
     return lesson or next((bench for bench in BENCHES if title == bench.title), None)
+
+
+def _reads_the_text(page: StreamlitPage) -> bool:
+    """Whether a page reads the learner's sentence: the first page and experiments have sentences of their own."""
+    return bool(page.url_path) and all(page.title != each.title for each in EXPERIMENTS)
 
 
 def current_lesson(page_file: str) -> Lesson:
@@ -142,3 +149,9 @@ def current_bench(page_file: str) -> Bench:
     """Guard the page, then name its bench."""
     route()
     return bench_of(page_file)
+
+
+def current_experiment(page_file: str) -> Experiment:
+    """Guard the page, then name its experiment."""
+    route()
+    return experiment_of(page_file)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.experiments.grammar import best_offset
-from lab.experiments.treebank import EWT, Sentence, ewt, read_conllu
+from lab.experiments.treebank import EWT, Sentence, ewt, halves, read_conllu, read_documents
 
 TEXT = """\
 # newdoc id = a
@@ -64,3 +64,29 @@ def test_cases_and_best_distances_are_those_of_another_count(relation: str, case
             distances[name].append(head - word)
     assert len(distances[relation]) == cases
     assert 100 * best_offset(distances[relation])[1] == pytest.approx(share, abs=0.06)
+
+
+def test_documents_are_kept_apart(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text(TEXT + "\n# newdoc id = b\n# sent_id = b-1\n" + TEXT.rpartition("# text = Go.\n")[2])
+    first, second = read_documents(path)
+    assert [len(first), len(second)] == [2, 1] and first[0] == FIRST and first[1] == second[0]
+
+
+def test_the_halves_share_no_document_and_leave_none_out() -> None:
+    """Documents told by the ids of their sentences, "…-0001", read here by themselves."""
+    document, of_text = "", defaultdict(set)
+    for line in lzma.decompress(EWT.read_bytes()).decode().split("\n"):
+        if line.startswith("# sent_id = "):
+            document, words = line.partition(" = ")[2].rpartition("-")[0], []
+        elif line and line.split("\t")[0].isdigit():
+            words.append(line.split("\t")[1])
+        elif not line and document:
+            of_text[tuple(words)].add(document)
+    a, b = halves()
+    assert sorted(a + b) == sorted(ewt()) and min(len(a), len(b)) > 600
+    # "Thanks !" stands in many documents: only sentences that stand in one say which half it is in.
+    of_a, of_b = ({next(iter(of_text[s.words])) for s in half if len(of_text[s.words]) == 1} for half in (a, b))
+    assert len(of_a) > 100 < len(of_b) and not of_a & of_b
+    genres = [{document.partition("-")[0] for document in half} for half in (of_a, of_b)]
+    assert genres[0] == genres[1] and len(genres[0]) > 3

@@ -60,9 +60,9 @@ def until(true: Callable[[], bool]) -> None:
 def test_it_tells_how_far_it_is_and_is_gone_when_it_is_complete(slow: Slow) -> None:
     assert downloads.running(ENTRY.id) is None
     found = downloads.start(ENTRY)
-    assert (found.megabytes, found.planned, found.share) == (0.0, 0, 0.0)
+    assert (found.done, found.planned, found.share) == (0.0, 0, 0.0)
     slow.arrive(25.0)
-    until(lambda: found.megabytes == 25.0)
+    until(lambda: found.done == 25.0)
     assert (found.planned, found.share) == (100, 0.25)
     assert downloads.running(ENTRY.id) is found
     slow.arrive(None)
@@ -74,19 +74,19 @@ def test_whoever_asks_in_between_waits_for_the_same_one(slow: Slow) -> None:
     first = downloads.start(ENTRY)
     slow.arrive(5.0)
     assert downloads.start(ENTRY) is first
-    until(lambda: first.megabytes == 5.0)
+    until(lambda: first.done == 5.0)
     assert slow.calls == 1
 
 
 def test_stopped_it_ends_with_the_next_bytes_and_can_begin_anew(slow: Slow) -> None:
     first = downloads.start(ENTRY)
     slow.arrive(5.0)
-    until(lambda: first.megabytes == 5.0)
+    until(lambda: first.done == 5.0)
     first.stop()
     assert downloads.running(ENTRY.id) is None
     slow.arrive(6.0)
-    until(lambda: not any(thread.name == f"download {ENTRY.id}" for thread in threading.enumerate()))
-    assert (first.megabytes, first.error) == (5.0, None)
+    until(lambda: not any(thread.name == f"job download {ENTRY.id}" for thread in threading.enumerate()))
+    assert (first.done, first.error) == (5.0, None)
     again = downloads.start(ENTRY)
     assert again is not first and slow.calls <= 2
 

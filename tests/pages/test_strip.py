@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.course.benches import BENCHES
+from lab.course.experiments import EXPERIMENTS
 from lab.course.lessons import LESSONS, Lesson
 from lab.course.stops import STOPS
 from lab.ui.frame import strip as strip_module
@@ -29,7 +30,8 @@ def strip(at: AppTest) -> dict[str, Any]:
 def test_every_lesson_has_its_place_on_the_way() -> None:
     assert [each for stop in STOPS for each in stop.lessons] == [lesson.id for lesson in LESSONS]
     assert {each for bench in BENCHES for each in bench.after} <= {lesson.id for lesson in LESSONS}
-    assert all(bench.after for bench in BENCHES)
+    assert {each for experiment in EXPERIMENTS for each in experiment.after} <= {lesson.id for lesson in LESSONS}
+    assert all(each.after for each in (*BENCHES, *EXPERIMENTS))
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
@@ -72,6 +74,27 @@ def test_a_bench_lights_the_stop_it_is_about_or_none() -> None:
         for bench in BENCHES
     }
     assert lit["Neuron view"] == ["Attention"] and lit["Tensors"] == []
+
+
+@pytest.mark.parametrize("page", ["10_Head_view.py", "30_Grammar.py"])
+def test_a_page_beside_the_lessons_is_none_of_them(page: str) -> None:
+    """It belongs to one lesson, and a click on that one leads there."""
+    sent = strip(visit(page))
+    assert [stop["name"] for stop in sent["stops"] if stop["lit"]] == ["Attention"]
+    assert not [door for stop in sent["stops"] for door in stop["lessons"] if door["here"]]
+
+
+def test_a_click_on_the_lesson_that_a_page_belongs_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = visit("30_Grammar.py")
+    real = strip_module.mount
+
+    def clicked(*given: Any, **more: Any) -> dict[str, Any]:
+        return {**real(*given, **more), "lesson": "head-specialization"}
+
+    monkeypatch.setattr(strip_module, "mount", clicked)
+    at.run()
+    assert not at.exception, at.exception[0].stack_trace
+    assert at.title[0].value == "Head specialization"
 
 
 def test_a_class_gets_no_strip() -> None:

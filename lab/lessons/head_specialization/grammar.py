@@ -7,10 +7,13 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from lab.course.experiments import experiment_of
+from lab.course.lessons import script
 from lab.course.words import escaped
 from lab.experiments import grammar as measure
-from lab.experiments.notable import FEW, Notable
+from lab.experiments.notable import Notable
 from lab.experiments.own_sentence import Case, cases
+from lab.experiments.verdicts import FEW
 from lab.figures.attention import attention_map
 from lab.lessons.head_specialization import meanings
 from lab.models.catalogue import twin_of
@@ -81,7 +84,12 @@ def _table(found: tuple[Notable, ...]) -> None:
         "Measured on UD English EWT, sentences that the lab’s own models were not trained on. Head 4-5 is head 5 of "
         "layer 4. Best fixed distance: always the word at one distance, the best there is for the relation. Only heads "
         f"at least 10 points above it are listed, of relations with {FEW} cases or more. The best of many heads is "
-        "picked on the same sentences, which flatters it a little."
+        "picked on the same sentences, which flatters it a little; the experiment chooses on one half and measures on "
+        "the other."
+    )
+    experiment = experiment_of("30_Grammar.py")
+    st.page_link(
+        script(experiment.page), label=f"The experiment {experiment.title}: {experiment.question}", icon=experiment.icon
     )
 
 

@@ -17,12 +17,16 @@ from lab.ui import parameters, progress_view
 
 @dataclass(frozen=True)
 class Header:
-    """The places at the top of a page that wait for its run; ``about`` are the ids of the lessons it belongs to."""
+    """The places at the top of a page that wait for its run; ``about`` are the ids of the lessons it belongs to.
+
+    ``lesson`` is the id of the lesson that it is, "" where it is none.
+    """
 
     way: DeltaGenerator
     badge: DeltaGenerator
     time: DeltaGenerator
     about: tuple[str, ...] = ()
+    lesson: str = ""
 
 
 def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: Lesson | None = None) -> Header:
@@ -47,7 +51,7 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
                         st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
     if not teach:
         st.markdown(f"**{question}**")
-    return Header(way, badge, time, about)
+    return Header(way, badge, time, about, "" if lesson is None else lesson.id)
 
 
 def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:

@@ -1,8 +1,8 @@
-"""The end of a step by the script of the course: what the figure means, then one change worth seeing."""
+"""The end of a step by the script of the course: what the figure means, one change worth seeing; what to read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -37,3 +37,9 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> Non
 def _take(changes: Mapping[Parameter[Any], Any]) -> None:
     for parameter, value in changes.items():
         parameter.set(value)
+
+
+def papers(reading: Sequence[str]) -> None:
+    """What to read, folded."""
+    with st.expander("Papers", icon=":material/menu_book:"):
+        st.markdown("\n".join(f"- {paper}" for paper in reading))

@@ -19,13 +19,14 @@ _ASKED = "_strip_asked"
 _BY_ID = {lesson.id: lesson for lesson in LESSONS}
 
 
-def show(trace: Trace | None, lessons: Sequence[str]) -> None:
+def show(trace: Trace | None, lessons: Sequence[str], here: str = "") -> None:
     """Draw the strip for a page about these ``lessons`` (ids); :func:`leave` goes where a click on it leads.
 
+    ``here`` is the lesson that the page is itself, "" for a bench or an experiment.
     ``trace`` gives the shapes of what the model makes of the text on screen; None where it can make nothing of it.
     """
-    asked = mount("strip", pack(_header(trace, lessons), {}), "strip", states=("lesson",))["lesson"]
-    if asked in _BY_ID and [asked] != list(lessons):
+    asked = mount("strip", pack(_header(trace, lessons, here), {}), "strip", states=("lesson",))["lesson"]
+    if asked in _BY_ID and asked != here:
         st.session_state[_ASKED] = asked
 
 
@@ -49,7 +50,7 @@ def shapes(trace: Trace) -> dict[str, str]:
     }
 
 
-def _header(trace: Trace | None, lessons: Sequence[str]) -> dict[str, Any]:
+def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str, Any]:
     lit, there = stop_of(lessons), {} if trace is None else shapes(trace)
     query = urlencode(selection.link())
     return {
@@ -57,7 +58,7 @@ def _header(trace: Trace | None, lessons: Sequence[str]) -> dict[str, Any]:
         "stops": [
             {
                 "name": stop.name, "shape": there.get(stop.name, ""), "lit": stop is lit, "repeats": stop.repeats,
-                "lessons": [_link(_BY_ID[each], query, here=[each] == list(lessons)) for each in stop.lessons],
+                "lessons": [_link(_BY_ID[each], query, here=each == here) for each in stop.lessons],
             }
             for stop in STOPS
         ],

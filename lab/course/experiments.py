@@ -1,0 +1,78 @@
+"""The experiments: published claims, tested on the model on screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment. ``page`` is its file in ``pages/``.
+
+    Attributes
+    ----------
+    question
+        What the title asks more shortly.
+    claim, whose
+        The claim in two sentences, and the paper that makes it.
+    against
+        What would count against it, in a sentence.
+    not_shown
+        What the result does not show, whatever it is.
+    after
+        The ids of the lessons that one comes from.
+    """
+
+    id: str
+    page: str
+    title: str
+    icon: str
+    question: str
+    claim: str
+    whose: str
+    against: str
+    not_shown: tuple[str, ...]
+    reading: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    Experiment(
+        id="grammar",
+        page="pages/30_Grammar.py",
+        title="Grammar",
+        icon=":material/account_tree:",
+        question="Do heads know grammar?",
+        claim="Single heads of BERT find single relations of grammar. From a word, such a head looks most at the word "
+        "that it belongs to, far more often than a rule can that only knows how far apart the two usually stand.",
+        whose="Clark et al. 2019, What does BERT look at?, §4.2 and table 1",
+        against="A head that is no better than the best fixed distance on sentences it was not chosen on, or no better "
+        "than the best head of the same model before training.",
+        not_shown=(
+            "That the model uses what the head finds. A head may look at the verb, and nothing may come of it: take "
+            "the head away to find out.",
+            "That the head knows grammar as grammar. A head that follows meaning, or frequent pairs of words, can name "
+            "the same words.",
+            "That no other head knows more. Knowledge may be spread over several heads, or stand in the vectors.",
+            "How well the paper’s own model does here. Its treebank is newspaper text by other rules; so compare the "
+            "lift, and only roughly.",
+        ),
+        reading=(
+            "Clark et al. 2019, What does BERT look at? An analysis of BERT’s attention",
+            "Voita et al. 2019, Analyzing multi-head self-attention, §5 (syntactic heads)",
+            "Htut et al. 2019, Do attention heads in BERT track syntactic dependencies?",
+            "Silveira et al. 2014, A gold standard dependency corpus for English (the treebank)",
+            "Wilson 1927, Probable inference, the law of succession, and statistical inference",
+            "Holm 1979, A simple sequentially rejective multiple test procedure",
+        ),
+        after=("head-specialization",),
+    ),
+)
+
+
+def experiment_of(page_file: str) -> Experiment:
+    """The experiment whose page file has this name. Raises KeyError for a page that is none."""
+    for experiment in EXPERIMENTS:
+        if experiment.page.endswith(page_file):
+            return experiment
+    raise KeyError(f"{page_file} is no experiment; lab/course/experiments.py lists them.")

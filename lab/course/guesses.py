@@ -1,0 +1,48 @@
+"""What a learner expects of an experiment, and what blind guessing would have got."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Something to predict before anybody knows: the answer comes with the result."""
+
+    id: str
+    prompt: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Which option (from 0) is right by the result, and its numbers in a sentence."""
+
+    option: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many of ``count`` predictions were right, how many blind guesses are on average, and how probable it is to
+    guess as many or more."""
+
+    right: int
+    count: int
+    expected: float
+    as_good: float
+
+
+def score(asks: Sequence[Ask], choices: Mapping[str, int], answers: Mapping[str, Answer]) -> Score:
+    """Of the questions that were answered by the learner and by the result; a guess takes each option alike."""
+    both = [ask for ask in asks if ask.id in choices and ask.id in answers]
+    right = sum(choices[ask.id] == answers[ask.id].option for ask in both)
+    chances = [1 / len(ask.options) for ask in both]
+    outcomes = [1.0]  # how probable 0, 1, 2 … right guesses are
+    for chance in chances:
+        outcomes = [
+            (outcomes[k] * (1 - chance) if k < len(outcomes) else 0) + (outcomes[k - 1] * chance if k else 0)
+            for k in range(len(outcomes) + 1)
+        ]
+    return Score(right, len(both), sum(chances), sum(outcomes[right:]))

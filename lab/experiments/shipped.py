@@ -1,0 +1,83 @@
+"""Results that ship: what the embedded models' experiments found, kept beside the code as small Parquet files.
+
+A file says of which weights and which data it is. Where either has another hash now it is stale, and not used.
+``make evaluate`` writes all of them anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lab.models.memo import once
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+RESULTS = Path(__file__).parent / "results"
+# What a checkpoint's folder holds that decides what the model does with a text.
+_READ = (
+    "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json",
+    "merges.txt",
+)  # fmt: skip
+_ROOM = {"compression": "zstd", "compression_level": 19}
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Of what a result is and how it was made: hashes of model and data, the commit, the command."""
+
+    model: str
+    data: str
+    commit: str
+    command: str
+
+
+@once
+def model_hash(model: LoadedModel) -> str:
+    """SHA-256 of the weights, configuration and tokenizer of a model, whatever it is called."""
+    found = hashlib.sha256()
+    if isinstance(model.source, Path):
+        for path in sorted([*model.source.glob("*.safetensors"), *(model.source / name for name in _READ)]):
+            if path.is_file():
+                found.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    else:
+        found.update(repr(sorted(model.source.config.items())).encode())
+        for name, tensor in sorted(model.source.tensors.items()):
+            found.update(name.encode() + np.ascontiguousarray(tensor.numpy()).tobytes())
+        found.update(model.tokenizer.to_str().encode())
+    return found.hexdigest()
+
+
+def folder(experiment: str, model_id: str, root: Path = RESULTS) -> Path:
+    """Where the tables of a result lie, one Parquet file each."""
+    return root / experiment / model_id
+
+
+def write(where: Path, tables: Mapping[str, pa.Table], made: Provenance) -> None:
+    """Keep a result, in place of the one before."""
+    where.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        pq.write_table(table.replace_schema_metadata(asdict(made)), where / f"{name}.parquet", **_ROOM)
+
+
+def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
+    """The tables of a result of the model and the data with these hashes; None where there is none, or a stale one."""
+    tables = {path.stem: pq.read_table(path) for path in sorted(where.glob("*.parquet"))}
+    made = [provenance(table) for table in tables.values()]
+    fresh = all(each is not None and (each.model, each.data) == (model, data) for each in made)
+    return tables if tables and fresh else None
+
+
+def provenance(table: pa.Table) -> Provenance | None:
+    """What a table says of its making; None where it says nothing."""
+    said = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    names = tuple(Provenance.__dataclass_fields__)
+    return Provenance(**{name: said[name] for name in names}) if all(name in said for name in names) else None

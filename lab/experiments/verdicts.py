@@ -1,0 +1,80 @@
+"""What a replication says of a published claim, by a rule that was written down before anything was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+FEW = 30  # cases, below which nothing is claimed
+ALPHA = 0.05
+
+
+class Verdict(Enum):
+    """What became of a published effect in the model on screen."""
+
+    SAME = "same direction"
+    SMALLER = "smaller"
+    NOT_REPRODUCED = "not reproduced"
+    NOT_TESTABLE = "not testable here"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An effect as it was published and as it was measured here; both count as positive where the paper's sign is.
+
+    Attributes
+    ----------
+    published
+        What the paper reports; None where it reports nothing that can be compared.
+    low, high
+        The 95 % interval of what was measured.
+    p
+        How probable a draw at or below 0 is, corrected for the other effects of the experiment.
+    count
+        How many cases were measured.
+    untestable
+        Why it cannot be tested here, in a sentence; "" where it can.
+    """
+
+    published: float | None
+    low: float
+    high: float
+    p: float
+    count: int
+    untestable: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict, and which part of the rule gave it, in a sentence."""
+
+    verdict: Verdict
+    why: str
+
+
+RULE = (
+    f"**Not testable here**: fewer than {FEW} cases, or for the reason given. "
+    f"**Not reproduced**: the effect is not clearly above 0, that is p ≥ {ALPHA} after Holm's correction for all "
+    "effects of the table. "
+    "**Smaller**: clearly above 0, but its whole 95 % interval is below the published effect. "
+    "**Same direction**: clearly above 0, and the interval reaches the published effect."
+)
+
+
+def judge(effect: Effect) -> Judged:
+    """The verdict on an effect, by :data:`RULE`."""
+    if effect.untestable:
+        return Judged(Verdict.NOT_TESTABLE, effect.untestable)
+    if effect.count < FEW:
+        return Judged(Verdict.NOT_TESTABLE, f"There are {effect.count} cases: too few.")
+    if effect.published is None:
+        return Judged(Verdict.NOT_TESTABLE, "The paper reports nothing to compare with.")
+    if effect.p >= ALPHA:
+        return Judged(Verdict.NOT_REPRODUCED, f"The effect is not clearly above 0 (p = {effect.p:.2g}).")
+    if effect.high < effect.published:
+        return Judged(
+            Verdict.SMALLER, f"Clearly above 0, and at most {effect.high:.2f} against {effect.published:.2f} there."
+        )
+    return Judged(
+        Verdict.SAME, f"Clearly above 0, and it may be as large as the {effect.published:.2f} of the paper or larger."
+    )

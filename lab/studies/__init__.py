@@ -1,0 +1,1 @@
+"""The pages of the experiments: a folder each, its words around a result of :mod:`lab.experiments`."""

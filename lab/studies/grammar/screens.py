@@ -1,0 +1,130 @@
+"""The page of the experiment about grammar, from the prediction to the sentences behind a number."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.experiments import relations
+from lab.experiments.grammar import between_words, find_cases
+from lab.experiments.published import CLARK, WITHOUT_TWIN
+from lab.experiments.relations import EXPERIMENT, GrammarTest
+from lab.experiments.shipped import model_hash
+from lab.experiments.treebank import halves
+from lab.experiments.verdicts import RULE
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.studies.grammar import meanings, sentences
+from lab.studies.grammar.figures import as_frame, relation_chart
+from lab.ui.drawing import code, draw
+from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer
+from lab.ui.frame.script import meaning
+
+_SHARES = (
+    "published", "published offset", "ours", "low", "high", "best fixed offset", "untrained twin", "on A", "A − B",
+)  # fmt: skip
+_DECIMALS = ("published lift", "lift", "lift low", "lift high")
+_IN_TABLE = (
+    "relation", "verdict", "published", "ours", "best fixed offset", "untrained twin", "n", "low", "high",
+    "published lift", "lift", "lift low", "lift high", "head", "on A", "A − B", "in the paper",
+)  # fmt: skip
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks()
+    _method(model)
+    if not predicted(name, asked):
+        return None
+    found = relations.known(model)
+    if found is None:
+        st.markdown(
+            f"{escaped(model.id)} is not measured yet. A small model takes half a minute, BERT base some minutes."
+        )
+        _run(model, "Run the experiment")
+        return None
+    if not found.rows:
+        st.info(
+            f"{escaped(model.id)} reads none of these sentences whole, so nothing can be tested on it.",
+            icon=":material/info:",
+        )
+        return None
+    show_score(name, asked, meanings.answers(found))
+    _result(model, found)
+    return sentences.show(model, found)
+
+
+def _method(model: LoadedModel) -> None:
+    """What is measured, before any of it is shown."""
+    a, b = halves()
+    st.markdown(
+        f"**How it is tested.** People wrote down the grammar of {len(a) + len(b):,} sentences of UD English EWT. From "
+        "one word of each relation a head names the word that it attends to most; special tokens and the word itself "
+        f"do not count. For each relation the best head is chosen on half **A** ({len(a)} sentences) and measured on "
+        f"half **B** ({len(b)} sentences of other documents)."
+    )
+    if model.config.causal:
+        st.info(
+            f"A head of {escaped(model.id)} looks back only. Of the two words of a relation it can start from the "
+            "later one alone. What it cannot see counts as wrong; the fixed offset may look ahead.",
+            icon=":material/arrow_back:",
+        )
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    key, help = (
+        (EXPERIMENT, model_hash(model)),
+        "Reads every sentence twice: with this model, and with its untrained twin.",
+    )
+    offer(key, label, partial(relations.again, model), help)
+
+
+def _result(model: LoadedModel, found: GrammarTest) -> None:
+    draw(partial(relation_chart, model), "grammar-relations")
+    meaning(meanings.meaning_of(found, model.id))
+    frame = as_frame(found).round(3)
+    config = {name: st.column_config.NumberColumn(format="percent") for name in _SHARES}
+    config |= {name: st.column_config.NumberColumn(format="%.2f") for name in _DECIMALS}
+    st.dataframe(frame[list(_IN_TABLE)], hide_index=True, height="content", column_config=config)
+    st.caption(
+        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B, from **low** to "
+        "**high** with 95 % (Wilson). **Best fixed offset**: the distance chosen on A, on B. **Untrained twin**: the "
+        "same model with random weights, its best of as many heads, chosen and measured alike. **Lift**: "
+        "(ours − offset) / (1 − offset), with its 95 % interval (2,000 bootstraps over the sentences of B). "
+        "**A − B**: selection bias. Head 2-6 is head 6 of layer 2."
+    )
+    st.markdown(
+        "**The rule of the verdict**, fixed before anything was measured. The effect is the lift; a head must be "
+        f"clearly above its untrained twin, too. {RULE}"
+    )
+    _mapping()
+    _origin(model, found)
+    code(relations.compared, find_cases, between_words)
+
+
+def _mapping() -> None:
+    with st.expander("From the paper’s relations to these", icon=":material/compare_arrows:"):
+        st.markdown("The paper uses Stanford Dependencies of the Penn Treebank. What maps, and what does not:")
+        rows = [(each.name, each.relation, each.note) for each in CLARK]
+        rows += [(name, "–", why) for name, why in WITHOUT_TWIN.items()]
+        st.table(pd.DataFrame(rows, columns=["in the paper", "here", "note"]), hide_index=True, border="horizontal")
+
+
+def _origin(model: LoadedModel, found: GrammarTest) -> None:
+    """Whether the result ships or was measured here, and the way to measure it again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if found.made is None:
+            st.caption("Measured on this server, with the model on screen.", width="content")
+        else:
+            st.caption(
+                f"Ships with the lab: `{found.made.command}` at commit {found.made.commit[:10]}, for these very "
+                f"weights (SHA-256 {found.made.model[:10]}…) and sentences ({found.made.data[:10]}…).",
+                width="content",
+            )
+        _run(model, "Measure it again here")

@@ -1,0 +1,1 @@
+"""What the pages of experiments share: the frame, the prediction, the run in the background."""

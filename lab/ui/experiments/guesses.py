@@ -1,0 +1,87 @@
+"""The prediction before an experiment's result, and its score beside that of blind guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from lab.course.guesses import Answer, Ask, score
+from lab.ui import parameters
+
+Choices = dict[str, int]
+
+
+def predicted(name: str, asks: Sequence[Ask]) -> bool:
+    """Ask, once for each ``name`` (experiment and model); whether the result may be seen.
+
+    A class answers aloud, and a button reveals.
+    """
+    if _key(name) in st.session_state:
+        return True
+    teach = bool(parameters.TEACH.chosen())
+    with st.container(border=True):
+        st.markdown(":material/psychology_alt: **Predict.** Nothing of the result is shown before.")
+        chosen: Choices = {}
+        for ask in asks:
+            if teach:
+                st.markdown(f"{ask.prompt} *{' · '.join(ask.options)}*")
+            elif (choice := _choose(name, ask)) is not None:
+                chosen[ask.id] = choice
+        with st.container(horizontal=True):
+            if teach:
+                st.button("Reveal", key=f"{_key(name)}.reveal", on_click=_commit, args=(name, {}))
+                return False
+            off = len(chosen) < len(asks)
+            st.button(
+                "Commit and show", key=f"{_key(name)}.commit", disabled=off, on_click=_commit, args=(name, chosen)
+            )
+            st.button("Skip", key=f"{_key(name)}.skip", type="tertiary", on_click=_commit, args=(name, {}))
+    return False
+
+
+def show_score(name: str, asks: Sequence[Ask], answers: Mapping[str, Answer]) -> None:
+    """What came of the prediction: each answer with its numbers, the score, and what guessing would have got."""
+    chosen: Choices = st.session_state.get(_key(name), {})
+    with st.container(border=True):
+        lines = [
+            f"- {_mark(chosen.get(ask.id), answers[ask.id])}{ask.prompt} **{ask.options[answers[ask.id].option]}**. "
+            f"{answers[ask.id].why}"
+            for ask in asks
+            if ask.id in answers
+        ]
+        found = score(asks, chosen, answers)
+        if found.count:
+            st.markdown(
+                f":material/psychology_alt: **{found.right} of {found.count}** as you predicted. Blind guessing gets "
+                f"{found.expected:.1f} on average, and as many as you or more in {found.as_good:.0%} of tries."
+            )
+        st.markdown("\n".join(lines))
+        st.button(
+            "Ask me again", key=f"{_key(name)}.again", type="tertiary", icon=":material/undo:", on_click=_forget,
+            args=(name,),
+        )  # fmt: skip
+
+
+def _choose(name: str, ask: Ask) -> int | None:
+    places = range(len(ask.options))
+    key = f"{_key(name)}.{ask.id}"
+    return st.radio(ask.prompt, places, index=None, format_func=ask.options.__getitem__, horizontal=True, key=key)
+
+
+def _mark(choice: int | None, answer: Answer) -> str:
+    if choice is None:
+        return ""
+    return ":material/check: " if choice == answer.option else ":material/close: "
+
+
+def _key(name: str) -> str:
+    return f"_guessed.{name}"
+
+
+def _commit(name: str, chosen: Choices) -> None:
+    st.session_state[_key(name)] = chosen
+
+
+def _forget(name: str) -> None:
+    st.session_state.pop(_key(name), None)

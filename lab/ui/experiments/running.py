@@ -1,0 +1,48 @@
+"""An experiment that runs in the background: the button, how far it has come, the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import streamlit as st
+
+from lab.models import jobs
+from lab.models.cores import one_core
+from lab.models.jobs import Job
+
+_POLL = 1.0  # seconds
+Progress = Callable[[float], None]
+Work = Callable[[Progress], object]
+
+
+def offer(key: Hashable, label: str, work: Work, help: str) -> None:
+    """The button that begins ``work``; while it goes on, the share that is done, and Stop.
+
+    ``work`` keeps its result itself. It is told a function to call with the share done; that raises where the learner
+    has stopped it. The page runs again when it is over.
+    """
+    if jobs.running(key) is not None:
+        _progress(key)
+    else:
+        st.button(
+            label, key=f"_run.{hash(key)}", icon=":material/play_arrow:", help=help, on_click=_start, args=(key, work)
+        )
+
+
+def _start(key: Hashable, work: Work) -> None:
+    def run(job: Job) -> None:
+        with one_core():
+            work(lambda done: job.tell(done, 1.0))
+
+    jobs.start(key, run)
+
+
+@st.fragment(run_every=_POLL)
+def _progress(key: Hashable) -> None:
+    found = jobs.running(key)
+    if found is None:
+        st.rerun()
+    with st.container(border=True):
+        st.progress(found.share, f"{found.share:.0%} is read.")
+        st.markdown("You can go on, on this page or any other: the run goes on, too.")
+        st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=found.stop)

@@ -1,0 +1,75 @@
+"""Intervals beside published figures and figures worked by hand."""
+
+from __future__ import annotations
+
+import doctest
+from math import comb, sqrt
+
+import numpy as np
+import pytest
+
+from lab.experiments import intervals
+from lab.experiments.intervals import draws, holm, mean_interval, p_above, spread, wilson
+
+
+@pytest.mark.parametrize(
+    ("right", "count", "low", "high"),
+    [
+        # Newcombe 1998, "Two-sided confidence intervals for the single proportion", table I, method 3.
+        (81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718),
+        # Best fixed offsets of UD EWT dev, counted and bounded by whoever planned the experiments.
+        (55, 74, 0.633, 0.829), (760, 2015, 0.356, 0.399), (433, 1211, 0.331, 0.385),
+    ],
+)  # fmt: skip
+def test_wilson_beside_published_intervals(right: int, count: int, low: float, high: float) -> None:
+    assert wilson(right, count) == pytest.approx((low, high), abs=6e-4)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.97])
+def test_wilson_covers_the_share_as_often_as_it_says(share: float) -> None:
+    """Over all outcomes of 60 draws, by their exact probabilities."""
+    n = 60
+    inside = [k for k in range(n + 1) if wilson(k, n)[0] <= share <= wilson(k, n)[1]]
+    covered = sum(comb(n, k) * share**k * (1 - share) ** (n - k) for k in inside)
+    assert 0.91 < covered < 0.99
+
+
+def test_no_share_of_nothing() -> None:
+    with pytest.raises(ValueError, match="no share"):
+        wilson(0, 0)
+
+
+def test_the_bootstrap_of_a_mean_is_as_wide_as_its_standard_error() -> None:
+    values = np.random.default_rng(1).normal(3, 2, size=(400, 2))
+    low, high = mean_interval(values, times=4000)
+    error = values.std(0) / sqrt(400)
+    assert np.allclose(low, values.mean(0) - 1.96 * error, atol=0.15 * error.max())
+    assert np.allclose(high, values.mean(0) + 1.96 * error, atol=0.15 * error.max())
+
+
+def test_draws_are_the_seed_s_and_draw_as_many() -> None:
+    first = draws(7, 50, seed=3)
+    assert first.shape == (50, 7) and (first.sum(1) == 7).all()
+    assert np.array_equal(first, draws(7, 50, seed=3)) and not np.array_equal(first, draws(7, 50, seed=4))
+
+
+def test_a_draw_without_a_case_is_left_out_of_the_spread_and_counts_against_the_effect() -> None:
+    drawn = np.array([0.1, 0.2, np.nan, 0.3])
+    low, high = spread(drawn, level=1.0)
+    assert (low, high) == (0.1, 0.3)
+    assert p_above(drawn) == pytest.approx(2 / 5)
+
+
+def test_p_counts_the_draws_at_or_below() -> None:
+    drawn = np.array([[-1.0, 1.0], [0.0, 2.0], [3.0, 4.0]])
+    assert p_above(drawn).tolist() == [3 / 4, 1 / 4]
+
+
+def test_holm_as_worked_by_hand() -> None:
+    # 0.005·4, then 0.01·3, then max(0.03·2, 0.03) and max(0.04·1, 0.06).
+    assert holm([0.01, 0.04, 0.03, 0.005]).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([[0.9, 0.8]]).tolist() == [[1.0, 1.0]]
+
+
+def test_examples() -> None:
+    assert doctest.testmod(intervals).failed == 0

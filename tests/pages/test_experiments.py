@@ -1,0 +1,199 @@
+"""The page of an experiment: nothing of the result before the prediction, everything after, and the ways from it."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.course.experiments import EXPERIMENTS
+from lab.course.lessons import LESSONS
+from lab.experiments import relations
+from lab.experiments.grammar import Cases
+from lab.experiments.relations import GrammarTest, known
+from lab.experiments.shipped import model_hash
+from lab.experiments.treebank import halves
+from lab.experiments.verdicts import Verdict
+from lab.models.loading import LoadedModel, load_model
+from lab.ui.experiments import running
+from tests.pages.apptest import Offer, reveal, visit, words
+
+PAGE = "30_Grammar.py"
+MODELS = ("lab-bert", "lab-gpt2")
+
+
+def result_of(model_id: str) -> GrammarTest:
+    found = known(load_model(model_id))
+    assert found is not None
+    return found
+
+
+def everything(at: AppTest) -> str:
+    """All that can be read, tables and buttons included."""
+    tables = "\n".join(str(frame.value) for frame in at.dataframe)
+    return "\n".join([words(at), tables, *(radio.label for radio in at.radio), *(b.label for b in at.button)])
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
+    at = visit(PAGE, model=model_id)
+    said = everything(at)
+    assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
+    for row in result_of(model_id).rows:
+        assert row.name not in said and f"{row.accuracy:.0%} right" not in said
+    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert (
+        EXPERIMENTS[0].claim in said
+        and EXPERIMENTS[0].against in said
+        and "What this does not show" in [header.value for header in at.header]
+    )
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
+    at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
+    (table,) = [frame for frame in at.dataframe if "verdict" in frame.value]
+    assert table.value["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
+    assert np.allclose(table.value["ours"], [row.right / row.count for row in found.rows], atol=6e-4)
+    assert table.value["n"].tolist() == [row.count for row in found.rows]
+    assert "What this means" in words(at) and "Blind guessing" not in words(at)
+    assert "looks back only" in words(at) if model_id == "lab-gpt2" else "looks back only" not in words(at)
+    assert found.made is not None and found.made.command in words(at)
+
+
+def test_a_prediction_is_scored_beside_guessing() -> None:
+    at, found = visit(PAGE), {row.relation: row for row in result_of("lab-bert").rows}
+    assert at.button[0].label == "Commit and show" and at.button[0].disabled
+    for radio in at.radio:
+        radio.set_value(0).run()
+    next(button for button in at.button if button.label == "Commit and show").click().run()
+    assert not at.exception
+    clear = [found[name].judged.verdict in (Verdict.SAME, Verdict.SMALLER) for name in ("det", "nsubj", "obj", "case")]
+    lifts = sorted((row.lift for name, row in found.items() if name in ("det", "nsubj", "obj", "case")), reverse=True)
+    asked = 4 + (lifts[0] - lifts[1] >= 0.02)
+    right = sum(clear) + (asked == 5 and found["det"].lift == lifts[0])
+    assert f"**{right} of {asked}** as you predicted. Blind guessing gets {2 + 0.25 * (asked - 4):.1f}" in words(at)
+    next(button for button in at.button if button.label == "Ask me again").click().run()
+    assert not at.dataframe and at.radio
+
+
+def test_another_model_is_predicted_anew() -> None:
+    at = reveal(visit(PAGE))
+    at.sidebar.selectbox(key="model").select("lab-gpt2").run()
+    assert not at.dataframe and at.radio
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_the_sentences_are_cases_of_the_table(model_id: str) -> None:
+    at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
+    _, b = halves()
+    for relation in ("det", "compound:prt"):
+        at.selectbox(key="_experiment_relation").select(relation).run()
+        assert not at.exception
+        row = next(row for row in found.rows if row.relation == relation)
+        assert f"names {row.right} of {row.count} right" in words(at)
+        shown = [caption.value for caption in at.caption if caption.value.startswith("From **")]
+        assert shown
+        pairs = set()
+        for sentence, dependent, head, named in found.cases[relation].tolist():
+            asked, sought = (dependent, head) if row.end == 0 else (head, dependent)
+            text = b[sentence].words
+            said = f"names **{text[named]}**" if named >= 0 else "names nothing"
+            pairs.add(f"From **{text[asked]}** it should name **{text[sought]}**; it {said}")
+        assert all(any(each.replace("\\", "").startswith(pair) for pair in pairs) for each in shown)
+
+
+@pytest.mark.parametrize(("label", "title"), [("Head view", "Head view"), ("Lesson 6", "Head specialization")])
+def test_a_sentence_leads_on_with_its_head(label: str, title: str) -> None:
+    at = reveal(visit(PAGE, model="lab-gpt2"))
+    at.selectbox(key="_experiment_relation").select("det").run()
+    row = next(row for row in result_of("lab-gpt2").rows if row.relation == "det")
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    assert at.title[0].value == title and at.session_state["model"] == "lab-gpt2"
+    assert (at.session_state["layer"], at.session_state["head"]) == (row.layer + 1, row.head + 1)
+    texts = {" ".join(sentence.words) for sentence in halves()[1]}
+    assert at.text_area(key="text").value in texts
+
+
+def test_the_lesson_leads_here_and_back() -> None:
+    for experiment in EXPERIMENTS:
+        lessons = [lesson for lesson in LESSONS if lesson.id in experiment.after]
+        assert lessons
+        for lesson in lessons:
+            at = visit(lesson.page.removeprefix("pages/"), step="Check")
+            label = f"The experiment {experiment.title}: {experiment.question}"
+            assert label in [link.proto.label for link in at.get("page_link")]
+            back = visit(experiment.page.removeprefix("pages/"))
+            assert any(lesson.title in link.proto.label for link in back.get("page_link"))
+
+
+def test_any_other_model_runs_in_the_background_and_can_be_stopped(
+    offer: Offer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    made = result_of("lab-bert")
+
+    def replicate(model: LoadedModel, progress: running.Progress) -> GrammarTest:
+        progress(0.25)
+        begun.set()
+        assert go_on.wait(20)
+        progress(0.5)
+        return GrammarTest(made.rows, made.cases)
+
+    monkeypatch.setattr(relations, "replicate", replicate)
+    monkeypatch.setattr(relations, "_FOUND", {})
+    at = reveal(visit(PAGE, model=offer("bert")))
+    assert "not measured yet" in words(at) and not at.dataframe
+    _press(at, "Run the experiment")
+    assert begun.wait(20)
+    at.run()
+    (bar,) = at.get("progress")
+    assert bar.proto.value == 25 and "go on" in words(at)
+    _press(at, "Stop")
+    go_on.set()
+    at.run()
+    assert "not measured yet" in words(at) and not at.get("progress")
+    _press(at, "Run the experiment")
+    _when_all_jobs_are_done(at)
+    assert at.dataframe and "Measured on this server" in words(at)
+
+
+def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = offer("bert")
+    from lab.ui import runs
+
+    none = relations.compared(*(_no_cases(runs.trained(name)),) * 2, (0, 1))
+    monkeypatch.setattr(relations, "_FOUND", {model_hash(runs.trained(name)): none})
+    at = reveal(visit(PAGE, model=name))
+    assert "nothing can be tested on it" in words(at) and not at.dataframe
+
+
+def test_a_class_sees_the_question_and_a_button() -> None:
+    at = visit(PAGE, teach="1")
+    assert not at.dataframe and not at.radio
+    _press(at, "Reveal")
+    assert at.dataframe
+
+
+def _no_cases(model: LoadedModel) -> Cases:
+    none = np.empty(0, np.int64)
+    named = np.empty((0, model.config.layers, model.config.heads, 2), np.int16)
+    return Cases(False, (), none, none, none, named)
+
+
+def _press(at: AppTest, label: str) -> None:
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception, at.exception[0].stack_trace
+
+
+def _when_all_jobs_are_done(at: AppTest) -> None:
+    end = time.monotonic() + 30
+    while any(thread.name.startswith("job ") for thread in threading.enumerate()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    at.run()
+    assert not at.exception

@@ -1,0 +1,101 @@
+"""What the page says of a result is computed again from the result."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import lab
+from lab.course.words import plain
+from lab.experiments.relations import GrammarTest, known
+from lab.experiments.treebank import halves
+from lab.experiments.verdicts import Verdict
+from lab.studies.grammar import meanings, sentences
+from lab.studies.grammar.figures import as_frame, relation_chart
+
+CLEAR = (Verdict.SAME, Verdict.SMALLER)
+
+
+@pytest.fixture(params=["lab-bert", "lab-gpt2"])
+def found(request: pytest.FixtureRequest) -> GrammarTest:
+    result = known(lab.load_model(request.param))
+    assert result is not None
+    return result
+
+
+def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
+    said, table = meanings.meaning_of(found, "m"), as_frame(found)
+    testable = table[table["verdict"] != "not testable here"]
+    clear = testable[testable["verdict"].isin([verdict.value for verdict in CLEAR])]
+    assert f"**{len(clear)} of {len(testable)}** relations" in said
+    best = clear.sort_values("lift").iloc[-1]
+    assert f"{best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']}" in said
+    smaller = (clear["verdict"] == "smaller").sum()
+    assert ("all of them" if smaller == len(clear) else f"{smaller} of them") in said
+    bias = float((table["on A"] - table["ours"]).mean())
+    assert f"{100 * abs(bias):.1f} points {'more' if bias > 0 else 'less'}" in said
+
+
+def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: GrammarTest) -> None:
+    rows = tuple(replace(row, p=1.0, on_a=0.0) for row in found.rows)
+    said = meanings.meaning_of(GrammarTest(rows, found.cases), "m")
+    assert "**0 of" in said and "the claim does not hold" in said and "points less on average" in said
+    untestable = tuple(replace(row, reach=0.0) for row in found.rows)
+    assert "Nothing of the claim can be tested" in meanings.meaning_of(GrammarTest(untestable, {}), "m")
+
+
+def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
+    rows = {row.relation: row for row in found.rows}
+    asks, answers = {ask.id: ask for ask in meanings.asks()}, meanings.answers(found)
+    for name in ("det", "nsubj", "obj", "case"):
+        assert asks[name].options[answers[name].option] == ("yes" if rows[name].judged.verdict in CLEAR else "no")
+        assert f"is right in {rows[name].offset_right / rows[name].count:.0%}" in asks[name].prompt
+    lifts = {name: rows[name].lift for name in asks["most"].options}
+    if "most" in answers:
+        assert asks["most"].options[answers["most"].option] == max(lifts, key=lifts.__getitem__)
+    else:
+        first, second = sorted(lifts.values(), reverse=True)[:2]
+        assert first - second < 0.02
+
+
+def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
+    model = lab.load_model("lab-bert")
+    figure, result = relation_chart(model), known(model)
+    assert result is not None
+    ours = figure.data[figure.data["line"] == 0]
+    assert np.allclose(ours["value"], [row.accuracy for row in result.rows], atol=1e-6)
+    assert ((ours["low"] <= ours["value"]) & (ours["value"] <= ours["high"])).all()
+    assert figure.table().equals(as_frame(result))
+
+
+def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:
+    _, b = halves()
+    for row in found.rows:
+        cases = sentences.cases_of(found, row)
+        assert len(cases) <= row.count
+        for case in cases[:20]:
+            assert case.sentence in b and not re.search(r"[0-9@<>]", case.text)
+            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(sentences.marked(case))))
+            assert (marks["blue"], marks["green"]) == (
+                case.sentence.words[case.asked],
+                case.sentence.words[case.sought],
+            )
+            assert ("orange" in marks) == (not case.right and case.named >= 0)
+            ends = {case.asked, case.sought}
+            dependent = next(at for at in ends if case.sentence.relations[at] == row.relation)
+            assert case.sentence.heads[dependent] - 1 == (ends - {dependent}).pop()
+
+
+def test_a_link_names_the_tokens_of_the_words() -> None:
+    for model_id in ("lab-bert", "lab-gpt2"):
+        model = lab.load_model(model_id)
+        result = known(model)
+        assert result is not None
+        for case in sentences.cases_of(result, result.rows[1])[:5]:
+            trace = lab.trace(model, case.text)
+            query = next(iter(sentences.tokens_of(model, case).values()))
+            word, label = case.sentence.words[case.asked].lower(), trace.labels[query - 1].strip("␣").lower()
+            assert word.startswith(label)

@@ -1,0 +1,74 @@
+"""Write what the experiments find on the embedded models, for the lab to ship.
+
+python -m training.evaluation.experiments grammar lab-bert
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import torch
+
+from lab.experiments import relations, shipped
+from lab.experiments.published import CLARK
+from lab.experiments.treebank import ewt_hash
+from lab.models.catalogue import CATALOGUE, ships
+from lab.models.loading import LoadedModel, load_model
+
+ROOT = Path(__file__).parents[2]
+# Experiment -> what it finds, as tables, and the hash of what it reads.
+MEASURED: dict[str, tuple[Callable[[LoadedModel], dict[str, pa.Table]], Callable[[], str]]] = {
+    relations.EXPERIMENT: (lambda model: relations.as_tables(relations.replicate(model)), ewt_hash)
+}
+
+
+def write(experiment: str, model_id: str) -> None:
+    """Run an experiment on an embedded model and keep the result."""
+    measure, data_hash = MEASURED[experiment]
+    model = load_model(model_id)
+    command = f"python -m training.evaluation.experiments {experiment} {model_id}"
+    made = shipped.Provenance(shipped.model_hash(model), data_hash(), _commit(), command)
+    shipped.write(shipped.folder(experiment, model_id), measure(model), made)
+
+
+def grammar_table(model_ids: Sequence[str]) -> list[str]:
+    """The README's table of what was reproduced of Clark et al. 2019: a line a relation, a column a model."""
+    found = [relations.known(load_model(model_id)) for model_id in model_ids]
+    rows = [{row.relation: row for row in each.rows} for each in found if each is not None]
+    lines = [
+        f"| relation | published (offset) | {' | '.join(f'`{each}` on half B (offset)' for each in model_ids)} |",
+        "| --- |" + " --- |" * (1 + len(model_ids)),
+    ]
+    for published in CLARK:
+        cells = [f"{published.relation} | {100 * published.accuracy:.1f} ({100 * published.offset:.1f})"]
+        for each in rows:
+            row = each[published.relation]
+            cells.append(f"{100 * row.accuracy:.1f} ({100 * row.offset_accuracy:.1f}): {row.judged.verdict.value}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _commit() -> str:
+    """What is checked out; with a + where a file differs from it."""
+    head, changed = (
+        subprocess.run(["git", *asked], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        for asked in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no", "lab"))
+    )
+    return head + "+" * bool(changed)
+
+
+def main(chosen: list[str]) -> None:
+    torch.set_num_threads(1)
+    experiments, models = (chosen[:1] or list(MEASURED)), (chosen[1:] or [e.id for e in CATALOGUE if ships(e)])
+    for experiment in experiments:
+        for model_id in models:
+            write(experiment, model_id)
+            print(f"{experiment} {model_id}: {shipped.folder(experiment, model_id).relative_to(ROOT)}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

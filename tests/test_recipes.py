@@ -96,11 +96,13 @@ def test_a_lesson_is_a_folder_a_page_and_a_record(copy: Path) -> None:
         "utf-8",
     )
     edit(copy / "lab/course/lessons.py", "    ),\n)\n\n\ndef number(", (
-        '    ),\n    Lesson("counting", "pages/10_Counting.py", "Counting", ":material/tag:", 5, "How many tokens?",\n'
+        '    ),\n    Lesson("counting", "pages/10_Counting.py", "Counting", ":material/tag:", "How many tokens?",\n'
         '           ("count",), ("A paper",)),\n)\n\n\ndef number('
     ))  # fmt: skip
+    edit(copy / "lab/course/minutes.py", "= {\n", '= {\n    "counting": {"Count": 2, "Again": 3},\n')
     run(copy, _APP + """
 at = visit("10_Counting.py", text="A cat sat.")
+assert "This step: 2 of 5 minutes" in words(at)
 assert at.title[0].value == "Counting" and "**6** tokens" in words(at)
 assert at.segmented_control(key="step").options == ["Count", "Again"]
 links = [link.proto.label for link in visit("9_Masked_language_model.py").get("page_link")]

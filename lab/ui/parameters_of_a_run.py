@@ -38,8 +38,8 @@ class Counted(Parameter[int]):
         """Draw the list of the numbers ``offered``; ``first`` is the one before anybody chose."""
         if st.session_state.get(self.name) not in offered:
             self.set(first)
-        # Without a default: Streamlit leaves a default out of the URL.
-        chosen = st.selectbox(label, offered, None, required=True, **self._bound())
+        # Without a default: Streamlit leaves a default out of the URL. Whoever clears the list gets ``first`` again.
+        chosen = st.selectbox(label, offered, None, **self._bound())
         return first if chosen is None else chosen
 
 

@@ -31,7 +31,7 @@ def test_every_lesson_has_its_place_on_the_way() -> None:
     assert [each for stop in STOPS for each in stop.lessons] == [lesson.id for lesson in LESSONS]
     assert {each for bench in BENCHES for each in bench.after} <= {lesson.id for lesson in LESSONS}
     assert {each for experiment in EXPERIMENTS for each in experiment.after} <= {lesson.id for lesson in LESSONS}
-    assert all(each.after for each in (*BENCHES, *EXPERIMENTS))
+    assert all(bench.after for bench in BENCHES) and all(experiment.after for experiment in EXPERIMENTS)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)

@@ -197,15 +197,15 @@ def _named_by_length(
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """The place of each sentence that the model reads whole, and what :func:`named_words` gives of it."""
     read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
-    done = 0
+    done, tokens = 0, sum(len(encoding) for _, (encoding, _) in read)
     for batch in batches(model.config, [len(encoding) for _, (encoding, _) in read]):
         layers = [each.numpy() for each in layer_attentions(model, [read[place][1][0] for place in batch])]
         for row, place in enumerate(batch):
             at, (_, owner) = read[place]
             attention = between_words(np.concatenate([each[row] for each in layers]), owner, len(sentences[at]), pieces)
             yield at, _named(attention, model)
-        done += len(batch)
-        progress(done / len(read))
+        done += sum(len(read[place][1][0]) for place in batch)
+        progress(done / tokens)
 
 
 def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean") -> NDArray[np.int64] | None:

@@ -54,7 +54,7 @@ class Judged:
 
 RULE = (
     f"**Not testable here**: fewer than {FEW} cases, or for the reason given. "
-    f"**Not reproduced**: the effect is not clearly above 0, that is p ≥ {ALPHA} after Holm's correction for all "
+    f"**Not reproduced**: the effect is not clearly above 0, that is p ≥ {ALPHA} after Holm’s correction for all "
     "effects of the table. "
     "**Smaller**: clearly above 0, but its whole 95 % interval is below the published effect. "
     "**Same direction**: clearly above 0, and the interval reaches the published effect."
@@ -73,8 +73,8 @@ def judge(effect: Effect) -> Judged:
         return Judged(Verdict.NOT_REPRODUCED, f"The effect is not clearly above 0 (p = {effect.p:.2g}).")
     if effect.high < effect.published:
         return Judged(
-            Verdict.SMALLER, f"Clearly above 0, and at most {effect.high:.2f} against {effect.published:.2f} there."
+            Verdict.SMALLER, f"Clearly above 0, and at most {effect.high:.3f}; the paper’s is {effect.published:.3f}."
         )
     return Judged(
-        Verdict.SAME, f"Clearly above 0, and it may be as large as the {effect.published:.2f} of the paper or larger."
+        Verdict.SAME, f"Clearly above 0, and it may be as large as the paper’s {effect.published:.3f}, or larger."
     )

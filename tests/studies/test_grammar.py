@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from lab.course.words import plain
 from lab.experiments.relations import GrammarTest, known
 from lab.experiments.treebank import halves
 from lab.experiments.verdicts import Verdict
+from lab.figures.notebook import python_of
 from lab.studies.grammar import meanings, sentences
 from lab.studies.grammar.figures import as_frame, relation_chart
 
@@ -69,6 +72,14 @@ def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
     assert np.allclose(ours["value"], [row.accuracy for row in result.rows], atol=1e-6)
     assert ((ours["low"] <= ours["value"]) & (ours["value"] <= ours["high"])).all()
     assert figure.table().equals(as_frame(result))
+
+
+def test_the_figure_can_be_taken_home() -> None:
+    setup, expression = python_of(partial(relation_chart, lab.load_model("lab-bert")))
+    scope: dict[str, Any] = {}
+    exec(setup, scope)
+    again = eval(expression, scope)
+    assert again.table().equals(relation_chart(lab.load_model("lab-bert")).table())
 
 
 def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:

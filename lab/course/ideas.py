@@ -22,6 +22,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "Learned or computed": "So a model must be told where a token stands. BERT adds a vector for the place to "
         "that of the word. Where does this vector come from? It can be **learned**, one row of a table for each "
         "position, or **computed** by a formula.",
+        "King and queen": "Vectors can be added and subtracted. Take the row of *king*, subtract that of *man*, "
+        "add that of *woman*. If directions mean something, the row of *queen* should be near. Is it?",
         "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
         "one. So they are added, number by number.",
         "Lengths": "Which of the summands counts most in the sum? The longer a vector, the more of the sum it makes "

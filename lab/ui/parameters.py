@@ -111,8 +111,9 @@ MASKED = Hidden("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
 WORD = Listed("word", "")
 CARD = Listed("card", "", kept=False)
-# Words, vectors and their positions. ``sense`` is a word with two meanings.
+# Words, vectors and their positions. ``sense`` is a word with two meanings, ``word_sum`` a, b, c of a − b + c.
 SENSE = Listed("sense", "")
+WORD_SUM = Text("word_sum", "king man woman queen", longest=80)
 PART = Buttons("part", "token", ("token", "position", "segment", "sum", "LayerNorm"))
 SEGMENTS: Buttons[SegmentChange] = Buttons("segments", "all 0", ("all 0", "swapped", "left out"))
 ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "moved on by one"))

@@ -60,6 +60,7 @@ class Selection:
     card: str = p.CARD.default
     part: str = p.PART.default
     sense: str = p.SENSE.default
+    word_sum: str = p.WORD_SUM.default
     segments: str = p.SEGMENTS.default
     order: str = p.ORDER.default
     similarity: str = p.SIMILARITY.default

@@ -114,15 +114,10 @@ def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
 def taken_away(taken: str, found: Lost, pair: bool) -> str:
     """What the best head of a pattern scores without positions, or without segments; ``pair``: there are two."""
     name, does = head_name((found.layer, found.head)), _DOES[taken]
+    scores = f"from {found.before:.2f} to {found.after:.2f}; a uniform head has {found.uniform:.2f}."
     if not found.clearly:
-        return (
-            f"No head {does} clearly above chance here: the best, {name}, scores {found.before:.2f}, a uniform head "
-            f"{found.uniform:.2f}. So there is nothing to lose."
-        )
-    told = (
-        f"{name[0].upper()}{name[1:]} {does}. Its score goes from {found.before:.2f} to {found.after:.2f}; a uniform "
-    )
-    told += f"head has {found.uniform:.2f}."
+        return f"No head {does} clearly above chance here, so there is little to lose. The best, {name}, goes {scores}"
+    told = f"{name[0].upper()}{name[1:]} {does}. Its score goes {scores}"
     # How much of what it has above chance is gone.
     gone = (found.before - found.after) / (found.before - found.uniform)
     if gone >= _MOST_OF_IT:

@@ -95,6 +95,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "there is a hint, not a proof.",
         "In the blank": "A neuron that fires says nothing about what it is for. So take it away: set its activation to "
         "0 at every token, run the rest of the model again, and see what becomes of the word in the blank.",
+        "Through the layers": "One token is one vector, and each layer changes it. Follow it from the input to the "
+        "last layer. How far does each layer turn it? Is it still like its own word in the end?",
         "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
         "compared with what was there.",
         "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "

@@ -27,7 +27,7 @@ def show_word_sums(view: EmbeddingView) -> None:
         _say_why_not(model, unknown)
         return
     draw(partial(word_sums.near_sum, view.trace, *words[:3]), "near-sum")
-    st.caption("Nothing is left out: the words of the sum are compared, too. The dashed line is the mean over all.")
+    st.caption("Nothing is left out: a dot marks the words of the sum. The dashed line is the mean over all.")
     meaning(word_sums.meaning(model, words))
     said = word_sums.in_general(model)
     if said is not None:

@@ -47,7 +47,7 @@ def near_sum(traced: Trace, first: str, second: str, third: str) -> Figure:
     found = word_sum(traced.model, *_ids(traced.model, (first, second, third)))
     shown = found.nearest(NEAREST)
     names = [
-        word_of(traced.model.tokenizer, found.ids[at]) + (" · in the sum" if found.ids[at] in found.summands else "")
+        ("• " if found.ids[at] in found.summands else "") + word_of(traced.model.tokenizer, found.ids[at])
         for at in shown
     ]
     values, mean = found.cosines[list(shown)], float(found.cosines.mean())
@@ -67,7 +67,7 @@ def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
     own = ", a word of the sum itself" if found.ids[best] in found.summands else ""
     said = f"Of {len(found.ids):,} words, the nearest to the sum is {told(best)}{own}."
     if own and others:
-        said += f" Among the others it is {told(others[0])}."
+        said += f" Without the words of the sum it is {told(others[0])}."
     if len(ids) < 4 or ids[3] in found.summands:
         return said
     rank = found.rank(ids[3])

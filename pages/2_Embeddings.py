@@ -2,6 +2,7 @@
 
 from lab.lessons.embeddings import like_words, positions, sinusoids
 from lab.lessons.embeddings import screens as steps
+from lab.lessons.embeddings.king_and_queen import show_word_sums
 from lab.lessons.embeddings.position_lab import show_position_lab
 from lab.lessons.embeddings.quiz import show_checks
 from lab.lessons.embeddings.rotary import show_rotary
@@ -29,6 +30,7 @@ play(
     },
     lambda: steps.look(page, trace),
     more={
+        "King and queen": show_word_sums,
         "Sum": steps.show_sum,
         "Lengths": steps.show_lengths,
         "Segments": show_segments,

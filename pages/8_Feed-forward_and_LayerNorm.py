@@ -4,6 +4,7 @@ from lab.lessons.feed_forward import neurons, residual
 from lab.lessons.feed_forward import screens as network
 from lab.lessons.feed_forward.blank import show_blank
 from lab.lessons.feed_forward.by_hand import by_hand
+from lab.lessons.feed_forward.layers import show_layers
 from lab.lessons.feed_forward.quiz import show_checks
 from lab.lessons.feed_forward.view import look
 from lab.lessons.head_specialization import again as head_specialization
@@ -39,6 +40,7 @@ play(
         "Activation": network.show_activation,
         "One neuron": network.show_neuron,
         "Writes": neurons.show_written,
+        "Through the layers": show_layers,
         "By hand": by_hand,
     },
 )

@@ -9,6 +9,7 @@ from lab.lessons.masked_language_model.every_place import show_every_place
 from lab.lessons.masked_language_model.lens import show_lens
 from lab.lessons.masked_language_model.likelihood import show_likelihood
 from lab.lessons.masked_language_model.next_sentence import show_next_sentence
+from lab.lessons.masked_language_model.onward import show_onward
 from lab.lessons.masked_language_model.quiz import show_checks
 from lab.lessons.masked_language_model.sampling import show_sampling
 from lab.lessons.masked_language_model.toy import OWN_STEPS, TOY_STEPS, toy_trace
@@ -55,6 +56,8 @@ else:
     elif (view := look(page, trace, first=step == "Hide words")) is not None:
         {**ASKING, **BESIDE}[step](view)
         proven = view.trace
+    if step == "Check":
+        show_onward()
     page.next_step(names, more)
     if step == names[-1] and not toy and not page.selection.teach:
         own_sentence(names[0])

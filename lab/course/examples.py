@@ -86,6 +86,22 @@ EXAMPLES = (
         "Three sentences", "The fox saw the grapes. They hung high on the wall. So it walked away.",
         "Each sentence leans on the one before: *they* are the grapes, *it* is the fox.",
     ),
+    Example(
+        "A pair of one form", "The rabbit quickly hopped.",
+        "Both sentences have one form: an animal, how, and what it did. Look for heads that stay inside a sentence, or "
+        "that tie *rabbit* to *hopped*.",
+        "The turtle slowly crawled.",
+    ),
+    Example(
+        "A nearer noun", "The dog from down the street ran up to me and [MASK].",
+        "What comes next depends on *dog*, five words before *ran*; *street* stands right before it. Which of the two "
+        "does a head find from *ran*?",
+    ),
+    Example(
+        "Every letter", "The quick brown fox jumps over the lazy dog.",
+        "All letters of the alphabet, and two nouns, each after words of its own. Which heads look from *fox* at "
+        "*brown*, and from *dog* at *lazy*?",
+    ),
 )  # fmt: skip
 
 

@@ -22,6 +22,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "Learned or computed": "So a model must be told where a token stands. BERT adds a vector for the place to "
         "that of the word. Where does this vector come from? It can be **learned**, one row of a table for each "
         "position, or **computed** by a formula.",
+        "King and queen": "Vectors can be added and subtracted. Take the row of *king*, subtract that of *man*, "
+        "add that of *woman*. If directions mean something, the row of *queen* should be near. Is it?",
         "Sum": "A token may have several vectors now: for its word, its place, its segment. The first layer reads only "
         "one. So they are added, number by number.",
         "Lengths": "Why care how long a vector is? The layers read only the sum, and a summand that is much shorter "
@@ -69,6 +71,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "is a number. Up to seven of them say what a head looks at, beside a head that prefers nothing.",
         "Grammar": "A head that prefers nouns need not know which noun. Does any head find **one** word, such as the "
         "object of a verb? A count of kinds cannot show that.",
+        "Taken away": "How does a head know which token comes before, or where its sentence ends? Words do not say. "
+        "The vectors of positions and of segments do (Vig 2019). Take them away, and see what is left of the head.",
         "Radar": "These numbers make a shape that you take in at a glance. Each axis runs from the lowest head of the "
         "layer to the highest.",
     },
@@ -96,6 +100,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "In the blank": "A large activation says that a neuron responds, not what the model makes of it. So take the "
         "neuron away: set its activation to 0 at every token, run the rest of the model again, and see what becomes of "
         "the word in the blank.",
+        "Through the layers": "One token is one vector, and each layer changes it. Follow it from the input to the "
+        "last layer. How far does each layer turn it? Is it still like its own word in the end?",
         "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
         "compared with what was there.",
         "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "

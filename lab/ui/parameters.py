@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
+from lab.analysis.heads.taken_away import TAKEN_AWAY
 from lab.analysis.heads.variants import REDUCED, VARIANTS
 from lab.analysis.sentences.attention import AVERAGE, LARGEST, MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY, RANK
@@ -111,8 +112,9 @@ MASKED = Hidden("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
 WORD = Listed("word", "")
 CARD = Listed("card", "", kept=False)
-# Words, vectors and their positions. ``sense`` is a word with two meanings.
+# Words, vectors and their positions. ``sense`` is a word with two meanings, ``word_sum`` a, b, c of a − b + c.
 SENSE = Listed("sense", "")
+WORD_SUM = Text("word_sum", "king man woman queen", longest=80)
 PART = Buttons("part", "token", ("token", "position", "segment", "sum", "LayerNorm"))
 SEGMENTS: Buttons[SegmentChange] = Buttons("segments", "all 0", ("all 0", "swapped", "left out"))
 ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "moved on by one"))
@@ -127,6 +129,7 @@ VERSION = Buttons("version", RAW, (RAW, CORRECTED))
 SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
 TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 CLUSTERS = Buttons("clusters", "3", ("2", "3", "4", "5", "6"))
+TAKEN = Buttons("taken", TAKEN_AWAY[0], TAKEN_AWAY)
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
 # Which heads the tokens behind a cell of that matrix are seen in.

@@ -60,6 +60,7 @@ class Selection:
     card: str = p.CARD.default
     part: str = p.PART.default
     sense: str = p.SENSE.default
+    word_sum: str = p.WORD_SUM.default
     segments: str = p.SEGMENTS.default
     order: str = p.ORDER.default
     similarity: str = p.SIMILARITY.default
@@ -72,6 +73,7 @@ class Selection:
     sinks: str = p.SINKS.default
     tau: str = p.TAU.default
     clusters: str = p.CLUSTERS.default
+    taken: str = p.TAKEN.default
     source: str = p.SOURCE.default
     measure: str = p.MEASURE.default
     behind: str = p.BEHIND.default

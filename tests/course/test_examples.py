@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase
+
 import pytest
 
 from lab.course.examples import EXAMPLES, Example, example_of
@@ -27,6 +29,13 @@ def test_words_that_are_said_to_be_far_are_so_far() -> None:
     assert "four words before" in BY_NAME["A pronoun"].why and distance("A pronoun", "brother", "he") == 4
     assert "five words before" in BY_NAME["A relative clause"].why
     assert distance("A relative clause", "dog", "barked") == 5
+    assert "five words before" in BY_NAME["A nearer noun"].why and distance("A nearer noun", "dog", "ran") == 5
+    assert distance("A nearer noun", "street", "ran") == 1
+
+
+def test_the_sentence_that_is_said_to_have_every_letter_has() -> None:
+    assert set(ascii_lowercase) <= set(BY_NAME["Every letter"].text.lower())
+    assert distance("Every letter", "brown", "fox") == distance("Every letter", "lazy", "dog") == 1
 
 
 def test_what_is_said_to_come_back_comes_back() -> None:

@@ -16,7 +16,7 @@ PLAIN = lab.Interventions()
 PAGE = "8_Feed-forward_and_LayerNorm.py"
 STEPS = (
     "Order", "Neurons", "Excited by", "In the blank", "Residual", "LayerNorm",
-    "Activation", "One neuron", "Writes", "By hand", "Check",
+    "Activation", "One neuron", "Writes", "Through the layers", "By hand", "Check",
 )  # fmt: skip
 
 

@@ -25,7 +25,8 @@ from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, w
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
 STEPS = (
-    "Tagged sentence", "Seven metrics", "Radar", "Named patterns", "Grammar", "Many sentences", "Clusters", "Check"
+    "Tagged sentence", "Seven metrics", "Radar", "Named patterns", "Grammar", "Taken away", "Many sentences",
+    "Clusters", "Check",
 )  # fmt: skip
 OWN = "The dog ran home.\n\nShe met Anna in London.\nIs it late?"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from lab.benches.models.parts import facts, parts
+from lab.benches.models.parts import facts, parts, specification
 from lab.course.words import escaped, quoted
 from lab.experiments.notable import Notable, in_folder
 from lab.models.catalogue import CATALOGUE, ModelCard, card
@@ -30,6 +30,7 @@ def show_cards(page: OpenPage) -> None:
         _show_hub(entry)
     else:
         _show_local(chosen)
+    _show_side_by_side()
     _show_catalogue()
 
 
@@ -132,6 +133,14 @@ def _show_local(name: str) -> None:
         st.warning(escaped(str(error)), icon=":material/error:")
 
 
+def _show_side_by_side() -> None:
+    """The sizes of the models that travel with the lab, a column each."""
+    sizes = {part.id: specification(part.folder) for part in parts()}
+    known = {name: each for name, each in sizes.items() if each is not None}
+    st.header("Side by side")
+    st.table(pd.DataFrame(known).map("{:,}".format), border="horizontal")
+
+
 def _show_catalogue() -> None:
     """The models that do not travel with the lab."""
     entries = [entry for entry in CATALOGUE if entry.repository is not None]
@@ -139,6 +148,8 @@ def _show_catalogue() -> None:
     table = pd.DataFrame(
         {
             "Model": [entry.id for entry in entries],
+            "Family": [entry.family for entry in entries],
+            "Parameters": [f"about {entry.megabytes / 4:,.0f} million" for entry in entries],
             "Size": [f"about {entry.megabytes:,} MB" for entry in entries],
             "Licence": [entry.licence for entry in entries],
             "Here": [_state(entry) for entry in entries],

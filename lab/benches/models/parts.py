@@ -79,6 +79,26 @@ def architecture(folder: Path) -> str | None:
     return None
 
 
+def specification(folder: Path) -> dict[str, int] | None:
+    """The sizes of a model that ships, off its config.json and its weights; None for a part that is no model."""
+    if not (folder / "config.json").is_file():
+        return None
+    from lab.models.families.registry import family_of
+
+    raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    c = family_of(raw).read_config(raw)
+    return {
+        "Layers": c.layers,
+        "Heads in a layer": c.heads,
+        "Heads in all": c.layers * c.heads,
+        "Width": c.width,
+        "Feed-forward width": c.ffn_width,
+        "Vocabulary": c.vocabulary,
+        "Positions": c.max_tokens,
+        "Parameters": parameters(folder) or 0,
+    }
+
+
 def parameters(folder: Path) -> int | None:
     """How many numbers a checkpoint's safetensors hold; only their headers are read. None without any."""
     files = sorted(folder.glob("*.safetensors"))

@@ -22,6 +22,7 @@ from lab.figures.metrics import unit
 from lab.figures.multi_head import CELLS
 from lab.lessons.attention_metrics import checks as ask
 from lab.lessons.attention_metrics import meanings
+from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.blanks import blanks
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
@@ -226,6 +227,7 @@ def show_all(view: OneHead) -> None:
     st.markdown("Click a head to choose it.")
     meaning(meanings.sorted_heads(values, metric, even))
     _try_an_end(view, metric, values)
+    show_summary(view.trace, (view.layer.index, view.head), corrected)
     draw_map(view, view.trace, f"The chosen head: {view.place}", "chosen-head")
     n = len(view.trace)
     st.markdown(

@@ -49,7 +49,8 @@ def show_tables(view: EmbeddingView) -> None:
         else f"{view.model} has no such table: it adds no vector for the position. See **Rotary** for what it does."
     )
     st.markdown(
-        f"{own} Vaswani et al. compute them: sines and cosines of the position, the **sinusoids**. Each pair "
+        f"{own} Vaswani et al. compute them: sines and cosines of the position, the **sinusoids**. So each "
+        "position has a signature of its own, and longer texts than any seen have one, too (2017, §3.5). Each pair "
         "of dimensions has its own speed. Positions count from 0, as in their formula: token 1 stands at position 0."
     )
     _about_offset(view)

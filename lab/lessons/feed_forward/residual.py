@@ -53,6 +53,10 @@ def show_residual(view: FeedForwardView) -> None:
         meanings.silent_for_words(active_on_words(view.trace)),
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
+    st.markdown(
+        "Why add, and not replace? In training, the gradient also comes back through the sum alone, past every "
+        "sublayer. So deep networks can be trained (He et al. 2016)."
+    )
     if measure != CHANGE_COSINE:
         try_this(
             "the direction. Which additions turn the vector most?", "Measure the cosine", {RESIDUAL: CHANGE_COSINE}
@@ -106,6 +110,10 @@ def show_norm(view: FeedForwardView) -> None:
     _show_stages(view, steps, where, dimension)
     meaning(meanings.normalized(where, steps.x, steps.output))
     _show_gain(view, steps, where, dimension)
+    st.markdown(
+        "Why normalize? What a layer reads keeps one scale, and training becomes stable (Ba et al. 2016). Before a "
+        "sublayer, LayerNorm also keeps the gradients of a new model small (Xiong et al. 2020)."
+    )
     code(forward.layer_norm)
 
 

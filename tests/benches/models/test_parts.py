@@ -83,3 +83,20 @@ def test_a_copy_without_a_text_room(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "TEXT_PARTS", tmp_path / "nothing")
     monkeypatch.setattr(module, "EMBEDDED", tmp_path / "nothing")
     assert parts() == ()
+
+
+@pytest.mark.parametrize("model_id", [entry.id for entry in CATALOGUE if ships(entry)])
+def test_a_specification_is_that_of_the_tensors(model_id: str) -> None:
+    folder = EMBEDDED / model_id
+    tensors, found = load_file(folder / "model.safetensors"), module.specification(folder)
+    assert found is not None and found["Parameters"] == sum(tensor.numel() for tensor in tensors.values())
+    assert [found["Vocabulary"], found["Width"]] in [list(tensor.shape) for tensor in tensors.values()]
+    assert [found["Positions"], found["Width"]] in [list(tensor.shape) for tensor in tensors.values()]
+    between = {found["Width"], found["Feed-forward width"]}
+    wide = [name for name, tensor in tensors.items() if tensor.ndim == 2 and set(tensor.shape) == between]
+    assert len(wide) == 2 * found["Layers"]
+    assert found["Heads in all"] == found["Layers"] * found["Heads in a layer"]
+
+
+def test_a_part_that_is_no_model_has_no_specification() -> None:
+    assert module.specification(module.TEXT_PARTS) is None

@@ -1,0 +1,68 @@
+"""One token through the layers: how far its vector turns, and which row of the token table it is most like.
+
+The states of a token are the embeddings' output, then what each layer leaves, the last after a final LayerNorm where
+the model has one. Likeness is the cosine. The rows are those of the table of tokens, as it is; the logit lens
+(:mod:`lab.analysis.layers.lens`) reads the same states through the head of the model instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lab.analysis.words.neighbours import vocabulary_words
+from lab.models import forward
+from lab.models.memo import once
+from lab.models.trace import Trace
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """A token's states. ``mean`` is what chance gives: the mean cosine with all rows.
+
+    vectors  (L+1, d)
+    turned   (L,), cosine of each state with the one before
+    nearest  (L+1,), id of the word whose row is most like the state
+    cosine   (L+1,), of that row
+    own      (L+1,), of the row of the token itself
+    mean     (L+1,), over the rows of all whole words
+    """
+
+    vectors: Values
+    turned: Values
+    nearest: tuple[int, ...]
+    cosine: Values
+    own: Values
+    mean: Values
+
+
+@once
+@torch.inference_mode()
+def states(trace: Trace, token: int) -> States:
+    """The states of ``token``, from 0, beside each other and beside the table."""
+    found = torch.cat([trace.hidden_states[:-1, token], trace.output[None, token]]).double()
+    ids, w = vocabulary_words(trace.model), trace.model.weights.embeddings
+
+    def unit(rows: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.normalize(rows, dim=-1)
+
+    def rows_of(chosen: list[int]) -> torch.Tensor:
+        rows = w.token[chosen]
+        return unit((rows if w.project is None else forward.linear(rows, *w.project)).double())
+
+    near = unit(found) @ rows_of(list(ids)).T
+    best = near.argmax(dim=-1)
+    own = unit(found) @ rows_of([trace.token_ids[token]])[0]
+    return States(
+        found.numpy(),
+        torch.nn.functional.cosine_similarity(found[1:], found[:-1], dim=-1).numpy(),
+        tuple(ids[int(at)] for at in best),
+        near.gather(1, best[:, None])[:, 0].numpy(),
+        own.numpy(),
+        near.mean(dim=-1).numpy(),
+    )

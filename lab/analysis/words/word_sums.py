@@ -1,0 +1,109 @@
+"""Sums of words: king − man + woman, in the token table of a model.
+
+Mikolov et al. 2013 ("Efficient estimation of word representations in vector space", §4) leave out the three words of
+the question before they look for the nearest. With nothing left out it is usually one of the three (Nissim et al. 2020,
+"Fair is better than sensational"). Whether the sum does anything shows beside the neighbours of one of its words alone
+(Linzen 2016, "Issues in evaluating semantic spaces using word analogies"). Token ids count from 0, ranks from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.words.neighbours import vocabulary_words
+from lab.models.encoding import word_of
+from lab.models.memo import once
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class WordSum:
+    """The sum a − b + c beside all words of the vocabulary.
+
+    ids      (m,), the words that it is compared with
+    cosines  (m,), of each with the sum
+    first    (m,), of each with a alone
+    third    (m,), of each with c alone
+    """
+
+    summands: tuple[int, int, int]
+    ids: tuple[int, ...]
+    cosines: Values
+    first: Values
+    third: Values
+
+    def nearest(self, k: int, *, without: bool = False) -> tuple[int, ...]:
+        """The ``k`` words nearest to the sum, as places in ``ids``; ``without`` leaves out its own three."""
+        order = np.argsort(-self.cosines, kind="stable").tolist()
+        return tuple([at for at in order if not (without and self.ids[at] in self.summands)][:k])
+
+    def rank(self, token_id: int, cosines: Values | None = None, *, without: bool = True) -> int:
+        """Which place a word has by ``cosines``, those with the sum if nothing else is asked."""
+        values = self.cosines if cosines is None else cosines
+        others = np.array([not (without and each in self.summands) for each in self.ids])
+        return 1 + int(np.count_nonzero(values[others] > values[self.ids.index(token_id)]))
+
+
+def ids_of(model: LoadedModel, words: Sequence[str]) -> tuple[int | None, ...]:
+    """The whole words of the vocabulary that are spelt so, or so without capitals; else None."""
+    known = _by_spelling(model)
+    return tuple(known.get(word, known.get(word.lower())) for word in words)
+
+
+@once
+def _by_spelling(model: LoadedModel) -> Mapping[str, int]:
+    return {word_of(model.tokenizer, each).removeprefix("␣"): each for each in vocabulary_words(model)}
+
+
+@once
+def word_sum(model: LoadedModel, first: int, second: int, third: int) -> WordSum:
+    """Row ``first`` of the token table − row ``second`` + row ``third``, compared with the rows of all whole words."""
+    ids, table = vocabulary_words(model), model.weights.embeddings.token.numpy()
+    rows = table[list(ids)].astype(np.float64)
+    sizes = np.linalg.norm(rows, axis=1)
+    a, b, c = (table[each].astype(np.float64) for each in (first, second, third))
+
+    def cosines(vector: Values) -> Values:
+        scale = sizes * np.linalg.norm(vector)
+        return np.asarray(np.divide(rows @ vector, scale, out=np.zeros(len(rows)), where=scale > 0))
+
+    return WordSum((first, second, third), ids, cosines(a - b + c), cosines(a), cosines(c))
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many questions of a list a model answers: ``asked``, those whose words it has.
+
+    whole    the expected word is the nearest of all to the sum
+    without  the nearest when the sum's own three words are left out
+    alone    the nearest to one word of the sum alone (the first or the third), when the three are left out
+    """
+
+    asked: int
+    whole: int
+    without: int
+    alone: int
+
+
+@once
+def score(model: LoadedModel, questions: tuple[tuple[str, str, str, str], ...]) -> Score:
+    """The ``questions`` (a, b, c, expected) put to a model."""
+    whole = without = alone = asked = 0
+    for question in questions:
+        ids = [each for each in ids_of(model, question) if each is not None]
+        if len(set(ids)) < len(question):
+            continue
+        found, expected, asked = word_sum(model, *ids[:3]), ids[3], asked + 1
+        whole += found.rank(expected, without=False) == 1
+        without += found.rank(expected) == 1
+        alone += 1 in (found.rank(expected, found.first), found.rank(expected, found.third))
+    return Score(asked, whole, without, alone)

@@ -1,0 +1,38 @@
+"""All metrics over all heads: their mean and spread beside the chosen head and a uniform one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.heads.metrics import METRICS
+from lab.course.heads import Head, head_name
+from lab.figures.metrics import unit
+from lab.models.trace import Trace
+from lab.ui.metric_choice import found, uniform
+
+
+def over_all_heads(trace: Trace, head: Head, corrected: bool) -> pd.DataFrame:
+    """A row a metric: mean and standard deviation over all heads, ``head`` (from 0), a uniform head."""
+    every, even = found(trace), uniform(trace)
+    values = {metric.name: every.values(metric.id, corrected) for metric in METRICS}
+    return pd.DataFrame(
+        {
+            "metric": list(values),
+            "mean": [float(np.mean(each)) for each in values.values()],
+            "standard deviation": [float(np.std(each)) for each in values.values()],
+            head_name(head): [float(each[head]) for each in values.values()],
+            "uniform head": [float(even.values(metric.id, corrected)[0]) for metric in METRICS],
+            "unit": [unit(metric, corrected) for metric in METRICS],
+        }
+    )
+
+
+def show_summary(trace: Trace, head: Head, corrected: bool) -> None:
+    """The table of :func:`over_all_heads`."""
+    table = over_all_heads(trace, head, corrected)
+    st.markdown(f"**All six metrics over the {found(trace).raw['spread'].size} heads**")
+    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    st.caption("The standard deviation says how far the heads lie from their mean: 0 if all have the same value.")

@@ -1,0 +1,101 @@
+"""Sums of words: what is asked, the figure, and what it means."""
+
+from __future__ import annotations
+
+from lab.analysis.words.neighbours import vocabulary_words
+from lab.analysis.words.word_sums import ids_of, score, word_sum
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.bars import bars
+from lab.course.words import quoted, signed
+from lab.models.encoding import word_of
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+
+NEAREST = 8
+# a − b + c and the word expected: of families, verbs and adjectives, numbers, and countries, four of each.
+QUESTIONS = (
+    ("king", "man", "woman", "queen"),
+    ("brother", "man", "woman", "sister"),
+    ("uncle", "man", "woman", "aunt"),
+    ("boy", "man", "woman", "girl"),
+    ("walked", "walk", "play", "played"),
+    ("went", "go", "come", "came"),
+    ("was", "is", "are", "were"),
+    ("better", "good", "bad", "worse"),
+    ("cars", "car", "dog", "dogs"),
+    ("years", "year", "day", "days"),
+    ("men", "man", "woman", "women"),
+    ("houses", "house", "street", "streets"),
+    ("Paris", "France", "Germany", "Berlin"),
+    ("London", "England", "France", "Paris"),
+    ("Rome", "Italy", "Russia", "Moscow"),
+    ("Chinese", "China", "France", "French"),
+)
+
+
+def missing(model: LoadedModel, words: tuple[str, ...]) -> list[str]:
+    """Those of ``words`` that are no whole word of the vocabulary."""
+    return [word for word, found in zip(words, ids_of(model, words), strict=True) if found is None]
+
+
+def near_sum(traced: Trace, first: str, second: str, third: str) -> Figure:
+    """The words nearest to first − second + third; the words of the sum are marked. Dashed: the mean of all words.
+
+    Raises ValueError for a word that the vocabulary does not have.
+    """
+    found = word_sum(traced.model, *_ids(traced.model, (first, second, third)))
+    shown = found.nearest(NEAREST)
+    names = [
+        ("• " if found.ids[at] in found.summands else "") + word_of(traced.model.tokenizer, found.ids[at])
+        for at in shown
+    ]
+    values, mean = found.cosines[list(shown)], float(found.cosines.mean())
+    scale = Scale("Cosine", (min(0.0, mean, float(values.min())), 1.0), ".2f")
+    return bars(names, values, scale, title=f"Words nearest to {first} − {second} + {third}", reference=mean)
+
+
+def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
+    """What is nearest to the sum of three words, with them and without, and where the fourth of ``words`` comes."""
+    ids = _ids(model, words)
+    found = word_sum(model, *ids[:3])
+
+    def told(at: int) -> str:
+        return f"{quoted(word_of(model.tokenizer, found.ids[at]))} (cosine {signed(found.cosines[at])})"
+
+    best, others = found.nearest(1)[0], found.nearest(1, without=True)
+    own = ", a word of the sum itself" if found.ids[best] in found.summands else ""
+    said = f"Of {len(found.ids):,} words, the nearest to the sum is {told(best)}{own}."
+    if own and others:
+        said += f" Without the words of the sum it is {told(others[0])}."
+    if len(ids) < 4 or ids[3] in found.summands:
+        return said
+    rank = found.rank(ids[3])
+    alone = {words[0]: found.rank(ids[3], found.first), words[2]: found.rank(ids[3], found.third)}
+    word, least = min(alone.items(), key=lambda each: each[1])
+    verdict = "the sum helps" if rank < least else "the sum does not help"
+    return (
+        f"{said} Among the others, {quoted(words[3])} comes in place {rank:,}. Near {quoted(word)} alone it comes in "
+        f"place {least:,}, so here {verdict}."
+    )
+
+
+def in_general(model: LoadedModel) -> str | None:
+    """How a model does over :data:`QUESTIONS`; None for one that has the words of none."""
+    found = score(model, QUESTIONS)
+    if not found.asked:
+        return None
+    return (
+        f"**Is it so in general?** {quoted(model.id)} has the words of {found.asked} such questions out of the lab’s "
+        f"{len(QUESTIONS)}. With nothing left out, the expected word is the nearest in {found.whole} of "
+        f"{found.asked}; without the words of the sum, in {found.without}. Without any sum, it is the nearest to the "
+        f"first word or to the third in {found.alone}. A word drawn at random is the expected one in 1 of "
+        f"{len(vocabulary_words(model)):,} cases."
+    )
+
+
+def _ids(model: LoadedModel, words: tuple[str, ...]) -> tuple[int, ...]:
+    found = tuple(each for each in ids_of(model, words) if each is not None)
+    if len(found) < len(words):
+        raise ValueError(f"{', '.join(missing(model, words))}: no whole word of the vocabulary of {model.id}.")
+    return found

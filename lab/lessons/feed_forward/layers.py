@@ -1,0 +1,89 @@
+"""One token through all layers: its states as strips, how far each layer turns it, and which word it is like."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.layers.states import States, states
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.strips import strips
+from lab.course.words import quoted, signed
+from lab.lessons.feed_forward.view import FeedForwardView
+from lab.models.encoding import word_of
+from lab.models.trace import Trace
+from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning
+from lab.ui.one_head import choose_token
+
+_DRAWN = 64
+
+
+def show_layers(view: FeedForwardView) -> None:
+    """A strip for each state of the chosen token, and a table of what it is like."""
+    choose_token(view.trace, "Token", view.token)
+    draw(partial(strips_of_states, view.trace, view.token), "states")
+    drawn = min(_DRAWN, view.config.width)
+    st.caption(f"Drawn are the first {drawn} of {view.config.width} dimensions, each vector divided by its length.")
+    found = states(view.trace, view.token)
+    _table(view.trace, found)
+    meaning(what_it_means(view.trace, view.token))
+    st.markdown(
+        "A row of the token table is where a word begins, not where a model ends: the vectors of later layers may lie "
+        "far from all rows. The [logit lens](Masked_language_model?step=Logit+lens) of lesson 9 asks another question: "
+        "which word would the model’s own **head** read here?"
+    )
+    code(states)
+
+
+def strips_of_states(traced: Trace, token: int) -> Heatmap:
+    """The states of ``token``, a row each, at length 1; of a wide model the first 64 dimensions."""
+    vectors = states(traced, token).vectors
+    sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = np.divide(vectors, sizes, out=np.zeros_like(vectors), where=sizes > 0)
+    return strips(unit[:, :_DRAWN], _names(len(unit)), title=f"{traced.labels[token]} ({token + 1}), layer by layer")
+
+
+def _names(count: int) -> list[str]:
+    return ["input", *(f"after layer {layer}" for layer in range(1, count))]
+
+
+def _table(trace: Trace, found: States) -> None:
+    table = pd.DataFrame(
+        {
+            "state": _names(len(found.vectors)),
+            "cosine with the row above": ["", *(signed(each) for each in found.turned)],
+            "most like": [word_of(trace.model.tokenizer, each) for each in found.nearest],
+            "its cosine": found.cosine,
+            "mean of all words": found.mean,
+        }
+    )
+    numbers = {
+        name: st.column_config.NumberColumn(format="%.2f") for name in table.columns if table[name].dtype != object
+    }
+    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+
+
+def what_it_means(trace: Trace, token: int) -> str:
+    """Which layer turns the token most, and whether it is still most like its own word after the last."""
+    found, word = states(trace, token), quoted(trace.labels[token])
+    most = int(found.turned.argmin())
+    last, own = len(found.vectors) - 1, trace.token_ids[token]
+    turned = (
+        f"Layer {most + 1} turns {word} most: the cosine of before and after is {signed(found.turned[most])}."
+        if len(found.turned) > 1
+        else f"The cosine of {word} before and after the layer is {signed(found.turned[0])}."
+    )
+    left = next((at for at, each in enumerate(found.nearest) if each != own), None)
+    if left is None:
+        kept = "After each layer it is still most like its own row."
+    else:
+        name = quoted(word_of(trace.model.tokenizer, found.nearest[last]))
+        kept = (
+            f"After the last layer it is most like the row of {name} ({signed(found.cosine[last])}; the mean of all "
+            f"words is {signed(found.mean[last])}), and like its own with {signed(found.own[last])}."
+        )
+    return f"{turned} {kept}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cosine_similarity
-from transformers import BertModel, GPT2Model
+from transformers import BertModel, GPT2Model, PreTrainedModel
 
 import lab
 from lab.analysis.layers.states import states
@@ -19,7 +19,7 @@ from lab.models.catalogue import EMBEDDED
 from lab.models.encoding import word_of
 from lab.toy.models import constructed_toy
 
-KINDS = {"lab-bert": BertModel, "lab-gpt2": GPT2Model}
+KINDS: dict[str, type[PreTrainedModel]] = {"lab-bert": BertModel, "lab-gpt2": GPT2Model}
 TEXT = "She gave her brother the book that he wanted."
 
 

@@ -31,7 +31,11 @@ def test_what_is_odd_about_lab_bert_is_said(text: str) -> None:
     said = meanings.much_added(after, before, sublayer_changes(run).cosine[:, 1, CAT])
     assert said is not None and said.startswith("**This is odd.** Layers 1, 2 and 4 add more than 10 times")
     assert "With random weights no layer adds that much" in said
-    steps = [(run.layer(each).attention_norm[CAT], run.layer(each).ffn_output[CAT]) for each in (0, 1, 3)]
+    norms = [run.layer(each).attention_norm for each in (0, 1, 3)]
+    steps = [
+        (x[CAT], run.layer(each).ffn_output[CAT]) for each, x in zip((0, 1, 3), norms, strict=True) if x is not None
+    ]
+    assert len(steps) == 3
     assert all(torch.cosine_similarity(x + added, added, dim=0) > 0.99 for x, added in steps)
     assert "points nearly where Δ points" in said
     cosine = [torch.cosine_similarity(x, x + added, dim=0).item() for x, added in steps]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from lab.models.catalogue import EMBEDDED
 from lab.models.encoding import word_of
 from lab.toy.models import constructed_toy
 
-KINDS = {"lab-bert": BertModel, "lab-gpt2": GPT2Model}
+KINDS: dict[str, Any] = {"lab-bert": BertModel, "lab-gpt2": GPT2Model}
 TEXT = "She gave her brother the book that he wanted."
 
 

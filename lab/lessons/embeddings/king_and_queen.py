@@ -33,8 +33,8 @@ def show_word_sums(view: EmbeddingView) -> None:
     if said is not None:
         st.markdown(said)
     st.markdown(
-        "Published results leave the words of the question out (Mikolov et al. 2013, §4). With them, most such "
-        "questions fail (Nissim et al. 2020), and one word alone often does as well as the sum (Linzen 2016)."
+        "Published results leave the words of the question out (Mikolov et al. 2013, §4). With them, far "
+        "fewer succeed (Nissim et al. 2020), and one word alone sometimes does as well as the sum (Linzen 2016)."
     )
     _offer(model, words)
     code(word_sum)

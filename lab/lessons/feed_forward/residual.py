@@ -112,7 +112,7 @@ def show_norm(view: FeedForwardView) -> None:
     _show_gain(view, steps, where, dimension)
     st.markdown(
         "Why normalize? What a layer reads keeps one scale, and training becomes stable (Ba et al. 2016). Before a "
-        "sublayer, LayerNorm also keeps the gradients of a new model small (Xiong et al. 2020)."
+        "sublayer, LayerNorm also tames the gradients at the start of training (Xiong et al. 2020)."
     )
     code(forward.layer_norm)
 

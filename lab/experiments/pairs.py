@@ -7,7 +7,7 @@ half of them. The ``other`` sentence of a pair differs in the deciding word alon
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lab.analysis.words.masking import hide, mask_of, unknown_of
-from lab.experiments.lexicon import TEMPLATES, Template
+from lab.experiments.lexicon import TEMPLATES, Forms, Template
 from lab.models.encoding import Encoding, TextError, encode
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class MinimalPair:
     good, bad
         The form that fits ``text`` and the one that fits ``other``.
     half
-        0 or 1: what is chosen on one half is reported on the other. The halves share no deciding word.
+        0 or 1: what is chosen on one half is reported on the other. The halves share no noun but attractors.
     """
 
     template: str
@@ -101,7 +101,7 @@ class PairSet:
         return tuple(each for each in self.pairs if each.pair.template == template)
 
     def half(self, half: int) -> tuple[AskedPair, ...]:
-        """One half, 0 or 1; they share no deciding word."""
+        """One half, 0 or 1."""
         return tuple(each for each in self.pairs if each.pair.half == half)
 
 
@@ -124,17 +124,26 @@ def minimal_pairs(model: LoadedModel, each: int = 80, seed: int = 0) -> PairSet:
                 f"{model.id} reads from left to right, and the word that decides stands after the blank."
             )
             continue
-        own: list[AskedPair] = []
-        count = 0
-        for both in draw(template, np.random.default_rng((seed, number))):
-            if len(own) + 2 > each:
-                break
-            asked = [found for pair in both if (found := ask(model, pair)) is not None]
-            count += 2
-            own += asked if len(asked) == 2 else []
+        rng = np.random.default_rng((seed, number))
+        own, dropped[template.id] = _of_template(model, draw(template, rng), each)
+        drawn[template.id] = len(own) + dropped[template.id]
         kept += own
-        drawn[template.id], dropped[template.id] = count, count - len(own)
     return PairSet(tuple(kept), drawn, dropped, refused)
+
+
+def _of_template(model: LoadedModel, drawn: Iterable[Sequence[MinimalPair]], most: int) -> tuple[list[AskedPair], int]:
+    """At most so many pairs, and how many were dropped. What a causal model reads alike it is asked once."""
+    own: dict[tuple[tuple[int, ...], int], AskedPair] = {}
+    dropped = 0
+    for both in drawn:
+        if len(own) + len(both) > most:
+            break
+        asked = [found for pair in both if (found := ask(model, pair)) is not None]
+        if len(asked) < len(both):
+            dropped += len(both)
+        else:
+            own |= {(each.encoding.token_ids, each.good): each for each in asked}
+    return list(own.values()), dropped
 
 
 def can_be_asked(model: LoadedModel) -> None:
@@ -154,16 +163,19 @@ def draw(template: Template, rng: np.random.Generator) -> Iterator[tuple[Minimal
         words = {name: option[place] for name, option, place in zip(names, options, at, strict=True)}
         if len(set(words.values())) < len(words):
             continue  # "the boy near the boys"
-        half = int(at[names.index(template.deciding)]) % 2
+        half = int(at[names.index("noun")]) % 2
         yield _pair(template, words, 0, half), _pair(template, words, 1, half)
 
 
-def _pair(template: Template, words: dict[str, tuple[str, ...]], number: int, half: int) -> MinimalPair:
-    def sentence(deciding: int) -> str:
-        chosen = {name: forms[-1] if len(forms) == 1 else forms[1 - number] for name, forms in words.items()}
-        return template.frame.format(**{**chosen, template.deciding: words[template.deciding][deciding]}, blank=BLANK)
+def _pair(template: Template, words: Mapping[str, Forms], number: int, half: int) -> MinimalPair:
+    slot, start = template.forms
+    forms = words[slot][start : start + 2]
+    others = {name: each[0] if len(each) == 1 else each[1 - number] for name, each in words.items()}
 
-    forms = words[template.forms]
+    def sentence(deciding: int) -> str:
+        own = {template.deciding: words[template.deciding][deciding], "blank": BLANK, "tail": words["verb"][-1]}
+        return template.frame.format_map(others | own)
+
     return MinimalPair(template.id, sentence(number), sentence(1 - number), forms[number], forms[1 - number], half)
 
 

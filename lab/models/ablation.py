@@ -20,8 +20,8 @@ from lab.models.weights import LayerWeights
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# A layer's largest intermediates are (batch, H, n, n) and (batch, n, d_ff); this many numbers at once.
-_NUMBERS_AT_ONCE = 30_000_000
+# Of (batch, H, n, n) and (batch, n, d_ff), of which a layer holds five times as much in all: 60 MB at once.
+_NUMBERS_AT_ONCE = 3_000_000
 HeadsOff = Callable[[slice], Steps]
 # The steps of layer l in k runs: which heads change (k, H) bool, and which text of the batch each run is of (k,).
 HeadChange = Callable[[int, Tensor, Tensor], Steps]

@@ -69,6 +69,13 @@ def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interv
     return forward.run_model(embed_batch(changed, encodings), model.weights, steps)
 
 
+@torch.inference_mode()
+def contexts(model: LoadedModel, stream: Tensor) -> Tensor:
+    """What each head mixes together in plain runs with this ``stream`` (L+1, b, n, d): (L, b, H, n, d_k)."""
+    layers = model.weights.layers
+    return torch.stack([forward.run_layer(stream[i], w, model.config).attention.context for i, w in enumerate(layers)])
+
+
 def logits_of(model: LoadedModel, last: Tensor, words: Sequence[int]) -> Tensor:
     """Logits of some words of the vocabulary only, (..., d) -> (..., k), from last hidden states.
 

@@ -7,7 +7,6 @@ words compete again. Clean into corrupt shows what suffices, corrupt into clean 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Literal

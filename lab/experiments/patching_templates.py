@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TemplatePatching:
-    """The pairs of a template that could be patched, their patches in the same order, and the others with the reason."""
+    """The pairs that could be patched, their patches in the same order, and the others with the reason."""
 
     pairs: tuple[AskedPair, ...]
     patchings: tuple[Patching, ...]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 BLANK = "_"
+# So many sentences are drawn for each that is wanted; a vocabulary that fits fewer gives fewer.
+_DRAWS = 25
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ def _of_template(model: LoadedModel, drawn: Iterable[Sequence[MinimalPair]], mos
     """At most so many pairs, and how many were dropped. What a causal model reads alike it is asked once."""
     own: dict[tuple[tuple[int, ...], int], AskedPair] = {}
     dropped = 0
-    for both in drawn:
+    for both in islice(drawn, _DRAWS * most):
         if len(own) + len(both) > most:
             break
         asked = [found for pair in both if (found := ask(model, pair)) is not None]
@@ -184,11 +187,13 @@ def ask(model: LoadedModel, pair: MinimalPair) -> AskedPair | None:
 
     None, too, for a causal model if the deciding word stands after the blank.
     """
-    texts = [(pair.text, pair.good), (pair.text, pair.bad), (pair.other, pair.good)]
-    found = [_in_pieces(model, text.replace(BLANK, form)) for text, form in texts]
-    if any(each is None for each in found):
-        return None
-    good, bad, other = (each for each in found if each is not None)
+    found = []
+    for text, form in ((pair.text, pair.good), (pair.text, pair.bad), (pair.other, pair.good)):
+        whole = _in_pieces(model, text.replace(BLANK, form))
+        if whole is None:
+            return None
+        found.append(whole)
+    good, bad, other = found
     blanks, decides = _differences(good, bad), _differences(good, other)
     if len(blanks) != 1 or len(decides) != 1:
         return None

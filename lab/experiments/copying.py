@@ -102,7 +102,8 @@ def copying(
     for_choice, for_report = read[: texts // 2], read[texts // 2 :]
     induction, previous = head_scores(model, read, period)
     best = _highest(induction[..., : texts // 2].mean(axis=-1))
-    steps = best[0] * model.config.heads + 4 + 2 * draws
+    # In the first layer there is nothing that the best head could depend on.
+    steps = best[0] * model.config.heads + 4 + 2 * draws if best[0] else 2 + draws
     done = iter(range(1, steps + 1))
 
     def without(heads: frozenset[Head]) -> Values:

@@ -33,7 +33,7 @@ def test_they_add_up_in_a_trained_model(model_id: str) -> None:
 
 
 def test_a_head_of_gpt2_adds_what_its_rows_of_w_o_say(tiny_checkpoint: TinyCheckpoint) -> None:
-    """By hand from Hugging Face: its context times its rows of W_O, through the frozen last LayerNorm, times the word."""
+    """By hand from Hugging Face: its context times its rows of W_O, through the frozen LayerNorm, times the word."""
     model, theirs = load_model(tiny_checkpoint("gpt2")), load_theirs(tiny_checkpoint("gpt2"), "gpt2")
     pair = asked_pairs(model)[0]
     run, word = trace(model, pair.pair.text), 33
@@ -43,7 +43,7 @@ def test_a_head_of_gpt2_adds_what_its_rows_of_w_o_say(tiny_checkpoint: TinyCheck
     handle = norm.register_forward_pre_hook(lambda _, inputs: captured.append(inputs[0][0, pair.place]))
     contexts = their_contexts(theirs, pair, LAYERS)
     handle.remove()
-    deviation = captured[0].var(correction=0).add(norm.eps).sqrt()
+    deviation = (captured[0].var(correction=0) + model.config.norm_eps).sqrt()
     for layer in range(LAYERS):
         for head in range(HEADS):
             own = slice(head * HEAD_WIDTH, (head + 1) * HEAD_WIDTH)

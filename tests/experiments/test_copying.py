@@ -94,8 +94,8 @@ def test_shapes_and_the_part_that_copying_can_lower(found: Copying) -> None:
     assert {name: each.shape for name, each in found.losses.items()} == dict.fromkeys(
         ("plain", "best", "source", "both"), (texts, tokens)
     )
-    assert {k: each.shape for k, each in found.controls.items()} == {k: (DRAWS, texts, tokens) for k in (1, 2)}
-    near(found.second(np.arange(tokens)), np.arange(PERIOD, 2 * PERIOD - 1), 0)
+    assert {k: each.shape for k, each in found.controls.items()} == dict.fromkeys((1, 2), (DRAWS, texts, tokens))
+    near(found.second(np.arange(tokens, dtype=np.float64)), np.arange(PERIOD, 2 * PERIOD - 1), 0)
 
 
 def test_controls_are_other_heads(gpt2: LoadedModel) -> None:

@@ -1,4 +1,4 @@
-"""The effect of each head is that of Hugging Face's model with the head's slice changed, one pair and head at a time."""
+"""The effect of each head is that of Hugging Face's model with the head's slice changed, one pair at a time."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_partners_are_others_of_the_same_length(bert: LoadedModel) -> None:
 
 def test_progress_is_told_and_may_end_the_run(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(needed_heads, "_ROOM", 1)
-    pairs, told = asked_pairs(bert), []
+    pairs, told = asked_pairs(bert), list[float]()
     without_each_head(bert, pairs, progress=told.append)
     assert told == sorted(told) and told[-1] == 1 and len(told) == len(pairs)
 

@@ -141,7 +141,7 @@ def test_the_maps_are_their_runs_one_by_one(
 ) -> None:
     if chunk is not None:
         monkeypatch.setattr(module, "_ROOM", chunk)
-    two, told = two_of(tiny), []
+    two, told = two_of(tiny), list[float]()
     clean, corrupt, (good, bad) = plain_parts(tiny, two)
     found, n = patching(tiny, two, told.append), len(two.clean)
     assert told == sorted(told) and told[-1] == 1

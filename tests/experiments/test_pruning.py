@@ -12,7 +12,7 @@ from torch import Tensor
 from lab.experiments.needed_heads import differences, without_each_head
 from lab.experiments.pairs import AskedPair
 from lab.experiments.pruning import at_random, by_importance, curve, greedily, importance, ranked
-from lab.models.interventions import Interventions
+from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel, load_model
 from tests.checkpoints import HEADS, LAYERS
 from tests.conftest import TinyCheckpoint
@@ -78,7 +78,7 @@ def test_a_curve_is_its_runs_one_by_one(bert: LoadedModel) -> None:
 
 def test_greedy_takes_the_cheapest_head_and_measures_again(bert: LoadedModel) -> None:
     """Each step, done by hand with one run for every head that is left."""
-    pairs, expected = asked_pairs(bert), []
+    pairs, expected = asked_pairs(bert), list[Head]()
     while len(expected) < 3:
         left = sorted(PLACES - set(expected))
         means = [

@@ -1,8 +1,11 @@
-"""Every single-head ablation of one sentence in one batched pass (Michel et al. 2019, §3), and some single neurons."""
+"""Every single-head ablation of a sentence, or of several, in one batched pass (Michel et al. 2019, §3), and some
+single neurons."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -14,9 +17,14 @@ from lab.models.interventions import heads_off, neurons_off
 from lab.models.trace import Trace, outputs
 from lab.models.weights import LayerWeights
 
-# A layer's largest intermediates are (batch, H, n, n) and (batch, n, d_ff); this many numbers at once.
-_NUMBERS_AT_ONCE = 30_000_000
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+# Of (batch, H, n, n) and (batch, n, d_ff), of which a layer holds five times as much in all: 60 MB at once.
+_NUMBERS_AT_ONCE = 3_000_000
 HeadsOff = Callable[[slice], Steps]
+# The steps of layer l in k runs: which heads change (k, H) bool, and which text of the batch each run is of (k,).
+HeadChange = Callable[[int, Tensor, Tensor], Steps]
 
 
 def _layer_in_chunks(x: Tensor, w: LayerWeights, config: ModelConfig, off: HeadsOff) -> Tensor:
@@ -31,29 +39,46 @@ def _layer_in_chunks(x: Tensor, w: LayerWeights, config: ModelConfig, off: Heads
 
 
 @torch.inference_mode()
+def change_each_head(model: LoadedModel, stream: Tensor, change: HeadChange, others: Sequence[Steps] = ()) -> Tensor:
+    """The last hidden states of b texts with head h of layer l changed, for every l and h: (L, H, b, n, d).
+
+    Layer l starts from the plain ``stream`` (L+1, b, n, d), so layers below a change are never computed twice: half
+    the work of running each change alone. ``others`` are the steps of each layer where nothing is changed, those
+    that ``stream`` was made with; without any, the paper's.
+    """
+    config, batch = model.config, stream.shape[1]
+    heads = torch.eye(config.heads, dtype=torch.bool).repeat_interleave(batch, 0)
+    texts = torch.arange(batch).repeat(config.heads)
+    runs = torch.empty(0, *stream.shape[2:])
+    for number, w in enumerate(model.weights.layers):
+        fresh = stream[number].expand(config.heads, -1, -1, -1).flatten(0, 1)
+        fresh = _layer_in_chunks(fresh, w, config, partial(_of_slice, partial(change, number), heads, texts))
+        plain = others[number] if others else PAPER
+        carried = _layer_in_chunks(runs, w, config, partial(_same, plain)) if len(runs) else runs
+        runs = torch.cat([carried, fresh])
+    return runs.unflatten(0, (config.layers, config.heads, batch))
+
+
+def _of_slice(change: Callable[[Tensor, Tensor], Steps], heads: Tensor, texts: Tensor, here: slice) -> Steps:
+    return change(heads[here], texts[here])
+
+
+def _same(steps: Steps, _: slice) -> Steps:
+    return steps
+
+
 def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
     """The last hidden state with head h of layer l switched off, for every l and h: (L, H, n, d).
 
-    Layer l starts from the trace's own residual stream, so layers below an ablation are never
-    computed twice: half the work of running each ablation alone. Raises ValueError for a trace
-    that already carries interventions.
+    Raises ValueError for a trace that already carries interventions.
     """
     if not trace.interventions.changes_nothing:
         raise ValueError("ablate_each_head starts from a plain trace; this one carries interventions.")
-    config, layers = trace.model.config, trace.model.weights.layers
-    one_head = torch.eye(config.heads, dtype=torch.bool)
 
-    def one_head_off(here: slice) -> Steps:
-        zero, mean = (None, one_head[here]) if to_mean else (one_head[here], None)
-        return Steps(mix_values=heads_off(zero, mean))
+    def off(_layer: int, heads: Tensor, _texts: Tensor) -> Steps:
+        return Steps(mix_values=heads_off(None, heads) if to_mean else heads_off(heads, None))
 
-    changed = torch.empty(0, *trace.hidden_states.shape[1:])
-    for number, w in enumerate(layers):
-        fresh = trace.hidden_states[number].expand(config.heads, -1, -1)
-        fresh = _layer_in_chunks(fresh, w, config, one_head_off)
-        carried = _layer_in_chunks(changed, w, config, lambda _: PAPER) if len(changed) else changed
-        changed = torch.cat([carried, fresh])
-    return changed.unflatten(0, (config.layers, config.heads))
+    return change_each_head(trace.model, trace.hidden_states[:, None], off)[:, :, 0]
 
 
 @torch.inference_mode()
@@ -73,5 +98,5 @@ def ablate_each_neuron(trace: Trace, layer: int, neurons: Sequence[int]) -> Tens
 
     changed = trace.hidden_states[layer].expand(len(neurons), -1, -1)
     for number, w in enumerate(layers[layer:]):
-        changed = _layer_in_chunks(changed, w, config, (lambda _: PAPER) if number else one_neuron_off)
+        changed = _layer_in_chunks(changed, w, config, partial(_same, PAPER) if number else one_neuron_off)
     return outputs(trace.model, changed)

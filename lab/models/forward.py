@@ -178,6 +178,11 @@ def project_output(context_concat: Tensor, w: LayerWeights) -> Tensor:
     return linear(context_concat, w.w_o, w.b_o)
 
 
+def project_neurons(activation: Tensor, w: LayerWeights) -> Tensor:
+    """The neurons times W_2 (§3.3)."""
+    return linear(activation, w.w_2, w.b_2)
+
+
 @dataclass(frozen=True)
 class Steps:
     """The steps of a layer that can be replaced from outside, to change or to break them.
@@ -193,6 +198,7 @@ class Steps:
     mix_values: Callable[[Tensor, Tensor], Tensor] = mix_values
     project_output: Callable[[Tensor, LayerWeights], Tensor] = project_output
     activate: Callable[[Tensor, str], Tensor] = activate
+    project_neurons: Callable[[Tensor, LayerWeights], Tensor] = project_neurons
 
 
 PAPER = Steps()
@@ -222,7 +228,7 @@ def feed_forward(x: Tensor, w: LayerWeights, activation: str, steps: Steps = PAP
     if w.w_gate is not None and w.b_gate is not None:
         gate = linear(x, w.w_gate, w.b_gate)
         active = active * gate
-    return FeedForward(hidden, active, linear(active, w.w_2, w.b_2), gate)
+    return FeedForward(hidden, active, steps.project_neurons(active, w), gate)
 
 
 def post_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:

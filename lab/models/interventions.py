@@ -16,7 +16,7 @@ from torch import Tensor
 from lab.models import forward, mistakes
 from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps
-from lab.models.weights import EmbeddingWeights
+from lab.models.weights import EmbeddingWeights, LayerWeights
 
 Head = tuple[int, int]
 Neuron = tuple[int, int]
@@ -111,7 +111,7 @@ class Interventions:
         if blocked is not None:
             steps = replace(steps, mask=partial(_hide, steps.mask, blocked))
         if uniform is not None:
-            steps = replace(steps, mask=partial(_level, steps.mask, uniform))
+            steps = replace(steps, mask=heads_level(uniform, steps.mask))
         silent = _chosen(self.zero_neurons, layer, config.ffn_width)
         if silent is not None:
             steps = replace(steps, activate=neurons_off(silent, steps.activate))
@@ -155,6 +155,23 @@ def heads_off(zero: Tensor | None, mean: Tensor | None) -> Callable[[Tensor, Ten
     return forward.mix_values if zero is None and mean is None else mix_values
 
 
+def contexts_become(where: Tensor, context: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+    """The step :func:`lab.models.forward.mix_values` with heads overwritten at the *input* of W_O.
+
+    where    bool, spreads to (..., H, n, d_k)
+    context  numbers from elsewhere, spread likewise
+    """
+    return lambda attention, value: torch.where(where, context, forward.mix_values(attention, value))
+
+
+_Project = Callable[[Tensor, LayerWeights], Tensor]
+
+
+def outputs_become(where: Tensor, output: Tensor, project: _Project) -> _Project:
+    """The step ``project`` (of the heads or of the neurons), its output (..., n, d) overwritten ``where`` (bool)."""
+    return lambda x, w: torch.where(where, output, project(x, w))
+
+
 _Activate = Callable[[Tensor, str], Tensor]
 
 
@@ -171,11 +188,15 @@ def _hide(mask: _Mask, pairs: Tensor, scaled_scores: Tensor, causal: bool, windo
     return mask(scaled_scores, causal, window).masked_fill(pairs, -torch.inf)
 
 
+def heads_level(heads: Tensor, mask: _Mask = forward.mask) -> _Mask:
+    """The step ``mask`` with equal scores in some heads (..., H): they attend equally to all they may see."""
+    return partial(_level, mask, heads)
+
+
 def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
-    """Equal scores in some heads (H,): they attend equally to all they may see."""
     masked = mask(scaled_scores, causal, window)
     equal = torch.where(masked.isinf(), masked, torch.zeros(()))
-    return torch.where(heads[:, None, None], equal, masked)
+    return torch.where(heads[..., None, None], equal, masked)
 
 
 def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor | None:

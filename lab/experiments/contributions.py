@@ -1,0 +1,134 @@
+"""A logit taken apart: what each head, each feed-forward network and the embeddings add to it directly.
+
+The scales that depend on the text (the standard deviations that LayerNorm divides by, and the share of itself that a
+neuron of BERT's language-modelling head lets pass) are held at what they were in the run. Then the way from each part
+to the logit is linear, and the contributions add up to the logit (Elhage et al. 2021, "The residual stream"). What a
+part does by way of later layers is not in them: that is what patching and ablation measure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from lab.analysis.heads.values import Values
+from lab.models import forward
+from lab.models.trace import Trace
+from lab.models.weights import Norm
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What the parts of a model add to one logit at one place.
+
+    Attributes
+    ----------
+    logit
+        The logit, as the model computes it.
+    heads
+        (layers, heads), what each head writes through its rows of W_O.
+    ffn
+        (layers,), what the neurons write through W_2.
+    token, position, segment
+        The embeddings of the token at that place; 0 for one that the model lacks.
+    biases
+        Everything that is the same for all texts but for the scales: b_O, b_2, the β of the LayerNorms, and the
+        biases of the language-modelling head.
+    """
+
+    logit: float
+    heads: Values
+    ffn: Values
+    token: float
+    position: float
+    segment: float
+    biases: float
+
+    @property
+    def total(self) -> float:
+        """All of them together: the logit again."""
+        embeddings = self.token + self.position + self.segment
+        return float(self.heads.sum() + self.ffn.sum()) + embeddings + self.biases
+
+
+class _Way:
+    """The linear way back from a logit: ``direction`` says how it depends on the vector at hand, in float64."""
+
+    def __init__(self, direction: Tensor, bias: Tensor) -> None:
+        self.direction, self.biases = direction.double(), float(bias)
+
+    def dot(self, x: Tensor) -> Tensor:
+        """What the vectors x (..., d) add to the logit, (...)."""
+        return x.double() @ self.direction
+
+    def bias(self, b: Tensor) -> None:
+        """A bias was added here."""
+        self.biases += float(self.dot(b))
+
+    def norm(self, norm: Norm | None, x: Tensor, eps: float) -> None:
+        """A LayerNorm stood here and divided ``x`` (d,) by its standard deviation."""
+        if norm is None:
+            return
+        self.bias(norm.beta)
+        scaled = self.direction * norm.gamma.double() / (x.double().var(correction=0) + eps).sqrt()
+        self.direction = scaled - scaled.mean()
+
+    def linear(self, w: Tensor, b: Tensor) -> None:
+        """x·w + b stood here."""
+        self.bias(b)
+        self.direction = w.double() @ self.direction
+
+
+@torch.inference_mode()
+def contributions(trace: Trace, place: int, word: int) -> Contributions:
+    """What each part of a run adds to the logit of ``word`` (a token id) at ``place`` (a token, from 0).
+
+    Raises
+    ------
+    ValueError
+        For a model without a vocabulary head, or a run with interventions.
+    """
+    if not trace.interventions.changes_nothing:
+        raise ValueError("contributions are those of a plain run; this one carries interventions.")
+    model, eps, layers = trace.model, trace.model.config.norm_eps, trace.model.config.layers
+    way = _from_logit(trace, place, word)
+    way.norm(model.weights.final_norm, trace.hidden_states[-1][place], eps)
+    heads, ffn = torch.empty(layers, model.config.heads), torch.empty(layers)
+    for number in reversed(range(layers)):
+        steps, w = trace.layer(number).steps, model.weights.layers[number]
+        if not model.config.pre_norm:
+            way.norm(w.norm_2, steps.ffn_residual[place], eps)
+        ffn[number] = way.dot(steps.feed_forward.output[place] - w.b_2)
+        way.bias(w.b_2)
+        if not model.config.pre_norm:
+            way.norm(w.norm_1, steps.attention_residual[place], eps)
+        written = w.w_o.unflatten(0, (model.config.heads, -1))  # (H, d_k, d)
+        heads[number] = way.dot((steps.attention.context[:, place, None] @ written)[:, 0])
+        way.bias(w.b_o)
+    found, tables = trace.embeddings, model.weights.embeddings
+    if tables.project is not None:
+        way.linear(*tables.project)
+    way.norm(tables.norm, found.sum[place], eps)
+    token, position, segment = (
+        0.0 if part is None else float(way.dot(part[place])) for part in (found.token, found.position, found.segment)
+    )
+    logit = float(trace.logits(place)[0, word])
+    return Contributions(logit, heads.double().numpy(), ffn.double().numpy(), token, position, segment, way.biases)
+
+
+def _from_logit(trace: Trace, place: int, word: int) -> _Way:
+    """The way back from a logit to what the language-modelling head reads."""
+    head, x = trace.model.vocabulary_head, trace.output[place]
+    way = _Way(head.decoder[word], torch.zeros(()) if head.bias is None else head.bias[word])
+    if head.norm is None:
+        return way
+    w, b = cast("tuple[Tensor, Tensor]", (head.w, head.b))  # BERT's head has all three or none
+    dense = forward.linear(x, w, b)
+    active = forward.activate(dense, head.activation)
+    way.norm(head.norm, active, trace.model.config.norm_eps)
+    way.direction = way.direction * torch.where(dense == 0, 0, active / dense).double()
+    way.linear(w, b)
+    return way

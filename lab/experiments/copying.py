@@ -1,0 +1,190 @@
+"""How a model copies: random tokens said twice, and the heads that continue them (Olsson et al. 2022).
+
+An induction head looks at what came after the current token last time; it needs an earlier head that tells each
+token which one stood before it (Elhage et al. 2021, "Induction heads").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lab.analysis.heads.induction import induction_score, repeated_encoding
+from lab.analysis.heads.values import Values, as_heads
+from lab.models import forward
+from lab.models.batches import Progress, by_length, numbers_a_run, run_batch, unwatched
+from lab.models.encoding import Encoding
+from lab.models.interventions import Head, Interventions
+from lab.models.trace import outputs
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+# Numbers at once: 20 MB of logits and as much again while they are summed.
+_ROOM = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Copying:
+    """What the heads of a causal model do on random tokens said twice, and what their absence costs.
+
+    The first half of the texts (A) chooses the heads; :attr:`losses` are of the second half (B).
+
+    Attributes
+    ----------
+    period
+        How many random tokens are said twice.
+    induction, previous
+        (layers, heads, texts) the weight that a head gives to what came after the current token last time, and to the
+        token before; means over the queries of the second copy, and over all queries but the first.
+    best
+        The head (from 0) with the highest induction score on A.
+    dependence
+        (layers, heads) how much the induction score of ``best`` falls on A when each earlier head is away; NaN for
+        heads of its own and later layers.
+    source
+        The head whose absence costs ``best`` most, None if there is no earlier layer.
+    losses
+        Loss of every next token without some heads, in nats: (texts of B, 2 · period − 1). Keys: ``"plain"``,
+        ``"best"``, ``"source"``, ``"both"``. Without ``source``, the first two.
+    controls
+        The same without one or two random others, by their number: (draws, texts of B, 2 · period − 1).
+    """
+
+    period: int
+    induction: Values
+    previous: Values
+    best: Head
+    dependence: Values
+    source: Head | None
+    losses: Mapping[str, Values]
+    controls: Mapping[int, Values]
+
+    def second(self, losses: Values) -> Values:
+        """The part of ``losses`` that copying can lower, (..., period − 1): the second copy but for its first token."""
+        return losses[..., self.period :]
+
+    @property
+    def chosen(self) -> int:
+        """How many texts chose the heads (A); the rest are B."""
+        return self.induction.shape[-1] // 2
+
+
+def copying(
+    model: LoadedModel,
+    period: int = 50,
+    texts: int = 16,
+    draws: int = 8,
+    to_mean: bool = False,
+    progress: Progress = unwatched,
+) -> Copying:
+    """Find the best induction head and the head it depends on, and take them away.
+
+    ``draws`` random heads, and as many random couples, are taken away as controls. A head that is away writes 0, or
+    its mean over the text. Text number s is drawn by seed s. ``progress`` is told the share that is done; what it
+    raises ends the run.
+
+    Raises
+    ------
+    ValueError
+        For a model that is not causal, cannot hold the texts or predicts no words, and for fewer than two texts.
+    """
+    if not model.config.causal:
+        raise ValueError(f"{model.id} sees the whole text; copying by induction is measured in causal models.")
+    if texts < 2:
+        raise ValueError("half of the texts choose the heads and half report them, so there must be two.")
+    read = [repeated_encoding(model, period, seed) for seed in range(texts)]
+    for_choice, for_report = read[: texts // 2], read[texts // 2 :]
+    induction, previous = head_scores(model, read, period)
+    best = _highest(induction[..., : texts // 2].mean(axis=-1))
+    # In the first layer there is nothing that the best head could depend on.
+    steps = best[0] * model.config.heads + 4 + 2 * draws if best[0] else 2 + draws
+    done = iter(range(1, steps + 1))
+
+    def without(heads: frozenset[Head]) -> Values:
+        found = losses(model, for_report, _away(heads, to_mean))
+        progress(next(done) / steps)
+        return found
+
+    dependence = np.full((model.config.layers, model.config.heads), np.nan)
+    whole = _score(model, for_choice, period, best, Interventions())
+    for place in np.ndindex(best[0], model.config.heads):
+        away = _away(frozenset({place}), to_mean)
+        dependence[place] = whole - _score(model, for_choice, period, best, away)
+        progress(next(done) / steps)
+    source = None if best[0] == 0 else _highest(np.nan_to_num(dependence, nan=-np.inf))
+    found = {"plain": without(frozenset()), "best": without(frozenset({best}))}
+    if source is not None:
+        found |= {"source": without(frozenset({source})), "both": without(frozenset({best, source}))}
+    others = [head for head in np.ndindex(dependence.shape) if head not in (best, source)]
+    controls = {
+        count: np.stack([without(heads) for heads in _drawn(others, count, draws)])
+        for count in ((1,) if source is None else (1, 2))
+    }
+    return Copying(period, induction, previous, best, dependence, source, found, controls)
+
+
+def head_scores(
+    model: LoadedModel, encodings: Sequence[Encoding], period: int, changes: Interventions | None = None
+) -> tuple[Values, Values]:
+    """Induction score and previous-token score of every head in every text, each (layers, heads, texts)."""
+    config = model.config
+    induction = np.empty((config.layers, config.heads, len(encodings)))
+    previous = np.empty_like(induction)
+    for batch in by_length(encodings, lambda n: _ROOM // numbers_a_run(config, n)):
+        stream = run_batch(model, [encodings[place] for place in batch], changes or Interventions())
+        for layer in range(config.layers):
+            for place, attention in zip(batch, _attention(model, stream, layer), strict=True):
+                induction[layer, :, place] = induction_score(attention, period)
+                previous[layer, :, place] = as_heads(attention).diagonal(-1, 1, 2).mean(axis=-1, dtype=np.float64)
+    return induction, previous
+
+
+@torch.inference_mode()
+def losses(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions | None = None) -> Values:
+    """−ln P of every token but the first, (texts, n − 1), with ``changes`` made to the pass; texts of one length."""
+    n, config = len(encodings[0]), model.config
+    found = np.empty((len(encodings), n - 1))
+    for batch in by_length(encodings, lambda n: _ROOM // max(n * config.vocabulary, numbers_a_run(config, n))):
+        read = [encodings[place] for place in batch]
+        last = outputs(model, run_batch(model, read, changes or Interventions())[-1])[:, :-1]
+        logits = forward.vocabulary_logits(last, model.vocabulary_head, config)
+        true = torch.tensor([encoding.token_ids[1:] for encoding in read])[..., None]
+        found[batch] = (logits.logsumexp(dim=-1) - logits.gather(-1, true)[..., 0]).numpy()
+    return found
+
+
+def _away(heads: frozenset[Head], to_mean: bool) -> Interventions:
+    return Interventions(mean_heads=heads) if to_mean else Interventions(zero_heads=heads)
+
+
+@torch.inference_mode()
+def _attention(model: LoadedModel, stream: Tensor, layer: int) -> Tensor:
+    """The weights of one layer, (b, H, n, n), whose input is in ``stream``."""
+    w = model.weights.layers[layer]
+    return forward.run_layer(stream[layer], w, model.config).attention.attention
+
+
+def _score(model: LoadedModel, read: Sequence[Encoding], period: int, head: Head, changes: Interventions) -> float:
+    """A head's induction score with ``changes`` made to earlier layers, as a mean over texts."""
+    layer, number = head
+    attention = _attention(model, run_batch(model, read, changes), layer)
+    return float(np.mean([induction_score(each[number : number + 1], period) for each in attention]))
+
+
+def _highest(scores: Values) -> Head:
+    layer, head = np.unravel_index(scores.argmax(), scores.shape)
+    return int(layer), int(head)
+
+
+def _drawn(heads: Sequence[Head], count: int, draws: int) -> list[frozenset[Head]]:
+    """``draws`` times ``count`` different heads, by a fixed seed."""
+    rng = np.random.default_rng(count)
+    return [
+        frozenset(heads[place] for place in rng.choice(len(heads), size=count, replace=False)) for _ in range(draws)
+    ]

@@ -1,0 +1,86 @@
+"""Several texts of one length in one forward pass: what the experiments run, over hundreds of sentences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from lab.models import forward
+from lab.models.config import ModelConfig
+from lab.models.encoding import Encoding
+from lab.models.interventions import Interventions
+from lab.models.trace import inputs, outputs
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+# It is told the share that is done, in [0, 1], between two batches. What it raises ends the run.
+Progress = Callable[[float], None]
+_NOTHING = Interventions()
+
+
+def unwatched(share: float) -> None:
+    """Nobody looks at the progress."""
+
+
+def by_length(encodings: Sequence[Encoding], most: Callable[[int], int]) -> Iterator[list[int]]:
+    """The places of ``encodings`` in batches of equal length; ``most(n)`` texts of n tokens at once, at least one."""
+    groups: dict[int, list[int]] = defaultdict(list)
+    for place, encoding in enumerate(encodings):
+        groups[len(encoding)].append(place)
+    for n, places in sorted(groups.items()):
+        size = max(1, most(n))
+        yield from (places[start : start + size] for start in range(0, len(places), size))
+
+
+def numbers_a_run(config: ModelConfig, n: int) -> int:
+    """About how many numbers a plain run of n tokens holds at once: its residual stream and two layers' insides."""
+    one_layer = 4 * config.heads * n + 14 * config.width + 2 * config.ffn_width
+    return n * ((config.layers + 1) * config.width + 2 * one_layer)
+
+
+def embed_batch(model: LoadedModel, encodings: Sequence[Encoding]) -> Tensor:
+    """The first layer's input of texts of equal length, (b, n, d). Raises ValueError if their lengths differ."""
+    lengths = {len(encoding) for encoding in encodings}
+    if len(lengths) != 1 or any(encoding.padding for encoding in encodings):
+        raise ValueError(f"a batch takes texts of one length without padding; these have {sorted(lengths)} tokens.")
+    ids = [torch.stack(each) for each in zip(*(inputs(model, encoding) for encoding in encodings), strict=True)]
+    return forward.embed(ids[0], ids[1], ids[2], model.weights.embeddings, model.config.norm_eps).output
+
+
+@torch.inference_mode()
+def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions = _NOTHING) -> Tensor:
+    """The residual streams of texts of equal length, (L+1, b, n, d), with the same ``changes`` made to all.
+
+    Raises ValueError for patches, which are of one text, and for a head or token that does not exist.
+    """
+    config, n = model.config, len(encodings[0])
+    if changes.patches:
+        raise ValueError("a patch overwrites one text; run_batch changes all texts alike.")
+    changes.check(config, n)
+    tables = changes.embeddings(model.weights.embeddings)
+    changed = replace(model, weights=replace(model.weights, embeddings=tables))
+    steps = [changes.steps(layer, config, n) for layer in range(config.layers)]
+    return forward.run_model(embed_batch(changed, encodings), model.weights, steps)
+
+
+@torch.inference_mode()
+def contexts(model: LoadedModel, stream: Tensor) -> Tensor:
+    """What each head mixes together in plain runs with this ``stream`` (L+1, b, n, d): (L, b, H, n, d_k)."""
+    layers = model.weights.layers
+    return torch.stack([forward.run_layer(stream[i], w, model.config).attention.context for i, w in enumerate(layers)])
+
+
+def logits_of(model: LoadedModel, last: Tensor, words: Sequence[int]) -> Tensor:
+    """Logits of some words of the vocabulary only, (..., d) -> (..., k), from last hidden states.
+
+    Raises ValueError for a model without a vocabulary head.
+    """
+    head, chosen = model.vocabulary_head, list(words)
+    few = replace(head, decoder=head.decoder[chosen], bias=None if head.bias is None else head.bias[chosen])
+    return forward.vocabulary_logits(outputs(model, last), few, model.config)

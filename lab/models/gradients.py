@@ -1,0 +1,92 @@
+"""Gradients through the papers' formulas: how a number read from the output depends on each part of each layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+from torch import Tensor
+
+from lab.models import forward
+from lab.models.batches import embed_batch
+from lab.models.encoding import Encoding
+from lab.models.forward import Steps
+from lab.models.weights import LayerWeights
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+Second = TypeVar("Second", Tensor, LayerWeights)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What the parts of all layers hand on for b texts of n tokens, or a gradient with respect to it.
+
+    Attributes
+    ----------
+    residual
+        (L+1, b, n, d), the residual stream; 0 is the embeddings' output.
+    attention, ffn
+        (L, b, n, d), what the two sublayers add to it.
+    context
+        (L, b, H, n, d_k), what each head hands to W_O.
+    """
+
+    residual: Tensor
+    attention: Tensor
+    ffn: Tensor
+    context: Tensor
+
+
+@torch.inference_mode()
+def parts(model: LoadedModel, stream: Tensor) -> Parts:
+    """The parts of plain runs with this residual ``stream`` (L+1, b, n, d)."""
+    layers = [forward.run_layer(stream[i], w, model.config) for i, w in enumerate(model.weights.layers)]
+    return Parts(
+        stream,
+        torch.stack([layer.attention.output for layer in layers]),
+        torch.stack([layer.feed_forward.output for layer in layers]),
+        torch.stack([layer.attention.context for layer in layers]),
+    )
+
+
+def gradients(
+    model: LoadedModel, encodings: Sequence[Encoding], read: Callable[[Tensor], Tensor]
+) -> tuple[Parts, Tensor]:
+    """The gradient of a number with respect to every part, and the residual stream (L+1, b, n, d) of the plain run.
+
+    ``read`` takes the last hidden states (b, n, d) and returns a number for each text, (b,). Each number depends on
+    its own text alone, so one backward pass of their sum finds all. The weights need no gradient.
+    """
+    config, batch, n = model.config, len(encodings), len(encodings[0])
+    with torch.inference_mode(False), torch.enable_grad():
+        # Nothing is added to each part; how the number depends on what is added is how it depends on the part.
+        add = Parts(
+            residual=_nothing(config.layers + 1, batch, n, config.width),
+            attention=_nothing(config.layers, batch, n, config.width),
+            ffn=_nothing(config.layers, batch, n, config.width),
+            context=_nothing(config.layers, batch, config.heads, n, config.head_width),
+        )
+        steps = [
+            Steps(
+                mix_values=_plus(forward.mix_values, add.context[layer]),
+                project_output=_plus(forward.project_output, add.attention[layer]),
+                project_neurons=_plus(forward.project_neurons, add.ffn[layer]),
+            )
+            for layer in range(config.layers)
+        ]
+        x = embed_batch(model, encodings)
+        stream = forward.run_model(x, model.weights, steps, lambda x, layer: x + add.residual[layer])
+        found = torch.autograd.grad(read(stream[-1]).sum(), [add.residual, add.attention, add.ffn, add.context])
+    return Parts(*found), stream.detach()
+
+
+def _nothing(*shape: int) -> Tensor:
+    return torch.zeros(shape, requires_grad=True)
+
+
+def _plus(step: Callable[[Tensor, Second], Tensor], more: Tensor) -> Callable[[Tensor, Second], Tensor]:
+    return lambda x, second: step(x, second) + more

@@ -27,7 +27,7 @@ class States:
 
     vectors  (L+1, d)
     turned   (L,), cosine of each state with the one before
-    nearest  (L+1,), id of the word whose row is most like the state
+    nearest  (L+1,), id of the word, or of the token itself, whose row is most like the state
     cosine   (L+1,), of that row
     own      (L+1,), of the row of the token itself
     mean     (L+1,), over the rows of all whole words
@@ -46,7 +46,8 @@ class States:
 def states(trace: Trace, token: int) -> States:
     """The states of ``token``, from 0, beside each other and beside the table."""
     found = torch.cat([trace.hidden_states[:-1, token], trace.output[None, token]]).double()
-    ids, w = vocabulary_words(trace.model), trace.model.weights.embeddings
+    words, w = vocabulary_words(trace.model), trace.model.weights.embeddings
+    ids = words if trace.token_ids[token] in words else (*words, trace.token_ids[token])
 
     def unit(rows: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.normalize(rows, dim=-1)
@@ -64,5 +65,5 @@ def states(trace: Trace, token: int) -> States:
         tuple(ids[int(at)] for at in best),
         near.gather(1, best[:, None])[:, 0].numpy(),
         own.numpy(),
-        near.mean(dim=-1).numpy(),
+        near[:, : len(words)].mean(dim=-1).numpy(),
     )

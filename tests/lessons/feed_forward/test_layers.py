@@ -37,10 +37,10 @@ def test_states_are_those_of_hugging_face(model_id: str) -> None:
         turned = cosine_similarity(hidden[1:, token], hidden[:-1, token], dim=-1).numpy()
         assert np.allclose(found.turned, turned, atol=1e-4)
         for state, vector in enumerate(hidden[:, token]):
-            near = cosine_similarity(table[words], vector[None], dim=-1)
+            near = cosine_similarity(table[[*words, trace.token_ids[token]]], vector[None], dim=-1)
             assert found.cosine[state] == pytest.approx(float(near.max()), abs=1e-4)
-            assert found.nearest[state] == words[int(near.argmax())]
-            assert found.mean[state] == pytest.approx(float(near.mean()), abs=1e-4)
+            assert found.nearest[state] == [*words, trace.token_ids[token]][int(near.argmax())]
+            assert found.mean[state] == pytest.approx(float(near[:-1].mean()), abs=1e-4)
         assert f"Layer {int(turned.argmin()) + 1} turns" in said
         told = [float(each) for each in re.findall(r"-?\d\.\d\d", said)]
         own = cosine_similarity(table[trace.token_ids[token]], hidden[-1, token], dim=0)

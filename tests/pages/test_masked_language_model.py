@@ -207,7 +207,7 @@ def test_checks_are_graded_on_this_text() -> None:
     assert 1 <= len(radios) <= 5
     radios[0].set_value(0).run()
     assert not at.exception
-    assert at.success or at.error
+    assert at.success or at.error or at.warning
 
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])

@@ -177,7 +177,7 @@ def test_checks_ask_at_least_three_questions() -> None:
     assert len(asked) >= 3
     asked[0].set_value(0).run()
     assert len(at.session_state["progress"].first_tries) == 1
-    assert len(at.success) + len(at.error) == 1
+    assert len(at.success) + len(at.error) + len(at.warning) == 1
 
 
 def test_charts_describe_themselves() -> None:

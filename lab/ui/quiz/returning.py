@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import streamlit as st
@@ -56,6 +57,8 @@ def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> 
         known = frozenset().union(*(each.seen for each in asked), kept.seen if kept else ())
         pool = returning(earlier, spot, lambda question: fingerprint(question) in known)
         kept = Asked.now(pool, MOST, 0, place(spot.layer, spot.head), {}, kept)
+        if trace.text != parameters.TEXT.chosen():  # a lesson may show a text of its own
+            kept = replace(kept, link={**kept.link, "text": trace.text})
         keep(name, kept)
     if kept.questions:
         st.subheader("From earlier lessons")

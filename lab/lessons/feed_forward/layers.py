@@ -34,7 +34,7 @@ def show_layers(view: FeedForwardView) -> None:
     st.markdown(
         "A row of the token table is where a word begins, not where a model ends: the vectors of later layers may lie "
         "far from all rows. The [logit lens](Masked_language_model?step=Logit+lens) of lesson 9 asks another question: "
-        "which word would the model’s own **head** read here?"
+        "which word would the model’s own **vocabulary head** read here?"
     )
     code(states)
 

@@ -75,8 +75,8 @@ def meaning_of(found: CopyingTest, model_id: str, vocabulary: int) -> str:
     else:
         rank = 1 + int((found.previous > found.previous[source]).sum())
         said.append(
-            f"The previous-token score of head {source[0] + 1}-{source[1] + 1} is {found.previous[source]:.2f}, number {rank} of all "
-            f"{found.previous.size} heads."
+            f"The previous-token score of head {source[0] + 1}-{source[1] + 1} is {found.previous[source]:.2f}, number "
+            f"{rank} of all {found.previous.size} heads."
         )
     return " ".join([*said, *_random(found)])
 

@@ -96,8 +96,8 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
             f"{row.judged.why}"
         )
     st.markdown(
-        "**The rule of the verdict**, the same for every model. The effect is the rise of the loss beyond random heads; "
-        f"the loss must clearly rise, too. {SIGN_RULE}"
+        "**The rule of the verdict**, the same for every model. The effect is the rise of the loss beyond random "
+        f"heads; the loss must clearly rise, too. {SIGN_RULE}"
     )
     with st.expander("Every head’s scores", icon=":material/table_rows:"):
         scores = score_frame(found)

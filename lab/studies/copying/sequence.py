@@ -93,9 +93,9 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
     head = found.best
     name = found.rows[0].run.name
     st.markdown(
-        f"Here {WORDS} tokens that can be read, whole words and beginnings of words, stand in random order, twice. For each "
-        f"token of the second copy: where head {name} looks most, how much it gives to the token that came next last time, and the loss "
-        "of the next one with the head and without it."
+        f"Here {WORDS} tokens that can be read, whole words and beginnings of words, stand in random order, twice. For "
+        f"each token of the second copy: where head {name} looks most, how much it gives to the token that came next "
+        "last time, and the loss of the next one with the head and without it."
     )
     here = places(trace, head)
     right = sum(place.most == place.sought for place in here)

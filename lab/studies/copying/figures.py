@@ -22,11 +22,12 @@ def loss_chart(model: LoadedModel) -> Figure:
     """
     found = result(model)
     runs = [run for kind in (BEST, SOURCE, BOTH) if (run := found.run(kind))]
-    series = {"all heads": found.plain.by_place} | {f"without {run.name}": run.by_place for run in runs}
-    series["without a random head"] = np.mean([run.by_place for run in found.random(1)], axis=0)
+    series = {"all heads": found.plain.by_place}
+    series |= {"neither" if run.kind == BOTH else f"no {run.name}": run.by_place for run in runs}
+    series["no random one"] = np.mean([run.by_place for run in found.random(1)], axis=0)
     second = {name: losses[found.period :] for name, losses in series.items()}
     # A model that gives every token of the vocabulary the same loses as much, wherever it is.
-    second["every token alike"] = np.full(found.period - 1, log(model.config.vocabulary))
+    second["all alike"] = np.full(found.period - 1, log(model.config.vocabulary))
     return lines(
         second, Places("Token of the second copy", range(2, found.period + 1)), Scale("Loss, nats", format=".2f"),
         title=f"How well {model.id} copies, with and without its heads",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from lab.course.words import escaped
@@ -24,10 +26,8 @@ from lab.ui.experiments.running import offer, origin
 from lab.ui.frame.script import meaning
 
 TESTED = "lab-gpt2"  # ships, and can be tested
-_IN_TABLE = (
-    "away", "head", "verdict", "loss rises by", "low", "high", "beyond random", "beyond, low", "beyond, high",
-    "induction score", "previous-token score",
-)  # fmt: skip
+_SCORES = ("loss rises by", "low", "high", "induction score", "previous-token score")
+_BEYOND = ("beyond random", "beyond, low", "beyond, high")
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -77,13 +77,11 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
     draw(partial(loss_chart, model), "copying-loss")
     st.caption(
         f"Mean over the {len(found.plain.second)} texts of B, in nats: −ln of the probability that the model gives the "
-        "token. **Every token alike**: the loss of a model that knows nothing. Head 4-1 is head 1 of layer 4."
+        "token. **No 4-1**: without head 1 of layer 4. **No random one**: the mean of all draws of one random head. "
+        "**All alike**: the loss of a model that gives every token of the vocabulary the same probability."
     )
     meaning(meanings.meaning_of(found, model.id, model.config.vocabulary))
-    frame = as_frame(found)
-    numbers = [name for name in _IN_TABLE if frame[name].dtype.kind == "f"]
-    config = {name: st.column_config.NumberColumn(format="%.2f") for name in numbers}
-    st.dataframe(frame[list(_IN_TABLE)], hide_index=True, height="content", column_config=config)
+    _tables(as_frame(found))
     st.caption(
         "**Loss rises by**: mean over the second copy but for its first token, with its 95 % interval (2,000 "
         "bootstraps over the texts of B). **Beyond random**: beyond the mean rise without as many random heads; these "
@@ -107,3 +105,17 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
     with origin(found.made, "texts"):
         _run(model, "Measure it again here")
     code(copying)
+
+
+def _tables(frame: pd.DataFrame) -> None:
+    """The heads of the claim, and the random ones below."""
+    judged = frame["verdict"].notna()
+    config: dict[str, Any] = {name: st.column_config.NumberColumn(format="%.2f") for name in (*_SCORES, *_BEYOND)}
+    config["verdict"] = st.column_config.TextColumn(width=115)
+    st.dataframe(
+        frame.loc[judged, ["away", "head", "verdict", *_SCORES, *_BEYOND]], hide_index=True, height="content",
+        column_config=config,
+    )  # fmt: skip
+    st.dataframe(
+        frame.loc[~judged, ["away", "head", *_SCORES]], hide_index=True, height="content", column_config=config
+    )

@@ -77,7 +77,8 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
     draw(partial(loss_chart, model), "copying-loss")
     st.caption(
         f"Mean over the {len(found.plain.second)} texts of B, in nats: −ln of the probability that the model gives the "
-        "token. **No 4-1**: without head 1 of layer 4. **No random one**: the mean of all draws of one random head. "
+        f"token. **No {found.rows[0].run.name}**: without head {found.best[1] + 1} of layer {found.best[0] + 1}. "
+        "**No random one**: the mean of all draws of one random head. "
         "**All alike**: the loss of a model that gives every token of the vocabulary the same probability."
     )
     meaning(meanings.meaning_of(found, model.id, model.config.vocabulary))

@@ -67,6 +67,37 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ),
         after=("head-specialization",),
     ),
+    Experiment(
+        id="copying",
+        page="pages/31_Copying.py",
+        title="Copying",
+        icon=":material/content_copy:",
+        question="How does copying work?",
+        claim="Induction heads look for what came after the current token last time, and make it likelier as the next "
+        "one. Such a head needs another, in an earlier layer, that tells each token which one stood before it.",
+        whose="Olsson et al. 2022, In-context learning and induction heads",
+        against="Taking the best induction head away, or the earlier head that it depends on most, raises the loss of "
+        "repeated tokens no more than taking random heads away.",
+        not_shown=(
+            "That these heads copy alone. Others may do the same, and a random head may be one of them: look at its "
+            "induction score in the table.",
+            "That the model continues real texts so. Random tokens have neither grammar nor meaning, so only copying "
+            "helps.",
+            "That the whole rise is lost copying. A head that writes 0 is something that the later layers never met in "
+            "training.",
+            "How the second head’s help reaches the first. That takes comparing their queries and keys, not taking "
+            "heads away.",
+            "What the paper says of training: that such heads arise at once, and that in large models most of learning "
+            "from context is theirs.",
+        ),
+        reading=(
+            "Olsson et al. 2022, In-context learning and induction heads",
+            "Elhage et al. 2021, A mathematical framework for transformer circuits (induction heads)",
+            "Efron 1979, Bootstrap methods: another look at the jackknife",
+            "Holm 1979, A simple sequentially rejective multiple test procedure",
+        ),
+        after=("masked-language-model", "multi-head-attention"),
+    ),
 )
 
 

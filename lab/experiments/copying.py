@@ -54,6 +54,8 @@ class Copying:
         ``"best"``, ``"source"``, ``"both"``. Without ``source``, the first two.
     controls
         The same without one or two random others, by their number: (draws, texts of B, 2 · period − 1).
+    drawn
+        Which others these are, by their number.
     """
 
     period: int
@@ -64,6 +66,7 @@ class Copying:
     source: Head | None
     losses: Mapping[str, Values]
     controls: Mapping[int, Values]
+    drawn: Mapping[int, Sequence[frozenset[Head]]]
 
     def second(self, losses: Values) -> Values:
         """The part of ``losses`` that copying can lower, (..., period − 1): the second copy but for its first token."""
@@ -122,11 +125,9 @@ def copying(
     if source is not None:
         found |= {"source": without(frozenset({source})), "both": without(frozenset({best, source}))}
     others = [head for head in np.ndindex(dependence.shape) if head not in (best, source)]
-    controls = {
-        count: np.stack([without(heads) for heads in _drawn(others, count, draws)])
-        for count in ((1,) if source is None else (1, 2))
-    }
-    return Copying(period, induction, previous, best, dependence, source, found, controls)
+    drawn = {count: _drawn(others, count, draws) for count in ((1,) if source is None else (1, 2))}
+    controls = {count: np.stack([without(heads) for heads in each]) for count, each in drawn.items()}
+    return Copying(period, induction, previous, best, dependence, source, found, controls, drawn)
 
 
 def head_scores(

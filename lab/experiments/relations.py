@@ -186,13 +186,7 @@ def replicate(model: LoadedModel, progress: Progress = lambda _: None) -> Gramma
 
 def known(model: LoadedModel) -> GrammarTest | None:
     """The result that ships with ``model`` or was found since this process began; None where there is neither."""
-    key = model_hash(model)
-    if key not in _FOUND:
-        tables = shipped.read(shipped.folder(EXPERIMENT, model.id), key, ewt_hash())
-        if tables is None:
-            return None
-        _FOUND[key] = from_tables(tables)
-    return _FOUND[key]
+    return shipped.known(_FOUND, EXPERIMENT, model, ewt_hash(), from_tables)
 
 
 def result(model: LoadedModel, progress: Progress = lambda _: None) -> GrammarTest:

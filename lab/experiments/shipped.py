@@ -7,10 +7,10 @@ A file says of which weights and which data it is. Where either has another hash
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from lab.models.memo import once
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
+Found = TypeVar("Found")
 RESULTS = Path(__file__).parent / "results"
 # What a checkpoint's folder holds that decides what the model does with a text.
 _READ = (
@@ -74,6 +75,26 @@ def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
     made = [provenance(table) for table in tables.values()]
     fresh = all(each is not None and (each.model, each.data) == (model, data) for each in made)
     return tables if tables and fresh else None
+
+
+def known(
+    found: dict[str, Found],
+    experiment: str,
+    model: LoadedModel,
+    data: str,
+    build: Callable[[Mapping[str, pa.Table]], Found],
+) -> Found | None:
+    """A result among those ``found`` since this process began, by the hash of their model; else the one that ships.
+
+    ``build`` makes it of its tables, and it joins ``found``. None where there is neither.
+    """
+    key = model_hash(model)
+    if key not in found:
+        tables = read(folder(experiment, model.id), key, data)
+        if tables is None:
+            return None
+        found[key] = build(tables)
+    return found[key]
 
 
 def provenance(table: pa.Table) -> Provenance | None:

@@ -34,6 +34,8 @@ class Effect:
         How many cases were measured.
     untestable
         Why it cannot be tested here, in a sentence; "" where it can.
+    sign_only
+        The paper says which sign the effect has, and gives no figure that can be compared.
     """
 
     published: float | None
@@ -42,6 +44,7 @@ class Effect:
     p: float
     count: int
     untestable: str = ""
+    sign_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,25 +55,32 @@ class Judged:
     why: str
 
 
-RULE = (
+_BELOW = (
     f"**Not testable here**: fewer than {FEW} cases, or for the reason given. "
     f"**Not reproduced**: the effect is not clearly above 0, that is p ≥ {ALPHA} after Holm’s correction for all "
     "effects of the table. "
+)
+RULE = (
+    f"{_BELOW}"
     "**Smaller**: clearly above 0, but its whole 95 % interval is below the published effect. "
     "**Same direction**: clearly above 0, and the interval reaches the published effect."
 )
 
+# Where the paper says only which sign an effect has.
+SIGN_RULE = (
+    f"{_BELOW}**Same direction**: clearly above 0. The paper gives no figure to compare with, so no effect is called "
+    "smaller."
+)
+
 
 def judge(effect: Effect) -> Judged:
-    """The verdict on an effect, by :data:`RULE`."""
-    if effect.untestable:
-        return Judged(Verdict.NOT_TESTABLE, effect.untestable)
-    if effect.count < FEW:
-        return Judged(Verdict.NOT_TESTABLE, f"There are {effect.count} cases: too few.")
-    if effect.published is None:
-        return Judged(Verdict.NOT_TESTABLE, "The paper reports nothing to compare with.")
+    """The verdict on an effect, by :data:`RULE`, or :data:`SIGN_RULE` where the paper says only its sign."""
+    if reason := _untestable(effect):
+        return Judged(Verdict.NOT_TESTABLE, reason)
     if effect.p >= ALPHA:
         return Judged(Verdict.NOT_REPRODUCED, f"The effect is not clearly above 0 (p = {effect.p:.2g}).")
+    if effect.published is None:
+        return Judged(Verdict.SAME, "Clearly above 0; the paper gives no figure to compare with.")
     if effect.high < effect.published:
         return Judged(
             Verdict.SMALLER, f"Clearly above 0, and at most {effect.high:.3f}; the paper’s is {effect.published:.3f}."
@@ -78,3 +88,11 @@ def judge(effect: Effect) -> Judged:
     return Judged(
         Verdict.SAME, f"Clearly above 0, and it may be as large as the paper’s {effect.published:.3f}, or larger."
     )
+
+
+def _untestable(effect: Effect) -> str:
+    """Why an effect cannot be tested, in a sentence; "" where it can."""
+    if not effect.untestable and effect.count < FEW:
+        return f"There are {effect.count} cases: too few."
+    nothing = effect.published is None and not effect.sign_only
+    return effect.untestable or "The paper reports nothing to compare with." * nothing

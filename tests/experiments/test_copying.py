@@ -95,6 +95,8 @@ def test_shapes_and_the_part_that_copying_can_lower(found: Copying) -> None:
         ("plain", "best", "source", "both"), (texts, tokens)
     )
     assert {k: each.shape for k, each in found.controls.items()} == dict.fromkeys((1, 2), (DRAWS, texts, tokens))
+    assert {k: [len(heads) for heads in each] for k, each in found.drawn.items()} == {1: [1] * DRAWS, 2: [2] * DRAWS}
+    assert not {found.best, found.source} & {head for each in found.drawn.values() for heads in each for head in heads}
     near(found.second(np.arange(tokens, dtype=np.float64)), np.arange(PERIOD, 2 * PERIOD - 1), 0)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.experiments.verdicts import ALPHA, FEW, RULE, Effect, Verdict, judge
+from lab.experiments.verdicts import ALPHA, FEW, RULE, SIGN_RULE, Effect, Verdict, judge
 
 CLEAR = Effect(published=0.5, low=0.3, high=0.6, p=0.001, count=200)
 
@@ -37,3 +37,13 @@ def test_a_reason_is_told() -> None:
 
 def test_the_printed_rule_names_every_verdict() -> None:
     assert all(f"**{verdict.value.capitalize()}**" in RULE for verdict in Verdict)
+
+
+def test_a_sign_alone_is_judged_by_it() -> None:
+    sign = replace(CLEAR, published=None, sign_only=True)
+    assert judge(sign).verdict is Verdict.SAME
+    assert judge(replace(sign, p=ALPHA)).verdict is Verdict.NOT_REPRODUCED
+    assert judge(replace(sign, count=FEW - 1)).verdict is Verdict.NOT_TESTABLE
+    assert judge(replace(sign, untestable="It looks back only.")).why == "It looks back only."
+    named = {verdict for verdict in Verdict if f"**{verdict.value.capitalize()}**" in SIGN_RULE}
+    assert named == set(Verdict) - {Verdict.SMALLER}

@@ -148,17 +148,17 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     monkeypatch.setattr(relations, "_FOUND", {})
     at = reveal(visit(PAGE, model=offer("bert")))
     assert "not measured yet" in words(at) and not at.dataframe
-    _press(at, "Run the experiment")
+    press(at, "Run the experiment")
     assert begun.wait(20)
     at.run()
     (bar,) = at.get("progress")
     assert bar.proto.value == 25 and "go on" in words(at)
-    _press(at, "Stop")
+    press(at, "Stop")
     go_on.set()
     at.run()
     assert "not measured yet" in words(at) and not at.get("progress")
-    _press(at, "Run the experiment")
-    _when_all_jobs_are_done(at)
+    press(at, "Run the experiment")
+    when_all_jobs_are_done(at)
     assert at.dataframe and "Measured on this server" in words(at)
 
 
@@ -175,7 +175,7 @@ def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: 
 def test_a_class_sees_the_question_and_a_button() -> None:
     at = visit(PAGE, teach="1")
     assert not at.dataframe and not at.radio
-    _press(at, "Reveal")
+    press(at, "Reveal")
     assert at.dataframe
 
 
@@ -185,12 +185,12 @@ def _no_cases(model: LoadedModel) -> Cases:
     return Cases(False, (), none, none, none, named)
 
 
-def _press(at: AppTest, label: str) -> None:
+def press(at: AppTest, label: str) -> None:
     next(button for button in at.button if button.label == label).click().run()
     assert not at.exception, at.exception[0].stack_trace
 
 
-def _when_all_jobs_are_done(at: AppTest) -> None:
+def when_all_jobs_are_done(at: AppTest) -> None:
     end = time.monotonic() + 30
     while any(thread.name.startswith("job ") for thread in threading.enumerate()):
         assert time.monotonic() < end

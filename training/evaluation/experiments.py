@@ -8,31 +8,49 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import torch
 
-from lab.experiments import relations, shipped
+from lab.experiments import copied, relations, shipped
 from lab.experiments.published import CLARK
 from lab.experiments.treebank import ewt_hash
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
 
 ROOT = Path(__file__).parents[2]
-# Experiment -> what it finds, as tables, and the hash of what it reads.
-MEASURED: dict[str, tuple[Callable[[LoadedModel], dict[str, pa.Table]], Callable[[], str]]] = {
-    relations.EXPERIMENT: (lambda model: relations.as_tables(relations.replicate(model)), ewt_hash)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an experiment finds, as tables; the hash of what it reads; why a model cannot be tested, "" where it can."""
+
+    tables: Callable[[LoadedModel], dict[str, pa.Table]]
+    data_hash: Callable[[], str]
+    untestable: Callable[[LoadedModel], str] = lambda _: ""
+
+
+MEASURED = {
+    relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash),
+    copied.EXPERIMENT: Measured(
+        lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable
+    ),
 }
 
 
 def write(experiment: str, model_id: str) -> None:
     """Run an experiment on an embedded model and keep the result."""
-    measure, data_hash = MEASURED[experiment]
-    model = load_model(model_id)
+    measured, model = MEASURED[experiment], load_model(model_id)
+    if reason := measured.untestable(model):
+        print(f"{experiment} {model_id}: not measured. {reason}", flush=True)
+        return
     command = f"python -m training.evaluation.experiments {experiment} {model_id}"
-    made = shipped.Provenance(shipped.model_hash(model), data_hash(), _commit(), command)
-    shipped.write(shipped.folder(experiment, model_id), measure(model), made)
+    made = shipped.Provenance(shipped.model_hash(model), measured.data_hash(), _commit(), command)
+    where = shipped.folder(experiment, model_id)
+    shipped.write(where, measured.tables(model), made)
+    print(f"{experiment} {model_id}: {where.relative_to(ROOT)}", flush=True)
 
 
 def grammar_table(model_ids: Sequence[str]) -> list[str]:
@@ -52,6 +70,20 @@ def grammar_table(model_ids: Sequence[str]) -> list[str]:
     return lines
 
 
+def copying_table(model_ids: Sequence[str]) -> list[str]:
+    """The same of Olsson et al. 2022: a line for each absence, of each model."""
+    lines = ["| model | away | loss of the second copy rises by | random heads | verdict |", "| --- " * 5 + "|"]
+    for model_id in model_ids:
+        found = copied.known(load_model(model_id))
+        for row in found.rows if found else ():
+            rise = f"{row.rise:.2f} ({row.low:.2f} to {row.high:.2f})"
+            away = f"{copied.AWAY[row.run.kind]}, {row.run.name}"
+            lines.append(
+                f"| `{model_id}` | {away} | {rise} | {row.rise - row.beyond:.2f} | {row.judged.verdict.value} |"
+            )
+    return lines
+
+
 def _commit() -> str:
     """What is checked out; with a + where a file differs from it."""
     head, changed = (
@@ -67,7 +99,6 @@ def main(chosen: list[str]) -> None:
     for experiment in experiments:
         for model_id in models:
             write(experiment, model_id)
-            print(f"{experiment} {model_id}: {shipped.folder(experiment, model_id).relative_to(ROOT)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from lab.studies.grammar.figures import as_frame, relation_chart
 from lab.ui.drawing import code, draw
 from lab.ui.experiments.guesses import predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.running import offer
+from lab.ui.experiments.running import offer, origin
 from lab.ui.frame.script import meaning
 
 _SHARES = (
@@ -104,7 +104,8 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
         f"clearly above its untrained twin, too. {RULE}"
     )
     _mapping()
-    _origin(model, found)
+    with origin(found.made, "sentences"):
+        _run(model, "Measure it again here")
     code(relations.compared, find_cases, between_words)
 
 
@@ -114,17 +115,3 @@ def _mapping() -> None:
         rows = [(each.name, each.relation, each.note) for each in CLARK]
         rows += [(name, "–", why) for name, why in WITHOUT_TWIN.items()]
         st.table(pd.DataFrame(rows, columns=["in the paper", "here", "note"]), hide_index=True, border="horizontal")
-
-
-def _origin(model: LoadedModel, found: GrammarTest) -> None:
-    """Whether the result ships or was measured here, and the way to measure it again."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if found.made is None:
-            st.caption("Measured on this server, with the model on screen.", width="content")
-        else:
-            st.caption(
-                f"Ships with the lab: `{found.made.command}` at commit {found.made.commit[:10]}, for these very "
-                f"weights (SHA-256 {found.made.model[:10]}…) and sentences ({found.made.data[:10]}…).",
-                width="content",
-            )
-        _run(model, "Measure it again here")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from lab.experiments.shipped import Provenance
 from lab.models import jobs
 from lab.models.cores import one_core
 from lab.models.jobs import Job
@@ -27,6 +29,20 @@ def offer(key: Hashable, label: str, work: Work, help: str) -> None:
         st.button(
             label, key=f"_run.{hash(key)}", icon=":material/play_arrow:", help=help, on_click=_start, args=(key, work)
         )
+
+
+def origin(made: Provenance | None, data: str) -> DeltaGenerator:
+    """Whether a result ships or was measured here; ``data`` says of what. Returns a place for the button beside it."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    if made is None:
+        row.caption("Measured on this server, with the model on screen.", width="content")
+    else:
+        row.caption(
+            f"Ships with the lab: `{made.command}` at commit {made.commit[:10]}, for these very weights (SHA-256 "
+            f"{made.model[:10]}…) and {data} ({made.data[:10]}…).",
+            width="content",
+        )
+    return row
 
 
 def _start(key: Hashable, work: Work) -> None:

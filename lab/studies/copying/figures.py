@@ -1,0 +1,90 @@
+"""What the experiment about copying draws: of a model and nothing else, so that a notebook can draw it again."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pandas as pd
+
+from lab.charts.base.axes import Places, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.lines import lines
+from lab.experiments.copied import AWAY, BEST, BOTH, SOURCE, CopyingTest, Rise, Row, result
+from lab.models.loading import LoadedModel
+
+
+def loss_chart(model: LoadedModel) -> Figure:
+    """The loss of each token of the second copy with all heads and without some, as a mean over the texts of B.
+
+    Runs the experiment where its result neither ships nor is known yet. Raises ValueError for a model that it cannot
+    test.
+    """
+    found = result(model)
+    runs = [run for kind in (BEST, SOURCE, BOTH) if (run := found.run(kind))]
+    series = {"all heads": found.plain.by_place}
+    series |= {"neither" if run.kind == BOTH else f"no {run.name}": run.by_place for run in runs}
+    series["no random one"] = np.mean([run.by_place for run in found.random(1)], axis=0)
+    second = {name: losses[found.period :] for name, losses in series.items()}
+    # A model that gives every token of the vocabulary the same loses as much, wherever it is.
+    second["all alike"] = np.full(found.period - 1, log(model.config.vocabulary))
+    return lines(
+        second, Places("Token of the second copy", range(2, found.period + 1)), Scale("Loss, nats", format=".2f"),
+        title=f"How well {model.id} copies, with and without its heads",
+    )  # fmt: skip
+
+
+def head_table(model: LoadedModel) -> pd.DataFrame:
+    """:func:`as_frame` of a model's result; runs the experiment where it is not known yet."""
+    return as_frame(result(model))
+
+
+def as_frame(found: CopyingTest) -> pd.DataFrame:
+    """One line for each absence: the heads of the claim, then the random ones."""
+    chosen = [_line(found, AWAY[row.run.kind], row) | _judged(row) for row in found.rows]
+    random = [
+        _line(found, "random head" if count == 1 else "random couple", rise)
+        for count in (1, 2)
+        for rise in found.controls(count)
+    ]
+    return pd.DataFrame([*chosen, *random])
+
+
+def _line(found: CopyingTest, what: str, rise: Rise) -> dict[str, object]:
+    heads = rise.run.heads
+    one = heads[0] if len(heads) == 1 else None
+    nothing = float("nan")
+    return {
+        "away": what,
+        "head": rise.run.name,
+        "induction score": found.induction[one] if one else nothing,
+        "previous-token score": found.previous[one] if one else nothing,
+        "loss rises by": rise.rise,
+        "low": rise.low,
+        "high": rise.high,
+    }
+
+
+def _judged(row: Row) -> dict[str, object]:
+    return {
+        "beyond random": row.beyond,
+        "beyond, low": row.beyond_low,
+        "beyond, high": row.beyond_high,
+        "p (Holm)": row.p,
+        "n": len(row.run.second),
+        "verdict": row.judged.verdict.value,
+        "why": row.judged.why,
+    }
+
+
+def score_frame(found: CopyingTest) -> pd.DataFrame:
+    """One line for each head of the model: its scores, on A where the best was chosen and on B, the best first."""
+    places = list(np.ndindex(found.induction.shape))
+    frame = pd.DataFrame({
+        "head": [f"{layer + 1}-{head + 1}" for layer, head in places],
+        "induction score": found.induction.reshape(-1),
+        "induction score on A": found.chosen_on.reshape(-1),
+        "previous-token score": found.previous.reshape(-1),
+        "best head’s score falls by": found.dependence.reshape(-1),
+    })  # fmt: skip
+    return frame.sort_values("induction score on A", ascending=False, ignore_index=True)

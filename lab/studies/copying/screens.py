@@ -1,0 +1,122 @@
+"""The page of the experiment about copying, from the prediction to a sequence that can be read."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.experiments import copied
+from lab.experiments.copied import DRAWS, EXPERIMENT, PERIOD, TEXTS, CopyingTest
+from lab.experiments.copying import copying
+from lab.experiments.shipped import model_hash
+from lab.experiments.verdicts import SIGN_RULE
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.studies.copying import meanings, sequence
+from lab.studies.copying.figures import as_frame, head_table, loss_chart, score_frame
+from lab.ui import parameters
+from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer, origin
+from lab.ui.frame.script import meaning
+
+TESTED = "lab-gpt2"  # ships, and can be tested
+_SCORES = ("loss rises by", "low", "high", "induction score", "previous-token score")
+_BEYOND = ("beyond random", "beyond, low", "beyond, high")
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    _method(model)
+    if reason := copied.untestable(model):
+        st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
+        st.button(
+            f"Choose {TESTED}", icon=":material/swap_horiz:", key="_experiment_model", on_click=parameters.MODEL.set,
+            args=(TESTED,),
+        )  # fmt: skip
+        return None
+    name = f"{EXPERIMENT}.{model.id}"
+    if not predicted(name, meanings.ASKS):
+        return None
+    found = copied.known(model)
+    if found is None:
+        st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes half a minute, GPT-2 some minutes.")
+        _run(model, "Run the experiment")
+        return None
+    show_score(name, meanings.ASKS, meanings.answers(found))
+    _result(model, found)
+    return sequence.show(model, found)
+
+
+def _method(model: LoadedModel) -> None:
+    """What is measured, before any of it is shown."""
+    period = min(PERIOD, model.config.max_tokens // 2)
+    st.markdown(
+        f"**How it is tested.** {period} random tokens are said twice, in {TEXTS} texts. Nothing foretells a token of "
+        "the first copy; in the second the model can copy. A head’s **induction score** is the mean weight that it "
+        "gives to the token that came after the current one last time, its **previous-token score** the mean weight on "
+        f"the token before. On half **A** of the texts two heads are chosen: the **best induction head**, with the "
+        "highest induction score, and the earlier head whose absence lowers that score most. On half **B** each is "
+        f"taken away (its output set to 0), then both. The control: {DRAWS} draws of a random head, and of a random "
+        "couple."
+    )
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    help = "Reads the texts again and again: without each earlier head, then without the chosen and the random ones."
+    offer((EXPERIMENT, model_hash(model)), label, partial(copied.again, model), help)
+
+
+def _result(model: LoadedModel, found: CopyingTest) -> None:
+    draw(partial(loss_chart, model), "copying-loss")
+    st.caption(
+        f"Mean over the {len(found.plain.second)} texts of B, in nats: −ln of the probability that the model gives the "
+        f"token. **No {found.rows[0].run.name}**: without head {found.best[1] + 1} of layer {found.best[0] + 1}. "
+        "**No random one**: the mean of all draws of one random head. "
+        "**All alike**: the loss of a model that gives every token of the vocabulary the same probability."
+    )
+    meaning(meanings.meaning_of(found, model.id, model.config.vocabulary))
+    _tables(as_frame(found))
+    st.caption(
+        "**Loss rises by**: mean over the second copy but for its first token, with its 95 % interval (2,000 "
+        "bootstraps over the texts of B). **Beyond random**: beyond the mean rise without as many random heads; these "
+        "are held fixed. The scores are means over B."
+    )
+    show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
+    for row in found.rows:
+        st.markdown(
+            f"**{row.judged.verdict.value.capitalize()}**: {copied.AWAY[row.run.kind]}, {row.run.name}. "
+            f"{row.judged.why}"
+        )
+    st.markdown(
+        "**The rule of the verdict**, the same for every model. The effect is the rise of the loss beyond random "
+        f"heads; the loss must clearly rise, too. {SIGN_RULE}"
+    )
+    with st.expander("Every head’s scores", icon=":material/table_rows:"):
+        scores = score_frame(found)
+        shown = {name: st.column_config.NumberColumn(format="%.3f") for name in scores.columns[1:]}
+        st.dataframe(scores, hide_index=True, column_config=shown)
+        st.caption(f"{meanings.bias_of(found)} **Best head’s score falls by**: on A, without this earlier head.")
+    with origin(found.made, "texts"):
+        _run(model, "Measure it again here")
+    code(copying)
+
+
+def _tables(frame: pd.DataFrame) -> None:
+    """The heads of the claim, and the random ones below."""
+    judged = frame["verdict"].notna()
+    config: dict[str, Any] = {name: st.column_config.NumberColumn(format="%.2f") for name in (*_SCORES, *_BEYOND)}
+    config["verdict"] = st.column_config.TextColumn(width=115)
+    st.dataframe(
+        frame.loc[judged, ["away", "head", "verdict", *_SCORES, *_BEYOND]], hide_index=True, height="content",
+        column_config=config,
+    )  # fmt: skip
+    st.dataframe(
+        frame.loc[~judged, ["away", "head", *_SCORES]], hide_index=True, height="content", column_config=config
+    )

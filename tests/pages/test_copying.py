@@ -1,0 +1,107 @@
+"""The page of the experiment on copying, as a visitor sees it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.course.experiments import experiment_of
+from lab.experiments import copied
+from lab.experiments.copied import CopyingTest, known
+from lab.experiments.verdicts import Verdict
+from lab.models.jobs import Stopped
+from lab.models.loading import LoadedModel, load_model
+from lab.ui.experiments import running
+from tests.pages.apptest import Offer, reveal, visit, words
+from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
+
+PAGE = "31_Copying.py"
+
+
+@pytest.fixture(scope="module")
+def found() -> CopyingTest:
+    result = known(load_model("lab-gpt2"))
+    assert result is not None
+    return result
+
+
+def test_a_model_that_fills_blanks_is_told_why_not_and_led_to_one_that_can() -> None:
+    at = visit(PAGE)
+    assert "sees the whole text" in words(at) and not at.radio and not at.dataframe
+    press(at, "Choose lab-gpt2")
+    assert at.session_state["model"] == "lab-gpt2" and at.radio
+
+
+def test_nothing_of_the_result_before_the_prediction(found: CopyingTest) -> None:
+    at = visit(PAGE, model="lab-gpt2")
+    said, experiment = everything(at), experiment_of(PAGE)
+    assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
+    assert not [row for row in found.rows if row.run.name in said or f"{row.rise:.2f}" in said]
+    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert experiment.claim in said and experiment.against in said
+    assert "What this does not show" in [header.value for header in at.header]
+
+
+def test_skipped_it_shows_every_number_and_verdict(found: CopyingTest) -> None:
+    at = reveal(visit(PAGE, model="lab-gpt2"))
+    tables = [frame.value for frame in at.dataframe if "loss rises by" in frame.value]
+    verdicts = [row.judged.verdict.value for row in found.rows]
+    table, random = tables
+    assert table["verdict"].tolist() == verdicts and len(random) == 2 * copied.DRAWS
+    assert table["loss rises by"].tolist() == pytest.approx([row.rise for row in found.rows])
+    assert at.get("vega_lite_chart") and "What this means" in words(at)
+    assert found.made is not None and found.made.command in words(at)
+
+
+def test_a_prediction_is_scored() -> None:
+    at = visit(PAGE, model="lab-gpt2")
+    for radio in at.radio:
+        radio.set_value(0).run()
+    press(at, "Commit and show")
+    assert "as you predicted. Blind guessing gets" in words(at)
+
+
+@pytest.mark.parametrize(("label", "title"), [("Head view", "Head view"), ("Lesson 3", "Self-attention")])
+def test_the_sequence_leads_on_with_its_head(label: str, title: str, found: CopyingTest) -> None:
+    at = reveal(visit(PAGE, model="lab-gpt2"))
+    press(at, "Another sequence")
+    press(at, label)
+    assert at.title[0].value == title and at.session_state["model"] == "lab-gpt2"
+    layer, head = found.best
+    assert (at.session_state["layer"], at.session_state["head"]) == (layer + 1, head + 1)
+    text = at.text_area(key="text").value.split()
+    assert text[: len(text) // 2] == text[len(text) // 2 :]
+    query, key = at.session_state["token"] - 1, at.session_state["key_token"] - 1
+    assert text[key] == text[text.index(text[query]) + 1]
+
+
+def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
+    offer: Offer, monkeypatch: pytest.MonkeyPatch, found: CopyingTest
+) -> None:
+    stopped: list[bool] = []
+
+    def replicate(model: LoadedModel, progress: running.Progress) -> CopyingTest:
+        if not stopped:
+            try:
+                while True:
+                    progress(0.5)
+            except Stopped:
+                stopped.append(True)
+                raise
+        return CopyingTest(found.chosen_on, found.induction, found.previous, found.dependence, found.runs)
+
+    monkeypatch.setattr(copied, "replicate", replicate)
+    monkeypatch.setattr(copied, "_FOUND", {})
+    at = reveal(visit(PAGE, model=offer("gpt2")))
+    assert "not measured yet" in words(at) and not at.dataframe
+    press(at, "Run the experiment")
+    press(at, "Stop")
+    when_all_jobs_are_done(at)
+    assert stopped and "not measured yet" in words(at)
+
+
+def test_a_small_model_is_measured_live(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copied, "_FOUND", {})
+    at = reveal(visit(PAGE, model=offer("gpt2")))
+    press(at, "Run the experiment")
+    when_all_jobs_are_done(at)
+    assert at.dataframe and "Measured on this server" in words(at)

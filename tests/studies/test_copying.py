@@ -1,0 +1,130 @@
+"""What the page on copying says of a result is computed again from the result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lab
+from lab.experiments.copied import BEST, BOTH, RANDOM, CopyingTest, known
+from lab.experiments.copying import losses
+from lab.figures.notebook import python_of
+from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
+from lab.studies.copying import meanings, sequence
+from lab.studies.copying.figures import as_frame, head_table, loss_chart, score_frame
+from tests.conftest import TinyCheckpoint
+
+
+@pytest.fixture(scope="module")
+def gpt2() -> LoadedModel:
+    return lab.load_model("lab-gpt2")
+
+
+@pytest.fixture(scope="module")
+def found(gpt2: LoadedModel) -> CopyingTest:
+    result = known(gpt2)
+    assert result is not None
+    return result
+
+
+def moved(found: CopyingTest, kind: str, by: float) -> CopyingTest:
+    """The result, had the loss without these heads been the plain one and ``by`` more."""
+    runs = [replace(run, second=found.plain.second + by) if run.kind == kind else run for run in found.runs]
+    return replace(found, runs=tuple(runs))
+
+
+def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedModel) -> None:
+    said, table = meanings.meaning_of(found, "m", gpt2.config.vocabulary), as_frame(found)
+    for line in table[table["verdict"].notna()].to_dict("records"):
+        assert f"({line['head']}) it rises by {line['loss rises by']:.2f}, clearly more" in said
+    random = table[table["away"] == "random head"].sort_values("loss rises by").iloc[-1]
+    assert (f"One of the random heads, {random['head']}, costs" in said) == (
+        random["loss rises by"] >= table["loss rises by"][0] / 2
+    )
+    assert f"{log(gpt2.config.vocabulary):.1f}" in said and f"to {found.plain.second.mean():.1f} in the second" in said
+
+
+def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: CopyingTest) -> None:
+    said = meanings.meaning_of(moved(found, BEST, 0.0), "m", 8192)
+    assert f"({found.rows[0].run.name}) it rises by 0.00, not clearly more" in said
+    worse = replace(found.plain, second=found.plain.second + 20)
+    assert "it does not copy" in meanings.meaning_of(replace(found, runs=(worse, *found.runs[1:])), "m", 8192)
+    assert "no better than giving every token the same" in meanings.meaning_of(found, "m", 100)
+
+
+@pytest.mark.parametrize(("rise", "option"), [(0.0, 0), (0.5, 1), (2.0, 2), (9.0, 3)])
+def test_how_much_is_answered_by_the_rise(found: CopyingTest, rise: float, option: int) -> None:
+    assert meanings.answers(moved(found, BEST, rise))["best"].option == option
+    beyond = moved(moved(found, BEST, rise), BOTH, rise - 1)
+    assert meanings.answers(beyond)["both"].option == 2
+    assert meanings.answers(moved(moved(found, BEST, rise), BOTH, rise))["both"].option == 1
+    alike = meanings.answers(moved(moved(found, BEST, rise), RANDOM, rise))["random"]
+    assert alike.option == 2 and "8 of 8" in alike.why
+
+
+def test_an_interval_over_an_edge_is_no_answer(found: CopyingTest) -> None:
+    noisy = np.where(np.arange(len(found.plain.second)) % 2, 0.0, 2.0)
+    runs = [replace(run, second=found.plain.second + noisy) if run.kind == BEST else run for run in found.runs]
+    assert "best" not in meanings.answers(replace(found, runs=tuple(runs)))
+
+
+def test_choosing_is_said_to_flatter_only_where_it_does(found: CopyingTest) -> None:
+    assert "flattered nothing" in meanings.bias_of(replace(found, chosen_on=found.induction))
+    assert "selection bias" in meanings.bias_of(replace(found, chosen_on=found.induction + 0.1))
+
+
+def test_the_figure_has_the_losses_of_the_second_copy(found: CopyingTest, gpt2: LoadedModel) -> None:
+    table = loss_chart(gpt2).table()
+    assert table["Token of the second copy"].tolist() == list(range(2, found.period + 1))
+    for row in (found.run(BEST), found.run(BOTH)):
+        assert row is not None
+        line = table["neither" if row.kind == BOTH else f"no {row.name}"]
+        assert np.allclose(line, row.by_place[found.period :], atol=1e-5)
+        assert line.mean() == pytest.approx(row.second.mean(), abs=1e-4)
+    assert np.allclose(table["all alike"], log(gpt2.config.vocabulary))
+
+
+@pytest.mark.parametrize("call", [loss_chart, head_table])
+def test_figure_and_table_can_be_taken_home(call: Any, gpt2: LoadedModel) -> None:
+    setup, expression = python_of(partial(call, gpt2))
+    scope: dict[str, Any] = {}
+    exec(setup, scope)
+    again, here = eval(expression, scope), call(gpt2)
+    assert again.equals(here) if call is head_table else again.table().equals(here.table())
+
+
+def test_every_head_has_its_scores(found: CopyingTest) -> None:
+    frame = score_frame(found)
+    assert len(frame) == found.induction.size
+    assert frame["head"][0] == found.rows[0].run.name
+    assert frame["induction score"][0] == found.induction[found.best]
+
+
+def test_a_sequence_is_its_words_twice_and_its_numbers_the_model_s(found: CopyingTest, gpt2: LoadedModel) -> None:
+    texts = [sequence.readable(gpt2, seed) for seed in range(3)]
+    assert len(set(texts)) == 3
+    for text in texts:
+        words = text.split()
+        assert words[: sequence.WORDS] == words[sequence.WORDS :] and len(set(words)) == sequence.WORDS
+        trace = lab.trace(gpt2, text)
+        assert [label.strip("␣") for label in trace.labels] == words
+        layer, head = found.best
+        weights = trace.layer(layer).attention[head]
+        plain = losses(gpt2, [trace.encoding])[0]
+        without = losses(gpt2, [trace.encoding], Interventions(zero_heads=frozenset({found.best})))[0]
+        for place in sequence.places(trace, found.best):
+            first = words.index(words[place.query])
+            assert words[place.sought] == words[first + 1] and place.sought == first + 1
+            assert place.weight == pytest.approx(float(weights[place.query, first + 1]))
+            assert place.most == int(weights[place.query].argmax())
+            assert (place.plain, place.without) == pytest.approx((plain[place.query], without[place.query]))
+
+
+def test_a_vocabulary_without_words_has_no_sequence(tiny_checkpoint: TinyCheckpoint) -> None:
+    assert sequence.readable(lab.load_model(tiny_checkpoint("bert")), 0) == ""

@@ -1,4 +1,4 @@
-"""What a replication says of a published claim, by a rule that was written down before anything was measured."""
+"""What a replication says of a published claim, by a rule that is the same for every model."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_the_sequence_leads_on_with_its_head(label: str, title: str, found: Copy
     assert at.title[0].value == title and at.session_state["model"] == "lab-gpt2"
     layer, head = found.best
     assert (at.session_state["layer"], at.session_state["head"]) == (layer + 1, head + 1)
-    text = at.text_area(key="text").value.split()
+    text = (at.text_area(key="text").value or "").split()
     assert text[: len(text) // 2] == text[len(text) // 2 :]
     query, key = at.session_state["token"] - 1, at.session_state["key_token"] - 1
     assert text[key] == text[text.index(text[query]) + 1]

@@ -7,7 +7,7 @@ the head of the dependency. That is right or wrong.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Mask, Values, Weights, layer_groups
-from lab.models.batched import batches, layer_attentions
+from lab.models.batches import Progress, by_length, layer_attentions, unwatched
 from lab.models.encoding import Encoding, TextError, encode
 from lab.models.trace import Trace
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 Pieces = Literal["mean", "first"]
+# Numbers of attention that a batch may have over all layers: 32 MB.
+_ROOM = 8_000_000
 # How far away the word of a fixed distance may be.
 FARTHEST = 5
 
@@ -145,7 +147,7 @@ def find_cases(
     sentences: Iterable[tuple[Sequence[str], Sequence[int], Sequence[str]]],
     pieces: Pieces = "mean",
     punctuation: bool = False,
-    progress: Callable[[float], None] = lambda _: None,
+    progress: Progress = unwatched,
 ) -> Cases:
     """Every dependency, in reading order, and what each head of ``model`` names for it.
 
@@ -193,18 +195,19 @@ def find_cases(
 
 
 def _named_by_length(
-    model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Callable[[float], None]
+    model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Progress
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """The place of each sentence that the model reads whole, and what :func:`named_words` gives of it."""
     read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
-    done, tokens = 0, sum(len(encoding) for _, (encoding, _) in read)
-    for batch in batches(model.config, [len(encoding) for _, (encoding, _) in read]):
-        layers = [each.numpy() for each in layer_attentions(model, [read[place][1][0] for place in batch])]
+    encodings, maps = [encoding for _, (encoding, _) in read], model.config.layers * model.config.heads
+    done, tokens = 0, sum(map(len, encodings))
+    for batch in by_length(encodings, lambda n: _ROOM // (maps * n**2)):
+        layers = [each.numpy() for each in layer_attentions(model, [encodings[place] for place in batch])]
         for row, place in enumerate(batch):
             at, (_, owner) = read[place]
             attention = between_words(np.concatenate([each[row] for each in layers]), owner, len(sentences[at]), pieces)
             yield at, _named(attention, model)
-        done += sum(len(read[place][1][0]) for place in batch)
+        done += sum(len(encodings[place]) for place in batch)
         progress(done / tokens)
 
 
@@ -213,7 +216,7 @@ def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean
 
     None for a sentence that the model cannot read whole.
     """
-    return next((named for _, named in _named_by_length(model, [words], pieces, lambda _: None)), None)
+    return next((named for _, named in _named_by_length(model, [words], pieces, unwatched)), None)
 
 
 def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:

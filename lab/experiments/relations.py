@@ -6,7 +6,7 @@ head are chosen on half A of the treebank and measured on half B, which has othe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from lab.experiments.published import CLARK, Published, lift
 from lab.experiments.shipped import model_hash
 from lab.experiments.treebank import Sentence, ewt_hash, halves
 from lab.experiments.verdicts import Effect, Judged, judge
+from lab.models.batches import Progress, unwatched
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 _NO_EFFECT = 0.05
 EXPERIMENT = "grammar"
 _COLUMNS = ("sentence", "dependent", "head", "named")
-Progress = Callable[[float], None]
 Place = tuple[int, int, int]  # layer, head, end
 
 
@@ -173,7 +173,7 @@ def _arcs(sentence: Sentence) -> Iterator[tuple[str, int]]:
 _FOUND: dict[str, GrammarTest] = {}
 
 
-def replicate(model: LoadedModel, progress: Progress = lambda _: None) -> GrammarTest:
+def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
     """Run the experiment on ``model``: half a minute for a small model, for both halves and the untrained twin.
 
     ``progress`` is told how much is done, from 0 to 1; what it raises ends the run.
@@ -189,12 +189,12 @@ def known(model: LoadedModel) -> GrammarTest | None:
     return shipped.known(_FOUND, EXPERIMENT, model, ewt_hash(), from_tables)
 
 
-def result(model: LoadedModel, progress: Progress = lambda _: None) -> GrammarTest:
+def result(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
     """The same; :func:`replicate` where there is neither, once for all models with these weights."""
     return known(model) or again(model, progress)
 
 
-def again(model: LoadedModel, progress: Progress = lambda _: None) -> GrammarTest:
+def again(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
     """:func:`replicate`, and what it finds is from now on what is known of ``model``."""
     found = _FOUND[model_hash(model)] = replicate(model, progress)
     return found

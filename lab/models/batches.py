@@ -54,6 +54,16 @@ def embed_batch(model: LoadedModel, encodings: Sequence[Encoding]) -> Tensor:
 
 
 @torch.inference_mode()
+def layer_attentions(model: LoadedModel, encodings: Sequence[Encoding]) -> Iterator[Tensor]:
+    """The attention of one layer after the other, (b, H, n, n), for texts of equal length."""
+    x = embed_batch(model, encodings)
+    for w in model.weights.layers:
+        layer = forward.run_layer(x, w, model.config)
+        yield layer.attention.attention
+        x = layer.output
+
+
+@torch.inference_mode()
 def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions = _NOTHING) -> Tensor:
     """The residual streams of texts of equal length, (L+1, b, n, d), with the same ``changes`` made to all.
 

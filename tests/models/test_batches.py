@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lab.models.batches import by_length, contexts, embed_batch, logits_of, run_batch
+from lab.models.batches import by_length, contexts, embed_batch, layer_attentions, logits_of, run_batch
 from lab.models.encoding import Encoding, encode, padded
 from lab.models.interventions import Interventions, Patch
 from lab.models.loading import LoadedModel
@@ -39,6 +39,14 @@ def test_a_batch_is_its_texts_one_by_one(lab_model: LabModel, family: Family, ch
             close(found[:, number], trace_encoding(model, encoding, changes).hidden_states, 1e-5)
 
 
+def test_attention_is_that_of_each_text_alone(lab_model: LabModel, family: Family) -> None:
+    model = lab_model(family)
+    for batch in batches(model, 3):
+        together = torch.stack(list(layer_attentions(model, batch)))
+        for number, encoding in enumerate(batch):
+            close(together[:, number], trace_encoding(model, encoding).attention, 1e-5)
+
+
 def test_contexts_are_those_of_the_traces(lab_model: LabModel, family: Family) -> None:
     model = lab_model(family)
     batch = max(batches(model, 3), key=len)
@@ -56,6 +64,15 @@ def test_a_few_logits_are_those_of_the_whole_vocabulary(lab_model: LabModel, fam
     words = [7, 3, 50]
     with torch.inference_mode():
         close(logits_of(model, plain.hidden_states[-1], words), plain.logits(range(len(plain)))[:, words], 1e-5)
+
+
+def test_the_shortest_texts_come_first_and_a_batch_is_bounded(lab_model: LabModel) -> None:
+    model = lab_model("bert")
+    one, two = sorted(encoded(model)[:2], key=len)
+    assert len(one) < len(two)
+    mixed = [one, two, one, two, one]
+    assert list(by_length(mixed, lambda n: 3 if n == len(one) else 1)) == [[0, 2, 4], [1], [3]]
+    assert list(by_length([], lambda n: n)) == []
 
 
 def test_every_text_is_in_one_batch_of_its_length(lab_model: LabModel) -> None:

@@ -9,11 +9,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.experiments.shipped import Provenance
 from lab.models import jobs
+from lab.models.batches import Progress
 from lab.models.cores import one_core
 from lab.models.jobs import Job
 
 _POLL = 1.0  # seconds
-Progress = Callable[[float], None]
 Work = Callable[[Progress], object]
 
 

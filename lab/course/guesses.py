@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Ask:
@@ -39,10 +41,7 @@ def score(asks: Sequence[Ask], choices: Mapping[str, int], answers: Mapping[str,
     both = [ask for ask in asks if ask.id in choices and ask.id in answers]
     right = sum(choices[ask.id] == answers[ask.id].option for ask in both)
     chances = [1 / len(ask.options) for ask in both]
-    outcomes = [1.0]  # how probable 0, 1, 2 … right guesses are
+    outcomes = np.ones(1)  # how probable 0, 1, 2 … right guesses are
     for chance in chances:
-        outcomes = [
-            (outcomes[k] * (1 - chance) if k < len(outcomes) else 0) + (outcomes[k - 1] * chance if k else 0)
-            for k in range(len(outcomes) + 1)
-        ]
-    return Score(right, len(both), sum(chances), sum(outcomes[right:]))
+        outcomes = np.convolve(outcomes, [1 - chance, chance])
+    return Score(right, len(both), sum(chances), float(outcomes[right:].sum()))

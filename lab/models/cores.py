@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _CORES = threading.BoundedSemaphore(os.cpu_count() or 1)
 _held = threading.local()
+# Seconds that a thread which waits needs to wake up; without them, whoever lets go takes the core again.
+_MOMENT = 0.001
 
 
 @contextmanager
@@ -23,3 +26,15 @@ def one_core() -> Iterator[None]:
             yield
         finally:
             _held.here = False
+
+
+def give_way() -> None:
+    """Let go of the core that this thread holds, and wait for one again: for long work, between two short parts of it.
+
+    Whoever waits goes first. Does nothing in a thread that holds none.
+    """
+    if not getattr(_held, "here", False):
+        return
+    _CORES.release()
+    time.sleep(_MOMENT)
+    _CORES.acquire()

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.experiments.shipped import Provenance
 from lab.models import jobs
 from lab.models.batches import Progress
-from lab.models.cores import one_core
+from lab.models.cores import give_way, one_core
 from lab.models.jobs import Job
 
 _POLL = 1.0  # seconds
@@ -27,7 +27,7 @@ def offer(key: Hashable, label: str, work: Work, help: str) -> None:
         _progress(key)
     else:
         st.button(
-            label, key=f"_run.{hash(key)}", icon=":material/play_arrow:", help=help, on_click=_start, args=(key, work)
+            label, key=f"_run.{hash(key)}", icon=":material/play_arrow:", help=help, on_click=begin, args=(key, work)
         )
 
 
@@ -45,10 +45,16 @@ def origin(made: Provenance | None, data: str) -> DeltaGenerator:
     return row
 
 
-def _start(key: Hashable, work: Work) -> None:
+def begin(key: Hashable, work: Work) -> None:
+    """Run ``work`` in the background, or join it. Whenever it tells how far it is, whoever waits for a core goes first."""
+
     def run(job: Job) -> None:
+        def tell(done: float) -> None:
+            job.tell(done, 1.0)
+            give_way()
+
         with one_core():
-            work(lambda done: job.tell(done, 1.0))
+            work(tell)
 
     jobs.start(key, run)
 

@@ -1,0 +1,67 @@
+"""Long work in the background holds a core, and lets others have it between two parts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from lab.models import cores
+from lab.models.cores import give_way, one_core
+from lab.ui.experiments.running import begin
+
+
+@pytest.fixture(autouse=True)
+def single(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "_CORES", threading.BoundedSemaphore(1))
+
+
+def waiting(served: threading.Event) -> threading.Thread:
+    """Somebody who needs the only core for a moment."""
+
+    def page() -> None:
+        with one_core():
+            served.set()
+
+    thread = threading.Thread(target=page, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_who_waits_goes_first() -> None:
+    served = threading.Event()
+    with one_core():
+        thread = waiting(served)
+        assert not served.wait(0.05)
+        for _ in range(50):
+            give_way()
+        assert served.is_set()
+    thread.join(1)
+    with one_core():  # it is free again, once
+        assert not cores._CORES.acquire(blocking=False)
+
+
+def test_who_holds_no_core_gives_none_away() -> None:
+    give_way()
+    assert cores._CORES.acquire(blocking=False)
+    assert not cores._CORES.acquire(blocking=False)
+
+
+def test_an_experiment_lets_a_page_in_before_it_ends() -> None:
+    served, begun, ended = threading.Event(), threading.Event(), threading.Event()
+    let_in: list[bool] = []
+
+    def work(progress: Callable[[float], None]) -> None:
+        begun.set()
+        until = time.monotonic() + 3
+        while not served.is_set() and time.monotonic() < until:
+            progress(0.5)
+        let_in.append(served.is_set())
+        ended.set()
+
+    begin("an experiment", work)
+    assert begun.wait(5)
+    waiting(served).join(5)
+    assert ended.wait(5) and let_in == [True]

@@ -135,3 +135,9 @@ def test_circles_are_found() -> None:
         "lab",
         "lab.a",
     }
+
+
+def test_a_way_inside_the_lab_loads_no_page_anew() -> None:
+    """A link in Markdown opens the page in a new session, without what the learner typed and answered."""
+    inside = re.compile(r"\]\((?!https?:|#)[A-Z][A-Za-z_-]*[?)]")
+    assert [name(path) for path in LAB if inside.search(path.read_text("utf-8"))] == []

@@ -17,6 +17,7 @@ from lab.course.experiments import EXPERIMENTS
 from lab.course.glossary import terms_in
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
+from lab.course.story import Story
 from lab.course.words import escaped
 from lab.models.catalogue import ModelUnavailable, twin_id
 from lab.models.config import CheckpointError
@@ -177,8 +178,8 @@ class LessonPage(OpenPage):
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
         chosen = super().step(names, more)
-        opens = self.lesson.story is not None and chosen == names[0] and not self.selection.teach
-        with self._opening() if opens else nullcontext():
+        story = None if self.selection.teach or chosen != names[0] else self.lesson.story
+        with nullcontext() if story is None else self._opening(story):
             about = idea(self.lesson.id, chosen)
             if about is not None:
                 st.markdown(about, help=meanings(terms_in(about)))
@@ -187,13 +188,12 @@ class LessonPage(OpenPage):
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
 
-    def _opening(self) -> DeltaGenerator:
+    def _opening(self, story: Story) -> DeltaGenerator:
         """Where one comes from and what is missing, beside the lesson's drawing; what follows goes under the words."""
         told, drawn = st.columns([3, 1], gap="large", vertical_alignment="center")
         with drawn, st.container(key="cover"):
             st.image(cover_of(self.lesson.id), width="stretch", alt=COVER)
-        if (story := self.lesson.story) is not None:
-            told.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
+        told.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         return told
 
     def ending(self) -> None:

@@ -8,13 +8,12 @@ import numpy as np
 
 from lab.analysis.heads.values import Values
 from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.heads import head_name
+from lab.course.heads import Head, head_name
 from lab.course.kinds import rises_or_falls, which_holds
 from lab.course.words import quoted
 
-Head = tuple[int, int]
 _THIRDS = ("In the evenest third", "In the middle third", "In the least even third")
-# A probability nearer than this to the margin decides nothing that a reader could see.
+# A change nearer than this to the margin decides nothing that a reader could see.
 _BLUR = 0.01
 _FEWEST = 6  # heads that can be cut into thirds
 

@@ -11,6 +11,7 @@ import streamlit as st
 from lab.analysis.layers.states import States, states
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
+from lab.course.lessons import lesson_of, number, script
 from lab.course.words import quoted, signed
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.encoding import word_of
@@ -18,6 +19,7 @@ from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import choose_token
+from lab.ui.parameters import STEP
 
 _DRAWN = 64
 
@@ -33,9 +35,12 @@ def show_layers(view: FeedForwardView) -> None:
     meaning(what_it_means(view.trace, view.token))
     st.markdown(
         "A row of the token table is where a word begins, not where a model ends: the vectors of later layers may lie "
-        "far from all rows. The [logit lens](Masked_language_model?step=Logit+lens) of lesson 9 asks another question: "
-        "which word would the model’s own **vocabulary head** read here?"
+        "far from all rows. The **logit lens** asks another question: which word would the model’s own **vocabulary "
+        "head** read here?"
     )
+    lens = lesson_of("9_Masked_language_model.py")
+    label, step = f"Logit lens, lesson {number(lens)}", {STEP.name: "Logit lens"}
+    st.page_link(script(lens.page), label=label, icon=lens.icon, query_params=step)
     code(states)
 
 

@@ -46,7 +46,7 @@ def origin(made: Provenance | None, data: str) -> DeltaGenerator:
 
 
 def begin(key: Hashable, work: Work) -> None:
-    """Run ``work`` in the background, or join it. Whenever it tells how far it is, whoever waits for a core goes first."""
+    """Run ``work`` in the background, or join it. When it tells how far it is, whoever waits for a core goes first."""
 
     def run(job: Job) -> None:
         def tell(done: float) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,9 +90,9 @@ def copying(
 ) -> Copying:
     """Find the best induction head and the head it depends on, and take them away.
 
-    ``draws`` random heads, and as many random couples, are taken away as controls. A head that is away writes 0, or
-    its mean over the text. Text number s is drawn by seed s. ``progress`` is told the share that is done; what it
-    raises ends the run.
+    ``draws`` different random heads, and as many random couples, are taken away as controls. A head that is away
+    writes 0, or its mean over the text. Text number s is drawn by seed s. ``progress`` is told the share that is done;
+    what it raises ends the run.
 
     Raises
     ------
@@ -105,8 +107,11 @@ def copying(
     for_choice, for_report = read[: texts // 2], read[texts // 2 :]
     induction, previous = head_scores(model, read, period)
     best = _highest(induction[..., : texts // 2].mean(axis=-1))
-    # In the first layer there is nothing that the best head could depend on.
-    steps = best[0] * model.config.heads + 4 + 2 * draws if best[0] else 2 + draws
+    # In the first layer there is nothing that the best head could depend on, and no couple to take away.
+    couples = 1 if best[0] else 0
+    others = model.config.layers * model.config.heads - 1 - couples
+    runs = 2 * (1 + couples) + sum(min(draws, comb(others, count)) for count in (1, 2)[: 1 + couples])
+    steps = best[0] * model.config.heads + runs
     done = iter(range(1, steps + 1))
 
     def without(heads: frozenset[Head]) -> Values:
@@ -124,8 +129,8 @@ def copying(
     found = {"plain": without(frozenset()), "best": without(frozenset({best}))}
     if source is not None:
         found |= {"source": without(frozenset({source})), "both": without(frozenset({best, source}))}
-    others = [head for head in np.ndindex(dependence.shape) if head not in (best, source)]
-    drawn = {count: _drawn(others, count, draws) for count in ((1,) if source is None else (1, 2))}
+    rest = [head for head in np.ndindex(dependence.shape) if head not in (best, source)]
+    drawn = {count: _drawn(rest, count, draws) for count in ((1,) if source is None else (1, 2))}
     controls = {count: np.stack([without(heads) for heads in each]) for count, each in drawn.items()}
     return Copying(period, induction, previous, best, dependence, source, found, controls, drawn)
 
@@ -184,8 +189,7 @@ def _highest(scores: Values) -> Head:
 
 
 def _drawn(heads: Sequence[Head], count: int, draws: int) -> list[frozenset[Head]]:
-    """``draws`` times ``count`` different heads, by a fixed seed."""
-    rng = np.random.default_rng(count)
-    return [
-        frozenset(heads[place] for place in rng.choice(len(heads), size=count, replace=False)) for _ in range(draws)
-    ]
+    """``draws`` different choices of ``count`` heads by a fixed seed, or all that there are, where they are fewer."""
+    every = list(combinations(heads, count))
+    chosen = np.random.default_rng(count).permutation(len(every))[:draws]
+    return [frozenset(every[place]) for place in chosen]

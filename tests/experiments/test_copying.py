@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -102,9 +103,10 @@ def test_shapes_and_the_part_that_copying_can_lower(found: Copying) -> None:
 
 def test_controls_are_other_heads(gpt2: LoadedModel) -> None:
     heads = [(layer, head) for layer in range(2) for head in range(3)]
-    drawn = module._drawn(heads, 2, 50)
+    drawn = module._drawn(heads, 2, 10)
     assert all(len(each) == 2 for each in drawn) and set().union(*drawn) == set(heads)
-    assert drawn == module._drawn(heads, 2, 50)
+    assert len(set(drawn)) == 10 and drawn == module._drawn(heads, 2, 10)
+    assert set(module._drawn(heads, 2, 50)) == {frozenset(each) for each in combinations(heads, 2)}
 
 
 def test_batches_change_nothing(gpt2: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:

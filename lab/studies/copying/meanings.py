@@ -36,8 +36,8 @@ ASKS = (
 
 def answers(found: CopyingTest) -> dict[str, Answer]:
     """The answers by the result; where an interval reaches into two options, there is none."""
-    best, alike = found.rows[0], _alike(found)
-    given = {"random": Answer(0 if not alike else 1 if 2 * alike <= DRAWS else 2, f"It is {alike} of {DRAWS}.")}
+    best, alike, drawn = found.rows[0], _alike(found), len(found.random(1))
+    given = {"random": Answer(0 if not alike else 1 if 2 * alike <= drawn else 2, f"It is {alike} of {drawn}.")}
     if (option := _between((best.low, best.high), _EDGES)) is not None:
         given["best"] = Answer(
             option, f"It rises by {best.rise:.2f} nats, {best.low:.2f} to {best.high:.2f} with 95 %."

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 EXPERIMENT = "copying"
 # As many random tokens as the paper repeats. Half of the texts are B, more than a verdict asks for (verdicts.FEW).
-PERIOD, TEXTS, DRAWS = 25, 64, 8
+# As many draws as lab-gpt2 has other heads: there the control is no sample.
+PERIOD, TEXTS, DRAWS = 25, 64, 30
 PLAIN, BEST, SOURCE, BOTH, RANDOM = "plain", "best", "source", "both", "random"
 # What the claim calls the heads that are away.
 AWAY = {BEST: "the best induction head", SOURCE: "the head it depends on", BOTH: "both of them"}

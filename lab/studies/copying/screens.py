@@ -63,8 +63,8 @@ def _method(model: LoadedModel) -> None:
         "gives to the token that came after the current one last time, its **previous-token score** the mean weight on "
         f"the token before. On half **A** of the texts two heads are chosen: the **best induction head**, with the "
         "highest induction score, and the earlier head whose absence lowers that score most. On half **B** each is "
-        f"taken away (its output set to 0), then both. The control: {DRAWS} draws of a random head, and of a random "
-        "couple."
+        f"taken away (its output set to 0), then both. The control: {DRAWS} other heads, each taken away alone, and "
+        f"{DRAWS} other couples, all drawn at random."
     )
 
 
@@ -117,6 +117,4 @@ def _tables(frame: pd.DataFrame) -> None:
         frame.loc[judged, ["away", "head", "verdict", *_SCORES, *_BEYOND]], hide_index=True, height="content",
         column_config=config,
     )  # fmt: skip
-    st.dataframe(
-        frame.loc[~judged, ["away", "head", *_SCORES]], hide_index=True, height="content", column_config=config
-    )
+    st.dataframe(frame.loc[~judged, ["away", "head", *_SCORES]], hide_index=True, column_config=config)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.experiments.copied import BEST, BOTH, RANDOM, CopyingTest, known
+from lab.experiments.copied import BEST, BOTH, DRAWS, RANDOM, CopyingTest, known
 from lab.experiments.copying import losses
 from lab.figures.notebook import python_of
 from lab.models.interventions import Interventions
@@ -65,7 +65,7 @@ def test_how_much_is_answered_by_the_rise(found: CopyingTest, rise: float, optio
     assert meanings.answers(beyond)["both"].option == 2
     assert meanings.answers(moved(moved(found, BEST, rise), BOTH, rise))["both"].option == 1
     alike = meanings.answers(moved(moved(found, BEST, rise), RANDOM, rise))["random"]
-    assert alike.option == 2 and "8 of 8" in alike.why
+    assert alike.option == 2 and f"{DRAWS} of {DRAWS}" in alike.why
 
 
 def test_an_interval_over_an_edge_is_no_answer(found: CopyingTest) -> None:

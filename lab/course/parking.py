@@ -13,6 +13,8 @@ from lab.course.heads import Head, head_name, heads, resting_place
 from lab.course.words import beside, signed
 from lab.models.trace import Trace
 
+_SMALL = 0.005  # rounds to less than 0.01
+
 
 def parked_in(trace: Trace, layer: int) -> str:
     """How many heads of a layer park; "" where a text has no words to look at."""
@@ -75,8 +77,7 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
     inside, outside = effects[parked], effects[~parked]
     return (
         f"{_capital(heads(int(parked.sum())))} of {parked.size} park on {where}. Without one of them, the change is "
-        f"{_size(inside.mean())}{unit} on average, at most {_size(inside.max())}. Without one of the others it is "
-        f"{_size(outside.mean())}, at most {_size(outside.max())}."
+        f"{_typical(inside, unit)}. Without one of the others it is {_typical(outside)}."
     )
 
 
@@ -89,10 +90,17 @@ def verdict(parked: float, others: float) -> str:
     return "So here parking says little about how much changes without a head."
 
 
+def _typical(effects: Values, unit: str = "") -> str:
+    """The mean and the largest of some effects; said in one where both are small."""
+    if 0 < effects.max() < _SMALL:
+        return f"always {_size(effects.max())}{unit}"
+    return f"{_size(effects.mean())}{unit} on average, at most {_size(effects.max())}"
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
 def _size(value: float) -> str:
     """Two decimals; a small one is not called 0."""
-    return signed(float(value)) if value >= 0.005 or value == 0 else "less than 0.01"
+    return signed(float(value)) if value >= _SMALL or value == 0 else "less than 0.01"

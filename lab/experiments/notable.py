@@ -52,6 +52,11 @@ class Job:
     id: str
     does: str
 
+    @property
+    def grammatical(self) -> bool:
+        """Whether it is a relation, which the best fixed distance competes for, and no pattern of the map."""
+        return ":" in self.id
+
 
 @dataclass(frozen=True)
 class Doing:

@@ -17,6 +17,7 @@ from lab.ui.toys.controls import OWN_CONTROLS, numbers
 from lab.ui.toys.runs import ask_for_training
 
 if TYPE_CHECKING:
+    from lab.experiments.notable import Notable
     from lab.models.loading import LoadedModel
 
 _CONTROLS, _BEGUN = "_controls", "_first_text"
@@ -144,8 +145,14 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
             "clearly better than chance.",
         )  # fmt: skip
         if own is not None:
-            beside = "a uniform head has 1" if own[0].chance is None else f"chance gives {own[0].chance:.2f}"
-            st.caption(f"Score {own[1].score:.2f}; {beside}.")
+            st.caption(f"Score {own[1].score:.2f}; {_compared(own[0])}.")
+
+
+def _compared(job: Notable) -> str:
+    """What does this job without any knowledge, and how well."""
+    if job.chance is None:
+        return "a uniform head has 1"
+    return f"{'the best fixed distance' if job.job.grammatical else 'a uniform head'} has {job.chance:.2f}"
 
 
 def _mode() -> str:

@@ -80,7 +80,9 @@ def test_what_is_said_follows_the_numbers() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), TEXTS[0])
     shares, effects = np.array([[0.95, 0.99, 0.1, 0.2]]), np.array([[0.1, 0.1, 1.0, 0.6]])
     assert "is 0.10 on average, at most 0.10" in parked_against_busy(shares, effects, trace, "")
-    assert "it is 0.80, at most 1.00" in parked_against_busy(shares, effects, trace, "")
+    assert "it is 0.80 on average, at most 1.00" in parked_against_busy(shares, effects, trace, "")
+    tiny = parked_against_busy(shares, np.array([[0.001, 0.002, 1.0, 0.6]]), trace, "")
+    assert "the change is always less than 0.01. Without" in tiny
     assert "less changes" in verdict(0.1, 0.8)
     assert "more changes" in verdict(0.8, 0.1)
     assert "says little" in verdict(0.5, 0.5)

@@ -28,13 +28,16 @@ def test_a_job_leads_to_its_head(page: str) -> None:
     menu.select_index(place).run()
     assert not at.exception
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (doing.layer + 1, doing.head + 1)
-    assert f"Score {doing.score:.2f}; chance gives {each.chance:.2f}." in words(at)
+    assert f"Score {doing.score:.2f}; a uniform head has {each.chance:.2f}." in words(at)
 
 
 def test_a_head_without_a_job_after_one_with_one() -> None:
     known = (in_folder(EMBEDDED / "lab-bert") or ())[0].heads[0]
     at = visit("3_Self-attention.py", layer=str(known.layer + 1), head=str(known.head + 1))
-    assert at.sidebar.selectbox(key="_job").value is not None
+    job = at.sidebar.selectbox(key="_job").value
+    assert job is not None
+    other = "the best fixed distance" if ":" in job[0].job.id else "a uniform head"
+    assert f"Score {job[1].score:.2f}; {other} has {job[0].chance:.2f}." in words(at)
     busy = {(doing.layer, doing.head) for each in in_folder(EMBEDDED / "lab-bert") or () for doing in each.heads}
     idle = next(head for head in range(8) if (known.layer, head) not in busy)
     at.selectbox(key="head").select(idle + 1).run()

@@ -14,7 +14,10 @@ function door(lesson, report, ...parts) {
   return link;
 }
 
-/** A stop: its name and its lessons' numbers; the whole is the link where there is one lesson only. */
+/**
+ * A stop: its name and its lessons' numbers; the whole is the link where there is one lesson only. `shape` is null where
+ * no stop has one.
+ */
 function stop({ name, shape, lit, lessons }, report) {
   const title = make("span", { class: "name" }, name);
   const number = (lesson) => make("span", { class: "number" }, String(lesson.number));
@@ -22,7 +25,8 @@ function stop({ name, shape, lit, lessons }, report) {
     lessons.length === 1
       ? [door(lessons[0], report, title, number(lessons[0]))]
       : [title, ...lessons.map((lesson) => door(lesson, report, number(lesson)))];
-  const item = make("li", {}, make("span", { class: "names" }, ...doors), make("span", { class: "shape" }, shape || "\u00a0"));
+  const item = make("li", {}, make("span", { class: "names" }, ...doors));
+  if (shape !== null) item.append(make("span", { class: "shape" }, shape || "\u00a0"));
   item.className = lit ? "stop lit" : "stop";
   if (lit) item.setAttribute("aria-current", "step");
   return item;
@@ -37,7 +41,8 @@ function opener() {
 
 function draw(root, { stops, layers }, report) {
   const list = make("ol", {});
-  for (const each of stops) list.append(stop(each, report));
+  const shaped = stops.some(({ shape }) => shape);
+  for (const each of stops) list.append(stop(shaped ? each : { ...each, shape: null }, report));
   const inLayer = [...list.children].filter((_, place) => stops[place].repeats);
   inLayer[0]?.classList.add("first");
   inLayer.at(-1)?.classList.add("last");

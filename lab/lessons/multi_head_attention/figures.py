@@ -9,7 +9,7 @@ import numpy as np
 
 from lab.analysis.heads.ablation import each_head_off, head_off, log_change
 from lab.analysis.heads.attention import window
-from lab.analysis.words.predictions import Prediction, candidates, word_of
+from lab.analysis.words.predictions import Prediction, candidate, candidates, word_of
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -51,15 +51,17 @@ def _predictions(traced: Trace, layer: int, head: int, place: int, to_mean: bool
 
 
 def _best(traced: Trace, both: tuple[Prediction, Prediction], word: int, *, off: bool) -> Figure:
-    with_head, without = both
-    causal, tokenizer, place = traced.model.config.causal, traced.model.tokenizer, with_head.place
-    best = candidates(without if off else with_head, TOP, tokenizer)
-    ids = [each.token_id for each in best]
+    """The best words of one of both; ``word`` has a bar of its own below them where it is not among them."""
+    shown, causal = both[off], traced.model.config.causal
+    best, followed = candidates(shown, TOP, traced.model.tokenizer), candidate(shown, word, traced.model.tokenizer)
+    words = best if followed in best else (*best, followed)
     noun, where = ("tokens", "after") if causal else ("words", "at")
-    title = f"Head {'off' if off else 'on'}: the {TOP} most probable {noun} {where} token {place + 1}"
-    high, marked = max(each.probabilities.max() for each in both), ids.index(word) if word in ids else None
-    words, values = [each.word for each in best], [each.probability for each in best]
-    return bars(words, values, Scale("Probability", (0.0, float(high)), ".3g"), title=title, highlight=marked)
+    title = f"Head {'off' if off else 'on'}: the {TOP} most probable {noun} {where} token {shown.place + 1}"
+    if words is not best:
+        title += f", and number {followed.rank:,}"
+    scale = Scale("Probability", (0.0, float(max(each.probabilities.max() for each in both))), ".3g")
+    labels, values = [each.word for each in words], [each.probability for each in words]
+    return bars(labels, values, scale, title=title, highlight=words.index(followed))
 
 
 def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Heatmap:

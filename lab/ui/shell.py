@@ -35,7 +35,7 @@ _STYLE = (
 [data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: light-dark(#ffffff, #0b1220); }
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
-.st-key-cover { display: none; }
+.stColumn:has(.st-key-cover) { display: none; }
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarNav"] { order: 2; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def test_labels_reach_no_expression(kind: str) -> None:
 
 
 def _without_numbers(expression: str) -> str:
-    return "".join("#" if char.isdigit() else char for char in expression).replace("##", "#")
+    return re.sub(r"\d+", "#", expression)
 
 
 def test_everything_can_be_sent(kind: str) -> None:

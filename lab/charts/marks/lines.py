@@ -52,7 +52,7 @@ def lines(series: Mapping[str, ArrayLike], x: Places, y: Scale, *, title: str, l
     spec["encoding"] = {
         "x": _quantity("x", x.title, {"zero": False, "nice": False}, axis),
         "y": _quantity("value", y.title, scale, axis_text() | {"tickCount": 5, "grid": True, "gridOpacity": 0.5}),
-        "color": _told_apart(len(arrays)),
+        "color": _told_apart(list(arrays)),
     }
     tooltip = f"{{{quoted(y.title)}: format(datum.value, '.6~g'), {quoted(x.title)}: datum.x}}"
     if len(arrays) > 1:
@@ -91,8 +91,9 @@ def _places(arrays: Mapping[str, NDArray[np.float32]], x: Sequence[float] | None
     return places
 
 
-def _told_apart(count: int) -> dict[str, Any]:
+def _told_apart(labels: Sequence[str]) -> dict[str, Any]:
     """Colour by series index; the legend, for two or more, looks the names up."""
+    count, widest = len(labels), 28 + 6 * max(map(len, labels))
     legend = {
         "title": None,
         "orient": "bottom",
@@ -100,7 +101,8 @@ def _told_apart(count: int) -> dict[str, Any]:
         "labelColor": colour.SOFT_INK,
         "symbolType": "stroke",
         "symbolStrokeWidth": 3,
-        "columns": 3,
+        # As many beside each other as the width of the page takes.
+        "columns": {"expr": f"clamp(floor(width / {widest}), 1, 3)"},
         "offset": 6,
         "padding": 0,
     }

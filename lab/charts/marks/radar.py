@@ -85,6 +85,6 @@ def _figure(traces: list[dict[str, Any]], title: str, axis_title: str, count: in
     radial = {"range": [0, 1], **ticks, "angle": 90 - 180 / count, "tickfont": {"size": 11}}
     around = {"direction": "clockwise", "rotation": 90}
     polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}
-    margin, heading = {"l": 70, "r": 70, "t": 70, "b": 40}, {"text": title, "x": 0}
+    margin, heading = {"l": 84, "r": 84, "t": 70, "b": 40}, {"text": title, "x": 0}
     layout = {"title": heading, "showlegend": False, "height": 460, "margin": margin, "polar": polar}
     return go.Figure(data=traces, layout=layout)

@@ -21,6 +21,7 @@ from lab.analysis.layers.positions import (
     sinusoids,
 )
 from lab.charts.cells.heatmap import Heatmap
+from lab.course.words import signed
 from lab.lessons.embeddings import figures, meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions
 from lab.ui.drawing import code, draw
@@ -148,8 +149,9 @@ def _tell_by_distance(computed: Spread, measure: Measure) -> None:
 def _tell_learned(learned: Spread) -> None:
     least, mean, most = learned
     far = len(mean) // 2
+    near, away = signed(float(mean[1]), 3), signed(float(mean[far]), 3)
     st.markdown(
         f"Among the learned vectors, the least and the largest value at one distance are up to "
-        f"{float((most - least).max()):.3f} apart. The mean is {mean[1]:.3f} between neighbours and {mean[far]:.3f} at "
-        f"the distance {far}."
+        f"{float((most - least).max()):.3f} apart. The mean is {near} between neighbours and {away} at the distance "
+        f"{far}."
     )

@@ -17,18 +17,20 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from lab.experiments import grammar, relations, shipped
+from lab.experiments import grammar, shipped
 from lab.experiments.__main__ import main
 from lab.experiments.grammar import find_cases
 from lab.experiments.relations import GrammarTest, compared, from_tables
 from lab.experiments.scale import cluster, parts
-from lab.experiments.scale.parts import Part, Parts, plan
+from lab.experiments.scale.parts import Part, plan
 from lab.experiments.treebank import EWT, halves_of
 from lab.models.loading import load_model
 from lab.models.twin import twin
 from tests.conftest import TinyCheckpoint
 
 ROOT = Path(__file__).parents[2]
+# A sentence of two words, with its relation to fill in.
+GO_ON = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\ton\t_\t_\t_\t_\t1\t{}\t_\t_\n\n"
 # Sentences of the treebank that ships, and how many of them are a part here: seven parts of each reader.
 SENTENCES, CHUNK = 60, 9
 
@@ -46,9 +48,11 @@ def folder(tiny_checkpoint: TinyCheckpoint) -> Path:
     return tiny_checkpoint("bert", 3)
 
 
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grammar, "CHUNK", CHUNK)
+@pytest.fixture(scope="module", autouse=True)
+def small_parts() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(grammar, "CHUNK", CHUNK)
+        yield
 
 
 Run = Callable[..., Path]
@@ -66,7 +70,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, treebank: Path, folder: Path) 
     return ran
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def serial(run: Run) -> Path:
     return run("--processes", "1")
 
@@ -117,7 +121,7 @@ def test_who_is_killed_goes_on_where_he_stopped(
     torn, foreign, *whole = (tmp_path / "parts" / name for name in done)
     torn.write_bytes(torn.read_bytes()[:-100])
     table = pq.read_table(foreign)
-    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, "model": "other"}), foreign)
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"model": b"other"}), foreign)
     before = [path.stat().st_mtime_ns for path in whole]
     monkeypatch.setattr(Part, "write", write)
     run("--processes", "1", to=tmp_path)
@@ -239,8 +243,8 @@ def test_a_scheduler_that_does_not_answer(
         ("1\tGo\t_\t_\t_\t_\t7\tobj\t_\t_\n", "lab-bert", "a head is beyond"),
         ("", "lab-bert", "has not the two sentences"),
         ("\udcff", "lab-bert", "no text in UTF-8"),
-        ("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\ton\t_\t_\t_\t_\t1\tadvmod\t_\t_\n\n" * 2, "lab-ber", "no model or folder"),
-        ("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\ton\t_\t_\t_\t_\t1\txcomp\t_\t_\n\n" * 2, "lab-bert", "No relation of"),
+        (GO_ON.format("advmod") * 2, "lab-ber", "no model or folder called 'lab-ber'"),
+        (GO_ON.format("xcomp") * 2, "lab-bert", "No relation of"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_said_in_a_sentence(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 
-from distributed import Client, KilledWorker, as_completed
+from distributed import Client, KilledWorker, as_completed, rpc
 from distributed.comm import CommClosedError
 
 from lab.experiments.scale.parts import Part, measured
@@ -41,9 +42,16 @@ def hash_of(part: Part) -> str:
     return "-".join(value.decode()[:16] for value in part.made_of.values())
 
 
+async def _identity(address: str) -> None:
+    async with rpc(address) as scheduler:
+        await scheduler.identity()
+
+
 @contextmanager
 def _client(address: str) -> Iterator[Client]:
     try:
+        # Client() itself waits forever for one that takes the connection and says nothing.
+        asyncio.run(asyncio.wait_for(_identity(address), ANSWERS))
         client = Client(address, timeout=ANSWERS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise WorkersLost(f"No scheduler answers at {address} within {ANSWERS} s ({type(error).__name__}).") from error

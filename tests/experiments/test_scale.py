@@ -208,7 +208,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same(run: Run, serial: Path, st
         to = tmp_path / "results"
         command = threading.Thread(target=run, args=("--scheduler", started.address), kwargs={"to": to})
         command.start()
-        until(lambda: list(to.glob("parts/*.parquet")))
+        until(lambda: list(to.glob("parts/*.parquet")) or not command.is_alive())
         assert client.processing()[names["one"]], "it has parts to do"
         victim.kill()
         command.join(120)
@@ -256,6 +256,17 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     asked = ["grammar", "--model", model, "--treebank", str(path), "--to", str(tmp_path), "--processes", "1"]
     assert main(asked) == 2
     assert said in capsys.readouterr().err
+
+
+def test_without_dask_the_command_says_what_to_install(
+    treebank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)  # as if it were not installed
+    monkeypatch.delitem(sys.modules, cluster.__name__)
+    monkeypatch.delattr("lab.experiments.scale.cluster")
+    asked = ["--model", "lab-bert", "--treebank", str(treebank), "--scheduler", "tcp://127.0.0.1:1"]
+    assert main(["grammar", *asked]) == 2
+    assert "pip install -r requirements-cluster.txt" in capsys.readouterr().err
 
 
 def test_processes_are_at_least_one(treebank: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ def _on_cluster(address: str, parts: Iterable[Part]) -> Iterator[tuple[Part, byt
     with _client(address) as client:
         futures = {client.submit(measured, part, key=f"{part.file}-{hash_of(part)}"): part for part in parts}
         try:
-            for future, content in as_completed(futures, with_results=True):
+            for future, content in as_completed(futures, loop=client.loop, with_results=True):
                 yield futures.pop(future), content
                 future.release()
         except KilledWorker as error:

@@ -24,17 +24,21 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Measured:
-    """What an experiment finds, as tables; the hash of what it reads; why a model cannot be tested, "" where it can."""
+    """What an experiment finds, as tables; the hash of what it reads; why a model cannot be tested, "" where it can.
+
+    ``seconds`` is the most that it may take live on an embedded model; None where there is no bound on the whole.
+    """
 
     tables: Callable[[LoadedModel], dict[str, pa.Table]]
     data_hash: Callable[[], str]
     untestable: Callable[[LoadedModel], str] = lambda _: ""
+    seconds: float | None = None
 
 
 MEASURED = {
-    relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash),
+    relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash, seconds=60),
     copied.EXPERIMENT: Measured(
-        lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable
+        lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable, seconds=20
     ),
 }
 

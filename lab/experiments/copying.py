@@ -19,7 +19,7 @@ from torch import Tensor
 from lab.analysis.heads.induction import induction_score, repeated_encoding
 from lab.analysis.heads.values import Values, as_heads
 from lab.models import forward
-from lab.models.batches import Progress, by_length, numbers_a_run, rerun_batch, run_batch, unwatched
+from lab.models.batches import Progress, by_length, layer_attentions, numbers_a_run, rerun_batch, run_batch, unwatched
 from lab.models.encoding import Encoding
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import outputs
@@ -138,17 +138,14 @@ def copying(
     return Copying(period, induction, previous, best, dependence, source, found, controls, drawn)
 
 
-def head_scores(
-    model: LoadedModel, encodings: Sequence[Encoding], period: int, changes: Interventions | None = None
-) -> tuple[Values, Values]:
+def head_scores(model: LoadedModel, encodings: Sequence[Encoding], period: int) -> tuple[Values, Values]:
     """Induction score and previous-token score of every head in every text, each (layers, heads, texts)."""
     config = model.config
     induction = np.empty((config.layers, config.heads, len(encodings)))
     previous = np.empty_like(induction)
     for batch in by_length(encodings, lambda n: _ROOM // numbers_a_run(config, n)):
-        stream = run_batch(model, [encodings[place] for place in batch], changes or Interventions())
-        for layer in range(config.layers):
-            for place, attention in zip(batch, _attention(model, stream[layer], layer), strict=True):
+        for layer, weights in enumerate(layer_attentions(model, [encodings[place] for place in batch])):
+            for place, attention in zip(batch, weights, strict=True):
                 induction[layer, :, place] = induction_score(attention, period)
                 previous[layer, :, place] = as_heads(attention).diagonal(-1, 1, 2).mean(axis=-1, dtype=np.float64)
     return induction, previous
@@ -190,17 +187,12 @@ def _away(heads: frozenset[Head], to_mean: bool) -> Interventions:
 
 
 @torch.inference_mode()
-def _attention(model: LoadedModel, stream: Tensor, layer: int) -> Tensor:
-    """The weights of one layer, (b, H, n, n), whose input is ``stream``, (b, n, d)."""
-    w = model.weights.layers[layer]
-    return forward.run_layer(stream, w, model.config).attention.attention
-
-
 def _score(model: LoadedModel, plain: Tensor, period: int, head: Head, changes: Interventions) -> float:
     """A head's induction score with heads of earlier layers changed, as a mean over the texts of a ``plain`` stream."""
     layer, number = head
-    attention = _attention(model, rerun_batch(model, plain, changes, layer), layer)
-    return float(np.mean([induction_score(each[number : number + 1], period) for each in attention]))
+    x = rerun_batch(model, plain, changes, layer)
+    weights = forward.run_layer(x, model.weights.layers[layer], model.config).attention.attention
+    return float(np.mean([induction_score(each[number : number + 1], period) for each in weights]))
 
 
 def _highest(scores: Values) -> Head:

@@ -31,8 +31,11 @@ def _on_cluster(address: str, parts: Iterable[Part]) -> Iterator[tuple[Part, byt
                 future.release()
         except KilledWorker as error:
             raise WorkersLost("Each worker that took the same part died, perhaps for want of memory.") from error
-        except ModuleNotFoundError as error:
-            raise WorkersLost(f"A worker cannot import {error.name}: start it in the lab's folder.") from error
+        except (ModuleNotFoundError, RuntimeError) as error:
+            # The scheduler unpacks the tasks, too, and says no more than this when it cannot.
+            if isinstance(error, RuntimeError) and "deserialization of the task graph" not in str(error):
+                raise
+            raise WorkersLost("Scheduler and workers must import the lab: start them in its folder.") from error
         except (CancelledError, CommClosedError) as error:
             raise WorkersLost(f"The scheduler at {address} is gone.") from error
 

@@ -116,7 +116,7 @@ $(RUNTIME): requirements.txt | $(BIN)/python
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(DEV): requirements.txt requirements-dev.txt | $(BIN)/python
+$(DEV): requirements.txt requirements-cluster.txt requirements-dev.txt | $(BIN)/python
 	$(PIP) -r requirements-dev.txt
 	@touch $(RUNTIME) $@
 

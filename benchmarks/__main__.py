@@ -6,6 +6,7 @@ python -m benchmarks --pages    reruns of every page
 python -m benchmarks --capacity reruns beside a bare Streamlit app
 python -m benchmarks --views    the hand-written views
 python -m benchmarks --start    a server nobody has visited
+python -m benchmarks --experiments  each experiment that ships, live
 python -m benchmarks --write    everything, written to RESULTS.md
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import analysis, capacity, engine, guessing, pages, results, start, views
+from benchmarks import analysis, capacity, engine, experiments, guessing, pages, results, start, views
 from benchmarks.results import Ratio
 
 SUITES = (engine, analysis, guessing)
@@ -41,7 +42,8 @@ def ratios(known: dict[tuple[str, int], float]) -> list[Ratio]:
 def main() -> int:
     """Measure what was asked for and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the lab.")
-    names = ("ratios", "pages", "capacity", "views", "start")
+    suites = {"pages": pages, "capacity": capacity, "views": views, "start": start, "experiments": experiments}
+    names = ("ratios", *suites)
     for name in (*names, "write"):
         parser.add_argument(f"--{name}", action="store_true")
     asked = parser.parse_args()
@@ -55,7 +57,7 @@ def main() -> int:
         compared = ratios(known)
         sections.append(("Side by side", results.ratio_table(compared)))
         broken |= any(each.regressed for each in compared)
-    for name, suite in (("pages", pages), ("capacity", capacity), ("views", views), ("start", start)):
+    for name, suite in suites.items():
         if name in wanted:
             found, failed = suite.run()
             sections += found

@@ -70,6 +70,17 @@ def test_no_folder_and_no_file_is_too_large_to_see() -> None:
     assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
 
 
+def test_a_cluster_is_known_to_the_command_alone() -> None:
+    """Dask comes by requirements-cluster.txt; a page that reached the module that imports it would need it, too."""
+    within = ROOT / "lab" / "experiments" / "scale"
+    knows = {path for path in LAB if imported(path.read_text("utf-8")) & {"dask", "distributed"}}
+    assert knows == {within / "cluster.py"}
+    asks = {path for path in [*LAB, *SCRIPTS] if "lab.experiments.scale" in _imports_anywhere(path.read_text("utf-8"))}
+    assert asks - set(within.iterdir()) == {ROOT / "lab" / "experiments" / "__main__.py"}
+    command = {path for path in [*LAB, *SCRIPTS] if "experiments.__main__" in path.read_text("utf-8")}
+    assert command == set()
+
+
 def test_the_lab_stands_without_what_is_built_on_it() -> None:
     above = {"Home", "pages", "tests", "training", "benchmarks"}
     assert {name(path): found for path in LAB if (found := imported(path.read_text("utf-8")) & above)} == {}
@@ -97,14 +108,23 @@ def _at_import(source: str) -> Iterator[str]:
             pending += node.orelse
             continue
         pending += ast.iter_child_nodes(node)
-        found = []
-        if isinstance(node, ast.Import):
-            found = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            found = [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for module in found:
-            parts = module.split(".")
-            yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+        yield from _named_by(node)
+
+
+def _imports_anywhere(source: str) -> set[str]:
+    """The same, inside functions and type checks too."""
+    return {module for node in ast.walk(ast.parse(source)) for module in _named_by(node)}
+
+
+def _named_by(node: ast.AST) -> Iterator[str]:
+    found = []
+    if isinstance(node, ast.Import):
+        found = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        found = [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+    for module in found:
+        parts = module.split(".")
+        yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
 def _waits_for_itself(graph: Mapping[str, Set[str]]) -> list[str]:

@@ -6,7 +6,7 @@ token which one stood before it (Elhage et al. 2021, "Induction heads").
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -19,7 +19,7 @@ from torch import Tensor
 from lab.analysis.heads.induction import induction_score, repeated_encoding
 from lab.analysis.heads.values import Values, as_heads
 from lab.models import forward
-from lab.models.batches import Progress, by_length, numbers_a_run, run_batch, unwatched
+from lab.models.batches import Progress, by_length, layer_attentions, numbers_a_run, rerun_batch, run_batch, unwatched
 from lab.models.encoding import Encoding
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import outputs
@@ -114,16 +114,19 @@ def copying(
     steps = best[0] * model.config.heads + runs
     done = iter(range(1, steps + 1))
 
+    plain = [run_batch(model, [for_report[place] for place in batch]) for batch in _batches(model, for_report)]
+
     def without(heads: frozenset[Head]) -> Values:
-        found = losses(model, for_report, _away(heads, to_mean))
+        found = losses(model, for_report, _away(heads, to_mean), plain)
         progress(next(done) / steps)
         return found
 
     dependence = np.full((model.config.layers, model.config.heads), np.nan)
-    whole = _score(model, for_choice, period, best, Interventions())
+    chosen_on = run_batch(model, for_choice)
+    whole = _score(model, chosen_on, period, best, Interventions())
     for place in np.ndindex(best[0], model.config.heads):
         away = _away(frozenset({place}), to_mean)
-        dependence[place] = whole - _score(model, for_choice, period, best, away)
+        dependence[place] = whole - _score(model, chosen_on, period, best, away)
         progress(next(done) / steps)
     source = None if best[0] == 0 else _highest(np.nan_to_num(dependence, nan=-np.inf))
     found = {"plain": without(frozenset()), "best": without(frozenset({best}))}
@@ -135,34 +138,48 @@ def copying(
     return Copying(period, induction, previous, best, dependence, source, found, controls, drawn)
 
 
-def head_scores(
-    model: LoadedModel, encodings: Sequence[Encoding], period: int, changes: Interventions | None = None
-) -> tuple[Values, Values]:
+def head_scores(model: LoadedModel, encodings: Sequence[Encoding], period: int) -> tuple[Values, Values]:
     """Induction score and previous-token score of every head in every text, each (layers, heads, texts)."""
     config = model.config
     induction = np.empty((config.layers, config.heads, len(encodings)))
     previous = np.empty_like(induction)
     for batch in by_length(encodings, lambda n: _ROOM // numbers_a_run(config, n)):
-        stream = run_batch(model, [encodings[place] for place in batch], changes or Interventions())
-        for layer in range(config.layers):
-            for place, attention in zip(batch, _attention(model, stream, layer), strict=True):
+        for layer, weights in enumerate(layer_attentions(model, [encodings[place] for place in batch])):
+            for place, attention in zip(batch, weights, strict=True):
                 induction[layer, :, place] = induction_score(attention, period)
                 previous[layer, :, place] = as_heads(attention).diagonal(-1, 1, 2).mean(axis=-1, dtype=np.float64)
     return induction, previous
 
 
 @torch.inference_mode()
-def losses(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions | None = None) -> Values:
-    """−ln P of every token but the first, (texts, n − 1), with ``changes`` made to the pass; texts of one length."""
+def losses(
+    model: LoadedModel,
+    encodings: Sequence[Encoding],
+    changes: Interventions | None = None,
+    plain: Sequence[Tensor] | None = None,
+) -> Values:
+    """−ln P of every token but the first, (texts, n − 1), with ``changes`` made to the pass; texts of one length.
+
+    Where changes are of heads alone, ``plain``, each batch's stream without them, spares the layers before the first.
+    """
     n, config = len(encodings[0]), model.config
-    found = np.empty((len(encodings), n - 1))
-    for batch in by_length(encodings, lambda n: _ROOM // max(n * config.vocabulary, numbers_a_run(config, n))):
+    found, changes = np.empty((len(encodings), n - 1)), changes or Interventions()
+    for number, batch in enumerate(_batches(model, encodings)):
         read = [encodings[place] for place in batch]
-        last = outputs(model, run_batch(model, read, changes or Interventions())[-1])[:, :-1]
-        logits = forward.vocabulary_logits(last, model.vocabulary_head, config)
+        if plain is None:
+            last = run_batch(model, read, changes)[-1]
+        else:
+            last = rerun_batch(model, plain[number], changes, config.layers)
+        logits = forward.vocabulary_logits(outputs(model, last)[:, :-1], model.vocabulary_head, config)
         true = torch.tensor([encoding.token_ids[1:] for encoding in read])[..., None]
         found[batch] = (logits.logsumexp(dim=-1) - logits.gather(-1, true)[..., 0]).numpy()
     return found
+
+
+def _batches(model: LoadedModel, encodings: Sequence[Encoding]) -> Iterator[list[int]]:
+    """The places of those whose logits there is room for."""
+    config = model.config
+    return by_length(encodings, lambda n: _ROOM // max(n * config.vocabulary, numbers_a_run(config, n)))
 
 
 def _away(heads: frozenset[Head], to_mean: bool) -> Interventions:
@@ -170,17 +187,12 @@ def _away(heads: frozenset[Head], to_mean: bool) -> Interventions:
 
 
 @torch.inference_mode()
-def _attention(model: LoadedModel, stream: Tensor, layer: int) -> Tensor:
-    """The weights of one layer, (b, H, n, n), whose input is in ``stream``."""
-    w = model.weights.layers[layer]
-    return forward.run_layer(stream[layer], w, model.config).attention.attention
-
-
-def _score(model: LoadedModel, read: Sequence[Encoding], period: int, head: Head, changes: Interventions) -> float:
-    """A head's induction score with ``changes`` made to earlier layers, as a mean over texts."""
+def _score(model: LoadedModel, plain: Tensor, period: int, head: Head, changes: Interventions) -> float:
+    """A head's induction score with heads of earlier layers changed, as a mean over the texts of a ``plain`` stream."""
     layer, number = head
-    attention = _attention(model, run_batch(model, read, changes), layer)
-    return float(np.mean([induction_score(each[number : number + 1], period) for each in attention]))
+    x = rerun_batch(model, plain, changes, layer)
+    weights = forward.run_layer(x, model.weights.layers[layer], model.config).attention.attention
+    return float(np.mean([induction_score(each[number : number + 1], period) for each in weights]))
 
 
 def _highest(scores: Values) -> Head:

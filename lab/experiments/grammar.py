@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 Pieces = Literal["mean", "first"]
 # Numbers of attention that a batch may have over all layers: 32 MB.
 _ROOM = 8_000_000
+# So many sentences share their batches, and no others: in a batch of another size sums are rounded otherwise, and a
+# head may name the other of two words that are almost equal. A part of a treebank that begins at a multiple of it gives
+# the same wherever it is read (lab.experiments.scale).
+CHUNK = 512
 # How far away the word of a fixed distance may be.
 FARTHEST = 5
 
@@ -199,16 +204,19 @@ def _named_by_length(
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """The place of each sentence that the model reads whole, and what :func:`named_words` gives of it."""
     read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
-    encodings, maps = [encoding for _, (encoding, _) in read], model.config.layers * model.config.heads
-    done, tokens = 0, sum(map(len, encodings))
-    for batch in by_length(encodings, lambda n: _ROOM // (maps * n**2)):
-        layers = [each.numpy() for each in layer_attentions(model, [encodings[place] for place in batch])]
-        for row, place in enumerate(batch):
-            at, (_, owner) = read[place]
-            attention = between_words(np.concatenate([each[row] for each in layers]), owner, len(sentences[at]), pieces)
-            yield at, _named(attention, model)
-        done += sum(len(encodings[place]) for place in batch)
-        progress(done / tokens)
+    maps = model.config.layers * model.config.heads
+    done, tokens = 0, sum(len(encoding) for _, (encoding, _) in read)
+    for _, together in groupby(read, lambda each: each[0] // CHUNK):
+        chunk = list(together)
+        encodings = [encoding for _, (encoding, _) in chunk]
+        for batch in by_length(encodings, lambda n: _ROOM // (maps * n**2)):
+            layers = [each.numpy() for each in layer_attentions(model, [encodings[place] for place in batch])]
+            for row, place in enumerate(batch):
+                at, (_, owner) = chunk[place]
+                whole = np.concatenate([each[row] for each in layers])
+                yield at, _named(between_words(whole, owner, len(sentences[at]), pieces), model)
+            done += sum(len(encodings[place]) for place in batch)
+            progress(done / tokens)
 
 
 def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean") -> NDArray[np.int64] | None:

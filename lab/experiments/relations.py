@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -203,8 +203,9 @@ def again(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
 def as_tables(found: GrammarTest) -> dict[str, pa.Table]:
     """For :mod:`lab.experiments.shipped`: the rows, and every case of half B."""
     cases = {
-        name: pa.array(np.concatenate([each[:, at] for each in found.cases.values()]).astype(np.int16))
-        for at, name in enumerate(_COLUMNS)
+        # Of sentences there may be more than 16 bits can count.
+        name: pa.array(np.concatenate([each[:, at] for each in found.cases.values()]).astype(kind))
+        for at, (name, kind) in enumerate(zip(_COLUMNS, (np.int32, np.int16, np.int16, np.int16), strict=True))
     }
     names = [name for name, each in found.cases.items() for _ in each]
     return {
@@ -222,7 +223,13 @@ def from_tables(tables: Mapping[str, pa.Table]) -> GrammarTest:
     return GrammarTest(rows, by_relation, shipped.provenance(tables["rows"]))
 
 
-def compared(own: Cases, twin: Cases, sentences: tuple[int, int]) -> GrammarTest:
+class CasesOf(Protocol):
+    """:class:`lab.experiments.grammar.Cases`, or whatever else finds those of a relation."""
+
+    def of(self, relation: str) -> Cases: ...
+
+
+def compared(own: CasesOf, twin: CasesOf, sentences: tuple[int, int]) -> GrammarTest:
     """The result of what a model and its twin named in so many sentences of A, then of B.
 
     A relation without a case in either half is left out.

@@ -7,6 +7,7 @@ A file says of which weights and which data it is. Where either has another hash
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 RESULTS = Path(__file__).parent / "results"
+_LAB = Path(__file__).parents[1]
 # What a checkpoint's folder holds that decides what the model does with a text.
 _READ = (
     "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json",
@@ -39,6 +41,18 @@ class Provenance:
     data: str
     commit: str
     command: str
+
+
+def commit() -> str:
+    """What is checked out; with a + where a file of the lab differs from it; "" where there is no git."""
+    said = []
+    for asked in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no", ".")):
+        try:
+            done = subprocess.run(["git", *asked], cwd=_LAB, capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            return ""
+        said.append(done.stdout.strip())
+    return said[0] + "+" * bool(said[1])
 
 
 @once

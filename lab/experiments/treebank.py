@@ -44,7 +44,7 @@ def read_conllu(path: str | Path) -> list[Sentence]:
     Raises
     ------
     ValueError
-        For a line that has not the ten columns of the format.
+        For what is no text, a line that has not the ten columns of the format, and a head that is no word's number.
     """
     return [sentence for document in read_documents(path) for sentence in document]
 
@@ -53,13 +53,18 @@ def read_documents(path: str | Path) -> list[list[Sentence]]:
     """The same, document by document, as the comments ``# newdoc`` part them; without any, all are one."""
     path = Path(path)
     raw = path.read_bytes()
-    lines = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode().split("\n")
+    try:
+        lines = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode().split("\n")
+    except (lzma.LZMAError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} holds no text in UTF-8: {error}.") from error
     documents: list[list[Sentence]] = [[]]
     for filled, block in groupby(lines, key=lambda line: bool(line.strip())):
         sentence = list(block)
         if filled and any(line.startswith("# newdoc") for line in sentence):
             documents.append([])
         if filled and (rows := tuple(_rows(sentence))):
+            if any(head > len(rows) for _, head, _ in rows):
+                raise ValueError(f"a head is beyond the {len(rows)} words of its sentence, {rows[0][0]!r} and so on.")
             documents[-1].append(Sentence(*zip(*rows, strict=True)))
     return [document for document in documents if document]
 
@@ -73,6 +78,8 @@ def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str]]:
             raise ValueError(f"a line of CoNLL-U has 10 columns; this one has {len(columns)}: {line[:60]!r}.")
         number, word, relation = columns[0], columns[1], columns[7]
         if number.isdigit():
+            if not columns[6].isdecimal():
+                raise ValueError(f"the seventh column is the number of a word's head; {word!r} has {columns[6]!r}.")
             yield word, int(columns[6]), relation if relation in OWN_RELATIONS else relation.split(":")[0]
 
 
@@ -84,11 +91,20 @@ def ewt() -> tuple[Sentence, ...]:
 
 @cache
 def halves() -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """:func:`halves_of` :data:`EWT`."""
+    return halves_of(EWT)
+
+
+def halves_of(path: str | Path) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
     """Those of every other document, A, and those of the rest, B: to choose on one half and to report on the other.
 
-    Documents follow each other by genre, so both halves have of all genres; none is in both.
+    Documents follow each other by genre, so both halves have of all genres; none is in both. A file of one document,
+    or whose comments part none, is cut in the middle. Sentences of one word are left out.
     """
-    documents = read_documents(EWT)
+    documents = read_documents(path)
+    if len(documents) == 1:
+        middle = (len(documents[0]) + 1) // 2
+        documents = [documents[0][:middle], documents[0][middle:]]
     a, b = (
         tuple(sentence for document in half for sentence in document if len(sentence.words) > 1)
         for half in (documents[::2], documents[1::2])
@@ -98,5 +114,10 @@ def halves() -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
 
 @cache
 def ewt_hash() -> str:
-    """SHA-256 of :data:`EWT`: results of other sentences are other results."""
-    return hashlib.sha256(EWT.read_bytes()).hexdigest()
+    """:func:`file_hash` of :data:`EWT`."""
+    return file_hash(EWT)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a treebank: results of other sentences are other results."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

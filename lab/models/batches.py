@@ -80,6 +80,25 @@ def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interv
 
 
 @torch.inference_mode()
+def rerun_batch(model: LoadedModel, plain: Tensor, changes: Interventions, at: int) -> Tensor:
+    """What :func:`run_batch` with some heads changed gives at layer ``at``, (b, n, d), from the ``plain`` stream.
+
+    ``plain`` (L+1, b, n, d) is of the same texts without changes: up to the first changed layer the two are the same,
+    so only the layers from there to ``at`` are run. Raises ValueError for changes of anything but heads.
+    """
+    heads = changes.zero_heads | changes.mean_heads | changes.uniform_heads
+    if changes != Interventions(changes.zero_heads, changes.mean_heads, changes.uniform_heads):
+        raise ValueError("rerun_batch begins at the first changed head; this changes more than heads.")
+    config, n = model.config, plain.shape[-2]
+    changes.check(config, n)
+    first = min((layer for layer, _ in heads), default=at)
+    x = plain[min(first, at)]
+    for layer in range(first, at):
+        x = forward.run_layer(x, model.weights.layers[layer], config, changes.steps(layer, config, n)).output
+    return x
+
+
+@torch.inference_mode()
 def contexts(model: LoadedModel, stream: Tensor) -> Tensor:
     """What each head mixes together in plain runs with this ``stream`` (L+1, b, n, d): (L, b, H, n, d_k)."""
     layers = model.weights.layers

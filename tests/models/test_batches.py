@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lab.models.batches import by_length, contexts, embed_batch, layer_attentions, logits_of, run_batch
+from lab.models.batches import by_length, contexts, embed_batch, layer_attentions, logits_of, rerun_batch, run_batch
 from lab.models.encoding import Encoding, encode, padded
 from lab.models.interventions import Interventions, Patch
 from lab.models.loading import LoadedModel
@@ -37,6 +37,20 @@ def test_a_batch_is_its_texts_one_by_one(lab_model: LabModel, family: Family, ch
         found = run_batch(model, batch, changes)
         for number, encoding in enumerate(batch):
             close(found[:, number], trace_encoding(model, encoding, changes).hidden_states, 1e-5)
+
+
+def test_a_rerun_begins_at_the_first_changed_head(lab_model: LabModel, family: Family) -> None:
+    model = lab_model(family)
+    batch = batches(model, 3)[0]
+    plain = run_batch(model, batch)
+    for heads in ({(0, 1)}, {(1, 2)}, {(0, 0), (1, 3)}, set()):
+        for changes in (Interventions(zero_heads=frozenset(heads)), Interventions(mean_heads=frozenset(heads))):
+            for at, expected in enumerate(run_batch(model, batch, changes)):
+                close(rerun_batch(model, plain, changes, at), expected, 1e-5)
+    with pytest.raises(ValueError, match="more than heads"):
+        rerun_batch(model, plain, CHANGES[2], 2)
+    with pytest.raises(ValueError, match="no head 9"):
+        rerun_batch(model, plain, Interventions(zero_heads=frozenset({(0, 9)})), 2)
 
 
 def test_attention_is_that_of_each_text_alone(lab_model: LabModel, family: Family) -> None:

@@ -5,7 +5,6 @@ python -m training.evaluation.experiments grammar lab-bert
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,17 +24,21 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Measured:
-    """What an experiment finds, as tables; the hash of what it reads; why a model cannot be tested, "" where it can."""
+    """What an experiment finds, as tables; the hash of what it reads; why a model cannot be tested, "" where it can.
+
+    ``seconds`` is the most that it may take live on an embedded model; None where there is no bound on the whole.
+    """
 
     tables: Callable[[LoadedModel], dict[str, pa.Table]]
     data_hash: Callable[[], str]
     untestable: Callable[[LoadedModel], str] = lambda _: ""
+    seconds: float | None = None
 
 
 MEASURED = {
-    relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash),
+    relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash, seconds=60),
     copied.EXPERIMENT: Measured(
-        lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable
+        lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable, seconds=20
     ),
 }
 
@@ -47,7 +50,7 @@ def write(experiment: str, model_id: str) -> None:
         print(f"{experiment} {model_id}: not measured. {reason}", flush=True)
         return
     command = f"python -m training.evaluation.experiments {experiment} {model_id}"
-    made = shipped.Provenance(shipped.model_hash(model), measured.data_hash(), _commit(), command)
+    made = shipped.Provenance(shipped.model_hash(model), measured.data_hash(), shipped.commit(), command)
     where = shipped.folder(experiment, model_id)
     shipped.write(where, measured.tables(model), made)
     print(f"{experiment} {model_id}: {where.relative_to(ROOT)}", flush=True)
@@ -82,15 +85,6 @@ def copying_table(model_ids: Sequence[str]) -> list[str]:
                 f"| `{model_id}` | {away} | {rise} | {row.rise - row.beyond:.2f} | {row.judged.verdict.value} |"
             )
     return lines
-
-
-def _commit() -> str:
-    """What is checked out; with a + where a file differs from it."""
-    head, changed = (
-        subprocess.run(["git", *asked], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-        for asked in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no", "lab"))
-    )
-    return head + "+" * bool(changed)
 
 
 def main(chosen: list[str]) -> None:

@@ -19,7 +19,7 @@ _AT_ONCE = 500  # draws of some hundred units: 2 MB
 Interval = tuple[float, float]
 
 
-def wilson(right: int, count: int, level: float = LEVEL) -> Interval:
+def wilson(right: float, count: int, level: float = LEVEL) -> Interval:
     """The interval of a share, ``right`` of ``count`` (Wilson 1927).
 
     Where the usual ± √(p(1 − p)/n) leaves [0, 1] or shrinks to nothing, this one does not.

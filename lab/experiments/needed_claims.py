@@ -36,7 +36,7 @@ CLAIMS = {
 }
 # What the papers report, by table 1, 2 and 3 and §4 of Michel et al. 2019 and by Voita et al. 2019.
 PUBLISHED = {
-    EACH: "translation: 88 of 96 heads change BLEU by nothing significant (p < 0.01)",
+    EACH: "translation: no significant change of BLEU for 88 of 96 heads",
     NEEDED: "translation: −0.53 BLEU without head 6 of layer 1, of 36.05",
     HURTS: "translation: +0.24 BLEU without head 14 of layer 3",
     ONE: "BERT on MNLI: at worst −0.96 %, not significant; translation: −13.56 BLEU in the worst layer",
@@ -59,7 +59,7 @@ class Row:
     id
         One of :data:`CLAIMS`.
     what
-        What ``ours`` is, in words, with the heads that were chosen.
+        What ``ours`` is, in words.
     ours, low, high
         What was measured and its 95 % interval: a share, or a difference of accuracies. Of a share of heads or layers,
         ``low`` are those that clearly cost less than :data:`MARGIN`, ``high`` those that do not clearly cost more.
@@ -135,15 +135,14 @@ def _each(found: NeededTest) -> Row:
     """Nothing is chosen here, so it is about both halves."""
     each = gains(found.changed, found.plain).reshape(-1, len(found.plain)).T
     ours, low, high, p = _for_free(each, found.groups)
-    row = _row(found, EACH, f"share of the {each.shape[1]} heads that cost less", ours, (low, high), p)
+    row = _row(found, EACH, f"share of the {each.shape[1]} heads that go for free", ours, (low, high), p)
     return replace(row, count=len(np.unique(found.groups)))
 
 
 def _one(found: NeededTest) -> Row:
     """The best single head of each layer by A, alone in its layer, on B."""
     ours, low, high, p = _for_free(gains(found.alone, found.plain[found.b]).T, found.groups[found.b])
-    kept = ", ".join(name_of(head) for head in found.kept)
-    row = _row(found, ONE, f"share of the layers that cost less, with {kept} kept", ours, (low, high), p)
+    row = _row(found, ONE, "share of the layers that do with one head", ours, (low, high), p)
     any_head, on_a = (float((-loss < MARGIN).mean()) for loss in (found.alone_any, found.alone_on_a))
     return replace(row, control=any_head, on_a=on_a, heads=found.kept)
 
@@ -190,7 +189,7 @@ def _fifth(found: NeededTest) -> Row:
     lost = -gains(found.curves[IMPORTANCE][at], found.plain[found.b])
     drawn = drawn_means(lost, found.groups[found.b])
     count = int(found.away[at])
-    what = f"accuracy lost without the {count} of least I_h"
+    what = f"accuracy lost without {count} heads"
     row = _row(found, FIFTH, what, float(lost.mean()), _ends(drawn), float(p_above(-drawn, -MARGIN)))
     control = float((found.plain[found.b] > 0).mean() - found.random[:, at].mean())
     on_a = -float(gains(found.fifth_on_a, found.plain[~found.b]).mean())

@@ -81,6 +81,7 @@ def claim_frame(found: NeededTest) -> pd.DataFrame:
             "claim": CLAIMS[row.id], "verdict": row.judged.verdict.value, "published": PUBLISHED[row.id],
             "what is measured": row.what, "ours": row.ours, "low": row.low, "high": row.high, "control": row.control,
             "n": row.count, "on A": row.on_a, "A − B": row.on_a - row.ours, "p (Holm)": row.p, "why": row.judged.why,
+            "heads": ", ".join(map(name_of, row.heads)),
         }
         for row in found.rows
     ])  # fmt: skip

@@ -11,7 +11,7 @@ from lab.experiments.needed_claims import EACH, FIFTH, HURTS, IMPORTANCE, MARGIN
 from lab.experiments.needed_heads import ABLATIONS
 from lab.experiments.needed_result import TWIN, NeededTest
 from lab.models.config import ModelConfig
-from lab.studies.needed_heads.figures import WAYS, agreement
+from lab.studies.needed_heads.figures import WAYS, agreement, template_frame
 
 _QUARTERS = ("a quarter of them or fewer", "up to half", "up to three quarters", "more")
 _ALIKE = (0.5, 0.8)
@@ -128,12 +128,22 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     twin = next(each for each in found.effects if each.name == TWIN)
     said = [
         f"{escaped(model_id)} prefers the good form in {right} of {len(found.plain)} pairs "
-        f"({right / len(found.plain):.0%}), its untrained twin in {wrong:.0%}.",
+        f"({right / len(found.plain):.0%}), its untrained twin in {wrong:.0%}.{_below(found)}",
         f"**{int(clear.sum())} of {mean.size} heads** can be told from 0: without {falls} of them the logit difference "
         f"falls, without {rises} it rises. In the untrained twin it is {int(twin.clear.sum())}.",
         _strongest(found),
     ]
     return " ".join([*said, *_against(found), _fifth(found.row(FIFTH))])
+
+
+def _below(found: NeededTest) -> str:
+    """Templates in which the model is clearly worse than guessing: there, it gains by knowing less."""
+    table = template_frame(found)
+    below = table[table["high"] < 0.5]
+    if below.empty:
+        return ""
+    named = "; ".join(f"{row.template}, {row.accuracy:.0%}" for row in below.itertuples())
+    return f" It is clearly below guessing in some templates ({named}). There, what lets it guess counts as a gain."
 
 
 def _strongest(found: NeededTest) -> str:

@@ -28,6 +28,7 @@ from lab.experiments.pruning import at_random, by_importance, curve, greedily, i
 from lab.experiments.shipped import model_hash
 from lab.experiments.verdicts import FEW
 from lab.models.batches import Progress, unwatched
+from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 
 if TYPE_CHECKING:
@@ -74,9 +75,8 @@ def untestable(model: LoadedModel) -> str:
     return ""
 
 
-def minutes(model: LoadedModel) -> float:
+def minutes(config: ModelConfig) -> float:
     """About how long a run takes on one core, from the size of the model and what lab-bert takes."""
-    config = model.config
     a_token = config.width * (4 * config.width + 2 * config.ffn_width)
     return _SECONDS / 60 * config.heads * config.layers * (config.layers + 1) * a_token / _WORK
 

@@ -26,7 +26,8 @@ from lab.ui.experiments.running import offer, origin
 from lab.ui.frame.script import meaning
 
 _IN_TABLE = (
-    "claim", "verdict", "published", "what is measured", "ours", "low", "high", "control", "n", "on A", "A − B", "heads",
+    "claim", "verdict", "published", "what is measured", "ours", "low", "high", "control", "n", "on A", "A − B",
+    "heads",
 )  # fmt: skip
 _SHARES = ("ours", "low", "high", "control", "on A", "A − B")
 _OF_TEMPLATES = ("accuracy", "low", "high", "untrained twin")
@@ -71,7 +72,7 @@ def _method(model: LoadedModel) -> None:
 
 
 def _time(model: LoadedModel) -> str:
-    minutes = needed.minutes(model)
+    minutes = needed.minutes(model.config)
     if minutes < 2:
         return "two minutes or less"
     return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
@@ -94,10 +95,11 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     config["verdict"] = st.column_config.TextColumn(width=115)
     st.dataframe(frame[list(_IN_TABLE)].round(4), hide_index=True, height="content", column_config=config)
     st.caption(
-        f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** to **high**: the 95 % interval; of a share "
-        "of heads or layers, those that clearly go for free, and those that do not clearly cost more. "
+        f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** to **high**: the 95 % interval; of a "
+        "share of heads or layers, those that clearly go for free, and those that do not clearly cost more. "
         "**Control**: the mean of all other heads; of the single heads kept, the mean of all heads of the layer; "
-        "of a fifth, as many heads in random order. **n**: different sentences, of B where there is a choice. **Heads**: those chosen on A."
+        "of a fifth, as many heads in random order. **n**: different sentences, of B where there is a choice. "
+        "**Heads**: those chosen on A."
     )
     for row in found.rows:
         st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why}")

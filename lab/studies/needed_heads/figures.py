@@ -62,9 +62,9 @@ def pruning_chart(model: LoadedModel) -> Figure:
 
 def ablation_map(model: LoadedModel) -> Heatmap:
     """How alike five ways of taking a head away order the heads; runs the experiment where it is not known yet."""
-    found, names = result(model), [WAYS[name] for name in ABLATIONS]
+    found = result(model)
     scale = Scale("Rank correlation", (-1.0, 1.0), "+.2f", signed=True)
-    axes = Axis("What stands in for the head", names), Axis("", names)
+    axes = Axis("Ablation", ABLATIONS), Axis("Ablation", ABLATIONS)
     return heatmap(agreement(found), axes, scale, title=f"Do five ablations of {model.id} agree?")
 
 
@@ -102,7 +102,7 @@ def ablation_frame(found: NeededTest) -> pd.DataFrame:
     """One line for each way of taking a head away, and the untrained twin's: heads that can be told from 0."""
     return pd.DataFrame([
         {
-            "what stands in for the head": WAYS.get(each.name, f"0, {each.name}"),
+            "ablation": each.name, "what stands in for the head": WAYS.get(each.name, WAYS["zero"]),
             "heads told from 0": int(each.clear.sum()), "of": each.mean.size,
             "fall": int((each.clear & (each.mean < 0)).sum()), "rise": int((each.clear & (each.mean > 0)).sum()),
             "largest": name_of(each.largest), "change": float(each.mean[each.largest]),

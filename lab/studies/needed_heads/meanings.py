@@ -7,10 +7,12 @@ import numpy as np
 from lab.course.guesses import Answer, Ask
 from lab.course.words import escaped
 from lab.experiments.intervals import drawn_means, spread
+from lab.experiments.lexicon import TEMPLATES
 from lab.experiments.needed_claims import EACH, FIFTH, HURTS, IMPORTANCE, MARGIN, NEEDED, Row, gains, name_of
 from lab.experiments.needed_heads import ABLATIONS
 from lab.experiments.needed_result import TWIN, NeededTest
 from lab.models.config import ModelConfig
+from lab.models.interventions import Head
 from lab.studies.needed_heads.figures import WAYS, agreement, template_frame
 
 _QUARTERS = ("a quarter of them or fewer", "up to half", "up to three quarters", "more")
@@ -50,8 +52,9 @@ def asks(config: ModelConfig) -> tuple[Ask, ...]:
         *found,
         Ask(
             "agree",
-            "A head is taken away in five ways. How large is the rank correlation of the two ways that agree least "
-            "about the order of the heads?",
+            "A head is taken away in five ways: its output becomes 0, its mean over the sentence or over all "
+            "sentences, or that of another sentence, or its attention becomes equal. How large is the rank correlation "
+            "of the two ways that agree least about the order of the heads?",
             ("below 0.5", "0.5 to 0.8", "0.8 or more"),
         ),
         Ask(
@@ -154,8 +157,18 @@ def _strongest(found: NeededTest) -> str:
     before, change = float(found.plain.mean()), gains(found.changed, found.plain).mean(axis=-1)[layer, head]
     return (
         f"Most is lost without head {name_of((layer, head))}: the mean difference goes from {before:.2f} to "
-        f"{before + mean[layer, head]:.2f}, the accuracy changes by {100 * change:+.1f} points."
+        f"{before + mean[layer, head]:.2f}, the accuracy changes by {100 * change:+.1f} points. "
+        f"{_by_template(found, (layer, head))}"
     )
+
+
+def _by_template(found: NeededTest, head: Head) -> str:
+    """Between which templates the change of the accuracy without a head lies: a mean may hide that they disagree."""
+    gained = gains(found.changed[head], found.plain)
+    names = {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
+    changes = {name: float(gained[found.of(template)].mean()) for template, name in names.items()}
+    low, high = min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
+    return f"By template that is from {100 * changes[low]:+.0f} ({low}) to {100 * changes[high]:+.0f} ({high})."
 
 
 def _against(found: NeededTest) -> list[str]:

@@ -10,7 +10,7 @@ import streamlit as st
 from lab.course.words import escaped
 from lab.experiments import needed
 from lab.experiments.needed import EXPERIMENT, PAIRS, RANDOM_ORDERS, SAMPLE
-from lab.experiments.needed_claims import CLAIMS
+from lab.experiments.needed_claims import CLAIMS, PUBLISHED
 from lab.experiments.needed_heads import without_each_head
 from lab.experiments.needed_result import NeededTest
 from lab.experiments.pruning import importance
@@ -26,10 +26,11 @@ from lab.ui.experiments.running import offer, origin
 from lab.ui.frame.script import meaning
 
 _IN_TABLE = (
-    "claim", "verdict", "published", "what is measured", "ours", "low", "high", "control", "n", "on A", "A − B",
-    "heads",
+    "claim", "verdict", "what is measured", "ours", "low", "high", "control", "n", "on A", "A − B",
+    "published", "heads",
 )  # fmt: skip
 _SHARES = ("ours", "low", "high", "control", "on A", "A − B")
+_WIDE = {"claim": 250, "verdict": 115, "what is measured": 215}
 _OF_TEMPLATES = ("accuracy", "low", "high", "untrained twin")
 _ELSEWHERE = ("BERT base", "people (Goldberg)", "GPT-2 large", "people (BLiMP)")
 
@@ -92,7 +93,7 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     meaning(meanings.meaning_of(found, model.id))
     frame = figures.claim_frame(found)
     config: dict[str, Any] = {each: st.column_config.NumberColumn(format="percent") for each in _SHARES}
-    config["verdict"] = st.column_config.TextColumn(width=115)
+    config |= {name: st.column_config.TextColumn(width=wide) for name, wide in _WIDE.items()}
     st.dataframe(frame[list(_IN_TABLE)].round(4), hide_index=True, height="content", column_config=config)
     st.caption(
         f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** to **high**: the 95 % interval; of a "
@@ -102,7 +103,10 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
         "**Heads**: those chosen on A."
     )
     for row in found.rows:
-        st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why}")
+        st.markdown(
+            f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why} Published: "
+            f"{PUBLISHED[row.id]}."
+        )
     st.markdown(f"**The rule of the verdict**, the same for every model. {meanings.RULES}\n\n{SIGN_RULE}")
     st.markdown(meanings.bias_of(found))
 

@@ -81,7 +81,7 @@ def show(model: LoadedModel, found: NeededTest) -> Trace | None:
     for column, good in zip(st.columns(2), (True, False), strict=True):
         of_kind = [each for each in pairs if each.right == good]
         with column:
-            st.subheader("The good form wins" if good else "The bad form wins")
+            st.subheader("The good form wins, with all heads" if good else "The bad form wins, with all heads")
             if not of_kind:
                 st.markdown("None.")
             here = [of_kind[(turn * _AT_ONCE + at) % len(of_kind)] for at in range(min(_AT_ONCE, len(of_kind)))]
@@ -108,7 +108,7 @@ def _pair(model: LoadedModel, each: Shown, head: Head, key: str) -> None:
         st.markdown(marked(each.pair))
         now = "good" if each.without > 0 else "bad"
         turns = f"; now the **{now}** form wins" if each.turns else ""
-        st.caption(f"Logit difference {each.plain:+.2f}, without head {name_of(head)} {each.without:+.2f}{turns}.")
+        st.caption(f"Logit difference {each.plain:+.2f}; without head {name_of(head)}: {each.without:+.2f}{turns}.")
         text, place, deciding = read(model, each.pair)
         at: dict[Parameter[Any], Any] = {LAYER: head[0] + 1, HEAD: head[1] + 1}
         asked: dict[Parameter[Any], Any] = {

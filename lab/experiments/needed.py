@@ -30,6 +30,7 @@ from lab.experiments.verdicts import FEW
 from lab.models.batches import Progress, unwatched
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -59,6 +60,7 @@ class _Parts:
 _COSTS = {"zero": 10.0, "others": 18.0, "twin": 5.0, "alone": 10.0, "importance": 2.0, "greedy": 20.0, "curves": 27.0}
 
 
+@once
 def untestable(model: LoadedModel) -> str:
     """Why nothing can be tested on ``model``, in a sentence; "" where something can."""
     try:

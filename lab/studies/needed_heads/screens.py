@@ -30,7 +30,7 @@ _IN_TABLE = (
     "published", "heads",
 )  # fmt: skip
 _SHARES = ("ours", "low", "high", "control", "on A", "A − B")
-_WIDE = {"claim": 250, "verdict": 115, "what is measured": 215}
+_WIDE = {"claim": 250, "verdict": 115, "what is measured": 240}
 _OF_TEMPLATES = ("accuracy", "low", "high", "untrained twin")
 _ELSEWHERE = ("BERT base", "people (Goldberg)", "GPT-2 large", "people (BLiMP)")
 

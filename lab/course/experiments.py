@@ -68,6 +68,38 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         after=("head-specialization",),
     ),
     Experiment(
+        id="needed-heads",
+        page="pages/32_Needed_heads.py",
+        title="Needed heads",
+        icon=":material/content_cut:",
+        question="Which heads does it need?",
+        claim="A trained transformer needs few of its heads. Most can be taken away one at a time without a clear "
+        "loss, some do better away, and many can go together.",
+        whose="Michel et al. 2019, Are sixteen heads really better than one?, §3 and §4; Voita et al. 2019 for pruning "
+        "with training",
+        against="Half of the heads or more, each of which costs accuracy when it alone is away; or a fifth of them "
+        "that cannot go together, though they were chosen as the least important.",
+        not_shown=(
+            "What a head does. That something is lost without it does not say by which way it helps.",
+            "All that a head does. Later layers may repair what is missing, so an effect is a lower bound; a mean over "
+            "templates hides a head that helps one and hurts another; and other sentences may need other heads.",
+            "That a head that writes 0 is the model without the head. It is something that the later layers never met: "
+            "that is why four other ways stand beside it.",
+            "What training after pruning would mend. No weight is changed here; Voita et al. train on.",
+            "That the model knows grammar. Templates are few and plain; a model can prefer a form because the two "
+            "words are often neighbours.",
+        ),
+        reading=(
+            "Michel, Levy and Neubig 2019, Are sixteen heads really better than one?",
+            "Voita et al. 2019, Analyzing multi-head self-attention: specialized heads do the heavy lifting",
+            "Goldberg 2019, Assessing BERT’s syntactic abilities",
+            "Warstadt et al. 2020, BLiMP: the benchmark of linguistic minimal pairs for English",
+            "Zhang and Nanda 2024, Towards best practices of activation patching, §4 (logit difference)",
+            "Holm 1979, A simple sequentially rejective multiple test procedure",
+        ),
+        after=("multi-head-attention",),
+    ),
+    Experiment(
         id="copying",
         page="pages/31_Copying.py",
         title="Copying",

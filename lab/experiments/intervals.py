@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 LEVEL = 0.95
 # As many as Michel et al. 2019 draw, twice.
 DRAWS = 2000
+_AT_ONCE = 500  # draws of some hundred units: 2 MB
 Interval = tuple[float, float]
 
 
-def wilson(right: int, count: int, level: float = LEVEL) -> Interval:
+def wilson(right: float, count: int, level: float = LEVEL) -> Interval:
     """The interval of a share, ``right`` of ``count`` (Wilson 1927).
 
     Where the usual ± √(p(1 − p)/n) leaves [0, 1] or shrinks to nothing, this one does not.
@@ -57,6 +58,24 @@ def mean_interval(values: ArrayLike, level: float = LEVEL, times: int = DRAWS, s
     array = np.asarray(values, dtype=np.float64)
     flat = draws(len(array), times, seed) @ array.reshape(len(array), -1) / len(array)
     return spread(flat, level).reshape(2, *array.shape[1:])
+
+
+def drawn_means(values: ArrayLike, groups: ArrayLike, times: int = DRAWS, seed: int = 0) -> NDArray[np.float64]:
+    """Means over units that are drawn in whole groups, (units, …) -> (times, …).
+
+    ``groups`` (units,) says which group each unit is of. Units of a group are not independent: a model reads the same
+    in all of them. So as many groups as there are are drawn with replacement, each with all its units.
+    """
+    array, at = np.asarray(values, dtype=np.float64), np.unique(np.asarray(groups), return_inverse=True)[1]
+    sizes = np.bincount(at)
+    sums = np.zeros((len(sizes), array[0].size))
+    np.add.at(sums, at, array.reshape(len(array), -1))
+    random, found = np.random.default_rng(seed), np.empty((times, sums.shape[1]))
+    for start in range(0, times, _AT_ONCE):
+        count = min(_AT_ONCE, times - start)
+        drawn = random.multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), size=count).astype(np.float64)
+        found[start : start + count] = drawn @ sums / (drawn @ sizes)[:, None]
+    return found.reshape(times, *array.shape[1:])
 
 
 def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:

@@ -196,10 +196,10 @@ def partners(pairs: Sequence[AskedPair], seed: int = 0) -> list[int]:
     return found
 
 
-def rank_correlations(effects: Sequence[HeadEffects]) -> Values:
-    """Spearman's ρ between the mean effects of all heads under each ablation, (k, k)."""
-    means = {number: each.delta.mean(axis=-1).ravel() for number, each in enumerate(effects)}
-    return pd.DataFrame(means).rank().corr().to_numpy(dtype=np.float64)
+def rank_correlations(means: Sequence[Values]) -> Values:
+    """Spearman's ρ between the mean effects (layers, heads) of all heads under each of k ablations, (k, k)."""
+    columns = {number: each.ravel() for number, each in enumerate(means)}
+    return pd.DataFrame(columns).rank().corr().to_numpy(dtype=np.float64)
 
 
 def compete(model: LoadedModel, last: Tensor, pairs: Sequence[AskedPair]) -> Values:

@@ -68,8 +68,8 @@ RULE = (
 
 # Where the paper says only which sign an effect has.
 SIGN_RULE = (
-    f"{_BELOW}**Same direction**: clearly above 0. The paper gives no figure to compare with, so no effect is called "
-    "smaller."
+    f"{_BELOW}**Same direction**: clearly above 0. The paper gives no figure that can be compared, so no effect is "
+    "called smaller."
 )
 
 
@@ -80,7 +80,7 @@ def judge(effect: Effect) -> Judged:
     if effect.p >= ALPHA:
         return Judged(Verdict.NOT_REPRODUCED, f"The effect is not clearly above 0 (p = {effect.p:.2g}).")
     if effect.published is None:
-        return Judged(Verdict.SAME, "Clearly above 0; the paper gives no figure to compare with.")
+        return Judged(Verdict.SAME, "Clearly above 0; the paper gives no figure that can be compared.")
     if effect.high < effect.published:
         return Judged(
             Verdict.SMALLER, f"Clearly above 0, and at most {effect.high:.3f}; the paper’s is {effect.published:.3f}."

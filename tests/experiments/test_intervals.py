@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import doctest
+from itertools import product
 from math import comb, sqrt
 
 import numpy as np
 import pytest
 
 from lab.experiments import intervals
-from lab.experiments.intervals import draws, holm, mean_interval, p_above, spread, wilson
+from lab.experiments.intervals import drawn_means, draws, holm, mean_interval, p_above, spread, wilson
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,19 @@ def test_holm_as_worked_by_hand() -> None:
 
 def test_examples() -> None:
     assert doctest.testmod(intervals).failed == 0
+
+
+def test_groups_are_drawn_whole() -> None:
+    """Three groups of 1, 2 and 3 units: a draw is one of the 10 choices with repetition, by their probabilities."""
+    values, groups = np.array([6.0, 0, 3, 1, 1, 4]), np.array([5, 7, 7, 9, 9, 9])
+    sums, sizes = {5: 6.0, 7: 3.0, 9: 6.0}, {5: 1, 7: 2, 9: 3}
+    drawn = drawn_means(values, groups, times=6000, seed=1)
+    exact = [
+        sum(sums[at] for at in chosen) / sum(sizes[at] for at in chosen) for chosen in product((5, 7, 9), repeat=3)
+    ]
+    assert set(np.round(drawn, 9)) == set(np.round(exact, 9))
+    assert drawn.mean() == pytest.approx(np.mean(exact), abs=0.05) and drawn.std() == pytest.approx(
+        np.std(exact), abs=0.05
+    )
+    table = drawn_means(np.stack([values, -values], axis=-1), groups, times=600, seed=1)
+    assert table.shape == (600, 2) and np.allclose(table[:, 0], -table[:, 1])

@@ -159,12 +159,8 @@ def test_progress_is_told_and_may_end_the_run(bert: LoadedModel, monkeypatch: py
 
 def test_ranks_are_correlated_not_values() -> None:
     """Spearman's ρ by hand: ranks 1 2 3 4 against 2 1 4 3 have Σd² = 4, so ρ = 1 − 6·4 / (4·15) = 0.6."""
-    plain = np.zeros(1)
-
-    def effects(*values: float) -> HeadEffects:
-        return HeadEffects("any", plain, np.array(values).reshape(2, 2, 1))
-
-    found = rank_correlations([effects(1, 2, 3, 400), effects(2, 1, 9, 8), effects(-1, -2, -3, -4)])
+    means = [np.array(each, float).reshape(2, 2) for each in ((1, 2, 3, 400), (2, 1, 9, 8), (-1, -2, -3, -4))]
+    found = rank_correlations(means)
     near(found, [[1, 0.6, -1], [0.6, 1, -0.6], [-1, -0.6, 1]], 1e-12)
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 import torch
 
-from lab.experiments import copied, relations, shipped
+from lab.experiments import copied, needed, needed_result, relations, shipped
+from lab.experiments.needed_claims import CLAIMS, PUBLISHED, Row
 from lab.experiments.published import CLARK
 from lab.experiments.treebank import ewt_hash
 from lab.models.catalogue import CATALOGUE, ships
@@ -37,6 +38,9 @@ class Measured:
 
 MEASURED = {
     relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash, seconds=60),
+    needed.EXPERIMENT: Measured(
+        lambda model: needed_result.as_tables(needed.replicate(model)), needed.data_hash, needed.untestable, seconds=120
+    ),
     copied.EXPERIMENT: Measured(
         lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable, seconds=20
     ),
@@ -71,6 +75,26 @@ def grammar_table(model_ids: Sequence[str]) -> list[str]:
             cells.append(f"{100 * row.accuracy:.1f} ({100 * row.offset_accuracy:.1f}): {row.judged.verdict.value}")
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def needed_table(model_ids: Sequence[str]) -> list[str]:
+    """The same of Michel et al. 2019: a line a claim, a column a model."""
+    found = [needed.known(load_model(model_id)) for model_id in model_ids]
+    lines = [
+        f"| claim | published | {' | '.join(f'`{each}`' for each in model_ids)} |",
+        "| --- |" + " --- |" * (1 + len(model_ids)),
+    ]
+    for claim, words in CLAIMS.items():
+        cells = [_needed_cell(each.row(claim)) for each in found if each is not None]
+        lines.append(f"| {words} | {PUBLISHED[claim]} | {' | '.join(cells)} |")
+    return lines
+
+
+def _needed_cell(row: Row) -> str:
+    if row.untestable:
+        return row.judged.verdict.value
+    ours, low, high = (f"{100 * each:.1f}".replace("-", "−") for each in (row.ours, row.low, row.high))
+    return f"{row.what}: {ours} ({low} to {high}): {row.judged.verdict.value}"
 
 
 def copying_table(model_ids: Sequence[str]) -> list[str]:

@@ -15,7 +15,9 @@ from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import Candidate, Prediction
+from lab.course.experiments import experiment_of
 from lab.course.heads import Head, head_name, percent, resting_place
+from lab.course.lessons import script
 from lab.course.parking import worth
 from lab.course.words import escaped, quoted, share
 from lab.figures.mistakes import moved_by_layer
@@ -147,6 +149,10 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     _show_strongest(now, found, probabilities, effects)
     meaning(worth(now.trace, place, word.token_id, now.to_mean))
     _try_the_strongest(np.abs(effects))
+    experiment = experiment_of("32_Needed_heads.py")
+    st.page_link(
+        script(experiment.page), label=f"The experiment {experiment.title}: {experiment.question}", icon=experiment.icon
+    )
     code(ablate_each_head, measure.each_head_off)
 
 

@@ -1,0 +1,198 @@
+"""Which heads does it need? The claims of Michel et al. 2019 about single heads, tested on minimal pairs.
+
+Each head is taken away for every pair. What is chosen, a head or an order of heads, is chosen on half A of the pairs
+and measured on half B; the halves share no noun but attractors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.named import untrained_twin
+from lab.analysis.heads.values import Values
+from lab.experiments import shipped
+from lab.experiments.lexicon import TEMPLATES
+from lab.experiments.needed_claims import GREEDY, IMPORTANCE, gains
+from lab.experiments.needed_heads import ABLATIONS, differences, only_one_head, without_each_head
+from lab.experiments.needed_result import TWIN, Drawn, NeededTest, a_fifth, from_tables, mean_effects
+from lab.experiments.pairs import AskedPair, PairSet, can_be_asked, minimal_pairs
+from lab.experiments.pruning import at_random, by_importance, curve, greedily, importance
+from lab.experiments.shipped import model_hash
+from lab.experiments.verdicts import FEW
+from lab.models.batches import Progress, unwatched
+from lab.models.config import ModelConfig
+from lab.models.interventions import Interventions
+from lab.models.memo import once
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+EXPERIMENT = "needed_heads"
+# At least so many pairs where the vocabulary has them. Greedily, heads are chosen on a sample of A in so many steps.
+PAIRS, SAMPLE, STEPS, RANDOM_ORDERS = 400, 60, 16, 4
+# What lab-bert takes: CPU seconds on one core, and heads · layers · (layers + 1) · what a token costs in a layer.
+_SECONDS, _WORK = 100, 125_829_120
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Progress of a run that has parts of known cost."""
+
+    tell: Progress
+    costs: dict[str, float]
+
+    def part(self, name: str, start: float = 0.0, end: float = 1.0) -> Progress:
+        """For the part of this name, or a stretch of it."""
+        names, whole = list(self.costs), sum(self.costs.values())
+        before = sum(self.costs[each] for each in names[: names.index(name)])
+        return lambda done: self.tell((before + self.costs[name] * (start + (end - start) * done)) / whole)
+
+
+# CPU seconds of lab-bert, about.
+_COSTS = {"zero": 10.0, "others": 18.0, "twin": 5.0, "alone": 10.0, "importance": 2.0, "greedy": 20.0, "curves": 27.0}
+
+
+@once
+def untestable(model: LoadedModel) -> str:
+    """Why nothing can be tested on ``model``, in a sentence; "" where something can."""
+    try:
+        can_be_asked(model)
+    except ValueError as reason:
+        return str(reason)
+    found = _asked(model)[1]
+    few = min(sum(pair.pair.half == half for pair in found) for half in (0, 1))
+    if few < FEW:
+        return (
+            f"The vocabulary of {model.id} has too few of the words as single pieces: one half has {few} pairs, and a "
+            f"verdict takes {FEW}."
+        )
+    return ""
+
+
+def minutes(config: ModelConfig) -> float:
+    """About how long a run takes on one core, from the size of the model and what lab-bert takes."""
+    a_token = config.width * (4 * config.width + 2 * config.ffn_width)
+    return _SECONDS / 60 * config.heads * config.layers * (config.layers + 1) * a_token / _WORK
+
+
+def _asked(model: LoadedModel) -> tuple[PairSet, tuple[AskedPair, ...]]:
+    """What was drawn, and the pairs of it whose half has another of their length to resample from."""
+    count = sum(not (model.config.causal and template.decided_after) for template in TEMPLATES)
+    drawn = minimal_pairs(model, 2 * -(-PAIRS // (2 * count)))
+    lengths = Counter((pair.pair.half, len(pair.encoding)) for pair in drawn.pairs)
+    return drawn, tuple(pair for pair in drawn.pairs if lengths[pair.pair.half, len(pair.encoding)] > 1)
+
+
+def replicate(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
+    """Run the experiment on ``model``; ``progress`` is told the share that is done, and what it raises ends the run.
+
+    Raises ValueError where :func:`untestable` has a reason.
+    """
+    if reason := untestable(model):
+        raise ValueError(reason)
+    drawn, pairs = _asked(model)
+    parts, groups, twin = _Parts(progress, _COSTS), _groups(pairs), untrained_twin(model)
+    a, b = ([pair for pair in pairs if pair.pair.half == half] for half in (0, 1))
+    zero = without_each_head(model, pairs, progress=parts.part("zero"))
+    on_b = np.array([pair.pair.half == 1 for pair in pairs])
+    deltas: dict[str, Values] = {"zero": zero.delta[..., on_b]}
+    for number, ablation in enumerate(ABLATIONS[1:]):
+        tell = parts.part("others", number / 4, (number + 1) / 4)
+        deltas[ablation] = without_each_head(model, b, ablation, tell).delta
+    deltas[TWIN] = without_each_head(twin, b, progress=parts.part("twin")).delta
+    return NeededTest(
+        pairs=tuple(pair.pair for pair in pairs),
+        groups=groups,
+        templates=tuple(_drawn(drawn, template.id) for template in TEMPLATES),
+        plain=zero.plain,
+        twin=differences(twin, pairs),
+        changed=zero.changed,
+        effects=tuple(mean_effects(name, delta, groups[on_b]) for name, delta in deltas.items()),
+        **_alone(model, pairs, on_b, parts),
+        **_pruned(model, a, b, parts),
+    )
+
+
+def _groups(pairs: Sequence[AskedPair]) -> NDArray[np.int64]:
+    """(pairs,) the same number for those of which the model reads the same."""
+    numbers: dict[tuple[int, ...], int] = {}
+    return np.array([numbers.setdefault(pair.encoding.token_ids, len(numbers)) for pair in pairs])
+
+
+def _drawn(found: PairSet, template: str) -> Drawn:
+    return Drawn(
+        template, found.drawn.get(template, 0), found.dropped.get(template, 0), found.refused.get(template, "")
+    )
+
+
+def _alone(model: LoadedModel, pairs: Sequence[AskedPair], on_b: NDArray[np.bool_], parts: _Parts) -> dict[str, Any]:
+    """The head of each layer with the highest logit difference on A when it is the only one, and what it does on B."""
+    found = only_one_head(model, pairs, parts.part("alone"))
+    best = found.changed[..., ~on_b].mean(axis=-1).argmax(axis=1)
+    layers = np.arange(len(best))
+    gained = gains(found.changed, found.plain)
+    return {
+        "kept": tuple((int(layer), int(head)) for layer, head in zip(layers, best, strict=True)),
+        "alone": found.changed[layers, best][:, on_b],
+        "alone_any": gained[..., on_b].mean(axis=(1, 2)),
+        "alone_on_a": gained[layers, best][:, ~on_b].mean(axis=-1),
+    }
+
+
+def _pruned(model: LoadedModel, a: Sequence[AskedPair], b: Sequence[AskedPair], parts: _Parts) -> dict[str, Any]:
+    """Orders chosen on A, and what is left on B with more and more heads away."""
+    shape = model.config.layers, model.config.heads
+    count, few = shape[0] * shape[1], a_fifth(shape)
+    at_once = max(1, count // STEPS)
+    sample = [a[at] for at in np.linspace(0, len(a) - 1, min(SAMPLE, len(a))).astype(int)]
+    orders = {
+        IMPORTANCE: by_importance(importance(model, a, parts.part("importance"))),
+        GREEDY: greedily(model, sample, at_once, parts.part("greedy")),
+    }
+    drawn = [at_random(*shape, seed) for seed in range(RANDOM_ORDERS)]
+    away = sorted({*range(0, count, at_once), few, count})
+    lines = []
+    for number, order in enumerate([*orders.values(), *drawn]):
+        tell = parts.part("curves", number / (2 + len(drawn)), (number + 1) / (2 + len(drawn)))
+        lines.append(curve(model, b, order, away, tell))
+    return {
+        "away": np.array(away),
+        "orders": orders,
+        "curves": dict(zip(orders, (line.difference for line in lines), strict=False)),
+        "random": np.stack([line.accuracy for line in lines[2:]]),
+        "fifth_on_a": differences(model, a, Interventions(zero_heads=frozenset(orders[IMPORTANCE][:few]))),
+    }
+
+
+# Results by the hash of their model: 80 kB for a small one.
+_FOUND: dict[str, NeededTest] = {}
+
+
+def known(model: LoadedModel) -> NeededTest | None:
+    """The result that ships with ``model`` or was found since this process began; None where there is neither."""
+    return shipped.known(_FOUND, EXPERIMENT, model, data_hash(), from_tables)
+
+
+def result(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
+    """The same; :func:`replicate` where there is neither, once for all models with these weights."""
+    return known(model) or again(model, progress)
+
+
+def again(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
+    """:func:`replicate`, and what it finds is from now on what is known of ``model``."""
+    found = _FOUND[model_hash(model)] = replicate(model, progress)
+    return found
+
+
+@cache
+def data_hash() -> str:
+    """Of what decides the pairs and the samples, beside the model's vocabulary."""
+    return hashlib.sha256(repr((TEMPLATES, PAIRS, SAMPLE, STEPS, RANDOM_ORDERS)).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Which heads does it need?"""

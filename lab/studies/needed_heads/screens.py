@@ -1,0 +1,143 @@
+"""The page of the experiment on needed heads, from the prediction to the pairs behind a number."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.experiments import needed
+from lab.experiments.needed import EXPERIMENT, PAIRS, RANDOM_ORDERS, SAMPLE
+from lab.experiments.needed_claims import CLAIMS, PUBLISHED
+from lab.experiments.needed_heads import without_each_head
+from lab.experiments.needed_result import NeededTest
+from lab.experiments.pruning import importance
+from lab.experiments.shipped import model_hash
+from lab.experiments.verdicts import SIGN_RULE
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.studies.needed_heads import figures, meanings, sentences
+from lab.ui.drawing import code, draw
+from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer, origin
+from lab.ui.frame.script import meaning
+
+_IN_TABLE = (
+    "claim", "verdict", "what is measured", "ours", "low", "high", "control", "n", "on A", "A − B",
+    "published", "heads",
+)  # fmt: skip
+_SHARES = ("ours", "low", "high", "control", "on A", "A − B")
+_WIDE = {"claim": 250, "verdict": 115, "what is measured": 240}
+_OF_TEMPLATES = ("accuracy", "low", "high", "untrained twin")
+_ELSEWHERE = ("BERT base", "people (Goldberg)", "GPT-2 large", "people (BLiMP)")
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    _method(model)
+    found = needed.known(model)
+    if found is None and (reason := needed.untestable(model)):
+        st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
+        return None
+    name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config)
+    if not predicted(name, asked):
+        return None
+    if found is None:
+        st.markdown(f"{escaped(model.id)} is not measured yet. By its size it takes about {_time(model)}.")
+        _run(model, "Run the experiment")
+        return None
+    show_score(name, asked, meanings.answers(found))
+    _result(model, found)
+    _more(model, found)
+    with origin(found.made, "pairs"):
+        _run(model, "Measure it again here")
+    code(needed.replicate, without_each_head, importance)
+    return sentences.show(model, found)
+
+
+def _method(model: LoadedModel) -> None:
+    """What is measured, before any of it is shown."""
+    asked = "after the words before it" if model.config.causal else "at the mask"
+    st.markdown(
+        f"**How it is tested.** At least {PAIRS} **minimal pairs** are made by templates, such as *The boys near the "
+        "tree* **are** or **is** *old*. One form fits, the other does not. The **logit difference** is the logit of "
+        f"the good form less that of the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the "
+        "share of pairs in which it does. Each head is taken away, one at a time: what it hands on becomes 0. What is "
+        "chosen, a head or an order of heads, is chosen on half **A** and measured on half **B**, whose nouns are "
+        "others."
+    )
+
+
+def _time(model: LoadedModel) -> str:
+    minutes = needed.minutes(model.config)
+    if minutes < 2:
+        return "two minutes or less"
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    help = "Asks every pair without each head, in five ways, and with more and more heads away."
+    offer((EXPERIMENT, model_hash(model)), label, partial(needed.again, model), help)
+
+
+def _result(model: LoadedModel, found: NeededTest) -> None:
+    draw(partial(figures.effect_map, model), "needed-heads")
+    st.caption(
+        f"Mean over {len(found.pairs)} pairs. Below 0, the head helps the good form. “Numbers and files” has each "
+        "head’s 95 % interval (a bootstrap over sentences) and p, corrected by Holm for all heads."
+    )
+    meaning(meanings.meaning_of(found, model.id))
+    frame = figures.claim_frame(found)
+    config: dict[str, Any] = {each: st.column_config.NumberColumn(format="percent") for each in _SHARES}
+    config |= {name: st.column_config.TextColumn(width=wide) for name, wide in _WIDE.items()}
+    st.dataframe(frame[list(_IN_TABLE)].round(4), hide_index=True, height="content", column_config=config)
+    st.caption(
+        f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** to **high**: the 95 % interval; of a "
+        "share of heads or layers, those that clearly go for free, and those that do not clearly cost more. "
+        "**Control**: the mean of all other heads; of the single heads kept, the mean of all heads of the layer; "
+        "of a fifth, as many heads in random order. **n**: different sentences, of B where there is a choice. "
+        "**Heads**: those chosen on A."
+    )
+    for row in found.rows:
+        st.markdown(
+            f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why} Published: "
+            f"{PUBLISHED[row.id]}."
+        )
+    st.markdown(f"**The rule of the verdict**, the same for every model. {meanings.RULES}\n\n{SIGN_RULE}")
+    st.markdown(meanings.bias_of(found))
+
+
+def _more(model: LoadedModel, found: NeededTest) -> None:
+    """Together, in other ways, and what the model can at all."""
+    st.header("Taken away together")
+    draw(partial(figures.pruning_chart, model), "needed-pruning")
+    st.caption(
+        "On half B. **I_h**, the gradient importance, is how much the loss of the good form changes with a factor "
+        f"before the head, chosen on A, divided by its norm in the layer. **Greedily**: those whose loss costs least "
+        f"on {SAMPLE} pairs of A, measured again at each step. **At random**: the mean of {RANDOM_ORDERS} orders."
+    )
+    st.header("Taken away in five ways")
+    draw(partial(figures.ablation_map, model), "needed-ablations")
+    st.markdown(meanings.agreement_of(found))
+    signed = {"change": st.column_config.NumberColumn(format="%+.2f")}
+    st.dataframe(figures.ablation_frame(found), hide_index=True, height="content", column_config=signed)
+    st.caption(
+        "On half B. **Heads told from 0**: p < 0.05 after Holm; of them, the difference **falls** or **rises** "
+        "without the head. **Largest**: the head whose absence changes most."
+    )
+    st.header("What the model can")
+    frame = figures.template_frame(found)
+    shown = [name for name in frame if name != "why not" or frame[name].any()]
+    shares = {each: st.column_config.NumberColumn(format="percent") for each in (*_OF_TEMPLATES, *_ELSEWHERE)}
+    shares["logit difference"] = st.column_config.NumberColumn(format="%.2f")
+    st.dataframe(frame[shown].round(4), hide_index=True, height="content", column_config=shares)
+    st.caption(
+        "**Dropped**: a word of the sentence is not one piece of the vocabulary. **Low** to **high**: Wilson’s 95 % "
+        "interval, over sentences that the model reads differently. As context, other models and people on other "
+        "sentences of the kind: BERT base and people, Goldberg 2019, table 3; GPT-2 large and people, BLiMP (corrected "
+        "table), whose figure for subjects and verbs is of all its sentences with them."
+    )

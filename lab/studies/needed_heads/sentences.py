@@ -1,0 +1,139 @@
+"""The pairs behind a number: where the good form wins and where it loses, with a head and without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.experiments.lexicon import TEMPLATES
+from lab.experiments.needed_claims import HURTS, NEEDED, name_of
+from lab.experiments.needed_result import NeededTest
+from lab.experiments.pairs import BLANK, MinimalPair, ask
+from lab.models.interventions import Head, Interventions
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import runs
+from lab.ui.experiments.page import look_there
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, MASKED, PLACE, STEP, TOKEN
+
+_TEMPLATE, _HEAD, _FROM = "_experiment_template", "_experiment_head", "_experiment_from"
+_AT_ONCE = 3
+_HEADS = 6  # to choose from
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A pair and its logit difference, with all heads and without one."""
+
+    pair: MinimalPair
+    plain: float
+    without: float
+
+    @property
+    def right(self) -> bool:
+        """Whether the good form wins with all heads."""
+        return self.plain > 0
+
+    @property
+    def turns(self) -> bool:
+        """Whether another form wins without the head."""
+        return (self.without > 0) != self.right
+
+
+def heads_of(found: NeededTest) -> list[Head]:
+    """The two heads that the claims are about, then those whose absence changes the difference most."""
+    order = np.argsort(-np.abs(found.effect.mean), axis=None, kind="stable")
+    most = [(int(at) // found.shape[1], int(at) % found.shape[1]) for at in order]
+    chosen = [found.row(claim).heads[0] for claim in (NEEDED, HURTS)]
+    return list(dict.fromkeys([*chosen, *most]))[:_HEADS]
+
+
+def pairs_of(found: NeededTest, template: str, head: Head) -> list[Shown]:
+    """The pairs of half B of a template: those that turn first, then those whose difference changes most."""
+    at = np.flatnonzero(found.of(template) & found.b)
+    shown = [Shown(found.pairs[p], float(found.plain[p]), float(found.changed[(*head, p)])) for p in at]
+    return sorted(shown, key=lambda each: (not each.turns, -abs(each.without - each.plain)))
+
+
+def show(model: LoadedModel, found: NeededTest) -> Trace | None:
+    """The choice of a head and a template, and their pairs; returns the run of the first of them."""
+    st.header("The pairs behind a number")
+    heads = heads_of(found)
+    names = {each.id: each.name for each in TEMPLATES if (found.of(each.id) & found.b).any()}
+    left, right = st.columns(2)
+    head = left.selectbox("Head that is away", heads, key=_HEAD, format_func=lambda each: _told(found, each))
+    template = right.selectbox("Template", list(names), key=_TEMPLATE, format_func=names.__getitem__)
+    head, template = head if head in heads else heads[0], template if template in names else next(iter(names))
+    pairs = pairs_of(found, template, head)
+    wins, before = sum(each.without > 0 for each in pairs), sum(each.right for each in pairs)
+    st.markdown(
+        f"Of {len(pairs)} pairs of half B, the good form wins in {before} with all heads and in {wins} without head "
+        f"{name_of(head)}; {sum(each.turns for each in pairs)} turn."
+    )
+    st.caption("First the pairs that turn, then those whose logit difference changes most.")
+    turn = st.session_state.get(_FROM, 0)
+    shown = []
+    for column, good in zip(st.columns(2), (True, False), strict=True):
+        of_kind = [each for each in pairs if each.right == good]
+        with column:
+            st.subheader("The good form wins, with all heads" if good else "The bad form wins, with all heads")
+            if not of_kind:
+                st.markdown("None.")
+            here = [of_kind[(turn * _AT_ONCE + at) % len(of_kind)] for at in range(min(_AT_ONCE, len(of_kind)))]
+            for number, each in enumerate(here):
+                _pair(model, each, head, f"{good}.{number}")
+            shown += here
+    if len(pairs) > 2 * _AT_ONCE:
+        st.button("Other pairs", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
+    return runs.run(model.id, read(model, shown[0].pair)[0], "", Interventions()) if shown else None
+
+
+def _turn() -> None:
+    st.session_state[_FROM] = st.session_state.get(_FROM, 0) + 1
+
+
+def _told(found: NeededTest, head: Head) -> str:
+    """A head with what it is chosen for."""
+    said = {found.row(NEEDED).heads[0]: ", most needed on A", found.row(HURTS).heads[0]: ", hurts most on A"}
+    return f"{name_of(head)}: {found.effect.mean[head]:+.2f}{said.get(head, '')}"
+
+
+def _pair(model: LoadedModel, each: Shown, head: Head, key: str) -> None:
+    with st.container(border=True):
+        st.markdown(marked(each.pair))
+        now = "good" if each.without > 0 else "bad"
+        turns = f"; now the **{now}** form wins" if each.turns else ""
+        st.caption(f"Logit difference {each.plain:+.2f}; without head {name_of(head)}: {each.without:+.2f}{turns}.")
+        text, place, deciding = read(model, each.pair)
+        at: dict[Parameter[Any], Any] = {LAYER: head[0] + 1, HEAD: head[1] + 1}
+        asked: dict[Parameter[Any], Any] = {
+            MASKED: "",
+            PLACE: place + 1,
+            STEP: "Next token" if model.config.causal else "Hide words",
+        }
+        with st.container(horizontal=True):
+            look_there("Lesson 9", "pages/9_Masked_language_model.py", text, at | asked, f"_experiment.words.{key}")
+            there = at | {TOKEN: place + 1, KEY_TOKEN: deciding + 1, STEP: "Map"}
+            look_there("Lesson 3", "pages/3_Self-attention.py", text, there, f"_experiment.lesson.{key}")
+
+
+def marked(pair: MinimalPair) -> str:
+    """The sentence as Markdown: the good form green, the bad one orange."""
+    before, after = (escaped(part.strip()) for part in pair.text.split(BLANK))
+    good, bad = escaped(pair.good), escaped(pair.bad)
+    return f"{before} :green-background[{good}] :orange-background[{bad}] {after}"
+
+
+def read(model: LoadedModel, pair: MinimalPair) -> tuple[str, int, int]:
+    """What the model reads, as a learner would type it; the tokens (from 0) where it is asked and that decide."""
+    asked = ask(model, pair)
+    assert asked is not None  # it was asked when it was measured
+    text = pair.text.split(BLANK)[0].strip()
+    if not model.config.causal:
+        text = pair.text.replace(BLANK, asked.encoding.tokens[asked.place])
+    return text, asked.place, asked.deciding

@@ -1,0 +1,127 @@
+"""The page of the experiment on needed heads, as a visitor sees it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lab.course.experiments import experiment_of
+from lab.experiments import needed
+from lab.experiments.needed import known
+from lab.experiments.needed_claims import NEEDED, name_of
+from lab.experiments.needed_result import NeededTest
+from lab.experiments.verdicts import Verdict
+from lab.models.jobs import Stopped
+from lab.models.loading import LoadedModel, load_model
+from lab.ui.experiments import running
+from tests.pages.apptest import Offer, reveal, visit, words
+from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
+
+PAGE = "32_Needed_heads.py"
+MODELS = ("lab-bert", "lab-gpt2")
+
+
+def result_of(model_id: str) -> NeededTest:
+    found = known(load_model(model_id))
+    assert found is not None
+    return found
+
+
+def test_nothing_of_the_result_before_the_prediction() -> None:
+    at, found = visit(PAGE), result_of("lab-bert")
+    said, experiment = everything(at), experiment_of(PAGE)
+    assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
+    assert name_of(found.effect.largest) not in said
+    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert experiment.claim in said and experiment.against in said
+    assert "What this does not show" in [header.value for header in at.header]
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
+    at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
+    (claims,) = [frame.value for frame in at.dataframe if "verdict" in frame.value]
+    assert claims["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
+    assert claims["ours"].tolist()[:-1] == pytest.approx([row.ours for row in found.rows[:-1]], abs=1e-4)
+    (templates,) = [frame.value for frame in at.dataframe if "dropped" in frame.value]
+    assert templates["pairs"].sum() == len(found.pairs)
+    assert ("why not" in templates) == (model_id == "lab-gpt2")
+    assert len(at.get("vega_lite_chart")) == 3 and "What this means" in words(at)
+    assert found.made is not None and found.made.command in words(at)
+
+
+def test_a_prediction_is_scored() -> None:
+    at = visit(PAGE)
+    assert len(at.radio) == 4
+    for radio in at.radio:
+        radio.set_value(0).run()
+    press(at, "Commit and show")
+    assert "as you predicted. Blind guessing gets" in words(at)
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_a_pair_leads_to_the_lesson_that_asks_it(model_id: str) -> None:
+    at = reveal(visit(PAGE, model=model_id))
+    at.selectbox(key="_experiment_template").select("reflexive").run()
+    press(at, "Lesson 9")
+    assert at.title[0].value == "Masked-language model" and at.session_state["model"] == model_id
+    text, texts = at.text_area(key="text").value, [each.text for each in result_of(model_id).pairs]
+    assert text is not None
+    if model_id == "lab-gpt2":
+        assert [each for each in texts if each.startswith(text + " _")]
+    else:
+        assert text.replace("[MASK]", "_") in texts
+
+
+def test_a_pair_leads_to_the_head_that_was_away() -> None:
+    at, found = reveal(visit(PAGE)), result_of("lab-bert")
+    press(at, "Other pairs")
+    press(at, "Lesson 3")
+    (head,) = found.row(NEEDED).heads
+    assert at.title[0].value == "Self-attention"
+    assert (at.session_state["layer"], at.session_state["head"]) == (head[0] + 1, head[1] + 1)
+    text = (at.text_area(key="text").value or "").split()
+    assert "[MASK]" in text[at.session_state["token"] - 2]  # behind [CLS]
+
+
+def test_the_lesson_leads_here_from_the_step_that_does_it_once() -> None:
+    at = visit("4_Multi-head_attention.py", step="Each head off")
+    for button in [each for each in at.button if each.label == "Skip"]:
+        button.click().run()
+    assert [link for link in at.get("page_link") if "The experiment Needed heads" in link.proto.label]
+
+
+def test_any_other_model_runs_in_the_background_and_can_be_stopped(
+    offer: Offer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, stopped = replace(result_of("lab-bert"), made=None), list[bool]()
+
+    def replicate(model: LoadedModel, progress: running.Progress) -> NeededTest:
+        if not stopped:
+            try:
+                while True:
+                    progress(0.5)
+            except Stopped:
+                stopped.append(True)
+                raise
+        return made
+
+    monkeypatch.setattr(needed, "replicate", replicate)
+    monkeypatch.setattr(needed, "untestable", lambda _: "")
+    monkeypatch.setattr(needed, "_FOUND", {})
+    monkeypatch.setattr(needed, "data_hash", lambda: "of other pairs")  # so that nothing ships
+    at = reveal(visit(PAGE))
+    assert "not measured yet" in words(at) and "two minutes or less" in words(at) and not at.dataframe
+    press(at, "Run the experiment")
+    press(at, "Stop")
+    when_all_jobs_are_done(at)
+    assert stopped and "not measured yet" in words(at)
+    press(at, "Run the experiment")
+    when_all_jobs_are_done(at)
+    assert at.dataframe and "Measured on this server" in words(at)
+
+
+def test_a_vocabulary_without_the_words_is_told_so(offer: Offer) -> None:
+    at = visit(PAGE, model=offer("bert"))
+    assert "too few of the words" in words(at) and not at.radio and not at.dataframe

@@ -1,0 +1,201 @@
+"""What the page on needed heads says of a result is computed again from the result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lab
+from lab.experiments.needed import known
+from lab.experiments.needed_claims import EACH, FIFTH, HURTS, IMPORTANCE, NEEDED
+from lab.experiments.needed_heads import ABLATIONS
+from lab.experiments.needed_result import MeanEffects, NeededTest
+from lab.experiments.pairs import BLANK, ask
+from lab.figures.notebook import python_of
+from lab.models.loading import LoadedModel
+from lab.studies.needed_heads import meanings, sentences
+from lab.studies.needed_heads.figures import (
+    ablation_frame,
+    ablation_map,
+    agreement,
+    claim_frame,
+    effect_frame,
+    effect_map,
+    pruning_chart,
+    template_frame,
+)
+
+
+@pytest.fixture(scope="module", params=["lab-bert", "lab-gpt2"])
+def model(request: pytest.FixtureRequest) -> LoadedModel:
+    return lab.load_model(request.param)
+
+
+@pytest.fixture(scope="module")
+def found(model: LoadedModel) -> NeededTest:
+    result = known(model)
+    assert result is not None
+    return result
+
+
+def with_effect(found: NeededTest, mean: np.ndarray, clear: np.ndarray) -> NeededTest:
+    """The result, had each head this mean effect, clear or not."""
+    again = replace(found)
+    again.__dict__["effect"] = MeanEffects("zero", mean, mean - 0.01, mean + 0.01, np.where(clear, 0.01, 0.5))
+    again.__dict__["rows"] = found.rows
+    return again
+
+
+def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
+    said, table = meanings.meaning_of(found, "m").replace("**", ""), effect_frame(found)
+    clear = table[table["p (Holm)"] < 0.05]
+    assert f"{len(clear)} of {len(table)} heads can be told from 0" in said
+    assert f"without {(clear['change'] < 0).sum()} of them" in said
+    assert f"without {(clear['change'] > 0).sum()} it rises" in said
+    most, before = table.iloc[0], found.plain.mean()
+    assert f"without head {most['head']}: the mean difference goes from {before:.2f} to" in said
+    assert f"{before + most['change']:.2f}, the accuracy changes by {100 * most['change of the accuracy']:+.1f}" in said
+    head = tuple(int(part) - 1 for part in most["head"].split("-"))
+    turned = (found.changed[head] > 0).astype(float) - (found.plain > 0)
+    changes = [100 * turned[found.of(each.id)].mean() for each in found.templates if not each.refused]
+    assert f"By template that is from {min(changes):+.0f} (" in said and f" to {max(changes):+.0f} (" in said
+    assert f"prefers the good form in {(found.plain > 0).sum()} of {len(found.plain)} pairs" in said
+    assert f"{round(found.row(EACH).low * len(table))} of {len(table)} heads clearly cost less" in said
+
+
+def test_templates_below_guessing_are_named_and_no_others(found: NeededTest) -> None:
+    said, table = meanings.meaning_of(found, "m"), template_frame(found)
+    for row in table.itertuples():
+        assert (f"{row.template}, {row.accuracy:.0%}" in said) == (row.high < 0.5)
+    right = replace(found, plain=np.abs(found.plain))
+    assert "below guessing" not in meanings.meaning_of(right, "m")
+
+
+def test_where_nothing_is_lost_nothing_is_said_to_be(found: NeededTest) -> None:
+    nothing = np.zeros(found.shape)
+    said = meanings.meaning_of(with_effect(found, nothing + 0.1, nothing > 0), "m")
+    assert "There is no head without which it falls" in said and "**0 of" in said
+
+
+@pytest.mark.parametrize(("share", "option"), [(0.0, 0), (0.25, 0), (0.5, 1), (0.75, 2), (1.0, 3)])
+def test_how_many_are_clear_is_answered_by_the_count(found: NeededTest, share: float, option: int) -> None:
+    clear = np.arange(found.effect.mean.size).reshape(found.shape) < share * found.effect.mean.size
+    assert meanings.answers(with_effect(found, np.zeros(found.shape), clear))["clear"].option == option
+
+
+@pytest.mark.parametrize(("layer", "option"), [(0, 0), (3, 1)])
+def test_where_the_most_needed_head_is(found: NeededTest, layer: int, option: int) -> None:
+    mean = np.full(found.shape, -0.1)
+    mean[layer, 2] = -0.5
+    assert meanings.answers(with_effect(found, mean, mean < 0))["layer"].option == option
+    mean[3 - layer, 1] = -0.495  # as needed, as far as one can tell
+    assert "layer" not in meanings.answers(with_effect(found, mean, mean < 0))
+
+
+@pytest.mark.parametrize(("step", "option"), [(1, 0), (4, 0), (5, 1), (8, 1), (10, 2), (16, 2)])
+def test_how_many_can_go(found: NeededTest, step: int, option: int) -> None:
+    """Until a step every pair stays as it was; from there the bad form wins."""
+    plain = found.plain[found.b]
+    curve = np.stack([plain if at < step else -np.abs(plain) for at in range(len(found.away))])
+    cut = replace(found, curves={**found.curves, IMPORTANCE: curve})
+    assert meanings.last_for_nothing(cut) == found.away[step - 1]
+    assert meanings.answers(cut)["go"].option == option
+    assert meanings.last_for_nothing(replace(cut, curves={**cut.curves, IMPORTANCE: curve * 0 + plain})) == 32
+
+
+def spearman(one: np.ndarray, two: np.ndarray) -> float:
+    """1 − 6 Σd² / (n³ − n), d the differences of ranks; there are no ties (Spearman 1904)."""
+    ranks = [{value: rank for rank, value in enumerate(sorted(each))} for each in (one, two)]
+    squares = sum((ranks[0][a] - ranks[1][b]) ** 2 for a, b in zip(one, two, strict=True))
+    return float(1 - 6 * squares / (len(one) ** 3 - len(one)))
+
+
+def test_the_ablations_agree_as_their_ranks_do(found: NeededTest) -> None:
+    table, means = agreement(found), {each.name: each.mean.ravel() for each in found.effects}
+    expected = [[spearman(means[one], means[two]) for two in ABLATIONS] for one in ABLATIONS]
+    assert np.allclose(table, expected)
+    low, (one, two) = meanings.least_alike(found)
+    assert low == pytest.approx(spearman(means[one], means[two])) and low == pytest.approx(np.min(expected))
+    assert f"rank correlation is {low:.2f}" in meanings.agreement_of(found)
+    largest = {each.largest for each in found.effects if each.name in ABLATIONS}
+    assert ("All five name the same head" in meanings.agreement_of(found)) == (len(largest) == 1)
+
+
+def test_choosing_is_said_to_flatter_only_where_it_does(found: NeededTest) -> None:
+    def moved(by: float) -> NeededTest:
+        again = replace(found)
+        again.__dict__["rows"] = tuple(replace(row, on_a=row.ours + by) for row in found.rows)
+        return again
+
+    assert "flattered nothing" in meanings.bias_of(moved(-0.01))
+    assert "selection bias" in meanings.bias_of(moved(0.01))
+
+
+def test_every_claim_and_template_has_its_line(found: NeededTest, model: LoadedModel) -> None:
+    claims, templates, ways = claim_frame(found), template_frame(found), ablation_frame(found)
+    assert claims["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
+    assert np.allclose(claims["A − B"], claims["on A"] - claims["ours"], equal_nan=True)
+    for template, row in zip(found.templates, templates.to_dict("records"), strict=True):
+        own = found.of(template.id)
+        assert (row["drawn"], row["dropped"], row["pairs"]) == (template.drawn, template.dropped, own.sum())
+        if own.any():
+            assert row["accuracy"] == pytest.approx((found.plain[own] > 0).mean())
+            assert row["low"] <= row["accuracy"] <= row["high"] and row["different"] <= row["pairs"]
+    assert templates["why not"].any() == model.config.causal
+    assert len(ways) == len(ABLATIONS) + 1 and (ways["fall"] + ways["rise"] == ways["heads told from 0"]).all()
+
+
+def test_the_curve_has_the_accuracies(found: NeededTest, model: LoadedModel) -> None:
+    table = pruning_chart(model).table()
+    assert table["Heads taken away"].tolist() == found.away.tolist()
+    assert table["least I_h first"][0] == pytest.approx((found.plain[found.b] > 0).mean(), abs=1e-6)
+    fifth = found.row(FIFTH)
+    lost = table["least I_h first"][0] - table["least I_h first"][found.fifth]
+    assert lost == pytest.approx(fifth.ours, abs=1e-6)
+
+
+@pytest.mark.parametrize("call", [effect_map, pruning_chart, ablation_map])
+def test_figures_can_be_taken_home(call: Any, model: LoadedModel) -> None:
+    setup, expression = python_of(partial(call, model))
+    scope: dict[str, Any] = {}
+    exec(setup, scope)
+    assert eval(expression, scope).table().equals(call(model).table())
+
+
+def test_what_a_link_takes_along_is_what_the_model_read(found: NeededTest, model: LoadedModel) -> None:
+    for pair in found.pairs[::25]:
+        text, place, deciding = sentences.read(model, pair)
+        trace, asked = lab.trace(model, text), ask(model, pair)
+        assert asked is not None and trace.encoding.token_ids == asked.encoding.token_ids
+        assert (place, deciding) == (asked.place, asked.deciding)
+        logits = trace.logits(place)[0]
+        at = found.pairs.index(pair)
+        assert float(logits[asked.good] - logits[asked.bad]) == pytest.approx(found.plain[at], abs=1e-3)
+        assert pair.text.split(BLANK)[0].strip() in text
+
+
+def test_pairs_that_turn_come_first(found: NeededTest) -> None:
+    heads = sentences.heads_of(found)
+    assert (
+        heads[0] == found.row(NEEDED).heads[0] and found.row(HURTS).heads[0] in heads and len(heads) == len(set(heads))
+    )
+    for template in found.templates:
+        if template.refused:
+            continue
+        shown = sentences.pairs_of(found, template.id, heads[0])
+        turned = [each.turns for each in shown]
+        assert turned == sorted(turned, reverse=True) and len(shown) == int((found.of(template.id) & found.b).sum())
+        for each in shown:
+            at = found.pairs.index(each.pair)
+            assert found.b[at] and (each.plain, each.without) == (found.plain[at], found.changed[heads[0]][at])
+
+
+def test_a_sentence_is_marked_with_both_forms(found: NeededTest) -> None:
+    pair = found.pairs[0]
+    said = sentences.marked(pair)
+    assert f":green-background[{pair.good}]" in said and f":orange-background[{pair.bad}]" in said
+    assert all(word in said for word in pair.text.replace(BLANK, "").replace(".", "").split())

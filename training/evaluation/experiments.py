@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import torch
 
-from lab.experiments import copied, relations, shipped
+from lab.experiments import copied, patched, patching_tables, relations, shipped
 from lab.experiments.published import CLARK
 from lab.experiments.treebank import ewt_hash
 from lab.models.catalogue import CATALOGUE, ships
@@ -34,6 +34,9 @@ class Measured:
 
 MEASURED = {
     relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash),
+    patched.EXPERIMENT: Measured(
+        lambda model: patching_tables.as_tables(patched.replicate(model)), patched.data_hash, patched.untestable
+    ),
     copied.EXPERIMENT: Measured(
         lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable
     ),

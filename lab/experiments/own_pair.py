@@ -74,9 +74,7 @@ def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Enc
         raise NotPatchable(f"The {which} sentence has more than {MOST} tokens. Shorten it.")
     end = start + len(word)
     inside = [
-        at
-        for at, (low, high) in enumerate(found.offsets)
-        if not found.special[at] and low < end and high > start
+        at for at, (low, high) in enumerate(found.offsets) if not found.special[at] and low < end and high > start
     ]
     (low, high) = found.offsets[inside[0]] if inside else (0, 0)
     # A byte-level token begins with the space before its word.

@@ -1,12 +1,14 @@
 """Where is what decides kept? The claims of Meng et al. 2022 about facts, tested on the number of a subject.
 
-Minimal pairs of one template ("The boys hurt themselves.") are patched part by part (:mod:`lab.experiments.patching`).
+Minimal pairs of one template ("The boys near the house are old.") are patched part by part
+(:mod:`lab.experiments.patching`).
 Layers are chosen on half A of the pairs, whose nouns are others than those of half B, on which all is reported.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -42,9 +44,12 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 EXPERIMENT = "patching"
-# In this template the plain runs differ most of those in which a token stands between what decides and the blank.
-TEMPLATE = next(each for each in TEMPLATES if each.id == "reflexive")
-PAIRS = 100
+# Tokens stand between what decides and the blank, one of them another noun. In a template without that noun each pair
+# is another one turned round, so that what suffices and what is needed are the same numbers.
+TEMPLATE = next(each for each in TEMPLATES if each.id == "prepositional")
+PAIRS = 160
+# What the tokens in its slots are called.
+_SLOTS = {"noun": "subject", "preposition": "preposition", "attractor": "other noun", "tail": "last word"}
 _TINY = 1e-6  # logits that are nothing but rounding
 
 
@@ -170,7 +175,7 @@ def untestable(model: LoadedModel) -> str:
         asked = minimal_pairs(model, PAIRS, templates=[TEMPLATE])
     except ValueError as reason:
         return str(reason)
-    if min((len(asked.half(half)) for half in (0, 1)), default=0) < FEW:
+    if not asked.half(0) or len(asked.half(1)) < FEW:
         return f"Its vocabulary has too few of the words as one piece: {len(asked.pairs)} pairs can be made of them."
     return ""
 
@@ -203,7 +208,7 @@ def measured(own: TemplatePatching, subject: int, asked: int, twin: Values) -> P
     )
     estimated = mean([found.estimated_into_corrupt for found, b in zip(own.patchings, halves, strict=True) if b])
     refused = tuple((each.pair, why) for each, why in own.refused)
-    return PatchingTest(pairs, refused, names_of(own.pairs, subject), subject, asked, by_direction, estimated, twin)
+    return PatchingTest(pairs, refused, names_of(own.pairs[0]), subject, asked, by_direction, estimated, twin)
 
 
 def _carried(shares: Sequence[Maps], halves: Values) -> Carried:
@@ -231,11 +236,11 @@ def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) ->
     return np.stack([compared(each, chosen, *at) for each in b])
 
 
-def names_of(pairs: Sequence[AskedPair], subject: int) -> tuple[str, ...]:
-    """What a token of all pairs is called: itself where it is the same in all, the slot of the template elsewhere."""
-    columns = zip(*(each.encoding.tokens for each in pairs), strict=True)
-    found = [tokens[0] if len(set(tokens)) == 1 else "verb" for tokens in columns]
-    return tuple("subject" if at == subject else name for at, name in enumerate(found))
+def names_of(asked: AskedPair) -> tuple[str, ...]:
+    """What a token of all pairs is called: by its slot of the template, or as it is. Each word is one token."""
+    words = iter(re.findall(r"\w+|\.", TEMPLATE.frame))
+    both = zip(asked.encoding.tokens, asked.encoding.special, strict=True)
+    return tuple(token if special else _SLOTS.get(next(words), token) for token, special in both)
 
 
 def known(model: LoadedModel) -> PatchingTest | None:

@@ -155,11 +155,11 @@ class PatchingTest:
         """The claims in their order; none of them is judged on fewer than :data:`FEW` pairs of B."""
         a, b = (np.stack([row.numbers for row in self.half(half)]) for half in (0, 1))
         effects, weights = b[..., 0] - b[..., 1], draws(len(b)) / len(b)
-        p, (low, high) = holm(p_above(weights @ effects)), mean_interval(effects)
-        on_a, twin = (a[..., 0] - a[..., 1]).mean(0), self.twin[..., 0] - self.twin[..., 1]
+        p, (low, high) = holm(p_above(weights @ effects)).tolist(), mean_interval(effects).tolist()
+        on_a, twin = (a[..., 0] - a[..., 1]).mean(0).tolist(), self.twin[..., 0] - self.twin[..., 1]
         return tuple(
             Row(
-                claim, *b[:, at].mean(0).tolist(), low[at], high[at], p[at], len(b), on_a[at],
+                claim, float(b[:, at, 0].mean()), float(b[:, at, 1].mean()), low[at], high[at], p[at], len(b), on_a[at],
                 float(twin[:, at].mean()) if len(twin) else None,
                 judge(Effect(None, low[at], high[at], p[at], len(b), sign_only=True)),
             )
@@ -237,10 +237,11 @@ def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) ->
 
 
 def names_of(asked: AskedPair) -> tuple[str, ...]:
-    """What a token of all pairs is called: by its slot of the template, or as it is. Each word is one token."""
+    """What a token of all pairs is called: by its slot of the template, or by its word. Each word is one token."""
     words = iter(re.findall(r"\w+|\.", TEMPLATE.frame))
     both = zip(asked.encoding.tokens, asked.encoding.special, strict=True)
-    return tuple(token if special else _SLOTS.get(next(words), token) for token, special in both)
+    names = ((token, None if special else next(words)) for token, special in both)
+    return tuple(token if word in (None, "blank") else _SLOTS.get(word, word) for token, word in names)
 
 
 def known(model: LoadedModel) -> PatchingTest | None:

@@ -16,7 +16,7 @@ from lab.experiments.patching import Maps
 from lab.experiments.patching_claims import CLAIMS, DIRECTIONS
 
 _MEANS = tuple(f.name for f in fields(Carried))
-_ROLES = ("subject", "asked")
+_SUBJECT, _ASKED = "subject", "asked"
 _TEXT = {f.name: pa.string() for f in fields(MinimalPair)} | {"half": pa.int8()}
 _NUMBERS = pa.list_(pa.float64())
 
@@ -30,7 +30,7 @@ def as_tables(found: PatchingTest) -> dict[str, pa.Table]:
         asdict(row.pair) | {"clean": row.clean, "corrupt": row.corrupt, "numbers": row.numbers.reshape(-1)}
         for row in found.pairs
     ]
-    role = {found.subject: _ROLES[0], found.asked: _ROLES[1]}
+    role = {found.subject: _SUBJECT, found.asked: _ASKED}
     shown = {"clean": pa.float64(), "corrupt": pa.float64(), "numbers": _NUMBERS}
     return {
         "cells": pa.table(cells),
@@ -62,7 +62,7 @@ def from_tables(tables: Mapping[str, pa.Table]) -> PatchingTest:
     )
     refused = tuple((_pair(row), row["why"]) for row in tables["refused"].to_pylist())
     return PatchingTest(
-        pairs, refused, tuple(each["name"] for each in tokens), *(roles.index(role) for role in _ROLES), carried,
+        pairs, refused, tuple(each["name"] for each in tokens), roles.index(_SUBJECT), roles.index(_ASKED), carried,
         maps("estimated"), _numbers(tables["twin"]["numbers"].to_pylist()), shipped.provenance(cells),
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -23,20 +24,30 @@ _FOUND: OrderedDict[tuple[object, ...], Patching] = OrderedDict()
 _LOCK = Lock()
 
 
-def own_contrast(model: LoadedModel, clean: str, corrupt: str, good: str, bad: str) -> Contrast:
-    """Two sentences with a :data:`lab.experiments.pairs.BLANK` each, and the words that compete there.
+@dataclass(frozen=True)
+class OwnPair:
+    """Two sentences with a :data:`lab.experiments.pairs.BLANK` each, and the words that compete there, as typed."""
+
+    clean: str
+    corrupt: str
+    good: str
+    bad: str
+
+
+def own_contrast(model: LoadedModel, own: OwnPair) -> Contrast:
+    """The two runs that a pair asks of ``model``.
 
     Raises
     ------
     NotPatchable
         With a sentence for the learner, where ``model`` cannot be asked this.
     """
-    good, bad = _word(good, "first"), _word(bad, "second")
+    good, bad = _word(own.good, "first"), _word(own.bad, "second")
     if good == bad:
         raise NotPatchable("Both words are the same. Type two that compete.")
-    encoding, place = _read(model, clean, good, "first")
-    other, there = _read(model, corrupt, good, "second")
-    rival, _ = _read(model, clean, bad, "first")
+    encoding, place = _read(model, own.clean, good, "first")
+    other, there = _read(model, own.corrupt, good, "second")
+    rival, _ = _read(model, own.clean, bad, "first")
     ids = encoding.token_ids[place], rival.token_ids[place]
     if ids[0] == ids[1]:
         raise NotPatchable(f"{model.id} reads “{good}” and “{bad}” alike, so they cannot compete.")

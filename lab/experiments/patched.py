@@ -39,6 +39,7 @@ from lab.experiments.patching_templates import TemplatePatching, patch_template,
 from lab.experiments.shipped import model_hash
 from lab.experiments.verdicts import FEW, Effect, Judged, judge
 from lab.models.batches import Progress, unwatched
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -167,6 +168,7 @@ class PatchingTest:
         )  # fmt: skip
 
 
+@once
 def untestable(model: LoadedModel) -> str:
     """Why a model cannot be tested, in a sentence; "" where it can."""
     try:

@@ -142,8 +142,9 @@ def plain_parts(model: LoadedModel, two: Contrast, least: float = SMALL) -> tupl
     good, bad = _read(model, two, stream[-1]).tolist()
     if abs(good - bad) < least:
         raise NotPatchable(
-            f"The two sentences differ by {abs(good - bad):.2f} logits in which word they prefer. That is less than "
-            f"{least:.2g}, too little to say which part of it a patch recovers."
+            # Cut, not rounded: 0.499 is no 0.50 below 0.5.
+            f"The two sentences differ by {int(100 * abs(good - bad)) / 100:.2f} logits in which word they prefer. "
+            f"That is less than {least:.2g}, too little to say which part of it a patch recovers."
         )
     both = parts(model, stream)
     return _text(both, 0), _text(both, 1), (good, bad)

@@ -87,6 +87,22 @@ def copying_table(model_ids: Sequence[str]) -> list[str]:
     return lines
 
 
+def patching_table(model_ids: Sequence[str]) -> list[str]:
+    """The same of Meng et al. 2022 and Nanda 2023: a line a claim, a column a model."""
+    found = [patched.known(load_model(model_id)) for model_id in model_ids]
+    columns = " | ".join(f"`{each}`" for each in model_ids)
+    lines = [f"| claim | compared | {columns} |", "| --- " * (2 + len(model_ids)) + "|"]
+    for rows in zip(*(each.rows for each in found if each is not None), strict=True):
+        claim = rows[0].claim
+        says = f"{claim.says} ({claim.direction})" if claim.direction else claim.says
+        cells = [
+            f"{row.effect:.2f} ({row.low:.2f} to {row.high:.2f}): {row.judged.verdict.value}".replace("-", "−")
+            for row in rows
+        ]
+        lines.append(f"| {says} | {claim.first} − {claim.second} | {' | '.join(cells)} |")
+    return lines
+
+
 def _commit() -> str:
     """What is checked out; with a + where a file differs from it."""
     head, changed = (

@@ -114,8 +114,8 @@ def _crossed(found: PatchingTest, crossing: int) -> str:
     asked, subject = (found.carried[SUFFICES].on_b.residual[at, token] for token in (found.asked, found.subject))
     if crossing == found.layers:
         return (
-            f"Even before the last layer it still brings back {subject:.0%}, the asked token’s {asked:.0%}: what is "
-            "left crosses in the last layer."
+            f"Before the last layer it still brings back {subject:.0%}, the asked token’s {asked:.0%}; the rest crosses "
+            "in the last layer."
         )
     return (
         f"From layer {crossing} on, the asked token’s brings back more than the subject’s ({asked:.0%} against "

@@ -133,7 +133,8 @@ def _table(model: LoadedModel) -> None:
     )
     show_numbers(partial(claim_table, model), "patching-claims", partial(claim_table, model))
     st.markdown(
-        "**The rule of the verdict**, fixed before anything was patched. The effect is first − second. Two orders "
+        "**The rule of the verdict**, fixed before anything was patched; the template was changed once after that, "
+        "because in the first one both directions were the same by symmetry. The effect is first − second. Two orders "
         f"count as alike from a rank correlation of {ALIKE} on, a line of the lab’s own. {SIGN_RULE}"
     )
 

@@ -51,9 +51,9 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
     held = (located["verdict"] == "same direction").sum()
     assert (f"**{held} of 8**" in said) == (held < 8) and ("All 8 claims" in said) == (held == 8)
     for line in located.to_dict("records"):
-        named = f"“{line['claim']}” ({line['direction']})"
+        named, _, ways = said.partition("The untrained twin")[2].partition(f"“{line['claim']}” (")
         alike = line["untrained twin"] >= max(line["effect"], 0)
-        assert (named in said.partition("The untrained twin")[2]) == alike
+        assert (line["direction"] in ways.partition(")")[0]) == alike, named
     head = figures.best_frame(found).query("direction == @choices.SUFFICES and part == 'Single head'").iloc[0]
     assert f"brings back {head['on B']:.0%} by itself" in said
 
@@ -117,12 +117,14 @@ def test_what_parts_add_is_the_difference_of_the_logits(gpt2: LoadedModel) -> No
 def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     two = own_contrast(gpt2, OWN)
     found, labels = own_patching(gpt2, two), figures.labels(gpt2, two)
-    said = meanings.own_meaning(found, labels, (1, two.place), choices.SUFFICES)
+    said = meanings.own_meaning(found, labels, two.place, choices.SUFFICES)
     stream = found.clean_into_corrupt.residual
     assert f"“\u2068{labels[int(stream[1].argmax())]}\u2069” alone brings back most: {stream[1].max():.0%}" in said
     most = stream[1:].argmax(axis=1)
     first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
-    assert f"From layer {first} on it is the asked token" in said
+    last = first == len(stream) - 1
+    assert (f"From layer {first} on it is the asked token" in said) != last
+    assert ("Only after the last layer" in said) == last
     best = found.clean_into_corrupt.heads.max()
     assert f"{best:.0%}" in said.rpartition("single heads")[2]
 

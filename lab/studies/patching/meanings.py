@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lab.analysis.heads.values import Values
 from lab.course.guesses import Answer, Ask
 from lab.course.words import escaped, quoted, signed
 from lab.experiments.patched import PatchingTest, Row
@@ -114,8 +116,8 @@ def _crossed(found: PatchingTest, crossing: int) -> str:
     asked, subject = (found.carried[SUFFICES].on_b.residual[at, token] for token in (found.asked, found.subject))
     if crossing == found.layers:
         return (
-            f"Before the last layer it still brings back {subject:.0%}, the asked token’s {asked:.0%}; the rest crosses "
-            "in the last layer."
+            f"Before the last layer it still brings back {subject:.0%}, the asked token’s {asked:.0%}; the rest "
+            "crosses in the last layer."
         )
     return (
         f"From layer {crossing} on, the asked token’s brings back more than the subject’s ({asked:.0%} against "
@@ -127,10 +129,8 @@ def _held(rows: list[Row]) -> str:
     held = [row for row in rows if row.judged.verdict is Verdict.SAME]
     if len(held) == len(rows):
         return f"All {len(rows)} claims about places come out in the paper’s direction."
-    failed = [f"“{row.claim.says}” ({row.claim.direction})" for row in rows if row not in held]
-    return f"**{len(held)} of {len(rows)}** claims about places come out in the paper’s direction; not: " + (
-        f"{', '.join(failed)}."
-    )
+    failed = _named([row for row in rows if row not in held])
+    return f"**{len(held)} of {len(rows)}** claims about places come out in the paper’s direction; not: {failed}."
 
 
 def _twin(found: PatchingTest) -> list[str]:
@@ -141,39 +141,39 @@ def _twin(found: PatchingTest) -> list[str]:
     alike = [row for row in located if row.twin is not None and row.twin >= max(row.effect, 0.0)]
     if not alike:
         return ["In the untrained twin every effect is smaller, or goes the other way."]
-    named = ", ".join(f"“{row.claim.says}” ({row.claim.direction})" for row in alike)
-    return [f"The untrained twin shows as much or more of {named}: training is not needed for that."]
+    return [f"The untrained twin shows as much or more of {_named(alike)}: training is not needed for that."]
 
 
-def own_meaning(found: Patching, labels: tuple[str, ...], places: tuple[int, int], way: str) -> str:
-    """What one pair shows: where one token's vector carries most after the first layer, and the change-over."""
+def _named(rows: list[Row]) -> str:
+    """Claims with their directions, each claim once."""
+    directions: dict[str, list[str]] = {}
+    for row in rows:
+        directions.setdefault(row.claim.says, []).append(row.claim.direction)
+    return ", ".join(f"“{says}” ({', '.join(ways)})" for says, ways in directions.items())
+
+
+def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) -> str:
+    """What one pair shows: which token's vector carries most after the first layer, and from where on another does."""
     maps: Maps = carried(found)[DIRECTION[way]]
-    stream, asked = maps.residual, places[1]
-    if len(maps.ffn) < 2:
-        return "A model of one layer has no layers between the embeddings and the answer."
-    first = int(stream[1].argmax())
-    does = "brings back" if DIRECTION[way] == SUFFICES else "costs"
-    more = np.flatnonzero(stream[1:].argmax(axis=1) == asked)
-    said = [
-        f"After layer 1, {quoted(labels[first])} alone {does} most: {stream[1, first]:.0%} of the difference.",
-        f"From layer {1 + _stays(stream[1:].argmax(axis=1) == asked)} on it is the asked token."
-        if len(more)
-        else "The asked token never has most.",
-    ]
+    stream, does = maps.residual, "brings back" if DIRECTION[way] == SUFFICES else "costs"
+    first, there = int(stream[1].argmax()), stream[1:].argmax(axis=1) == asked
     layer, head, token = (int(at) for at in np.unravel_index(int(maps.heads.argmax()), maps.heads.shape))
-    said.append(
-        f"Of single heads, {layer + 1}-{head + 1} at {quoted(labels[token])} {does} most, "
+    return (
+        f"After layer 1, {quoted(labels[first])} alone {does} most: {stream[1, first]:.0%} of the difference. "
+        f"{_taken_over(there)} Of single heads, {layer + 1}-{head + 1} at {quoted(labels[token])} {does} most, "
         f"{maps.heads[layer, head, token]:.0%}."
     )
-    return " ".join(said)
 
 
-def _stays(there: np.ndarray) -> int:
-    """From which place (from 0) on all are true; the last one, where none is but it."""
-    return len(there) - int((~there[::-1]).argmax()) if not there.all() else 0
+def _taken_over(there: NDArray[np.bool_]) -> str:
+    """From which layer on the asked token has most; ``there`` says it of each layer from the first."""
+    since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
+    if since >= len(there):
+        return "Only after the last layer, where it must, the asked token has most."
+    return f"From layer {since} on it is the asked token."
 
 
-def added_up(heads: np.ndarray, ffn: np.ndarray, embedded: float, biases: float) -> str:
+def added_up(heads: Values, ffn: Values, embedded: float, biases: float) -> str:
     """The contributions of one pair and their sum."""
     total = float(heads.sum() + ffn.sum()) + embedded + biases
     return (

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.course.words import escaped, quoted, signed
 from lab.experiments.contributions import contributions
-from lab.experiments.own_pair import OwnPair, differing, own_contrast, own_known, own_patching
+from lab.experiments.own_pair import OwnPair, own_contrast, own_known, own_patching
 from lab.experiments.patched import EXPERIMENT
 from lab.experiments.patching import Contrast, NotPatchable, plain_parts
 from lab.experiments.shipped import model_hash
@@ -64,8 +64,7 @@ def _patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
         return
     part, way = PATCH.chosen(), PATCH_WAY.chosen()
     draw(partial(figures.own_map, model, asked, part, way), "own-patches")
-    places = differing(two)[0], two.place
-    st.markdown(f"**In this pair.** {meanings.own_meaning(found, figures.labels(model, two), places, way)}")
+    st.markdown(f"**In this pair.** {meanings.own_meaning(found, figures.labels(model, two), two.place, way)}")
     with st.expander("What a gradient would have said of this pair", icon=":material/scatter_plot:"):
         draw(partial(figures.own_estimates, model, asked, part), "own-estimates")
     with st.expander("What each part adds to the logits directly", icon=":material/add:"):

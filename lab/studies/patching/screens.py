@@ -72,7 +72,8 @@ def _method() -> None:
     st.markdown(
         "**How it is tested.** Two sentences differ in one noun, the **subject**: *The boys near the house \\_ old* is "
         "the **clean** one, *The boy near the house \\_ old* the **corrupt** one, and *were* competes with *was*. Both "
-        "are run. Then one vector of the clean run, of one part at one token, is put into the corrupt run: this is a "
+        "are run. The **asked token** is where the model answers: the mask, or the last token before the blank.\n\n"
+        "Then one vector of the clean run, of one part at one token, is put into the corrupt run: this is a "
         "**patch**. How much of the difference between the two words it brings back is what this vector "
         "**suffices** for: (patched − corrupt) / (clean − corrupt), logits of the right word less the wrong one. The "
         "other way round, a corrupt vector in the clean run shows how much is **needed**: what is lost. In both, 1 is "

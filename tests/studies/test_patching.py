@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lab
+from lab.course.words import quoted
 from lab.experiments.own_pair import OwnPair, own_contrast, own_patching
 from lab.experiments.patched import PatchingTest, known
 from lab.experiments.patching_claims import SUFFICES, flipped
@@ -119,7 +120,7 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     found, labels = own_patching(gpt2, two), figures.labels(gpt2, two)
     said = meanings.own_meaning(found, labels, two.place, choices.SUFFICES)
     stream = found.clean_into_corrupt.residual
-    assert f"“\u2068{labels[int(stream[1].argmax())]}\u2069” alone brings back most: {stream[1].max():.0%}" in said
+    assert f"{quoted(labels[int(stream[1].argmax())])} alone brings back most: {stream[1].max():.0%}" in said
     most = stream[1:].argmax(axis=1)
     first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
     last = first == len(stream) - 1

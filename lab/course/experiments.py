@@ -84,7 +84,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "number of a noun decides, with another sentence as the corrupt run.",
             "That a part alone does it. What a patch brings back may be read from it by parts further up, and the same "
             "may be kept in several places at once: then each suffices, and none is needed.",
-            "Which way it took. A patch at one place says that it passes there, not from where to where.",
+            "Which way it took. Between tokens nothing but attention moves anything, so where a feed-forward network "
+            "recovers as much, it works on what attention brought. A patch says what passes at a place, not from where.",
             "What an untouched run would have held. A vector of one run stands among those of another, a mix that no "
             "text may ever make.",
             "Another measure. Differences of logits count what speaks against the good word, too; probabilities can "

@@ -55,6 +55,9 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
         named, _, ways = said.partition("The untrained twin")[2].partition(f"“{line['claim']}” (")
         alike = line["untrained twin"] >= max(line["effect"], 0)
         assert (line["direction"] in ways.partition(")")[0]) == alike, named
+    state = found.carried[SUFFICES].on_b.residual[1]
+    elsewhere = state.argmax() not in (found.subject, found.asked)
+    assert (f"does not speak of: {found.tokens[state.argmax()]}, {state.max():.0%}" in said) == elsewhere
     head = figures.best_frame(found).query("direction == @choices.SUFFICES and part == 'Single head'").iloc[0]
     assert f"brings back {head['on B']:.0%} by itself" in said
 

@@ -103,11 +103,20 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
     said = [
         f"In {escaped(model_id)} the deciding word moves the two forms {gap:.2f} logits apart on average. After layer "
         f"{early.start} the subject’s vector alone brings back {stream[early.start, found.subject]:.0%} of that. "
-        f"{_crossed(found, crossing)}",
+        f"{_elsewhere(found, early.start)}{_crossed(found, crossing)}",
         f"{where[0]}, the best on A, brings back {where[1]:.0%} by itself on B.",
         _held([row for row in found.rows if row.claim.direction]),
     ]
     return " ".join([*said, *_twin(found)])
+
+
+def _elsewhere(found: PatchingTest, layer: int) -> str:
+    """A token that the claim does not speak of, where it has most after this layer."""
+    state = found.carried[SUFFICES].on_b.residual[layer]
+    most = int(state.argmax())
+    if most in (found.subject, found.asked):
+        return ""
+    return f"Most is in a token that the claim does not speak of: {escaped(found.tokens[most])}, {state[most]:.0%}. "
 
 
 def _crossed(found: PatchingTest, crossing: int) -> str:

@@ -85,7 +85,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "That a part alone does it. What a patch brings back may be read from it by parts further up, and the same "
             "may be kept in several places at once: then each suffices, and none is needed.",
             "Which way it took. Between tokens nothing but attention moves anything, so where a feed-forward network "
-            "recovers as much, it works on what attention brought. A patch says what passes at a place, not from where.",
+            "recovers as much, it works on what attention brought. A patch says what passes, not from where.",
             "What an untouched run would have held. A vector of one run stands among those of another, a mix that no "
             "text may ever make.",
             "Another measure. Differences of logits count what speaks against the good word, too; probabilities can "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lab.course.lessons import LESSONS, number
-from training.evaluation.experiments import copying_table, grammar_table, needed_table
+from training.evaluation.experiments import copying_table, grammar_table, needed_table, patching_table
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 
@@ -22,4 +22,6 @@ def test_what_was_reproduced_is_what_ships() -> None:
     rows = [line for line in told.splitlines() if line.startswith("| ")]
     both = ["lab-bert", "lab-gpt2"]
     grammar, needed, copying = grammar_table(both), needed_table(both), copying_table(["lab-gpt2"])
-    assert rows == grammar + needed + copying and len(grammar) > 10 and (len(needed), len(copying)) == (8, 5)
+    patching = patching_table(both)
+    assert rows == grammar + needed + patching + copying
+    assert len(grammar) > 10 and (len(needed), len(patching), len(copying)) == (8, 12, 5)

@@ -100,6 +100,41 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         after=("multi-head-attention",),
     ),
     Experiment(
+        id="patching",
+        page="pages/34_Patching.py",
+        title="Patching",
+        icon=":material/move_location:",
+        question="Where is it kept?",
+        claim="What decides between two words sits at the subject’s token in early layers and at the token that is "
+        "asked in late ones. Attention brings it there; at the subject it is the feed-forward networks that work on "
+        "it.",
+        whose="Meng et al. 2022, Locating and editing factual associations in GPT, §2, on facts",
+        against="The subject’s vector recovers no more than the asked token’s in early layers, or no less in late "
+        "ones; or at the asked token feed-forward networks recover as much as attention.",
+        not_shown=(
+            "Where facts are kept. The paper’s prompts ask GPT for facts, with noise as the corrupt run; here the "
+            "number of a noun decides, with another sentence as the corrupt run.",
+            "That a part alone does it. What a patch brings back may be read from it by parts further up, and the same "
+            "may be kept in several places at once: then each suffices, and none is needed.",
+            "Which way it took. Between tokens nothing but attention moves anything, so where a feed-forward network "
+            "recovers as much, it works on what attention brought. A patch says what passes, not from where.",
+            "What an untouched run would have held. A vector of one run stands among those of another, a mix that no "
+            "text may ever make.",
+            "Another measure. Differences of logits count what speaks against the good word, too; probabilities can "
+            "look different.",
+        ),
+        reading=(
+            "Meng et al. 2022, Locating and editing factual associations in GPT",
+            "Heimersheim and Nanda 2024, How to use and interpret activation patching",
+            "Zhang and Nanda 2024, Towards best practices of activation patching in language models",
+            "Nanda 2023, Attribution patching: activation patching at industrial scale",
+            "Syed et al. 2023, Attribution patching outperforms automated circuit discovery",
+            "Elhage et al. 2021, A mathematical framework for transformer circuits (what parts add to a logit)",
+            "Holm 1979, A simple sequentially rejective multiple test procedure",
+        ),
+        after=("masked-language-model",),
+    ),
+    Experiment(
         id="copying",
         page="pages/31_Copying.py",
         title="Copying",

@@ -108,10 +108,12 @@ class PairSet:
         return tuple(each for each in self.pairs if each.pair.half == half)
 
 
-def minimal_pairs(model: LoadedModel, each: int = 80, seed: int = 0) -> PairSet:
+def minimal_pairs(
+    model: LoadedModel, each: int = 80, seed: int = 0, templates: Sequence[Template] = TEMPLATES
+) -> PairSet:
     """``each`` pairs of every template (480 in all, 400 for a causal model), fewer where the vocabulary has no more.
 
-    The same seed and vocabulary give the same pairs.
+    The same seed and vocabulary give the same pairs of a template, whichever others are asked for.
 
     Raises
     ------
@@ -121,13 +123,13 @@ def minimal_pairs(model: LoadedModel, each: int = 80, seed: int = 0) -> PairSet:
     can_be_asked(model)
     kept: list[AskedPair] = []
     drawn, dropped, refused = {}, {}, {}
-    for number, template in enumerate(TEMPLATES):
+    for template in templates:
         if model.config.causal and template.decided_after:
             refused[template.id] = (
                 f"{model.id} reads from left to right, and the word that decides stands after the blank."
             )
             continue
-        rng = np.random.default_rng((seed, number))
+        rng = np.random.default_rng((seed, TEMPLATES.index(template)))
         own, dropped[template.id] = _of_template(model, draw(template, rng), each)
         drawn[template.id] = len(own) + dropped[template.id]
         kept += own

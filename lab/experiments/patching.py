@@ -101,7 +101,7 @@ def contrast(asked: AskedPair) -> Contrast:
     return Contrast(asked.encoding, asked.other, asked.place, asked.good, asked.bad)
 
 
-def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched) -> Patching:
+def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, least: float = SMALL) -> Patching:
     """Patch every part at every token, in both directions, and estimate the same by gradients.
 
     ``progress`` is told the share that is done between runs; what it raises ends the measurement.
@@ -109,11 +109,11 @@ def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched) 
     Raises
     ------
     NotPatchable
-        If the sentences have different numbers of tokens, or differ by less than :data:`SMALL` logits.
+        If the sentences have different numbers of tokens, or differ by less than ``least`` logits.
     ValueError
         For a model without a vocabulary head.
     """
-    clean, corrupt, (good, bad) = plain_parts(model, two)
+    clean, corrupt, (good, bad) = plain_parts(model, two, least)
     slope, _ = gradients(model, [two.clean, two.corrupt], partial(_read, model, two))
     share = _Share(progress, 2 * _runs(model, len(two.clean)))
 
@@ -130,7 +130,7 @@ def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched) 
     )
 
 
-def plain_parts(model: LoadedModel, two: Contrast) -> tuple[Parts, Parts, tuple[float, float]]:
+def plain_parts(model: LoadedModel, two: Contrast, least: float = SMALL) -> tuple[Parts, Parts, tuple[float, float]]:
     """The parts of both plain runs (b = 1), and the logit differences. Raises :class:`NotPatchable`."""
     lengths = len(two.clean), len(two.corrupt)
     if lengths[0] != lengths[1]:
@@ -140,10 +140,11 @@ def plain_parts(model: LoadedModel, two: Contrast) -> tuple[Parts, Parts, tuple[
         )
     stream = run_batch(model, [two.clean, two.corrupt])
     good, bad = _read(model, two, stream[-1]).tolist()
-    if abs(good - bad) < SMALL:
+    if abs(good - bad) < least:
         raise NotPatchable(
-            f"The two sentences differ by {abs(good - bad):.2f} logits in which word they prefer. That is less than "
-            f"{SMALL}, too little to say which part of it a patch recovers."
+            # Cut, not rounded: 0.499 is no 0.50 below 0.5.
+            f"The two sentences differ by {int(100 * abs(good - bad)) / 100:.2f} logits in which word they prefer. "
+            f"That is less than {least:.2g}, too little to say which part of it a patch recovers."
         )
     both = parts(model, stream)
     return _text(both, 0), _text(both, 1), (good, bad)

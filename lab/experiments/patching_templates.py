@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lab.experiments.pairs import AskedPair
-from lab.experiments.patching import Maps, NotPatchable, Patching, contrast, patching
+from lab.experiments.patching import SMALL, Maps, NotPatchable, Patching, contrast, patching
 from lab.models.batches import Progress, unwatched
 
 if TYPE_CHECKING:
@@ -25,8 +25,12 @@ class TemplatePatching:
     refused: tuple[tuple[AskedPair, str], ...]
 
 
-def patch_template(model: LoadedModel, pairs: Sequence[AskedPair], progress: Progress = unwatched) -> TemplatePatching:
+def patch_template(
+    model: LoadedModel, pairs: Sequence[AskedPair], progress: Progress = unwatched, least: float = SMALL
+) -> TemplatePatching:
     """Patch every pair of a template. ``progress`` is told the share that is done after each pair.
+
+    A pair whose sentences differ by less than ``least`` logits is refused.
 
     Raises
     ------
@@ -42,7 +46,7 @@ def patch_template(model: LoadedModel, pairs: Sequence[AskedPair], progress: Pro
     refused: list[tuple[AskedPair, str]] = []
     for number, each in enumerate(pairs, start=1):
         try:
-            done.append((each, patching(model, contrast(each))))
+            done.append((each, patching(model, contrast(each), least=least)))
         except NotPatchable as reason:
             refused.append((each, str(reason)))
         progress(number / len(pairs))

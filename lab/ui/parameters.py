@@ -14,7 +14,16 @@ from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.taken_away import TAKEN_AWAY
 from lab.analysis.heads.variants import REDUCED, VARIANTS
 from lab.analysis.sentences.attention import AVERAGE, LARGEST, MASS, MAXIMUM, RELATIVE
-from lab.figures.choices import BEST_WORD, CHANGE_COSINE, CHANGE_LENGTH, ENTROPY, RANK
+from lab.figures.choices import (
+    BEST_WORD,
+    CHANGE_COSINE,
+    CHANGE_LENGTH,
+    ENTROPY,
+    NEEDED,
+    PATCHED,
+    RANK,
+    SUFFICES,
+)
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.toy.merges import BPE, MERGES, WORDPIECE
 from lab.toy.rules import RULES
@@ -184,6 +193,13 @@ OTHER_TOY = Buttons("other_toy", RANDOM, (RANDOM, CONSTRUCTED, TRAINED))
 TOY_OTHER = Number("toy_other", 2, 1, SETTINGS["count"].high)
 CHANGE = Menu("change", ZERO_HEAD, (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED))
 FIGURE = Menu("figure", COMPARED[0], COMPARED)
+# The experiment on patching: which part is put into the other run, which way, and a pair of one's own.
+PATCH = Menu("patch", PATCHED[0], PATCHED)
+PATCH_WAY = Buttons("patch_way", SUFFICES, (SUFFICES, NEEDED))
+CLEAN_TEXT = Text("clean_text", "The boys in the garden _ playing.", longest=400)
+CORRUPT_TEXT = Text("corrupt_text", "The boy in the garden _ playing.", longest=400)
+GOOD_WORD = Text("good_word", "were", longest=40)
+BAD_WORD = Text("bad_word", "was", longest=40)
 # What is looked up in the glossary.
 LOOK_UP = Text("look_up", "", kept=False, longest=60)
 # A class: its own choice of questions (0: none), and the lab shown to it (1).

@@ -120,6 +120,12 @@ class Selection:
     toy_other: int = p.TOY_OTHER.default
     change: str = p.CHANGE.default
     figure: str = p.FIGURE.default
+    patch: str = p.PATCH.default
+    patch_way: str = p.PATCH_WAY.default
+    clean_text: str = p.CLEAN_TEXT.default
+    corrupt_text: str = p.CORRUPT_TEXT.default
+    good_word: str = p.GOOD_WORD.default
+    bad_word: str = p.BAD_WORD.default
     look_up: str = p.LOOK_UP.default
     seed: int = p.SEED.default
     teach: int = p.TEACH.default

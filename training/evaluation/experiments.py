@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import torch
 
-from lab.experiments import copied, needed, needed_result, relations, shipped
+from lab.experiments import copied, needed, needed_result, patched, patching_tables, relations, shipped
 from lab.experiments.needed_claims import CLAIMS, PUBLISHED, Row
 from lab.experiments.published import CLARK
 from lab.experiments.treebank import ewt_hash
@@ -40,6 +40,9 @@ MEASURED = {
     relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash, seconds=60),
     needed.EXPERIMENT: Measured(
         lambda model: needed_result.as_tables(needed.replicate(model)), needed.data_hash, needed.untestable, seconds=120
+    ),
+    patched.EXPERIMENT: Measured(
+        lambda model: patching_tables.as_tables(patched.replicate(model)), patched.data_hash, patched.untestable
     ),
     copied.EXPERIMENT: Measured(
         lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable, seconds=20
@@ -108,6 +111,22 @@ def copying_table(model_ids: Sequence[str]) -> list[str]:
             lines.append(
                 f"| `{model_id}` | {away} | {rise} | {row.rise - row.beyond:.2f} | {row.judged.verdict.value} |"
             )
+    return lines
+
+
+def patching_table(model_ids: Sequence[str]) -> list[str]:
+    """The same of Meng et al. 2022 and Nanda 2023: a line a claim, a column a model."""
+    found = [patched.known(load_model(model_id)) for model_id in model_ids]
+    columns = " | ".join(f"`{each}`" for each in model_ids)
+    lines = [f"| claim | compared | {columns} |", "| --- " * (2 + len(model_ids)) + "|"]
+    for rows in zip(*(each.rows for each in found if each is not None), strict=True):
+        claim = rows[0].claim
+        says = f"{claim.says} ({claim.direction})" if claim.direction else claim.says
+        cells = [
+            f"{row.effect:.2f} ({row.low:.2f} to {row.high:.2f}): {row.judged.verdict.value}".replace("-", "−")
+            for row in rows
+        ]
+        lines.append(f"| {says} | {claim.first} − {claim.second} | {' | '.join(cells)} |")
     return lines
 
 

@@ -15,6 +15,7 @@ from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import meanings as means
 from lab.ui import masking, selection
 from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.experiments.page import lead_to
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS
 from lab.ui.prediction import PredictionView
@@ -47,6 +48,8 @@ def show_lens(view: PredictionView) -> None:
         "read there, not all that the layer knows."
     )
     _show_cell(view, found, layer, column)
+    st.markdown("The lens shows what can be read where. Which vector the answer hangs on takes changing it:")
+    lead_to("34_Patching.py")
     code(measure.lens_rows, measure.lens_prediction)
 
 

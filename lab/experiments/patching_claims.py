@@ -1,0 +1,146 @@
+"""What is claimed of patches, as two numbers of each pair of sentences of which the first should be larger.
+
+Where what decides is kept, and what brings it on, after Meng et al. 2022, §2; when a gradient foresees a patch, after
+Nanda 2023 and Syed et al. 2023. The rule was written down before anything was patched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lab.analysis.heads.parked import rank_correlation
+from lab.analysis.heads.values import Values
+from lab.experiments.patching import Maps, Patching
+from lab.experiments.patching_templates import stacked
+
+SUFFICES, NEEDED = "suffices", "needed"
+DIRECTIONS = (SUFFICES, NEEDED)
+# Rank correlation from which on two orders are called alike. The line is the lab's own.
+ALIKE = 0.5
+# Recovered shares below which a part does nothing, but for rounding.
+_NOTHING = 1e-5
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim; ``first`` and ``second`` name what is compared. ``direction`` is "" where it is about estimates."""
+
+    id: str
+    says: str
+    first: str
+    second: str
+    direction: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.id} {self.direction}".strip()
+
+
+@dataclass(frozen=True)
+class Sublayers:
+    """A layer (from 0) for the attention output and one for that of the feed-forward network, at one token."""
+
+    attention: int
+    ffn: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Of one direction: the layers whose sublayers do most on half A, at the asked token and at the subject."""
+
+    asked: Sublayers
+    subject: Sublayers
+
+
+_LOCATED = (
+    ("early", "Early, the subject has it", "subject", "asked token"),
+    ("late", "Late, the asked token has it", "asked token", "subject"),
+    ("brought", "Attention brings it to the asked token", "attention", "feed-forward"),
+    ("worked out", "At the subject, the feed-forward network works on it", "feed-forward", "attention"),
+)
+CLAIMS: tuple[Claim, ...] = (
+    *(Claim(*each, direction) for each in _LOCATED for direction in DIRECTIONS),
+    Claim("ranked", "A gradient ranks the heads as patches do", "rank correlation", f"line at {ALIKE}", ""),
+    Claim("failed", "It errs more for the residual stream than for heads", "residual stream", "heads", ""),
+)
+
+
+def carried(found: Patching) -> dict[str, Maps]:
+    """By direction, how much of what decides each part carries: 1 is all of it, 0 nothing.
+
+    What suffices is what it brings back into the corrupt run; what is needed is what the clean run loses without it.
+    """
+    return {SUFFICES: found.clean_into_corrupt, NEEDED: flipped(found.corrupt_into_clean)}
+
+
+def flipped(maps: Maps) -> Maps:
+    """1 less each number."""
+    return Maps(1 - maps.residual, 1 - maps.attention, 1 - maps.ffn, 1 - maps.heads)
+
+
+def mean(each: Sequence[Maps]) -> Maps:
+    """The mean over pairs."""
+    every = stacked(each)
+    return Maps(every.residual.mean(0), every.attention.mean(0), every.ffn.mean(0), every.heads.mean(0))
+
+
+def early_and_late(layers: int) -> tuple[slice, slice]:
+    """States of the residual stream: the first and the last half of those between the first and the last.
+
+    The embeddings and the last layer's output are left out: there the subject, and then the asked token, has all of it
+    by the way a transformer is built. The one in the middle counts for neither. Raises ValueError below three layers.
+    """
+    if layers < 3:
+        raise ValueError(f"A model of {layers} layers has too few to tell early ones from late ones.")
+    half = (layers - 1) // 2
+    return slice(1, 1 + half), slice(layers - half, layers)
+
+
+def choose(on_a: Maps, subject: int, asked: int) -> Chosen:
+    """The layers of the sublayers that carry most on half A, a mean over its pairs."""
+
+    def at(token: int) -> Sublayers:
+        return Sublayers(int(on_a.attention[:, token].argmax()), int(on_a.ffn[:, token].argmax()))
+
+    return Chosen(at(asked), at(subject))
+
+
+def compared(found: Patching, chosen: Mapping[str, Chosen], subject: int, asked: int) -> Values:
+    """The two numbers of each of :data:`CLAIMS` for one pair, (claims, 2)."""
+    numbers: dict[str, tuple[float, float]] = {}
+    for direction, maps in carried(found).items():
+        early, late = early_and_late(len(maps.ffn))
+        own = chosen[direction]
+        numbers |= {
+            f"early {direction}": _two(maps.residual[early], subject, asked),
+            f"late {direction}": _two(maps.residual[late], asked, subject),
+            f"brought {direction}": (maps.attention[own.asked.attention, asked], maps.ffn[own.asked.ffn, asked]),
+            f"worked out {direction}": (
+                maps.ffn[own.subject.ffn, subject], maps.attention[own.subject.attention, subject],
+            ),
+        }  # fmt: skip
+    exact, estimated = found.clean_into_corrupt, found.estimated_into_corrupt
+    numbers["ranked"] = (agreement(exact.heads, estimated.heads), ALIKE)
+    numbers["failed"] = (error(exact.residual, estimated.residual), error(exact.heads, estimated.heads))
+    return np.array([numbers[claim.key] for claim in CLAIMS], dtype=np.float64)
+
+
+def _two(states: Values, first: int, second: int) -> tuple[float, float]:
+    return float(states[:, first].mean()), float(states[:, second].mean())
+
+
+def agreement(exact: Values, estimated: Values) -> float:
+    """Spearman's ρ of the parts that do something in either; 0 where there is no order to compare."""
+    does = (np.abs(exact) > _NOTHING) | (np.abs(estimated) > _NOTHING)
+    if does.sum() < 2:
+        return 0.0
+    rho = rank_correlation(exact[does], estimated[does])
+    return rho if np.isfinite(rho) else 0.0
+
+
+def error(exact: Values, estimated: Values) -> float:
+    """How far the estimates are off, as a share of what there is to estimate: Σ|estimate − exact| / Σ|exact|."""
+    return float(np.abs(estimated - exact).sum() / max(float(np.abs(exact).sum()), _NOTHING))

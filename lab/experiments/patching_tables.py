@@ -1,0 +1,88 @@
+"""The result of :mod:`lab.experiments.patched` as tables, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+
+import numpy as np
+import pyarrow as pa
+
+from lab.analysis.heads.values import Values
+from lab.experiments import shipped
+from lab.experiments.pairs import MinimalPair
+from lab.experiments.patched import Carried, PairRow, PatchingTest
+from lab.experiments.patching import Maps
+from lab.experiments.patching_claims import CLAIMS, DIRECTIONS
+
+_MEANS = tuple(f.name for f in fields(Carried))
+_SUBJECT, _ASKED = "subject", "asked"
+_TEXT = {f.name: pa.string() for f in fields(MinimalPair)} | {"half": pa.int8()}
+_NUMBERS = pa.list_(pa.float64())
+
+
+def as_tables(found: PatchingTest) -> dict[str, pa.Table]:
+    """Cells (a line a part and token), pairs, refused pairs, the twin's pairs, and what each token is called."""
+    cells = {"estimated": _flat(found.estimated)}
+    for direction, each in found.carried.items():
+        cells |= {f"{direction} {name}": _flat(getattr(each, name)) for name in _MEANS}
+    pairs = [
+        asdict(row.pair) | {"clean": row.clean, "corrupt": row.corrupt, "numbers": row.numbers.reshape(-1)}
+        for row in found.pairs
+    ]
+    role = {found.subject: _SUBJECT, found.asked: _ASKED}
+    shown = {"clean": pa.float64(), "corrupt": pa.float64(), "numbers": _NUMBERS}
+    return {
+        "cells": pa.table(cells),
+        "pairs": pa.Table.from_pylist(pairs, pa.schema(_TEXT | shown)),
+        "refused": pa.Table.from_pylist(
+            [asdict(pair) | {"why": why} for pair, why in found.refused], pa.schema(_TEXT | {"why": pa.string()})
+        ),
+        "twin": pa.table({"numbers": pa.array([each.reshape(-1) for each in found.twin], _NUMBERS)}),
+        "tokens": pa.table({
+            "name": list(found.tokens),
+            "role": [role.get(at, "") for at in range(len(found.tokens))],
+            "layers": [found.layers] * len(found.tokens),
+        }),
+    }  # fmt: skip
+
+
+def from_tables(tables: Mapping[str, pa.Table]) -> PatchingTest:
+    """What :func:`as_tables` took apart."""
+    tokens, cells = tables["tokens"].to_pylist(), tables["cells"]
+    roles = [each["role"] for each in tokens]
+
+    def maps(name: str) -> Maps:
+        return _maps(cells[name].to_numpy(), tokens[0]["layers"], len(tokens))
+
+    carried = {direction: Carried(*(maps(f"{direction} {name}") for name in _MEANS)) for direction in DIRECTIONS}
+    pairs = tuple(
+        PairRow(_pair(row), row["clean"], row["corrupt"], _numbers([row["numbers"]])[0])
+        for row in tables["pairs"].to_pylist()
+    )
+    refused = tuple((_pair(row), row["why"]) for row in tables["refused"].to_pylist())
+    return PatchingTest(
+        pairs, refused, tuple(each["name"] for each in tokens), roles.index(_SUBJECT), roles.index(_ASKED), carried,
+        maps("estimated"), _numbers(tables["twin"]["numbers"].to_pylist()), shipped.provenance(cells),
+    )  # fmt: skip
+
+
+def _pair(row: Mapping[str, object]) -> MinimalPair:
+    return MinimalPair(**{f.name: row[f.name] for f in fields(MinimalPair)})  # type: ignore[arg-type]
+
+
+def _numbers(rows: Iterable[Values]) -> Values:
+    return np.array(list(rows), dtype=np.float64).reshape(-1, len(CLAIMS), 2)
+
+
+def _flat(maps: Maps) -> Values:
+    return np.concatenate([getattr(maps, f.name).reshape(-1) for f in fields(Maps)])
+
+
+def _maps(cells: Values, layers: int, tokens: int) -> Maps:
+    residual, attention, ffn, heads = np.split(cells, np.cumsum([layers + 1, layers, layers]) * tokens)
+    by_layer = (layers, tokens)
+    return Maps(
+        residual.reshape(layers + 1, tokens), attention.reshape(by_layer), ffn.reshape(by_layer),
+        heads.reshape(layers, -1, tokens),
+    )  # fmt: skip

@@ -1,0 +1,129 @@
+"""The pairs behind the means: where the claim holds in a pair and where it does not, each a way into the lab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.words.masking import mask_of
+from lab.course.words import escaped, signed
+from lab.experiments.pairs import BLANK
+from lab.experiments.patched import PairRow, PatchingTest
+from lab.experiments.patching_claims import CLAIMS, SUFFICES
+from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import runs
+from lab.ui.experiments.page import look_there
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import (
+    BAD_WORD,
+    CLEAN_TEXT,
+    COMPARE,
+    CORRUPT_TEXT,
+    GOOD_WORD,
+    HEAD,
+    HEADS,
+    KEY_TOKEN,
+    LAYER,
+    OTHER_TEXT,
+    PLACE,
+    STEP,
+    TOKEN,
+    TWO_TEXTS,
+)
+
+_AT_ONCE = 3
+_FROM = "_experiment_pairs"
+# What is looked for in a single pair: the claims about the residual stream.
+_LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in ("early", "late")]
+
+
+def as_claimed(row: PairRow) -> bool:
+    """Whether the subject has more early and the asked token more late, by what suffices."""
+    return bool((row.numbers[_LOOKED_AT, 0] > row.numbers[_LOOKED_AT, 1]).all())
+
+
+def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
+    """Pairs of B that follow the claim and pairs that do not; returns the run of the first of them."""
+    st.header("The pairs behind the means")
+    pairs = found.half(1)
+    held = sum(map(as_claimed, pairs))
+    st.markdown(
+        f"In {held} of the {len(pairs)} pairs of B the subject’s vector brings back more early and the asked token’s "
+        "more late."
+    )
+    turn, shown = st.session_state.get(_FROM, 0), []
+    for column, right in zip(st.columns(2), (True, False), strict=True):
+        of_kind = [row for row in pairs if as_claimed(row) == right]
+        with column:
+            st.subheader("As claimed" if right else "Not as claimed")
+            if not of_kind:
+                st.markdown("None.")
+            here = [of_kind[(turn * _AT_ONCE + at) % len(of_kind)] for at in range(min(_AT_ONCE, len(of_kind)))]
+            for at, row in enumerate(here):
+                _pair(model, found, row, f"{right}.{at}")
+            shown += here
+    st.button("Other pairs", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
+    if found.refused:
+        with st.expander(f"{len(found.refused)} pairs were not patched", icon=":material/block:"):
+            st.dataframe([{"sentence": pair.text, "why": why} for pair, why in found.refused], hide_index=True)
+    return runs.run(model.id, _asked_text(model, shown[0].pair.text), "", Interventions()) if shown else None
+
+
+def _turn() -> None:
+    st.session_state[_FROM] = st.session_state.get(_FROM, 0) + 1
+
+
+def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> None:
+    pair = row.pair
+    with st.container(border=True):
+        st.markdown(f"{_written(pair.text)}  \nCorrupt: {_written(pair.other)}")
+        early, late = row.numbers[_LOOKED_AT]
+        st.caption(
+            f"**{escaped(pair.good)}** less **{escaped(pair.bad)}**: {signed(row.clean)} clean, {signed(row.corrupt)} "
+            f"corrupt. Early: subject {signed(early[0])}, asked token {signed(early[1])}. Late: {signed(late[1])} and "
+            f"{signed(late[0])}."
+        )
+        with st.container(horizontal=True):
+            st.button(
+                "Patch it below", key=f"_experiment.patch.{key}", icon=":material/arrow_downward:", type="tertiary",
+                on_click=_take, args=(pair.text, pair.other, pair.good, pair.bad),
+            )  # fmt: skip
+            _ways(model, found, row, key)
+
+
+def _ways(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> None:
+    """Lesson 9 at the blank, the best head's look from the asked token, both sentences side by side."""
+    text, other = (_asked_text(model, each) for each in (row.pair.text, row.pair.other))
+    heads = found.carried[SUFFICES].on_a.heads[..., found.asked]
+    layer, head = (int(at) for at in np.unravel_index(int(heads.argmax()), heads.shape))
+    here: dict[Parameter[Any], Any] = {
+        LAYER: layer + 1, HEAD: head + 1, TOKEN: found.asked + 1, KEY_TOKEN: found.subject + 1,
+    }  # fmt: skip
+    step = "Next token" if model.config.causal else "Hide words"
+    lesson: dict[Parameter[Any], Any] = {STEP: step, PLACE: found.asked + 1}
+    look_there("Lesson 9", "pages/9_Masked_language_model.py", text, lesson, f"_experiment.lesson.{key}")
+    view = here | {HEADS: str(head + 1)}
+    look_there("Head view", "pages/10_Head_view.py", text, view, f"_experiment.view.{key}")
+    both: dict[Parameter[Any], Any] = {COMPARE: TWO_TEXTS, OTHER_TEXT: other}
+    look_there("Compare", "pages/15_Compare.py", text, both, f"_experiment.compare.{key}")
+
+
+def _asked_text(model: LoadedModel, text: str) -> str:
+    """What the model reads: the blank as its own mask, or what stands before the blank."""
+    mask = mask_of(model.tokenizer)
+    if model.config.causal or mask is None:
+        return text.partition(BLANK)[0].rstrip()
+    return text.replace(BLANK, mask[0])
+
+
+def _written(text: str) -> str:
+    return escaped(text).replace("\\_", ":blue-background[**\\_**]")
+
+
+def _take(clean: str, corrupt: str, good: str, bad: str) -> None:
+    for field, value in ((CLEAN_TEXT, clean), (CORRUPT_TEXT, corrupt), (GOOD_WORD, good), (BAD_WORD, bad)):
+        field.set(value)

@@ -1,0 +1,155 @@
+"""The page of the experiment about patching, from the prediction to a pair of one's own."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.experiments import patched
+from lab.experiments.pairs import can_be_asked
+from lab.experiments.patched import EXPERIMENT, PAIRS, PatchingTest
+from lab.experiments.patching import SMALL, patching
+from lab.experiments.patching_claims import ALIKE, compared
+from lab.experiments.shipped import model_hash
+from lab.experiments.verdicts import SIGN_RULE
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.studies.patching import meanings, own, pairs
+from lab.studies.patching.figures import (
+    best_frame,
+    claim_table,
+    estimate_frame,
+    template_estimates,
+    template_map,
+)
+from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer, origin
+from lab.ui.frame.script import meaning
+from lab.ui.parameters import PATCH, PATCH_WAY
+
+_NUMBERS = ("first", "second", "effect", "low", "high", "untrained twin", "on A", "A − B")
+_IN_TABLE = ("claim", "direction", "verdict", "compared", *_NUMBERS, "n", "p (Holm)")
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    _method()
+    try:
+        can_be_asked(model)
+    except ValueError as reason:
+        st.info(f"**Not testable here.** {escaped(str(reason))}", icon=":material/info:")
+        return None
+    found = patched.known(model)
+    if found is None and (reason := patched.untestable(model)):
+        st.info(f"**Not testable here.** {escaped(reason)} A pair of your own can be patched.", icon=":material/info:")
+        _choices()
+        own.show(model)
+        return None
+    name, asks = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config.layers)
+    if not predicted(name, asks):
+        return None
+    trace = None
+    if found is None:
+        st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes some minutes, BERT base far longer.")
+        _run(model, "Run the experiment")
+        _choices()
+    else:
+        show_score(name, asks, meanings.answers(found))
+        _result(model, found)
+        trace = pairs.show(model, found)
+    own.show(model)
+    return trace
+
+
+def _method() -> None:
+    """What is measured, before any of it is shown."""
+    st.markdown(
+        "**How it is tested.** Two sentences differ in one noun, the **subject**: *The boys near the house \\_ old* is "
+        "the **clean** one, *The boy near the house \\_ old* the **corrupt** one, and *were* competes with *was*. Both "
+        "are run. The **asked token** is where the model answers: the mask, or the last token before the blank.\n\n"
+        "Then one vector of the clean run, of one part at one token, is put into the corrupt run: this is a "
+        "**patch**. How much of the difference between the two words it brings back is what this vector "
+        "**suffices** for: (patched − corrupt) / (clean − corrupt), logits of the right word less the wrong one. The "
+        "other way round, a corrupt vector in the clean run shows how much is **needed**: what is lost. In both, 1 is "
+        f"all of it. {PAIRS} pairs are drawn by a template. Layers are chosen on half **A** and measured on half "
+        f"**B**, whose subjects are others. A pair whose two runs differ by less than {SMALL} logits is refused."
+    )
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    help = "Patches every part at every token in every pair, both ways, and in half of the pairs in the untrained twin."
+    offer((EXPERIMENT, model_hash(model)), label, partial(patched.again, model), help)
+
+
+def _choices() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        PATCH.choose("What is patched", width=320)
+        PATCH_WAY.choose("Which way")
+
+
+def _result(model: LoadedModel, found: PatchingTest) -> None:
+    _choices()
+    draw(partial(template_map, model, PATCH.chosen(), PATCH_WAY.chosen()), "template-patches")
+    st.caption(
+        f"Mean over the {len(found.half(1))} pairs of B that could be patched; 1 is the whole difference. Below 0 a "
+        f"part works the other way. **{escaped(found.tokens[found.asked])}** is the asked token."
+    )
+    meaning(meanings.meaning_of(found, model.id))
+    _table(model)
+    with st.expander("The best single sites", icon=":material/my_location:"):
+        st.dataframe(
+            best_frame(found),
+            hide_index=True,
+            height="content",
+            column_config=_decimals("on B", "low", "high", "on A", "A − B"),
+        )
+        st.caption("Chosen on A, measured on B. **A − B** is selection bias: the best of many is best by luck, too.")
+    _gradients(model, found)
+    with origin(found.made, "pairs"):
+        _run(model, "Measure it again here")
+    code(patching, compared)
+
+
+def _decimals(*names: str) -> dict[str, Any]:
+    return {name: st.column_config.NumberColumn(format="%.2f") for name in names}
+
+
+def _table(model: LoadedModel) -> None:
+    frame = claim_table(model)
+    config = _decimals(*_NUMBERS) | {"p (Holm)": st.column_config.NumberColumn(format="%.2g")}
+    st.dataframe(frame[list(_IN_TABLE)], hide_index=True, height="content", column_config=config)
+    st.caption(
+        "**First** and **second**: what is compared, as means over B. **Effect**: first − second, from **low** to "
+        "**high** with 95 % (2,000 bootstraps over the pairs of B). **Early**: the first half of the layers between "
+        "the embeddings and the last one; **late**: the last half. At either end one token has all by construction. "
+        "**Untrained twin**: the effect in the same model with random weights, in the half of the pairs in which its "
+        "two runs differ most. **A − B**: selection bias. The paper reports other quantities, of facts, so no "
+        "published figure stands beside."
+    )
+    show_numbers(partial(claim_table, model), "patching-claims", partial(claim_table, model))
+    st.markdown(
+        "**The rule of the verdict**, fixed before anything was patched; the template was changed once after that, "
+        "because in the first one both directions were the same by symmetry. The effect is first − second. Two orders "
+        f"count as alike from a rank correlation of {ALIKE} on, a line of the lab’s own. {SIGN_RULE}"
+    )
+
+
+def _gradients(model: LoadedModel, found: PatchingTest) -> None:
+    with st.expander("Can a gradient say it without patching?", icon=":material/scatter_plot:"):
+        st.markdown(
+            "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference of the two "
+            "runs, foresees every patch at once. It is a straight line in place of what the layers above really do."
+        )
+        draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
+        shown = _decimals("rank correlation", "error")
+        st.dataframe(estimate_frame(found), hide_index=True, height="content", column_config=shown)
+        st.caption(
+            "Of the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|, 0 where the gradient is right "
+            "everywhere."
+        )

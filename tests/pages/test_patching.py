@@ -1,0 +1,145 @@
+"""The page of the experiment on patching, as a visitor sees it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.course.experiments import experiment_of
+from lab.course.words import plain
+from lab.experiments import own_pair, patched
+from lab.experiments.patched import PatchingTest, known
+from lab.experiments.verdicts import Verdict
+from lab.figures.choices import NEEDED, PATCHED
+from lab.models.loading import LoadedModel, load_model
+from lab.ui.experiments import running
+from tests.pages.apptest import Offer, reveal, visit, words
+from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
+
+PAGE, MODEL = "34_Patching.py", "lab-gpt2"
+FIELDS = ("clean_text", "corrupt_text", "good_word", "bad_word")
+
+
+@pytest.fixture(scope="module")
+def found() -> PatchingTest:
+    result = known(load_model(MODEL))
+    assert result is not None
+    return result
+
+
+def charts(at: AppTest) -> int:
+    return len(at.get("vega_lite_chart"))
+
+
+@pytest.mark.parametrize("model_id", ["lab-bert", MODEL])
+def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
+    at, result = visit(PAGE, model=model_id), known(load_model(model_id))
+    said, experiment = everything(at), experiment_of(PAGE)
+    assert result is not None and not at.dataframe and not charts(at) and not at.get("download_button")
+    assert not [row for row in result.rows if f"{row.effect:.2f}" in said]
+    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert experiment.claim in said and experiment.against in said
+    assert "What this does not show" in [header.value for header in at.header]
+
+
+@pytest.mark.parametrize("model_id", ["lab-bert", MODEL])
+def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
+    at, result = reveal(visit(PAGE, model=model_id)), known(load_model(model_id))
+    assert result is not None and result.made is not None
+    (table,) = [frame.value for frame in at.dataframe if "effect" in frame.value]
+    assert table["verdict"].tolist() == [row.judged.verdict.value for row in result.rows]
+    assert table["effect"].tolist() == pytest.approx([row.effect for row in result.rows])
+    assert set(table["n"]) == {len(result.half(1))}
+    assert "What this means" in words(at) and result.made.command in words(at)
+    for part in PATCHED:
+        at.selectbox(key="patch").select(part).run()
+        at.segmented_control(key="patch_way").set_value(NEEDED).run()
+        assert not at.exception and charts(at) >= 2
+
+
+def test_a_prediction_is_scored() -> None:
+    at = visit(PAGE, model=MODEL)
+    for radio in at.radio:
+        radio.set_value(0).run()
+    press(at, "Commit and show")
+    assert "as you predicted. Blind guessing gets" in words(at)
+
+
+def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_pair, "_FOUND", type(own_pair._FOUND)())
+    link = dict(zip(FIELDS, ("My sister lost _ book.", "My brother lost _ book.", "her", "his"), strict=True))
+    at = reveal(visit(PAGE, model=MODEL, **link))
+    before = charts(at)
+    press(at, "Patch these two sentences")
+    when_all_jobs_are_done(at)
+    assert charts(at) > before and "In this pair" in words(at) and "together **" in words(at)
+    at.text_input(key="good_word").set_value("flibbertigibbet").run()
+    assert "A word that competes is one token" in words(at) and charts(at) == before
+    assert [at.text_input(key=field).value for field in FIELDS] == [*list(link.values())[:2], "flibbertigibbet", "his"]
+    at.text_input(key="good_word").set_value("her").run()
+    assert charts(at) > before
+
+
+@pytest.mark.parametrize("strange", ["", "_", "<b>_</b>", "a _ $x^2$ [l](u)", "_" * 50, "☃ _"])
+def test_any_sentence_gets_a_page(strange: str) -> None:
+    at = reveal(visit(PAGE, model="lab-bert"))
+    for field in FIELDS:
+        at.text_input(key=field).set_value(strange).run()
+        assert not at.exception
+    assert at.info
+
+
+@pytest.mark.parametrize(
+    ("label", "title"), [("Lesson 9", "Masked-language model"), ("Head view", "Head view"), ("Compare", "Compare")]
+)
+@pytest.mark.parametrize("model_id", ["lab-bert", MODEL])
+def test_a_pair_leads_on(label: str, title: str, model_id: str) -> None:
+    at, result = reveal(visit(PAGE, model=model_id)), known(load_model(model_id))
+    assert result is not None
+    press(at, "Other pairs")
+    press(at, label)
+    assert at.title[0].value == title and at.session_state["model"] == model_id
+    text = at.text_area(key="text").value or ""
+    ends = [row.pair.text.replace("_", "[MASK]") for row in result.pairs]
+    starts = [row.pair.text.partition("_")[0].strip() for row in result.pairs]
+    assert text in (ends if model_id == "lab-bert" else starts)
+
+
+def test_a_pair_of_the_template_can_be_patched_below(found: PatchingTest) -> None:
+    at = reveal(visit(PAGE, model=MODEL))
+    press(at, "Patch it below")
+    typed = tuple(at.text_input(key=field).value for field in FIELDS)
+    assert typed in [(row.pair.text, row.pair.other, row.pair.good, row.pair.bad) for row in found.half(1)]
+
+
+def test_a_model_without_a_result_is_measured_in_the_background(
+    monkeypatch: pytest.MonkeyPatch, found: PatchingTest
+) -> None:
+    def replicate(model: LoadedModel, progress: running.Progress) -> PatchingTest:
+        progress(0.5)
+        return replace(found, made=None)
+
+    monkeypatch.setattr(patched, "replicate", replicate)
+    monkeypatch.setattr(patched, "data_hash", lambda: "of other pairs")
+    monkeypatch.setattr(patched, "_FOUND", {})
+    at = reveal(visit(PAGE, model=MODEL))
+    assert "not measured yet" in words(at) and not at.dataframe
+    press(at, "Run the experiment")
+    when_all_jobs_are_done(at)
+    assert at.dataframe and "Measured on this server" in words(at)
+
+
+def test_what_cannot_be_tested_is_said_and_a_pair_can_be_typed_all_the_same(offer: Offer) -> None:
+    at = visit(PAGE, model=offer("gpt2"))
+    assert "Not testable here" in words(at) and at.text_input(key="clean_text") and not at.radio
+    at = visit(PAGE, model=offer("bert-headless"))
+    assert "without a language-modelling head" in plain(words(at))
+
+
+def test_the_logit_lens_leads_here() -> None:
+    at = visit("9_Masked_language_model.py", step="Logit lens")
+    experiment = experiment_of(PAGE)
+    label = f"The experiment {experiment.title}: {experiment.question}"
+    assert label in [link.proto.label for link in at.get("page_link")]

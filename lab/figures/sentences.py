@@ -70,7 +70,8 @@ class Between:
 def read(traced: Trace, sentences: Sentences, left_out: bool) -> InterSentence:
     """The attention between sentences, of all tokens or with the special tokens (or the first one) left out.
 
-    Left out, every row sums to 1 again. Where that would leave a sentence without a token, nothing is left out.
+    Left out, every row of the mean over heads sums to 1 again. Where that would leave a sentence without a token,
+    nothing is left out.
     """
     sentence_of, renormalise = read_as(traced, sentences, left_out)
     return inter_sentence(traced, sentence_of, renormalise=renormalise)

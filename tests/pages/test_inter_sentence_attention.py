@@ -92,10 +92,10 @@ def test_the_numbers_of_the_example_are_of_its_own_trace() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), EXAMPLE)
     members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
     inside = sorted(place for own in members for place in own)
-    attention = trace.attention.numpy().astype(np.float64)[:, :, inside][..., inside]
+    attention = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))[np.ix_(inside, inside)]
     attention /= attention.sum(axis=-1, keepdims=True)
     rows, columns = ([inside.index(i) for i in members[n]] for n in (0, 1))
-    mass = attention[:, :, rows][..., columns].sum(axis=-1).mean()
+    mass = attention[np.ix_(rows, columns)].sum(axis=-1).mean()
     assert f"From sentence 1 to sentence 2: **{mass:.3f}**" in words(open_step("Matrix", text="The cat sat."))
 
 
@@ -126,8 +126,8 @@ def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said
     first, second = (list(split(trace).places(n)) for n in (0, 1))
     taken = attention[:, :, second, 0].mean()
     whole = attention[:, :, second][..., first].sum(axis=-1).mean()
-    others = attention[..., 1:] / np.maximum(attention[..., 1:].sum(axis=-1, keepdims=True), 1e-30)
-    without = others[:, :, second][..., [i - 1 for i in first[1:]]].sum(axis=-1).mean()
+    others = attention.mean(axis=(0, 1))[second, 1:]
+    without = (others[:, [i - 1 for i in first[1:]]].sum(axis=-1) / others.sum(axis=-1)).mean()
     said = words(open_step("Special tokens", model="lab-gpt2"))
     assert f"Of the attention of sentence 2, **{taken:.2f}** goes to the first token" in said
     assert f"{whole:.3f} with all tokens, **{without:.3f}** with the first token" in said

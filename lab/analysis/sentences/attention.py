@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, layers, renormalised, uniform_attention
+from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, layers, uniform_attention
 from lab.models.memo import once
 
 if TYPE_CHECKING:
@@ -38,10 +38,11 @@ class InterSentence:
             that sees the whole text, n all its tokens; where ``renormalised``, only those in sentences.
             1 is as much as an even spread over these n. nan where a causal model cannot look.
         removed: (S,), what a token of a sends to tokens in no sentence: [CLS] and [SEP], or what
-            :func:`lab.analysis.sentences.split.aside` sets apart. Already shared out over the others
-            where ``renormalised``.
+            :func:`lab.analysis.sentences.split.aside` sets apart.
         members: For each sentence the places of its tokens, ascending.
-        renormalised: Whether rows were made to sum to 1 over tokens in sentences first.
+        renormalised: Whether ``mass`` is a share of what goes to sentences: each token's mean over all heads
+            is divided by its sum over tokens in sentences. Not each head by itself: a head that spends
+            99 % on [SEP] would then count as much as one that reads words.
     """
 
     maximum: Values
@@ -79,11 +80,20 @@ class _Blocks:
         parts = tuple(slice(*pair) for pair in pairwise(ends.tolist()))
         return cls(np.concatenate(members), ends[:-1], parts)
 
-    def reduce(self, ufunc: np.ufunc, matrix: NDArray[np.floating]) -> Values:
-        """(m, m) in sentence order -> (S, S), each block to one number."""
+    def largest(self, matrix: NDArray[np.floating]) -> Values:
+        """(m, m) in sentence order -> (S, S), the largest number of each block."""
         # Slice by slice: down the rows reduceat takes ten times as long.
-        rows = np.array([ufunc.reduce(matrix[part], axis=0) for part in self.parts], dtype=np.float64)
-        return np.asarray(ufunc.reduceat(rows, self.starts, axis=1))
+        rows = np.array([matrix[part].max(axis=0) for part in self.parts], dtype=np.float64)
+        return np.asarray(np.maximum.reduceat(rows, self.starts, axis=1))
+
+    def by_key(self, matrix: NDArray[np.floating]) -> Values:
+        """(m, m) in sentence order -> (m, S), what each token sends to each sentence."""
+        return np.add.reduceat(matrix, self.starts, axis=1, dtype=np.float64)
+
+    def mass(self, sent: Values, renormalise: bool) -> Values:
+        """(m, S) -> (S, S), the mean over each sentence's tokens, each row divided by its sum first if asked for."""
+        rows = _shared_out(sent, sent.sum(axis=1)) if renormalise else sent
+        return np.array([rows[part].mean(axis=0) for part in self.parts])
 
 
 def sentence_members(sentence_of: Sequence[int | None]) -> tuple[Places, ...]:
@@ -107,7 +117,7 @@ def inter_sentence(trace: Trace, sentence_of: tuple[int | None, ...], *, renorma
     Args:
         trace: The run; its text stays as it was encoded.
         sentence_of: For each token its sentence from 0, None for special tokens.
-        renormalise: Leave out the tokens in no sentence and let every row sum to 1 again.
+        renormalise: Leave out the tokens in no sentence and let every row of the mean over heads sum to 1 again.
 
     Raises:
         ValueError: If ``sentence_of`` does not fit the trace or numbers a sentence without tokens.
@@ -124,23 +134,22 @@ def between_sentences(
     members = sentence_members(sentence_of)
     blocks, count = _Blocks.of(members), len(members)
     best, where = np.full((count, count), -1.0), np.full((count, count, 4), -1)
-    mean, stayed = _Mean(), _Mean()
+    sent, heads = np.zeros((len(blocks.order), count)), 0
     for number, weights in enumerate(attention):
-        layer = _Layer.of(as_heads(weights), blocks.order, renormalise)
+        layer = _Layer.of(as_heads(weights), blocks.order)
         _raise_maxima(layer, number, blocks, best, where)
-        mean.add(blocks.reduce(np.add, layer.sum), len(weights))
-        stayed.add(layer.stayed, len(weights))
-    sizes = np.array([len(places) for places in members])
-    mass = mean.value / sizes[:, None]
-    even = _Layer.of(uniform_attention(len(sentence_of), causal), blocks.order, renormalise)
-    expected = blocks.reduce(np.add, even.sum) / sizes[:, None]
-    visible = expected > 0
+        sent, heads = sent + blocks.by_key(layer.sum), heads + len(weights)
+    sent /= heads
+    expected = blocks.mass(
+        blocks.by_key(_Layer.of(uniform_attention(len(sentence_of), causal), blocks.order).sum), renormalise
+    )
+    mass, visible = blocks.mass(sent, renormalise), expected > 0
     return InterSentence(
         maximum=np.where(visible, best, np.nan),
         where=np.where(visible[..., None], where, -1),
         mass=mass,
         relative=np.where(visible, mass / np.where(visible, expected, 1), np.nan),
-        removed=1 - np.add.reduceat(stayed.value, blocks.starts) / sizes,
+        removed=1 - blocks.mass(sent, renormalise=False).sum(axis=1),
         members=members,
         renormalised=renormalise,
     )
@@ -149,15 +158,15 @@ def between_sentences(
 def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: int) -> SentenceCells:
     """The weights behind one cell of the matrix: head ``head`` of ``layer``, from sentence a to sentence b.
 
-    Raises IndexError for a layer, head or sentence that does not exist.
+    They are the model's own, also where ``found`` is renormalised. Raises IndexError for a layer, head or sentence
+    that does not exist.
     """
     _check(found, a, b)
     if not 0 <= head < trace.model.config.heads:
         raise IndexError(f"head {head}: {trace.model.id} has heads 0 to {trace.model.config.heads - 1}.")
-    blocks = _Blocks.of(found.members)
-    one = as_heads(trace.layer(layer).attention[head : head + 1])
-    weights = _Layer.of(one, blocks.order, found.renormalised).largest
-    return SentenceCells(found.members[a], found.members[b], weights[blocks.parts[a], blocks.parts[b]])
+    weights = as_heads(trace.layer(layer).attention[head : head + 1])[0]
+    queries, keys = found.members[a], found.members[b]
+    return SentenceCells(queries, keys, weights[queries[:, None], keys])
 
 
 def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
@@ -166,26 +175,27 @@ def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCe
     The mean of those sums is ``found.mass[a, b]``. Raises IndexError for a sentence that does not exist.
     """
     _check(found, a, b)
-    blocks, config = _Blocks.of(found.members), trace.model.config
-    total = np.zeros((len(found.members[a]), len(found.members[b])))
+    queries, config = found.members[a], trace.model.config
+    rows = np.zeros((len(queries), len(trace)))
     for weights in layers(trace):
-        total += _Layer.of(weights, blocks.order, found.renormalised).sum[blocks.parts[a], blocks.parts[b]]
-    mean = (total / (config.layers * config.heads)).astype(np.float32)
-    return SentenceCells(found.members[a], found.members[b], mean)
+        rows += weights[:, queries].sum(axis=0)
+    rows /= config.layers * config.heads
+    if found.renormalised:
+        rows = _shared_out(rows, rows[:, np.concatenate(found.members)].sum(axis=1))
+    return SentenceCells(queries, found.members[b], rows[:, found.members[b]].astype(np.float32))
 
 
 def largest_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
-    """The same with, in each cell, the largest weight of any head of any layer.
+    """The same with, in each cell, the largest weight of any head of any layer, as the model has it.
 
     The largest of them is ``found.maximum[a, b]``. Raises IndexError for a sentence that does not exist.
     """
     _check(found, a, b)
-    blocks = _Blocks.of(found.members)
-    largest = np.zeros((len(found.members[a]), len(found.members[b])), dtype=np.float32)
+    queries, keys = found.members[a], found.members[b]
+    largest = np.zeros((len(queries), len(keys)), dtype=np.float32)
     for weights in layers(trace):
-        of_layer = _Layer.of(weights, blocks.order, found.renormalised).largest
-        np.maximum(largest, of_layer[blocks.parts[a], blocks.parts[b]], out=largest)
-    return SentenceCells(found.members[a], found.members[b], largest)
+        np.maximum(largest, weights.max(axis=0)[queries[:, None], keys], out=largest)
+    return SentenceCells(queries, keys, largest)
 
 
 @once
@@ -203,43 +213,22 @@ def _check(found: InterSentence, a: int, b: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """What one layer adds: statistics over its heads of the weights among the m tokens in sentences.
-
-    largest (m, m), sum (m, m)    over heads, rows renormalised if asked for
-    stayed (m,)                   sum over heads of what a query keeps among sentences
-    """
+    """One layer: over its heads the largest and the sum of the weights among the m tokens in sentences, (m, m)."""
 
     attention: Weights  # (H, n, n), as the model has it
-    kept: NDArray[np.float32]  # (H, n), what rows are divided by: what they spend on sentences, or 1
     largest: NDArray[np.float32]
     sum: NDArray[np.float32]
-    stayed: NDArray[np.float32]
 
     @classmethod
-    def of(cls, attention: Weights, order: Places, renormalise: bool) -> _Layer:
-        n = attention.shape[1]
-        chosen = np.zeros(n, dtype=np.float32)
-        chosen[order] = 1
+    def of(cls, attention: Weights, order: Places) -> _Layer:
         # Whole rows: a view without the first and last token would take twice as long. What is in no
         # sentence is cut off at the end.
-        if not renormalise:
-            total = attention.sum(axis=0)
-            kept = np.ones((len(attention), n), dtype=np.float32)
-            return cls(
-                attention, kept, _among(attention.max(axis=0), order), _among(total, order), (total @ chosen)[order]
-            )
-        kept = attention @ chosen
-        largest, total = np.zeros((2, n, n), dtype=np.float32)
-        for head, own in zip(attention, kept, strict=True):  # one at a time: no copy of all heads is made
-            with np.errstate(over="ignore"):  # by next to nothing, in columns that are cut off
-                shared = renormalised(head, own)
-            np.maximum(largest, shared, out=largest)
-            total += shared
-        return cls(attention, kept, _among(largest, order), _among(total, order), kept.sum(axis=0)[order])
+        return cls(attention, _among(attention.max(axis=0), order), _among(attention.sum(axis=0), order))
 
-    def head_of(self, query: int, key: int) -> int:
-        """The head with the largest weight there; query and key are places in the text."""
-        return int(renormalised(self.attention[:, query, key, None], self.kept[:, query]).argmax())
+
+def _shared_out(rows: Values, total: Values) -> Values:
+    """Rows divided by their ``total``; a row without any stays 0."""
+    return np.asarray(rows / np.where(total > 0, total, 1)[:, None])
 
 
 def _among(matrix: Weights, order: Places) -> Weights:
@@ -250,29 +239,13 @@ def _among(matrix: Weights, order: Places) -> Weights:
     return matrix[order[:, None], order]
 
 
-class _Mean:
-    """A mean over heads that come in layers."""
-
-    def __init__(self) -> None:
-        self._sum: Values | float = 0.0
-        self._heads = 0
-
-    def add(self, summed: NDArray[np.floating], heads: int) -> None:
-        self._sum = self._sum + summed.astype(np.float64)
-        self._heads += heads
-
-    @property
-    def value(self) -> Values:
-        return np.asarray(self._sum / self._heads, dtype=np.float64)
-
-
 def _raise_maxima(layer: _Layer, number: int, blocks: _Blocks, best: Values, where: NDArray[np.int64]) -> None:
     """Write into ``best`` and ``where`` what this layer has that is larger."""
-    found = blocks.reduce(np.maximum, layer.largest)
+    found = blocks.largest(layer.largest)
     for a, b in np.argwhere(found > best).tolist():
         rows, columns = blocks.parts[a], blocks.parts[b]
         block = layer.largest[rows, columns]
         i, j = divmod(int(block.argmax()), block.shape[1])
         query, key = int(blocks.order[rows.start + i]), int(blocks.order[columns.start + j])
         best[a, b] = found[a, b]
-        where[a, b] = number, layer.head_of(query, key), query, key
+        where[a, b] = number, int(layer.attention[:, query, key].argmax()), query, key

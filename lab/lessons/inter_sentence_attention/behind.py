@@ -59,12 +59,25 @@ def _say_sent(view: SentencesView, heads: str | tuple[int, int]) -> None:
     sent = float(cells.weights.sum(axis=1, dtype=np.float64).mean())
     each = f"Each row adds up to what one token of sentence {a + 1} sends to sentence {b + 1}"
     if isinstance(heads, str):
-        st.markdown(f"{each}; the mean mass is the mean of these sums, **{sent:.3f}**. {_largest(view, cells)}")
+        st.markdown(
+            f"{each}; the mean mass is the mean of these sums, **{sent:.3f}**. {_largest(view, cells)} "
+            f"{_most_given(view, cells)}"
+        )
         return
+    all_heads = "over all heads" + f", with {view.outside} left out," * view.left_out
     st.markdown(
-        f"{each} in this head. The mean of these sums is **{sent:.3f}**; over all heads it is {mass:.3f}. "
+        f"{each} in this head. The mean of these sums is **{sent:.3f}**; {all_heads} it is {mass:.3f}. "
         f"{_largest(view, cells)}"
     )
+
+
+def _most_given(view: SentencesView, cells: SentenceCells) -> str:
+    """The token that gets most of what is sent, and whether it is a word at all."""
+    given = cells.weights.mean(axis=0, dtype=np.float64)
+    most = int(given.argmax())
+    token = view.trace.labels[int(cells.keys[most])]
+    word = "" if any(letter.isalnum() for letter in token) else ", which is no word"
+    return f"Of the {given.sum():.2f}, {given[most]:.2f} goes to {named(view.trace, int(cells.keys[most]))}{word}."
 
 
 def _largest(view: SentencesView, cells: SentenceCells) -> str:
@@ -79,11 +92,10 @@ def _say_largest(view: SentencesView) -> None:
     """The largest weight of any head, and the head that has it."""
     found, a, b = view.found, view.a, view.b
     layer, head, query, key = (int(number) for number in found.where[a, b])
-    python = f" In Python: `trace.layer({layer}).attention[{head}, {query}, {key}]`." if not view.left_out else ""
     st.markdown(
         f"In layer {layer + 1}, head {head + 1}, {named(view.trace, query)} gives {named(view.trace, key)} "
         f"**{found.maximum[a, b]:.3f}**: no head of any layer has a larger weight from sentence {a + 1} to sentence "
-        f"{b + 1}.{python}"
+        f"{b + 1}. In Python: `trace.layer({layer}).attention[{head}, {query}, {key}]`."
     )
     if a != b and abs(query - key) == 1:
         st.markdown(

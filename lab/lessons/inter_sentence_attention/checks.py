@@ -27,7 +27,11 @@ def counting(question: Question | None, what: str, left_out: bool) -> Question |
     """The question, which says first whether its numbers count ``what``: special tokens, or the first token."""
     if question is None:
         return None
-    how = f"Left out here: {what}; every row is shared out anew." if left_out else f"Counted here, too: {what}."
+    how = (
+        f"Left out here: {what}; what is left of a row is divided by its sum."
+        if left_out
+        else f"Counted here, too: {what}."
+    )
     return replace(question, prompt=f"{how} {question.prompt}")
 
 
@@ -75,7 +79,10 @@ def other_direction(found: InterSentence, a: int, b: int) -> Question | None:
     gap = (back - there) / max(there, back)
     if 0.03 <= abs(gap) < 0.1:
         return None
-    why = f"There {there:.3f}, back {back:.3f}. The queries and the keys are others, so nothing makes the two equal."
+    why = (
+        f"There {there:.3f}, back {back:.3f}. Sentence {b + 1} asks with queries of its own, so nothing makes the two "
+        "equal."
+    )
     outcomes = {"It is larger": gap >= 0.1, "It is about the same": abs(gap) < 0.03, "It is smaller": gap <= -0.1}
     prompt = (
         f"The mean mass from {sentence_name(a)} to {sentence_name(b)} is {there:.3f}. How large is it in the other "

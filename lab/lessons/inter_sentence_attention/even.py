@@ -32,7 +32,7 @@ def show_by_hand(view: SentencesView) -> None:
     st.markdown(
         f"What each token of sentence {a + 1} sends to sentence {b + 1}: its weights on those {len(found.members[b])} "
         f"tokens added up, then the mean over all {config.layers * config.heads} heads."
-        + (f" {_out(view)} and each row of each head is divided by what is left of it." if view.left_out else "")
+        + (f" {_out(view)} and what is left of each token’s row is divided by its sum." if view.left_out else "")
     )
     tokens = [visible(view.trace.labels[i], None) for i in found.members[a]]
     table = {"number": found.members[a] + 1, "token": tokens, "sends": sent}
@@ -113,7 +113,7 @@ def show_specials(view: SentencesView) -> None:
     st.markdown(f"Each row adds up to 1. The last column is what goes to {view.outside}.{above}")
     meaning(means.taken(view.trace, view.a, view.outside))
     _say_why(view)
-    st.markdown(f"Now leave {view.outside} out, and let every row of every head sum to 1 again:")
+    st.markdown(f"Now leave {view.outside} out, and divide what is left of each token’s row by its sum:")
     measure = choose_measure(view)
     before, after = _draw_both(view, measure)
     st.markdown(

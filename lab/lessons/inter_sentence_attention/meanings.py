@@ -46,9 +46,10 @@ def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
     if a == b:
         what = f"keeps **{mass:.2f}** of its attention for itself"
     than = "as much" if abs(mass - even) < SEEN else "more" if mass > even else "less"
-    told = f"Sentence {a + 1} {what}. An even spread would make it {even:.2f}, so this is "
-    told += "about as much as chance" if than == "as much" else f"{than} than chance"
-    anew = " Special tokens or the first token are left out here, and every row is shared out anew." if left_out else ""
+    told = f"Sentence {a + 1} {what}. An even spread gives {even:.2f}, so this is "
+    told += "about as much" if than == "as much" else f"{than} than that"
+    out = "special tokens" if any(trace.encoding.special) else "the first token"
+    anew = f" This is of what does not go to {out}." if left_out else ""
     return f"{told}.{anew}{_most(found, a, b)}"
 
 
@@ -74,18 +75,21 @@ def reading(trace: Trace, left_out: bool) -> list[str]:
     own = sum(bool(mass[a, a] >= mass[a][seen[a]].max()) for a in range(count))
     crossing = np.where(seen & ~np.eye(count, dtype=bool), mass, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(crossing.argmax()), crossing.shape))
-    back, ahead = (mass[which(count, offset)] for which, offset in ((np.tril_indices, -1), (np.triu_indices, 1)))
+    # Corrected: a long sentence gets more wherever it stands, and the means would show where that is.
+    back, ahead = (
+        found.relative[which(count, offset)] for which, offset in ((np.tril_indices, -1), (np.triu_indices, 1))
+    )
     above = (
         "Above it stands nothing: this model never looks ahead."
         if is_causal(trace)
-        else f"Above it, it looks ahead to a later one; the mean is {ahead.mean():.2f}."
+        else f"Above it, it looks ahead to a later one: {ahead.mean():.2f} times."
     )
     return [
         f"**Diagonal**: what a sentence gives itself. It is the largest number in {own} of {count} rows here.",
         f"**Off the diagonal**: what crosses to another sentence. Most crosses from sentence {a + 1} to sentence "
         f"{b + 1}: {crossing[a, b]:.2f}.",
         "**Direction**: the row attends, the column is attended to. Below the diagonal, a sentence looks back to an "
-        f"earlier one; the mean is {back.mean():.2f}. {above}",
+        f"earlier one: on average it sends {back.mean():.2f} times what an even spread gives. {above}",
         "**Reference and discourse**: *she* may mean a person named in another sentence (**coreference**), and "
         "sentences follow from each other (**discourse**). Either may show off the diagonal. But a large number is no "
         "proof of it: look at the tokens behind it.",
@@ -110,6 +114,7 @@ def there_and_back(trace: Trace, a: int, b: int, left_out: bool) -> str:
         f"Sentence {a + 1} sends **{there:.2f}** to sentence {b + 1}, and sentence {b + 1} sends "
         f"{'about the same' if abs(there - back) < SEEN else 'more' if back > there else 'less'} back, **{back:.2f}**."
     )
+    told += _turned(trace, (a, b), there - back, left_out)
     per_length = [float(found.relative[pair]) for pair in ((a, b), (b, a))]
     forward, backward = (f"{value:.2f}" for value in per_length)
     if not abs(there - back) >= SEEN:
@@ -121,6 +126,19 @@ def there_and_back(trace: Trace, a: int, b: int, left_out: bool) -> str:
     return (
         f"{told} Corrected for length, it is the other way round, {forward} and {backward}: the longer sentence gets "
         "more by its length alone."
+    )
+
+
+def _turned(trace: Trace, pair: tuple[int, int], more: float, left_out: bool) -> str:
+    """Says so where the other direction is larger once what is left out counts, or the other way round."""
+    a, b = pair
+    other = read(trace, split(trace), not left_out).mass
+    if min(abs(more), abs(other[a, b] - other[b, a])) < SEEN or (more > 0) == (other[a, b] > other[b, a]):
+        return ""
+    out = "special tokens" if any(trace.encoding.special) else "the first token"
+    return (
+        f" With {out} {'counted' if left_out else 'left out'} it is the other way round, {other[a, b]:.2f} and "
+        f"{other[b, a]:.2f}: which direction is larger depends on that."
     )
 
 

@@ -53,7 +53,7 @@ def show_sentences(view: SentencesView) -> None:
     table = pd.DataFrame(
         {
             "sentence": [" ".join(text.split()) for text in sentences.texts],
-            "text": ["B" if second else "A" for second in sentences.in_pair],
+            **({"text": ["B" if second else "A" for second in sentences.in_pair]} if any(sentences.in_pair) else {}),
             "tokens": [len(own) for own in places],
             "from token": [own[0] + 1 for own in places],
             "to token": [own[-1] + 1 for own in places],
@@ -64,7 +64,7 @@ def show_sentences(view: SentencesView) -> None:
     pair = view.trace.pair is not None
     st.markdown(
         f"The model read {len(view.trace)} tokens at once, "
-        + ("as two texts, a pair." if pair else "as one text. No extra input marks these borders.")
+        + ("as two texts, a pair." if pair else "as one text. No extra input tells it where a sentence ends.")
         + _in_no_sentence(view)
     )
     meaning(means.lengths(view.trace))

@@ -55,7 +55,7 @@ class SentencesView:
 
     @property
     def without(self) -> InterSentence:
-        """The same with special tokens, or the first token, left out and every row summing to 1 again."""
+        """The same with special tokens, or the first token, left out: rows of the mean over heads sum to 1 again."""
         return read(self.trace, self.sentences, left_out=True)
 
     @property
@@ -189,14 +189,15 @@ def choose_one(parameter: Counted, title: str, count: int, default: int, what: s
 def choose_measure(view: SentencesView) -> str:
     """Which number stands for two sentences, and what it says."""
     readings = {
-        MASS: "How much of its attention a token of the row sends to the column: the mean over its tokens and all "
-        "heads",
+        MASS: "What each token of the row gives to the tokens of the column, added up: the mean over all heads and "
+        "over the row’s tokens",
         RELATIVE: f"The mean mass divided by what an even spread would send. **1** means: as much as a token that "
         f"spreads its attention evenly over {view.spread}",
         MAXIMUM: "The largest single weight of any head from a token of the row to one of the column",
     }
     measure = MEASURE.choose("Measure")
-    st.markdown(f"{readings[measure]}.")
+    shared = " What is left of each token’s row is divided by its sum first." * view.left_out * (measure != MAXIMUM)
+    st.markdown(f"{readings[measure]}.{shared}")
     return measure
 
 
@@ -211,9 +212,10 @@ def say_sinks(view: SentencesView, measure: str) -> None:
     if not view.can_leave_out:
         return
     a, b = view.a, view.b
-    other = float(view.values(measure, not view.left_out)[a, b])
+    shown, other = (float(view.values(measure, out)[a, b]) for out in (view.left_out, not view.left_out))
     here, there = ("left out", "With it") if view.left_out else ("counted", "Without it")
+    changed = "is the same" if f"{shown:.3f}" == f"{other:.3f}" else f"is {other:.3f}"
     st.caption(
-        f"What goes to {view.outside} is {here} here. {there}, the cell from {a + 1} to {b + 1} is {other:.3f}. The "
-        "step **Special tokens** shows both."
+        f"What goes to {view.outside} is {here} here. {there}, the cell from {a + 1} to {b + 1} {changed}. The step "
+        "**Special tokens** shows both."
     )

@@ -37,11 +37,16 @@ def numbered(draw: st.DrawFn) -> Sentences:
     return found
 
 
-def shared_out(a: Weights, sentence_of: Sentences, renormalise: bool) -> Weights:
-    """(L, H, n, n) in double precision, rows over the tokens in sentences made to sum to 1 if asked for."""
-    inside = a.astype(np.float64) * np.array([s is not None for s in sentence_of])
-    total = inside.sum(-1, keepdims=True)
-    return np.divide(inside, total, out=np.zeros_like(inside), where=total > 0) if renormalise else inside
+def among(a: Weights, sentence_of: Sentences) -> Weights:
+    """(L, H, n, n) in double precision, without what goes to tokens in no sentence."""
+    return a.astype(np.float64) * np.array([s is not None for s in sentence_of])
+
+
+def mean_shares(a: Weights, sentence_of: Sentences, renormalise: bool) -> Weights:
+    """(n, n), the mean over layers and heads, rows over the tokens in sentences made to sum to 1 if asked for."""
+    mean = among(a, sentence_of).mean((0, 1))
+    total = mean.sum(-1, keepdims=True)
+    return np.divide(mean, total, out=np.zeros_like(mean), where=total > 0) if renormalise else mean
 
 
 @settings(max_examples=40)
@@ -52,13 +57,13 @@ def test_matrices_are_what_loops_over_pairs_give(
     n = len(sentence_of)
     a = random_attention(seed, 6, n, causal, sharpness).reshape(2, 3, n, n)
     found = between_sentences(iter(a), sentence_of, causal=causal, renormalise=renormalise)
-    mine = shared_out(a, sentence_of, renormalise)
-    even = shared_out(uniform_attention(n, causal)[None], sentence_of, renormalise)[0, 0]
+    mine, mean = among(a, sentence_of), mean_shares(a, sentence_of, renormalise)
+    even = mean_shares(uniform_attention(n, causal)[None], sentence_of, renormalise)
     members = [[i for i in range(n) if sentence_of[i] == s] for s in range(len(found.members))]
     for x, queries in enumerate(members):
         for y, keys in enumerate(members):
             pairs = [(i, j) for i in queries for j in keys if not causal or j <= i]
-            mass = sum(mine[:, :, i, j].mean() for i, j in pairs) / len(queries)
+            mass = sum(mean[i, j] for i, j in pairs) / len(queries)
             assert found.mass[x, y] == pytest.approx(mass, rel=1e-4, abs=1e-6)
             if not pairs:
                 assert math.isnan(found.maximum[x, y]) and math.isnan(found.relative[x, y])
@@ -99,8 +104,17 @@ def test_two_sentences_by_hand() -> None:
     assert found.removed.tolist() == [0.25, 0.5]
     shared = between_sentences(iter(attention[None]), sentence_of, causal=False, renormalise=True)
     assert shared.mass.tolist() == [[0.375, 0.625], [0.5, 0.5]]
-    assert shared.maximum.tolist() == [[0.5, 0.75], [0.25, 0.5]]
+    assert shared.maximum.tolist() == found.maximum.tolist()
     assert shared.removed.tolist() == found.removed.tolist()
+
+
+def test_a_head_that_leaves_next_to_nothing_to_sentences_counts_for_as_little() -> None:
+    # [CLS] a | b: one head parks 98 % and gives what is left to the other sentence, one reads its own.
+    parked = [[1, 0, 0], [0.98, 0, 0.02], [0.98, 0.02, 0]]
+    reads = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    attention = np.array([[parked, reads]], dtype=np.float32)
+    found = between_sentences(iter(attention), [None, 0, 1], causal=False, renormalise=True)
+    np.testing.assert_allclose(found.mass, [[1 / 1.02, 0.02 / 1.02], [0.02 / 1.02, 1 / 1.02]], rtol=1e-5)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -125,7 +139,8 @@ def test_a_trace_and_the_cells_behind_a_number(family: Family, renormalise: bool
         for (start, _), special in zip(trace.offsets, trace.encoding.special, strict=True)
     ]
     found = inter_sentence(trace, tuple(sentence_of), renormalise=renormalise)
-    mine = shared_out(trace.attention.numpy(), sentence_of, renormalise)
+    mine = among(trace.attention.numpy(), sentence_of)
+    shares = mean_shares(trace.attention.numpy(), sentence_of, renormalise)
     for a, b in ((2, 0), (1, 1), (2, 1)):
         layer, head, i, j = found.where[a, b].tolist()
         drilled = cells(trace, found, layer, head, a, b)
@@ -136,7 +151,7 @@ def test_a_trace_and_the_cells_behind_a_number(family: Family, renormalise: bool
         assert drilled.weights[at] == drilled.weights.max()
         mean = mean_cells(trace, found, a, b)
         assert (mean.queries.tolist(), mean.keys.tolist()) == (drilled.queries.tolist(), drilled.keys.tolist())
-        np.testing.assert_allclose(mean.weights, mine.mean((0, 1))[np.ix_(mean.queries, mean.keys)], atol=1e-6)
+        np.testing.assert_allclose(mean.weights, shares[np.ix_(mean.queries, mean.keys)], atol=1e-6)
         largest = largest_cells(trace, found, a, b)
         assert (largest.queries.tolist(), largest.keys.tolist()) == (drilled.queries.tolist(), drilled.keys.tolist())
         np.testing.assert_allclose(largest.weights, mine.max((0, 1))[np.ix_(mean.queries, mean.keys)], atol=1e-6)

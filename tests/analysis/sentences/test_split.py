@@ -103,15 +103,13 @@ def test_what_stands_aside_is_special_or_the_first_token(trace: Trace) -> None:
         assert others == sentences.of_token  # [CLS] and [SEP] stand in no sentence anyway
         return
     assert others == (None, *sentences.of_token[1:]) != sentences.of_token
-    # A row over the tokens that stay, worked out here: the mean over all heads of shares among them.
+    # A row of the mean over all heads, divided by what goes to the tokens that stay, worked out here.
     found = inter_sentence(trace, others, renormalise=True)
     queries = [i for i, sentence in enumerate(others) if sentence == 1]
-    shares = []
-    for layer in range(trace.model.config.layers):
-        for head in trace.layer(layer).attention.numpy():
-            for query in queries:
-                row = {j: float(head[query, j]) for j in range(query + 1) if others[j] is not None}
-                shares.append(sum(w for j, w in row.items() if others[j] == 0) / sum(row.values()))
+    shares, mean = [], trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
+    for query in queries:
+        row = {j: float(mean[query, j]) for j in range(query + 1) if others[j] is not None}
+        shares.append(sum(w for j, w in row.items() if others[j] == 0) / sum(row.values()))
     assert found.mass[1, 0] == pytest.approx(np.mean(shares), rel=1e-4)
     seen = [[sentence for sentence in others[: query + 1] if sentence is not None] for query in queries]
     even = [own.count(0) / len(own) for own in seen]

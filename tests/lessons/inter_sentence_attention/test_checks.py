@@ -230,16 +230,16 @@ def test_other_order_and_positions_say_whether_anything_moves() -> None:
 
 @pytest.mark.parametrize("left_out", [True, False])
 def test_a_question_says_whether_its_numbers_count_special_tokens(left_out: bool) -> None:
-    """The same share is another number with every row shared out anew, and the matrix on screen has either."""
+    """The same share is another number with what is left of each row divided by its sum, and the matrix on screen has either."""
     trace = lab.trace(lab.load_model("lab-bert"), TEXT)
     special = list(trace.encoding.special)
     mine, other = (list(split(trace).places(number)) for number in (0, 1))
-    weights = np.concatenate([trace.layer(each).attention.numpy() for each in range(trace.model.config.layers)])
+    weights = trace.attention.numpy().mean(axis=(0, 1))
     if left_out:
-        weights[:, :, special] = 0
+        weights[:, special] = 0
         weights /= weights.sum(axis=-1, keepdims=True)
     there, back = (
-        float(weights[:, rows][..., keys].sum(axis=-1).mean()) for rows, keys in ((mine, other), (other, mine))
+        float(weights[np.ix_(rows, keys)].sum(axis=-1).mean()) for rows, keys in ((mine, other), (other, mine))
     )
     asked = ask.other_direction(read(trace, split(trace), left_out), 0, 1)
     assert asked is not None and f"{there:.3f}" in asked.prompt and f"{back:.3f}" in asked.options[asked.answer].why

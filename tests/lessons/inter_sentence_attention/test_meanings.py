@@ -50,11 +50,11 @@ def masses(trace: Trace, left_out: bool) -> tuple[Array, Array]:
     if left_out:
         kept = [place for places in own for place in places]
         shared = []
-        for weights in (trace.attention.numpy().astype(np.float64), even[None, None]):
+        for weights in (attention, even):
             inside = np.zeros_like(weights)
-            inside[..., kept] = weights[..., kept]
+            inside[:, kept] = weights[:, kept]
             total = inside.sum(axis=-1, keepdims=True)
-            shared.append(np.divide(inside, total, out=np.zeros_like(inside), where=total > 0).mean(axis=(0, 1)))
+            shared.append(np.divide(inside, total, out=np.zeros_like(inside), where=total > 0))
         attention, even = shared
     sums = [[[m[np.ix_(p, q)].sum(axis=-1).mean() for q in own] for p in own] for m in (attention, even)]
     return np.array(sums[0]), np.array(sums[1])
@@ -66,7 +66,7 @@ def pairs_seen(trace: Trace) -> list[tuple[int, int]]:
 
 
 def than(value: float, other: float) -> str:
-    return "about" if abs(value - other) < meanings.SEEN else "more than" if value > other else "less than"
+    return "about as much" if abs(value - other) < meanings.SEEN else "more than" if value > other else "less than"
 
 
 @every_case
@@ -108,14 +108,17 @@ def test_sent_compares_a_mass_with_an_even_spread(model: str, text: str, pair: s
 @pytest.mark.parametrize("left_out", [False, True])
 def test_reading_is_true_of_the_matrix(model: str, text: str, pair: str, left_out: bool) -> None:
     trace = run(model, text, pair)
-    mass, _ = masses(trace, left_out)
+    mass, even = masses(trace, left_out)
     seen = pairs_seen(trace)
     diagonal, off, direction, links = meanings.reading(trace, left_out)
     own = sum(mass[a, a] >= max(mass[c, d] for c, d in seen if c == a) for a in range(len(mass)))
     assert f"largest number in {own} of {len(mass)} rows" in diagonal
     top = max((pair for pair in seen if pair[0] != pair[1]), key=lambda pair: mass[pair])
     assert f"from sentence {top[0] + 1} to sentence {top[1] + 1}: {mass[top]:.2f}" in off
-    means = [np.mean([mass[a, b] for a, b in seen if (a > b) == back and a != b] or [np.nan]) for back in (True, False)]
+    means = [
+        np.mean([mass[a, b] / even[a, b] for a, b in seen if (a > b) == back and a != b] or [np.nan])
+        for back in (True, False)
+    ]
     wanted = means[:1] if trace.model.config.causal else means
     assert numbers(direction) == pytest.approx(wanted, abs=0.0051)
     assert ("never looks ahead" in direction) == trace.model.config.causal
@@ -143,13 +146,17 @@ def test_there_and_back_are_the_two_cells(model: str, text: str, pair: str, left
             one, other = a, b
         there, back = mass[one, other], mass[other, one]
         assert found[:2] == pytest.approx([there, back], abs=0.0051)
-        word = {"about": "about the same", "more than": "more", "less than": "less"}[than(back, there)]
+        word = {"about as much": "about the same", "more than": "more", "less than": "less"}[than(back, there)]
         assert f"sends {word} back" in said
         if "orrected for length" in said:
             forward, backward = there / even[one, other], back / even[other, one]
-            assert found[2:] == pytest.approx([forward, backward], abs=0.0051)
-            turned = "other way round" in said
+            assert found[-2:] == pytest.approx([forward, backward], abs=0.0051)
+            turned = "orrected for length, it is the other way round" in said
             assert turned == ((forward > backward) != (there > back) and abs(forward - backward) >= meanings.SEEN)
+        otherwise, _ = masses(trace, not left_out)
+        turned = (there > back) != (otherwise[one, other] > otherwise[other, one])
+        clear = min(abs(there - back), abs(otherwise[one, other] - otherwise[other, one])) >= meanings.SEEN
+        assert ("depends on that" in said) == (turned and clear)
 
 
 @every_case
@@ -195,6 +202,6 @@ def test_paired_compares_two_runs(model: str) -> None:
             a, b = ("AB".index(letter) for letter in re.findall(r"ext ([AB])", sentence))
             before, after = one[a, b], plain[a, b]
             assert sorted(numbers(sentence)) == pytest.approx(sorted([before, after]), abs=0.0051)
-            words = {"about": "about the same", "more than": "more as a pair", "less than": "less as a pair"}
+            words = {"about as much": "about the same", "more than": "more as a pair", "less than": "less as a pair"}
             assert words[than(after, before)] in sentence
         assert len(re.findall("Text [AB] sends", told)) == (1 if trace.model.config.causal else 2)

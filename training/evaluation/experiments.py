@@ -15,6 +15,7 @@ import pyarrow as pa
 import torch
 
 from lab.experiments import copied, relations, shipped
+from lab.experiments.importance import explained
 from lab.experiments.published import CLARK
 from lab.experiments.treebank import ewt_hash
 from lab.models.catalogue import CATALOGUE, ships
@@ -34,6 +35,9 @@ class Measured:
 
 MEASURED = {
     relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash),
+    explained.EXPERIMENT: Measured(
+        lambda model: explained.as_tables(explained.replicate(model)), explained.data_hash, explained.untestable
+    ),
     copied.EXPERIMENT: Measured(
         lambda model: copied.as_tables(copied.replicate(model)), copied.data_hash, copied.untestable
     ),

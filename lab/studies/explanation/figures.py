@@ -93,7 +93,7 @@ def claim_frame(found: ExplanationTest) -> pd.DataFrame:
     return pd.DataFrame([
         {
             "whose": WHOSE[row.claim], "verdict": row.judged.verdict.value, "first": CLAIMS[row.claim].first,
-            "its mean": row.first, "second": CLAIMS[row.claim].second, "mean of it": row.second,
+            "mean of first": row.first, "second": CLAIMS[row.claim].second, "mean of second": row.second,
             "published": CLAIMS[row.claim].published, "ours": row.effect, "low": row.low, "high": row.high,
             "untrained twin": row.twin, "n": row.count, "p (Holm)": row.p, "why": row.judged.why,
         }

@@ -9,7 +9,7 @@ import numpy as np
 from lab.analysis.heads.values import Values
 from lab.course.guesses import Answer, Ask, between
 from lab.course.words import escaped
-from lab.experiments.importance.agreement import ROLLED
+from lab.experiments.importance.agreement import ROLLED, TELLS, WEAK
 from lab.experiments.importance.explained import ExplanationTest
 from lab.experiments.importance.methods import ATTENTION, METHODS, NEAR
 from lab.experiments.intervals import mean_interval
@@ -17,6 +17,12 @@ from lab.studies.explanation.figures import LEFT_OUT, NAMES
 
 _EDGES = (0.2, 0.4, 0.6)
 _BEST = (*METHODS, NEAR)
+# Said of an effect that the untrained twin has as well.
+_UNTAUGHT = {
+    WEAK: "There gradients lead attention by no less",
+    TELLS: "There as much is left of attention’s agreement",
+    ROLLED: "There rollout leads raw attention by no less",
+}
 ASKS = (
     Ask(
         "attention",
@@ -114,7 +120,15 @@ def _beside_twin(found: ExplanationTest) -> str:
     twin = found.twin.rho[ATTENTION][:, -1]
     low, high = mean_interval(_last(found, ATTENTION) - twin).tolist()
     clear = "clearly less" if low > 0 else "clearly more" if high < 0 else "not clearly different"
-    return f"In the untrained twin, attention reaches {twin.mean():.2f}: {clear}."
+    said = f"In the untrained twin, attention reaches {twin.mean():.2f}: {clear}."
+    for row in found.rows:
+        own, other = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
+        if row.low > 0 and mean_interval(own - other)[0] <= 0:
+            said += (
+                f" {_UNTAUGHT[row.claim]} ({row.twin:.2f} in the twin, {row.effect:.2f} here), so training need not "
+            )
+            said += "have brought it."
+    return said
 
 
 def gap_of(found: ExplanationTest) -> str:

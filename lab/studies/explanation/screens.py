@@ -34,7 +34,7 @@ from lab.ui.experiments.running import offer, origin
 from lab.ui.frame.script import meaning
 
 _ORDERS = ("ρ", "low", "high", "beyond", "beyond, low", "beyond, high", "untrained twin")
-_CLAIMS = ("its mean", "mean of it", "published", "ours", "low", "high", "untrained twin")
+_CLAIMS = ("mean of first", "mean of second", "published", "ours", "low", "high", "untrained twin")
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -50,14 +50,14 @@ def show(page: ExperimentPage) -> Trace | None:
     name, number = f"{EXPERIMENT}.{model.id}", order.example(model)
     trace = order.ask_order(model, asked_texts(model)[number][2], open=not is_predicted(name))
     if not predicted(name, meanings.ASKS):
-        return trace
+        return None
     found = explained.known(model)
     if found is None:
         st.markdown(
             f"{escaped(model.id)} is not measured yet. A small model takes two minutes, a large one far longer."
         )
         _run(model, "Run the experiment")
-        return trace
+        return None
     order.show_order(model, found, number)
     show_score(name, meanings.ASKS, meanings.answers(found))
     _result(model, found)
@@ -132,8 +132,8 @@ def _verdicts(found: ExplanationTest) -> None:
     st.markdown(
         "**The rule of the verdict**, fixed before anything was measured. The effect is the difference between the "
         f"two means, text by text. For the claim of Abnar & Zuidema, with their figures of the upper half of their "
-        f"layers: {RULE} For the other two: {SIGN_RULE} (Jain & Wallace have figures, but of LSTMs that classify, and "
-        f"they part: gradients less attention in Kendall’s τ is {jain}.)"
+        f"layers: {RULE} For the other two: {SIGN_RULE} (The figures of Jain & Wallace are of LSTMs that "
+        f"classify, so they do not compare; and they part: gradients less attention in Kendall’s τ is {jain}.)"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lab.course.lessons import LESSONS, number
-from training.evaluation.experiments import copying_table, grammar_table
+from training.evaluation.experiments import copying_table, explanation_table, grammar_table
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 
@@ -21,4 +21,6 @@ def test_what_was_reproduced_is_what_ships() -> None:
     told = README.partition("## What was reproduced")[2].partition("\n## ")[0]
     rows = [line for line in told.splitlines() if line.startswith("| ")]
     grammar, copying = grammar_table(["lab-bert", "lab-gpt2"]), copying_table(["lab-gpt2"])
-    assert rows == grammar + copying and len(grammar) > 10 and len(copying) == 5
+    explanation = explanation_table(["lab-bert", "lab-gpt2"])
+    assert rows == grammar + copying + explanation
+    assert len(grammar) > 10 and len(copying) == 5 and len(explanation) == 8

@@ -16,6 +16,7 @@ import torch
 
 from lab.experiments import copied, relations, shipped
 from lab.experiments.importance import explained
+from lab.experiments.importance.agreement import CLAIMS
 from lab.experiments.published import CLARK
 from lab.experiments.treebank import ewt_hash
 from lab.models.catalogue import CATALOGUE, ships
@@ -85,6 +86,21 @@ def copying_table(model_ids: Sequence[str]) -> list[str]:
             lines.append(
                 f"| `{model_id}` | {away} | {rise} | {row.rise - row.beyond:.2f} | {row.judged.verdict.value} |"
             )
+    return lines
+
+
+def explanation_table(model_ids: Sequence[str]) -> list[str]:
+    """The same of Jain & Wallace 2019 and the two papers after it: a line for each claim, of each model."""
+    lines = ["| model | what should agree more | than | difference | published | twin | verdict |", "| --- " * 7 + "|"]
+    for model_id in model_ids:
+        found = explained.known(load_model(model_id))
+        for row in found.rows if found else ():
+            claim = CLAIMS[row.claim]
+            both = f"{claim.first} {row.first:.2f} | {claim.second} {row.second:.2f}"
+            ours = f"{row.effect:.2f} ({row.low:.2f} to {row.high:.2f})"
+            published = "–" if claim.published is None else f"{claim.published:.2f}"
+            verdict = row.judged.verdict.value
+            lines.append(f"| `{model_id}` | {both} | {ours} | {published} | {row.twin:.2f} | {verdict} |")
     return lines
 
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lab.analysis.heads.parked import rank_correlation
 from lab.analysis.heads.values import Values
 from lab.experiments.importance.methods import ATTENTION, GRADIENT, METHODS, NEAR, RARE, ROLLOUT, Importance
-from lab.experiments.importance.ranks import kendall, partial_rank_correlation
+from lab.experiments.importance.ranks import agreement, kendall, partial_rank_correlation
 from lab.experiments.published import ABNAR
 
 WEAK, TELLS, ROLLED = "weak", "tells", "rolled"
@@ -62,8 +61,9 @@ def reading(each: Sequence[Importance]) -> Reading:
     return Reading(rho, terms)
 
 
-def _rho(one: Importance, name: str) -> list[float]:
-    return [_known(rank_correlation(scores, np.abs(one.left_out))) for scores in one.sizes(name)]
+def _rho(one: Importance, name: str) -> Values:
+    """(layers,), or (1,) where there are none."""
+    return agreement([*one.sizes(name), np.abs(one.left_out)])[-1, :-1]
 
 
 def beyond(one: Importance, name: str) -> float:
@@ -72,10 +72,9 @@ def beyond(one: Importance, name: str) -> float:
     return _known(partial_rank_correlation(one.sizes(name)[-1], np.abs(one.left_out), controls))
 
 
-def between(one: Importance) -> list[list[float]]:
+def between(one: Importance) -> Values:
     """Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, which comes last."""
-    orders = [*(one.sizes(name)[-1] for name in METHODS), np.abs(one.left_out)]
-    return [[_known(rank_correlation(first, second)) for second in orders] for first in orders]
+    return agreement([*(one.sizes(name)[-1] for name in METHODS), np.abs(one.left_out)])
 
 
 def _known(correlation: float) -> float:

@@ -8,6 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.analysis.heads.parked import ranks
+from lab.analysis.heads.values import Values
+
+
+def agreement(orders: ArrayLike) -> Values:
+    """Spearman's ρ of any two rows, (k, m) -> (k, k); 0 with a row in which all are alike: that is no order."""
+    ranked = np.stack([ranks(each) for each in np.asarray(orders, dtype=np.float64)])
+    centred = ranked - ranked.mean(axis=1, keepdims=True)
+    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+    unit = centred / np.where(lengths > 0, lengths, 1)
+    return np.asarray(unit @ unit.T)
 
 
 def partial_rank_correlation(first: ArrayLike, second: ArrayLike, known: Sequence[ArrayLike]) -> float:

@@ -124,10 +124,8 @@ def _beside_twin(found: ExplanationTest) -> str:
     for row in found.rows:
         own, other = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
         if row.low > 0 and mean_interval(own - other)[0] <= 0:
-            said += (
-                f" {_UNTAUGHT[row.claim]} ({row.twin:.2f} in the twin, {row.effect:.2f} here), so training need not "
-            )
-            said += "have brought it."
+            numbers = f"{row.twin:.2f} in the twin, {row.effect:.2f} here"
+            said += f" {_UNTAUGHT[row.claim]} ({numbers}), so training need not have brought it."
     return said
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.heads.parked import rank_correlation
-from lab.experiments.importance.ranks import kendall, partial_rank_correlation
+from lab.experiments.importance.ranks import agreement, kendall, partial_rank_correlation
 
 
 def partial_by_recursion(first: int, second: int, known: tuple[int, ...], rho: dict[tuple[int, int], float]) -> float:
@@ -31,6 +31,13 @@ def test_partial_correlation_is_yule_s(seed: int) -> None:
     for known in ((), (2,), (2, 3)):
         found = partial_rank_correlation(values[0], values[1], [values[at] for at in known])
         assert found == pytest.approx(partial_by_recursion(0, 1, known, rho))
+
+
+def test_any_two_orders_agree_by_spearman() -> None:
+    orders = np.random.default_rng(0).integers(0, 6, (4, 12))
+    found = agreement(orders)
+    assert np.allclose(found, [[rank_correlation(one, two) for two in orders] for one in orders])
+    assert (agreement([*orders, np.ones(12)])[-1] == 0).all()
 
 
 def test_nothing_is_left_of_what_is_known() -> None:

@@ -51,8 +51,9 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     assert f"**{line['ρ']:.2f}** ({line['low']:.2f} to {line['high']:.2f})" in said
     assert f"reaches {table.loc['nearness alone', 'ρ']:.2f}" in said
     assert f"{line['beyond']:.2f} is left" in said and f"attention reaches {line['untrained twin']:.2f}" in said
+    yardstick = meanings.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
-    assert f"agree most, by {off.max():.2f}" in said and f"least, by {off.min():.2f}" in said
+    assert f"agree most, by {off.max():.2f}" in yardstick and f"least, by {off.min():.2f}" in yardstick
     for row in found.rows:
         own, twin = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
         untaught = f"{row.twin:.2f} in the twin, {row.effect:.2f} here" in said

@@ -35,6 +35,8 @@ NAMES = {
     NEAR: "nearness alone",
     RARE: "rarity alone",
 }
+# Beside the cells of a map there is room for a dozen letters.
+_SHORT = {GRADIENT: "grad × input", INTEGRATED: "integrated"}
 WHOSE = {
     WEAK: "Jain & Wallace 2019",
     TELLS: "after Wiegreffe & Pinter 2019",
@@ -52,14 +54,14 @@ def layer_chart(model: LoadedModel) -> Figure:
     layers = rho[ATTENTION].shape[1]
     series = {NAMES[name]: np.broadcast_to(rho[name].mean(axis=0), layers) for name in (*METHODS, NEAR)}
     return lines(
-        series, Places("After layer", range(1, layers + 1)), Scale("Spearman’s ρ with leave-one-out", format=".2f"),
+        series, Places("After layer"), Scale("Spearman’s ρ with leave-one-out", format=".2f"),
         title=f"What orders the tokens as leave-one-out does, in {model.id}",
     )  # fmt: skip
 
 
 def agreement_chart(model: LoadedModel) -> Heatmap:
     """How any two methods agree, in the last layer, as a mean over the texts."""
-    names = [*(NAMES[name] for name in METHODS), LEFT_OUT]
+    names = [*(_SHORT.get(name, NAMES[name]) for name in METHODS), LEFT_OUT]
     axis = Axis("Method", names)
     return heatmap(
         result(model).between, (axis, axis), Scale("Spearman’s ρ", (-1.0, 1.0), ".2f", signed=True),
@@ -92,10 +94,10 @@ def claim_frame(found: ExplanationTest) -> pd.DataFrame:
     """One line a claim: what is compared, published and ours, the twin, the interval, the verdict and why."""
     return pd.DataFrame([
         {
-            "whose": WHOSE[row.claim], "verdict": row.judged.verdict.value, "first": CLAIMS[row.claim].first,
-            "mean of first": row.first, "second": CLAIMS[row.claim].second, "mean of second": row.second,
-            "published": CLAIMS[row.claim].published, "ours": row.effect, "low": row.low, "high": row.high,
-            "untrained twin": row.twin, "n": row.count, "p (Holm)": row.p, "why": row.judged.why,
+            "whose": WHOSE[row.claim], "verdict": row.judged.verdict.value, "published": CLAIMS[row.claim].published,
+            "ours": row.effect, "low": row.low, "high": row.high, "untrained twin": row.twin, "n": row.count,
+            "first": CLAIMS[row.claim].first, "mean of first": row.first, "second": CLAIMS[row.claim].second,
+            "mean of second": row.second, "p (Holm)": row.p, "why": row.judged.why,
         }
         for row in found.rows
     ])  # fmt: skip

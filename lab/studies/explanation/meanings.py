@@ -70,14 +70,13 @@ def _ranked(found: ExplanationTest) -> list[str]:
 
 
 def meaning_of(found: ExplanationTest, model_id: str) -> str:
-    """How far attention goes, what nearness alone would do, how the methods agree among themselves, and the twin."""
+    """How far attention goes, what nearness alone would do, and what the untrained twin does."""
     attention = _last(found, ATTENTION)
     low, high = mean_interval(attention).tolist()
     return " ".join([
         f"In {escaped(model_id)} the attention of the last layer agrees with leave-one-out by ρ = "
         f"**{attention.mean():.2f}** ({low:.2f} to {high:.2f}) on average.",
         _beside_nearness(found),
-        _yardstick(found),
         _beside_twin(found),
     ])  # fmt: skip
 
@@ -98,14 +97,14 @@ def _beside_nearness(found: ExplanationTest) -> str:
     return f"{said} Beyond nearness and rarity, {beyond.mean():.2f} is left of attention’s agreement, {clear}."
 
 
-def _yardstick(found: ExplanationTest) -> str:
-    """The two methods that agree most, and how leave-one-out fares with its best."""
+def yardstick_of(found: ExplanationTest) -> str:
+    """Which methods agree most and least, and how leave-one-out fares with its best."""
     names = [*(NAMES[name] for name in METHODS), LEFT_OUT]
     pairs = {(one, two): float(found.between[one, two]) for one, two in combinations(range(len(names)), 2)}
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
     best = max(range(len(METHODS)), key=lambda at: found.between[at, -1])
     return (
-        f"The yardstick: of any two methods, {names[most[0]]} and {names[most[1]]} agree most, by {high:.2f}, "
+        f"Of any two methods, {names[most[0]]} and {names[most[1]]} agree most, by {high:.2f}, "
         f"{names[least[0]]} and {names[least[1]]} least, by {low:.2f}. None agrees with leave-one-out by more than "
         f"{found.between[best, -1]:.2f}, {names[best]}. A low ρ says that two methods differ, not which of them is "
         "wrong."

@@ -84,7 +84,7 @@ def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> None:
         each.append(("your order", rho))
     ranked = sorted(each, key=lambda pair: -np.nan_to_num(pair[1]))
     said = ", ".join(f"{name} {rho:.2f}" for name, rho in ranked)
-    st.markdown(f"On this one text, by ρ: {said}. One text decides nothing; the means below do.")
+    st.markdown(f"On this one text, by ρ: {said}. One text decides nothing; the means below are of {len(found.texts)}.")
 
 
 def own_order(picked: Sequence[int], count: int) -> Values:

@@ -77,7 +77,7 @@ def _method(model: LoadedModel) -> None:
         f"**How it is tested.** {len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to "
         f"{WORDS[-1]} words, ask {escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word "
         "that the model then finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and "
-        f"takes how much ln P changes. The blank is {blank}. Five methods put the tokens in order, too: **raw "
+        f"takes how much ln P changes. The blank is {blank}.\n\n**Five methods** put the tokens in order, too: **raw "
         "attention** (the row of the place that is asked, mean over heads), the **lengths** ‖Σ α·f(x)‖ of what is "
         "really added, **rollout**, "
         f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
@@ -108,6 +108,7 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
     show_numbers(partial(method_table, model), "explanation-methods", partial(method_table, model))
     st.subheader("Do the methods agree among themselves?")
     draw(partial(agreement_chart, model), "explanation-agreement")
+    st.markdown(meanings.yardstick_of(found))
     st.caption(
         "Neely et al. 2022 find that on transformers no two methods agree strongly. So a rank correlation alone cannot "
         "say that a method is wrong; leave-one-out is one more method, and misses what two tokens say together."

@@ -9,11 +9,11 @@ import numpy as np
 from lab.analysis.heads.values import Values
 from lab.course.guesses import Answer, Ask, between
 from lab.course.words import escaped
-from lab.experiments.importance.agreement import ROLLED, TELLS, WEAK
-from lab.experiments.importance.explained import ExplanationTest
+from lab.experiments.importance.agreement import CLAIMS, ROLLED, TELLS, WEAK
+from lab.experiments.importance.explained import ExplanationTest, Row
 from lab.experiments.importance.methods import ATTENTION, METHODS, NEAR
 from lab.experiments.intervals import mean_interval
-from lab.studies.explanation.figures import LEFT_OUT, NAMES
+from lab.studies.explanation.figures import LEFT_OUT, NAMES, WHOSE
 
 _EDGES = (0.2, 0.4, 0.6)
 _BEST = (*METHODS, NEAR)
@@ -126,6 +126,13 @@ def _beside_twin(found: ExplanationTest) -> str:
             numbers = f"{row.twin:.2f} in the twin, {row.effect:.2f} here"
             said += f" {_UNTAUGHT[row.claim]} ({numbers}), so training need not have brought it."
     return said
+
+
+def compared(row: Row) -> str:
+    """Whose claim it is, and the two means."""
+    claim = CLAIMS[row.claim]
+    second = f", against {claim.second} {row.second:.2f}" if row.claim != TELLS else ""
+    return f"{WHOSE[row.claim]}: {claim.first} {row.first:.2f}{second}."
 
 
 def gap_of(found: ExplanationTest) -> str:

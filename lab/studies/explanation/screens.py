@@ -127,8 +127,8 @@ def _verdicts(found: ExplanationTest) -> None:
     st.subheader("The three claims")
     frame = claim_frame(found)
     _table(frame.drop(columns=["why", "p (Holm)"]), _CLAIMS)
-    for row in frame.to_dict("records"):
-        st.markdown(f"**{row['verdict'].capitalize()}**: {row['whose']}. {row['why']}")
+    for row in found.rows:
+        st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {meanings.compared(row)} {row.judged.why}")
     jain = ", ".join(f"{task} {gradient - attention:+.2f}" for task, (attention, gradient) in JAIN.items())
     st.markdown(
         "**The rule of the verdict**, fixed before anything was measured. The effect is the difference between the "

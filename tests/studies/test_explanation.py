@@ -62,6 +62,14 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
             assert untaught == (own.mean() < twin.mean())
 
 
+def test_a_verdict_says_what_was_compared() -> None:
+    _, found = model_and_result("lab-gpt2")
+    weak, tells, rolled = (meanings.compared(row) for row in found.rows)
+    assert f"{found.rows[0].first:.2f}, against attention of the last layer, τ {found.rows[0].second:.2f}." in weak
+    assert tells.endswith(f"{found.rows[1].first:.2f}.") and "against" not in tells
+    assert rolled.startswith("Abnar & Zuidema 2020: rollout, upper layers")
+
+
 def test_words_follow_the_numbers() -> None:
     _, found = model_and_result("lab-gpt2")
     assert "clearly more." in meanings.meaning_of(with_rho(found, attention=0.1, near=0.5), "m")

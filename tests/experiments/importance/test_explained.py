@@ -113,7 +113,7 @@ def test_few_texts_decide_nothing() -> None:
 
 def test_an_order_that_tells_nothing_agrees_by_0() -> None:
     found = made_up({}).texts[0].importance
-    flat = replace(found, scores=found.scores | {ATTENTION: np.ones((4, 12))})
+    flat = replace(found, scores={**found.scores, ATTENTION: np.ones((4, 12))})
     one = reading([flat])
     assert (one.rho[ATTENTION] == 0).all() and (one.terms[TELLS] == 0).all()
 

@@ -158,13 +158,15 @@ def test_distance_and_frequency() -> None:
         assert np.allclose(np.expm1(-found.scores[methods.RARE][0]), [counts.get(each, 0) for each in ids])
     whole = load_model("lab-bert").tokenizer.encode_batch([" ".join(sentence.words) for sentence in ewt()])
     the = load_model("lab-bert").tokenizer.token_to_id("the")
+    assert the is not None
     assert methods.counts(load_model("lab-bert"))[the] == sum(each.ids.count(the) for each in whole)
 
 
 @pytest.mark.parametrize("family", ["roberta", "distilbert", "modernbert", "gpt2"])
 def test_every_family_that_predicts_words_is_explained(family: str, tiny_checkpoint: TinyCheckpoint) -> None:
     model = load_model(tiny_checkpoint(family))
-    asked = next(found for at in range(3, 6) if (found := ask(model, ["the", "cat", "sat", "on", "the", "mat"], at)))
+    tried = (ask(model, ["the", "cat", "sat", "on", "the", "mat"], at) for at in range(3, 6))
+    asked = next(each for each in tried if each is not None)
     found = importance(model, asked)
     assert all(np.isfinite(each).all() and each.shape[1] == len(asked.context) for each in found.scores.values())
     assert len(found.scores[methods.ROLLOUT]) == model.config.layers

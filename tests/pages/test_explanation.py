@@ -10,6 +10,7 @@ from lab.experiments.importance.explained import ExplanationTest, asked_texts, k
 from lab.experiments.verdicts import Verdict
 from lab.models.loading import load_model
 from lab.studies.explanation import order
+from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, reveal, visit, words
 from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
 
@@ -101,7 +102,7 @@ def test_a_class_sees_the_question_and_a_button() -> None:
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
-def test_a_small_model_is_measured_live(family: str, offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explained, "_FOUND", {})
     monkeypatch.setattr(explained, "TEXTS", 3)
     at = reveal(visit(PAGE, model=offer(family)))

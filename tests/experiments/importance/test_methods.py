@@ -18,6 +18,7 @@ from lab.experiments.importance import methods
 from lab.experiments.importance.methods import Asked, Importance, ask, importance
 from lab.experiments.treebank import ewt
 from lab.models.loading import EMBEDDED, LoadedModel, load_model
+from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 
 SENTENCE = tuple("In the morning the old man went to his office and read a long letter .".split())  # noqa: SIM905
@@ -163,7 +164,7 @@ def test_distance_and_frequency() -> None:
 
 
 @pytest.mark.parametrize("family", ["roberta", "distilbert", "modernbert", "gpt2"])
-def test_every_family_that_predicts_words_is_explained(family: str, tiny_checkpoint: TinyCheckpoint) -> None:
+def test_every_family_that_predicts_words_is_explained(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
     model = load_model(tiny_checkpoint(family))
     tried = (ask(model, ["the", "cat", "sat", "on", "the", "mat"], at) for at in range(3, 6))
     asked = next(each for each in tried if each is not None)

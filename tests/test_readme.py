@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from lab.course.lessons import LESSONS, number
-from training.evaluation.experiments import copying_table, grammar_table, needed_table, patching_table
+from training.evaluation.experiments import (
+    copying_table,
+    explanation_table,
+    grammar_table,
+    needed_table,
+    patching_table,
+)
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 
@@ -21,7 +27,6 @@ def test_what_was_reproduced_is_what_ships() -> None:
     told = README.partition("## What was reproduced")[2].partition("\n## ")[0]
     rows = [line for line in told.splitlines() if line.startswith("| ")]
     both = ["lab-bert", "lab-gpt2"]
-    grammar, needed, copying = grammar_table(both), needed_table(both), copying_table(["lab-gpt2"])
-    patching = patching_table(both)
-    assert rows == grammar + needed + patching + copying
-    assert len(grammar) > 10 and (len(needed), len(patching), len(copying)) == (8, 12, 5)
+    tables = grammar_table(both), needed_table(both), explanation_table(both), patching_table(both)
+    assert rows == [line for table in (*tables, copying_table(["lab-gpt2"])) for line in table]
+    assert [len(table) for table in tables][1:] == [8, 8, 12]

@@ -100,6 +100,39 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         after=("multi-head-attention",),
     ),
     Experiment(
+        id="explanation",
+        page="pages/33_Explanation.py",
+        title="Explanation",
+        icon=":material/troubleshoot:",
+        question="Is attention an explanation?",
+        claim="What a token is worth to a prediction shows when it is blanked. Attention agrees with that only weakly, "
+        "less than gradients do; rolled out over the layers it agrees more, most of all in the upper layers.",
+        whose="Jain & Wallace 2019; Abnar & Zuidema 2020; Wiegreffe & Pinter 2019 object that this does not make "
+        "attention useless",
+        against="Attention of the last layer that agrees with leave-one-out as much as gradients do. Or rollout that "
+        "does so no better than raw attention in the upper half of the layers.",
+        not_shown=(
+            "That leave-one-out is the truth. It blanks one token at a time: where two say the same, each alone looks "
+            "worthless. And a text with a blank is another text.",
+            "That attention has no use. Here it is the mean over the heads of a layer; a single head may follow what "
+            "matters.",
+            "That another word, or another model, would give the same order. What is explained is the word that this "
+            "model finds likeliest.",
+            "Whether people find an order convincing. Your own is scored by what the model does, not by what the text "
+            "means.",
+            "What the path of integrated gradients crosses. Between a blank and a word lie vectors that are neither.",
+        ),
+        reading=(
+            "Jain & Wallace 2019, Attention is not explanation",
+            "Wiegreffe & Pinter 2019, Attention is not not explanation",
+            "Abnar & Zuidema 2020, Quantifying attention flow in transformers",
+            "Kobayashi et al. 2020, Attention is not only a weight: analyzing transformers with vector norms",
+            "Sundararajan et al. 2017, Axiomatic attribution for deep networks (integrated gradients)",
+            "Neely et al. 2022, A song of (dis)agreement: evaluating the evaluation of explainable AI",
+        ),
+        after=("multi-head-attention", "masked-language-model"),
+    ),
+    Experiment(
         id="patching",
         page="pages/34_Patching.py",
         title="Patching",

@@ -36,6 +36,12 @@ class Score:
     as_good: float
 
 
+def between(interval: tuple[float, float], edges: Sequence[float]) -> int | None:
+    """Between which edges the whole interval lies, from 0; None where it reaches over one."""
+    low, high = (int(at) for at in np.searchsorted(edges, interval))
+    return low if low == high else None
+
+
 def score(asks: Sequence[Ask], choices: Mapping[str, int], answers: Mapping[str, Answer]) -> Score:
     """Of the questions that were answered by the learner and by the result; a guess takes each option alike."""
     both = [ask for ask in asks if ask.id in choices and ask.id in answers]

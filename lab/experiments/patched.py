@@ -21,7 +21,7 @@ from lab.analysis.heads.values import Values
 from lab.experiments import shipped
 from lab.experiments.intervals import draws, holm, mean_interval, p_above
 from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed_heads import differences
+from lab.experiments.needed.heads import differences
 from lab.experiments.pairs import AskedPair, MinimalPair, can_be_asked, minimal_pairs
 from lab.experiments.patching import Maps, NotPatchable
 from lab.experiments.patching_claims import (

@@ -44,13 +44,19 @@ def numbers_a_run(config: ModelConfig, n: int) -> int:
     return n * ((config.layers + 1) * config.width + 2 * one_layer)
 
 
-def embed_batch(model: LoadedModel, encodings: Sequence[Encoding]) -> Tensor:
-    """The first layer's input of texts of equal length, (b, n, d). Raises ValueError if their lengths differ."""
+def batch_inputs(model: LoadedModel, encodings: Sequence[Encoding]) -> tuple[Tensor, Tensor, Tensor]:
+    """Token, segment and position ids of texts of equal length, each (b, n). Raises ValueError if lengths differ."""
     lengths = {len(encoding) for encoding in encodings}
     if len(lengths) != 1 or any(encoding.padding for encoding in encodings):
         raise ValueError(f"a batch takes texts of one length without padding; these have {sorted(lengths)} tokens.")
-    ids = [torch.stack(each) for each in zip(*(inputs(model, encoding) for encoding in encodings), strict=True)]
-    return forward.embed(ids[0], ids[1], ids[2], model.weights.embeddings, model.config.norm_eps).output
+    tokens, segments, positions = zip(*(inputs(model, encoding) for encoding in encodings), strict=True)
+    return torch.stack(tokens), torch.stack(segments), torch.stack(positions)
+
+
+def embed_batch(model: LoadedModel, encodings: Sequence[Encoding]) -> Tensor:
+    """The first layer's input of texts of equal length, (b, n, d). Raises ValueError if their lengths differ."""
+    ids = batch_inputs(model, encodings)
+    return forward.embed(*ids, model.weights.embeddings, model.config.norm_eps).output
 
 
 @torch.inference_mode()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.batches import embed_batch
+from lab.models.batches import batch_inputs, embed_batch
 from lab.models.encoding import Encoding
 from lab.models.forward import Steps
 from lab.models.weights import LayerWeights
@@ -82,6 +82,26 @@ def gradients(
         stream = forward.run_model(x, model.weights, steps, lambda x, layer: x + add.residual[layer])
         found = torch.autograd.grad(read(stream[-1]).sum(), [add.residual, add.attention, add.ffn, add.context])
     return Parts(*found), stream.detach()
+
+
+def word_gradients(
+    model: LoadedModel, encoding: Encoding, vectors: Tensor, read: Callable[[Tensor], Tensor]
+) -> tuple[Tensor, Tensor]:
+    """The gradient of a number with respect to the vector that each token has in the look-up table.
+
+    ``vectors`` (b, n, e) stand in place of the tokens' own, b times; positions and segments are those of the text.
+    ``read`` as in :func:`gradients`. Returns the gradients (b, n, e), and the numbers (b,).
+    """
+    config, weights = model.config, model.weights
+    _, segments, positions = batch_inputs(model, [encoding] * len(vectors))
+    with torch.inference_mode(False), torch.enable_grad():
+        table = vectors.flatten(0, 1).clone().requires_grad_()
+        rows = torch.arange(len(table)).view(vectors.shape[:2])
+        tables = replace(weights.embeddings, token=table)
+        x = forward.embed(rows, segments.clone(), positions.clone(), tables, config.norm_eps).output
+        numbers = read(forward.run_model(x, weights)[-1])
+        (found,) = torch.autograd.grad(numbers.sum(), [table])
+    return found.view(vectors.shape), numbers.detach()
 
 
 def _nothing(*shape: int) -> Tensor:

@@ -29,7 +29,7 @@ from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
-from lab.ui.frame.script import papers
+from lab.ui.frame.script import papers, way_to
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
@@ -206,7 +206,7 @@ class LessonPage(OpenPage):
             st.markdown(f":material/bookmark: **Remember.** {story.remember}")
         for kind, pages in (("On the bench", BENCHES), ("The experiment", EXPERIMENTS)):
             for each in (page for page in pages if self.lesson.id in page.after):
-                st.page_link(script(each.page), label=f"{kind} {each.title}: {each.question}", icon=each.icon)
+                way_to(kind, each)
 
     def next_page(self, key: str | None) -> None:
         """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""

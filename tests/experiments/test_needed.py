@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.experiments import needed, shipped
+from lab.experiments import shipped
 from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed_claims import EACH, FIFTH, HURTS, IMPORTANCE, MARGIN, NEEDED, ONE, PRUNED, claims
-from lab.experiments.needed_heads import differences, only_one_head, without_each_head
-from lab.experiments.needed_result import (
+from lab.experiments.needed import run as needed
+from lab.experiments.needed.claims import EACH, FIFTH, HURTS, IMPORTANCE, MARGIN, NEEDED, ONE, PRUNED, claims
+from lab.experiments.needed.heads import differences, only_one_head, without_each_head
+from lab.experiments.needed.pruning import by_importance, importance
+from lab.experiments.needed.result import (
     ORDERS,
     TWIN,
     MeanEffects,
@@ -22,7 +24,6 @@ from lab.experiments.needed_result import (
     mean_effects,
 )
 from lab.experiments.pairs import MinimalPair, minimal_pairs
-from lab.experiments.pruning import by_importance, importance
 from lab.experiments.verdicts import FEW, Verdict
 from lab.models.interventions import Head, Interventions
 from lab.models.jobs import Stopped

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from lab.experiments import needed_heads
-from lab.experiments.needed_heads import (
+from lab.experiments.needed import heads as needed_heads
+from lab.experiments.needed.heads import (
     ABLATIONS,
     HeadEffects,
     differences,

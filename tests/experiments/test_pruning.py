@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from lab.experiments.needed_heads import differences, without_each_head
+from lab.experiments.needed.heads import differences, without_each_head
+from lab.experiments.needed.pruning import at_random, by_importance, curve, greedily, importance, ranked
 from lab.experiments.pairs import AskedPair
-from lab.experiments.pruning import at_random, by_importance, curve, greedily, importance, ranked
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel, load_model
 from tests.checkpoints import HEADS, LAYERS

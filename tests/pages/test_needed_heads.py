@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from lab.course.experiments import experiment_of
-from lab.experiments import needed
-from lab.experiments.needed import known
-from lab.experiments.needed_claims import NEEDED, name_of
-from lab.experiments.needed_result import NeededTest
+from lab.experiments.needed import run as needed
+from lab.experiments.needed.claims import NEEDED, name_of
+from lab.experiments.needed.result import NeededTest
+from lab.experiments.needed.run import known
 from lab.experiments.verdicts import Verdict
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import lab
-from lab.experiments.needed import known
-from lab.experiments.needed_claims import EACH, FIFTH, HURTS, IMPORTANCE, NEEDED
-from lab.experiments.needed_heads import ABLATIONS
-from lab.experiments.needed_result import MeanEffects, NeededTest
+from lab.experiments.needed.claims import EACH, FIFTH, HURTS, IMPORTANCE, NEEDED
+from lab.experiments.needed.heads import ABLATIONS
+from lab.experiments.needed.result import MeanEffects, NeededTest
+from lab.experiments.needed.run import known
 from lab.experiments.pairs import BLANK, ask
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel

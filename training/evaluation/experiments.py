@@ -13,8 +13,11 @@ from pathlib import Path
 import pyarrow as pa
 import torch
 
-from lab.experiments import copied, needed, needed_result, patched, patching_tables, relations, shipped
-from lab.experiments.needed_claims import CLAIMS, PUBLISHED, Row
+from lab.experiments import copied, patched, patching_tables, relations, shipped
+from lab.experiments.importance import agreement, explained
+from lab.experiments.needed import result as needed_result
+from lab.experiments.needed import run as needed
+from lab.experiments.needed.claims import CLAIMS, PUBLISHED, Row
 from lab.experiments.published import CLARK
 from lab.experiments.treebank import ewt_hash
 from lab.models.catalogue import CATALOGUE, ships
@@ -40,6 +43,12 @@ MEASURED = {
     relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash, seconds=60),
     needed.EXPERIMENT: Measured(
         lambda model: needed_result.as_tables(needed.replicate(model)), needed.data_hash, needed.untestable, seconds=120
+    ),
+    explained.EXPERIMENT: Measured(
+        lambda model: explained.as_tables(explained.replicate(model)),
+        explained.data_hash,
+        explained.untestable,
+        seconds=120,
     ),
     patched.EXPERIMENT: Measured(
         lambda model: patching_tables.as_tables(patched.replicate(model)), patched.data_hash, patched.untestable
@@ -111,6 +120,21 @@ def copying_table(model_ids: Sequence[str]) -> list[str]:
             lines.append(
                 f"| `{model_id}` | {away} | {rise} | {row.rise - row.beyond:.2f} | {row.judged.verdict.value} |"
             )
+    return lines
+
+
+def explanation_table(model_ids: Sequence[str]) -> list[str]:
+    """The same of Jain & Wallace 2019 and the two papers after it: a line for each claim, of each model."""
+    lines = ["| model | what should agree more | than | difference | published | twin | verdict |", "| --- " * 7 + "|"]
+    for model_id in model_ids:
+        found = explained.known(load_model(model_id))
+        for row in found.rows if found else ():
+            claim = agreement.CLAIMS[row.claim]
+            both = f"{claim.first} {row.first:.2f} | {claim.second} {row.second:.2f}"
+            ours = f"{row.effect:.2f} ({row.low:.2f} to {row.high:.2f})"
+            published = "–" if claim.published is None else f"{claim.published:.2f}"
+            verdict = row.judged.verdict.value
+            lines.append(f"| `{model_id}` | {both} | {ours} | {published} | {row.twin:.2f} | {verdict} |")
     return lines
 
 

@@ -41,13 +41,13 @@ def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
 
     It is the correlation of the ranks; equal numbers share theirs. nan where one of them is the same everywhere.
     """
-    one, two = (_ranks(np.asarray(values).ravel()) for values in (first, second))
+    one, two = (ranks(np.asarray(values).ravel()) for values in (first, second))
     if np.ptp(one) == 0 or np.ptp(two) == 0:
         return float("nan")
     return float(np.corrcoef(one, two)[0, 1])
 
 
-def _ranks(values: Values) -> Values:
+def ranks(values: Values) -> Values:
     """The place of each number in their order, from 1; equal ones get the mean of theirs."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[which]

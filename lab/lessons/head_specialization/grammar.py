@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from lab.course.experiments import experiment_of
 from lab.course.words import escaped
 from lab.experiments import grammar as measure
 from lab.experiments.notable import Notable
@@ -18,8 +19,7 @@ from lab.models.catalogue import twin_of
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.experiments.page import lead_to
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.script import meaning, try_this, way_to
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT, TOY
 
@@ -86,7 +86,7 @@ def _table(found: tuple[Notable, ...]) -> None:
         "picked on the same sentences, which flatters it a little; the experiment chooses on one half and measures on "
         "the other."
     )
-    lead_to("30_Grammar.py")
+    way_to("The experiment", experiment_of("30_Grammar.py"))
 
 
 def _relation(found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:

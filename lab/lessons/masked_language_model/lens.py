@@ -10,13 +10,13 @@ from lab.analysis.layers import lens as measure
 from lab.analysis.layers.lens import Lens
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import word_of
+from lab.course.experiments import experiment_of
 from lab.course.words import quoted
 from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import meanings as means
 from lab.ui import masking, selection
 from lab.ui.drawing import code, draw, draw_cells
-from lab.ui.experiments.page import lead_to
-from lab.ui.frame.script import meaning
+from lab.ui.frame.script import meaning, way_to
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS
 from lab.ui.prediction import PredictionView
 
@@ -49,7 +49,7 @@ def show_lens(view: PredictionView) -> None:
     )
     _show_cell(view, found, layer, column)
     st.markdown("The lens shows what can be read where. Which vector the answer hangs on takes changing it:")
-    lead_to("34_Patching.py")
+    way_to("The experiment", experiment_of("34_Patching.py"))
     code(measure.lens_rows, measure.lens_prediction)
 
 

@@ -17,7 +17,6 @@ from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.course.experiments import experiment_of
 from lab.course.heads import Head, head_name, percent, resting_place
-from lab.course.lessons import script
 from lab.course.parking import worth
 from lab.course.words import escaped, quoted, share
 from lab.figures.mistakes import moved_by_layer
@@ -30,7 +29,7 @@ from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.script import meaning, try_this, way_to
 from lab.ui.heads_off import Scene, may_run, scene
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER, STEP
@@ -149,10 +148,7 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     _show_strongest(now, found, probabilities, effects)
     meaning(worth(now.trace, place, word.token_id, now.to_mean))
     _try_the_strongest(np.abs(effects))
-    experiment = experiment_of("32_Needed_heads.py")
-    st.page_link(
-        script(experiment.page), label=f"The experiment {experiment.title}: {experiment.question}", icon=experiment.icon
-    )
+    way_to("The experiment", experiment_of("32_Needed_heads.py"))
     code(ablate_each_head, measure.each_head_off)
 
 

@@ -8,17 +8,16 @@ import streamlit as st
 
 from lab.analysis.flow.reading import Reading, links, tree_down
 from lab.course.benches import bench_of
+from lab.course.experiments import experiment_of
 from lab.course.heads import listed, resting_place
-from lab.course.lessons import script
 from lab.figures import flow as figures
 from lab.lessons.multi_head_attention import meanings
 from lab.lessons.multi_head_attention.screens import choose
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code, draw_sankey
-from lab.ui.frame.script import meaning
+from lab.ui.frame.script import meaning, way_to
 from lab.ui.one_head import OneHead
 
-BENCH = bench_of("13_Flow.py")
 # The strongest links of each layer, and the strongest targets of each token: enough to follow by eye.
 _THRESHOLD, _LINKS, _TARGETS, _DEPTH = 0.02, 10, 2, 3
 _READ = Reading(None, words_only=True)  # the mean over heads, between words: where information can change place
@@ -55,5 +54,6 @@ def show_layers(view: OneHead) -> None:
         st.info(
             f"{view.token(view.query)} has no target among the words. Choose another token.", icon=":material/info:"
         )
-    st.page_link(script(BENCH.page), label=f"On the bench {BENCH.title}: {BENCH.question}", icon=BENCH.icon)
+    way_to("On the bench", bench_of("13_Flow.py"))
+    way_to("The experiment", experiment_of("33_Explanation.py"))
     code(tree_down)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from math import log
 
-import numpy as np
-
-from lab.course.guesses import Answer, Ask
+from lab.course.guesses import Answer, Ask, between
 from lab.course.words import escaped
 from lab.experiments.copied import AWAY, BEST, BOTH, DRAWS, CopyingTest, Row
 from lab.experiments.intervals import mean_interval
@@ -38,7 +36,7 @@ def answers(found: CopyingTest) -> dict[str, Answer]:
     """The answers by the result; where an interval reaches into two options, there is none."""
     best, alike, drawn = found.rows[0], _alike(found), len(found.random(1))
     given = {"random": Answer(0 if not alike else 1 if 2 * alike <= drawn else 2, f"It is {alike} of {drawn}.")}
-    if (option := _between((best.low, best.high), _EDGES)) is not None:
+    if (option := between((best.low, best.high), _EDGES)) is not None:
         given["best"] = Answer(
             option, f"It rises by {best.rise:.2f} nats, {best.low:.2f} to {best.high:.2f} with 95 %."
         )
@@ -46,7 +44,7 @@ def answers(found: CopyingTest) -> dict[str, Answer]:
     if one and both:
         more = both.second - one.second
         low, high = mean_interval(more).tolist()
-        option = _between((low, high), (-_STAYS, _STAYS))
+        option = between((low, high), (-_STAYS, _STAYS))
         if option is not None:
             why = (
                 f"Beyond the best head alone it changes by {more.mean():+.2f} nats, {low:.2f} to {high:.2f} with 95 %."
@@ -58,12 +56,6 @@ def answers(found: CopyingTest) -> dict[str, Answer]:
 def _alike(found: CopyingTest) -> int:
     """How many of the random heads raise the loss as much as the best induction head."""
     return sum(control.rise >= found.rows[0].rise for control in found.controls(1))
-
-
-def _between(interval: tuple[float, float], edges: tuple[float, ...]) -> int | None:
-    """Between which edges the whole interval lies, from 0; None where it reaches over one."""
-    low, high = (int(at) for at in np.searchsorted(edges, interval))
-    return low if low == high else None
 
 
 def meaning_of(found: CopyingTest, model_id: str, vocabulary: int) -> str:

@@ -14,10 +14,10 @@ from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.lines import lines
 from lab.experiments.intervals import wilson
 from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed import result
-from lab.experiments.needed_claims import CLAIMS, GREEDY, IMPORTANCE, PUBLISHED, gains, name_of
-from lab.experiments.needed_heads import ABLATIONS, rank_correlations
-from lab.experiments.needed_result import NeededTest
+from lab.experiments.needed.claims import CLAIMS, GREEDY, IMPORTANCE, PUBLISHED, gains, name_of
+from lab.experiments.needed.heads import ABLATIONS, rank_correlations
+from lab.experiments.needed.result import NeededTest
+from lab.experiments.needed.run import result
 from lab.experiments.published import AGREEMENT
 from lab.figures.axes import layers_and_heads
 from lab.models.loading import LoadedModel

@@ -8,9 +8,9 @@ from lab.course.guesses import Answer, Ask
 from lab.course.words import escaped
 from lab.experiments.intervals import drawn_means, spread
 from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed_claims import EACH, FIFTH, HURTS, IMPORTANCE, MARGIN, NEEDED, Row, gains, name_of
-from lab.experiments.needed_heads import ABLATIONS
-from lab.experiments.needed_result import TWIN, NeededTest
+from lab.experiments.needed.claims import EACH, FIFTH, HURTS, IMPORTANCE, MARGIN, NEEDED, Row, gains, name_of
+from lab.experiments.needed.heads import ABLATIONS
+from lab.experiments.needed.result import TWIN, NeededTest
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head
 from lab.studies.needed_heads.figures import WAYS, agreement, template_frame

@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from lab.course.words import escaped
-from lab.experiments import needed
-from lab.experiments.needed import EXPERIMENT, PAIRS, RANDOM_ORDERS, SAMPLE
-from lab.experiments.needed_claims import CLAIMS, PUBLISHED
-from lab.experiments.needed_heads import without_each_head
-from lab.experiments.needed_result import NeededTest
-from lab.experiments.pruning import importance
+from lab.experiments.needed import run as needed
+from lab.experiments.needed.claims import CLAIMS, PUBLISHED
+from lab.experiments.needed.heads import without_each_head
+from lab.experiments.needed.pruning import importance
+from lab.experiments.needed.result import NeededTest
+from lab.experiments.needed.run import EXPERIMENT, PAIRS, RANDOM_ORDERS, SAMPLE
 from lab.experiments.shipped import model_hash
 from lab.experiments.verdicts import SIGN_RULE
 from lab.models.loading import LoadedModel

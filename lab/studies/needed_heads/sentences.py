@@ -10,8 +10,8 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed_claims import HURTS, NEEDED, name_of
-from lab.experiments.needed_result import NeededTest
+from lab.experiments.needed.claims import HURTS, NEEDED, name_of
+from lab.experiments.needed.result import NeededTest
 from lab.experiments.pairs import BLANK, MinimalPair, ask
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel

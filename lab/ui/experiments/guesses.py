@@ -12,12 +12,17 @@ from lab.ui import parameters
 Choices = dict[str, int]
 
 
+def is_predicted(name: str) -> bool:
+    """Whether the prediction is made, so that the result may be seen."""
+    return _key(name) in st.session_state
+
+
 def predicted(name: str, asks: Sequence[Ask]) -> bool:
     """Ask, once for each ``name`` (experiment and model); whether the result may be seen.
 
     A class answers aloud, and a button reveals.
     """
-    if _key(name) in st.session_state:
+    if is_predicted(name):
         return True
     teach = bool(parameters.TEACH.chosen())
     with st.container(border=True):

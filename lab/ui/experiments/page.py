@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from lab.course.experiments import Experiment, experiment_of
+from lab.course.experiments import Experiment
 from lab.course.lessons import LESSONS, number, script
 from lab.ui import chosen_tokens, parameters, runs, selection, shell
 from lab.ui.frame.header import draw_header
@@ -53,13 +53,6 @@ def open_experiment(page_file: str) -> ExperimentPage:
         st.markdown(f"**The claim.** {experiment.claim} ({experiment.whose}.)")
         st.markdown(f"**What would count against it.** {experiment.against}")
     return page
-
-
-def lead_to(page_file: str) -> None:
-    """The way from a step of a lesson to an experiment."""
-    experiment = experiment_of(page_file)
-    label = f"The experiment {experiment.title}: {experiment.question}"
-    st.page_link(script(experiment.page), label=label, icon=experiment.icon)
 
 
 def look_there(label: str, page: str, text: str, changes: Mapping[Parameter[Any], Any], key: str) -> None:

@@ -7,6 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from lab.course.benches import Bench
+from lab.course.experiments import Experiment
+from lab.course.lessons import script
 from lab.ui.parameter_kinds import Parameter
 
 # Set off by a line and space, not by a box; drawn by the style sheet of the shell.
@@ -37,6 +40,11 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> Non
 def _take(changes: Mapping[Parameter[Any], Any]) -> None:
     for parameter, value in changes.items():
         parameter.set(value)
+
+
+def way_to(kind: str, there: Bench | Experiment) -> None:
+    """A link to a bench or an experiment; ``kind`` says what it is."""
+    st.page_link(script(there.page), label=f"{kind} {there.title}: {there.question}", icon=there.icon)
 
 
 def papers(reading: Sequence[str]) -> None:

@@ -230,7 +230,7 @@ def test_other_order_and_positions_say_whether_anything_moves() -> None:
 
 @pytest.mark.parametrize("left_out", [True, False])
 def test_a_question_says_whether_its_numbers_count_special_tokens(left_out: bool) -> None:
-    """The same share is another number with what is left of each row divided by its sum, and the matrix on screen has either."""
+    """The same share is another number where special tokens are left out, and the matrix on screen has either."""
     trace = lab.trace(lab.load_model("lab-bert"), TEXT)
     special = list(trace.encoding.special)
     mine, other = (list(split(trace).places(number)) for number in (0, 1))

@@ -19,7 +19,7 @@ from lab.experiments.intervals import DRAWS, drawn_means, holm, p_above, spread
 from lab.experiments.verdicts import ALPHA, Effect, Judged, judge
 
 if TYPE_CHECKING:
-    from lab.experiments.needed_result import NeededTest
+    from lab.experiments.needed.result import NeededTest
     from lab.models.interventions import Head
 
 MARGIN = 0.05

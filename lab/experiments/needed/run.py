@@ -20,11 +20,11 @@ from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.experiments import shipped
 from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed_claims import GREEDY, IMPORTANCE, gains
-from lab.experiments.needed_heads import ABLATIONS, differences, only_one_head, without_each_head
-from lab.experiments.needed_result import TWIN, Drawn, NeededTest, a_fifth, from_tables, mean_effects
+from lab.experiments.needed.claims import GREEDY, IMPORTANCE, gains
+from lab.experiments.needed.heads import ABLATIONS, differences, only_one_head, without_each_head
+from lab.experiments.needed.pruning import at_random, by_importance, curve, greedily, importance
+from lab.experiments.needed.result import TWIN, Drawn, NeededTest, a_fifth, from_tables, mean_effects
 from lab.experiments.pairs import AskedPair, PairSet, can_be_asked, minimal_pairs
-from lab.experiments.pruning import at_random, by_importance, curve, greedily, importance
 from lab.experiments.shipped import model_hash
 from lab.experiments.verdicts import FEW
 from lab.models.batches import Progress, unwatched

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lab.analysis.heads.values import Values
 from lab.experiments import shipped
 from lab.experiments.intervals import drawn_means, holm, p_above, spread
-from lab.experiments.needed_claims import GREEDY, IMPORTANCE, Row, claims, draws_for
+from lab.experiments.needed.claims import GREEDY, IMPORTANCE, Row, claims, draws_for
 from lab.experiments.pairs import MinimalPair
 from lab.experiments.verdicts import ALPHA
 from lab.models.interventions import Head

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lab.analysis.heads.values import Values
-from lab.experiments.needed_heads import HeadEffects, batches, differences, each_head
+from lab.experiments.needed.heads import HeadEffects, batches, differences, each_head
 from lab.experiments.pairs import AskedPair, encodings
 from lab.models import forward
 from lab.models.ablation import HeadChange

@@ -1,0 +1,146 @@
+"""What the result of the experiment about explanations says, in words that its numbers choose."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from lab.analysis.heads.values import Values
+from lab.course.guesses import Answer, Ask, between
+from lab.course.words import escaped
+from lab.experiments.importance.agreement import CLAIMS, ROLLED, TELLS, WEAK
+from lab.experiments.importance.explained import ExplanationTest, Row
+from lab.experiments.importance.methods import ATTENTION, METHODS, NEAR
+from lab.experiments.intervals import mean_interval
+from lab.studies.explanation.figures import LEFT_OUT, NAMES, WHOSE
+
+_EDGES = (0.2, 0.4, 0.6)
+_BEST = (*METHODS, NEAR)
+# Said of an effect that the untrained twin has as well.
+_UNTAUGHT = {
+    WEAK: "There gradients lead attention by no less",
+    TELLS: "There as much is left of attention’s agreement",
+    ROLLED: "There rollout leads raw attention by no less",
+}
+ASKS = (
+    Ask(
+        "attention",
+        "The attention of the last layer and leave-one-out each put the tokens in order. How alike are the two orders, "
+        "as a mean of Spearman’s ρ? (1: the same order, 0: nothing in common.)",
+        ("below 0.2", "0.2 to 0.4", "0.4 to 0.6", "above 0.6"),
+    ),
+    Ask("best", "Which order is most like that of leave-one-out?", tuple(NAMES[name] for name in _BEST)),
+    Ask(
+        "rollout",
+        "In the upper half of the layers, rollout agrees with leave-one-out …",
+        ("more than raw attention", "no differently", "less than raw attention"),
+    ),
+)
+
+
+def answers(found: ExplanationTest) -> dict[str, Answer]:
+    """The answers by the result; where an interval reaches into two options, there is none."""
+    given = {}
+    attention, rolled = found.own.rho[ATTENTION][:, -1], next(row for row in found.rows if row.claim == ROLLED)
+    low, high = mean_interval(attention).tolist()
+    if (option := between((low, high), _EDGES)) is not None:
+        why = f"The mean ρ is {attention.mean():.2f}, {low:.2f} to {high:.2f} with 95 %."
+        given["attention"] = Answer(option, why)
+    first, second = _ranked(found)[:2]
+    lead = mean_interval(_last(found, first) - _last(found, second))
+    if lead[0] > 0:
+        given["best"] = Answer(
+            _BEST.index(first),
+            f"Its mean ρ is {_last(found, first).mean():.2f}; next is {NAMES[second]} with "
+            f"{_last(found, second).mean():.2f}.",
+        )
+    option = 0 if rolled.low > 0 else 2 if rolled.high < 0 else 1
+    why = f"The difference in ρ is {rolled.effect:+.2f}, {rolled.low:+.2f} to {rolled.high:+.2f} with 95 %."
+    return given | {"rollout": Answer(option, why)}
+
+
+def _last(found: ExplanationTest, name: str) -> Values:
+    """ρ with leave-one-out in the last layer, (texts,)."""
+    return np.asarray(found.own.rho[name][:, -1])
+
+
+def _ranked(found: ExplanationTest) -> list[str]:
+    return sorted(_BEST, key=lambda name: -_last(found, name).mean())
+
+
+def meaning_of(found: ExplanationTest, model_id: str) -> str:
+    """How far attention goes, what nearness alone would do, and what the untrained twin does."""
+    attention = _last(found, ATTENTION)
+    low, high = mean_interval(attention).tolist()
+    return " ".join([
+        f"In {escaped(model_id)} the attention of the last layer agrees with leave-one-out by ρ = "
+        f"**{attention.mean():.2f}** ({low:.2f} to {high:.2f}) on average.",
+        _beside_nearness(found),
+        _beside_twin(found),
+    ])  # fmt: skip
+
+
+def _beside_nearness(found: ExplanationTest) -> str:
+    near, attention = _last(found, NEAR), _last(found, ATTENTION)
+    low, high = mean_interval(attention - near).tolist()
+    said = f"To rank the tokens by how near they stand takes no model, and reaches {near.mean():.2f}"
+    if low > 0:
+        said += ", clearly less."
+    elif high < 0:
+        said += ", clearly more."
+    else:
+        said += ", which is not clearly different."
+    beyond = found.beyond[ATTENTION]
+    low, high = mean_interval(beyond).tolist()
+    clear = "clearly above 0" if low > 0 else "clearly below 0" if high < 0 else "not clearly different from 0"
+    return f"{said} Beyond nearness and rarity, {beyond.mean():.2f} is left of attention’s agreement, {clear}."
+
+
+def yardstick_of(found: ExplanationTest) -> str:
+    """Which methods agree most and least, and how leave-one-out fares with its best."""
+    names = [*(NAMES[name] for name in METHODS), LEFT_OUT]
+    pairs = {(one, two): float(found.between[one, two]) for one, two in combinations(range(len(names)), 2)}
+    (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
+    best = max(range(len(METHODS)), key=lambda at: found.between[at, -1])
+    return (
+        f"Of any two methods, {names[most[0]]} and {names[most[1]]} agree most, by {high:.2f}, "
+        f"{names[least[0]]} and {names[least[1]]} least, by {low:.2f}. None agrees with leave-one-out by more than "
+        f"{found.between[best, -1]:.2f}, {names[best]}. A low ρ says that two methods differ, not which of them is "
+        "wrong."
+    )
+
+
+def _value(pair: tuple[tuple[int, int], float]) -> float:
+    return pair[1]
+
+
+def _beside_twin(found: ExplanationTest) -> str:
+    twin = found.twin.rho[ATTENTION][:, -1]
+    low, high = mean_interval(_last(found, ATTENTION) - twin).tolist()
+    clear = "clearly less" if low > 0 else "clearly more" if high < 0 else "not clearly different"
+    said = f"In the untrained twin, attention reaches {twin.mean():.2f}: {clear}."
+    for row in found.rows:
+        own, other = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
+        if row.low > 0 and mean_interval(own - other)[0] <= 0:
+            numbers = f"{row.twin:.2f} in the twin, {row.effect:.2f} here"
+            said += f" {_UNTAUGHT[row.claim]} ({numbers}), so training need not have brought it."
+    return said
+
+
+def compared(row: Row) -> str:
+    """Whose claim it is, and the two means."""
+    claim = CLAIMS[row.claim]
+    second = f", against {claim.second} {row.second:.2f}" if row.claim != TELLS else ""
+    return f"{WHOSE[row.claim]}: {claim.first} {row.first:.2f}{second}."
+
+
+def gap_of(found: ExplanationTest) -> str:
+    """How far integrated gradients miss the sum that they should have."""
+    gaps = np.abs([text.importance.gap for text in found.texts])
+    changes = np.abs([text.importance.change for text in found.texts])
+    return (
+        f"Integrated gradients should add up to what ln P loses when all tokens are blanked. They miss it by "
+        f"{np.median(gaps):.4f} nats in the median and {gaps.max():.2f} at most; the median loss is "
+        f"{np.median(changes):.2f}."
+    )

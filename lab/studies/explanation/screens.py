@@ -1,0 +1,143 @@
+"""The page of the experiment about explanations, from the learner's own order to the texts behind a mean."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.flow.rollout import rollout
+from lab.course.words import escaped
+from lab.experiments.importance import explained
+from lab.experiments.importance.explained import EXPERIMENT, TEXTS, WORDS, ExplanationTest, asked_texts
+from lab.experiments.importance.methods import STEPS, integrated_gradients, without_each
+from lab.experiments.published import JAIN
+from lab.experiments.shipped import model_hash
+from lab.experiments.verdicts import RULE, SIGN_RULE
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.studies.explanation import meanings, order, texts
+from lab.studies.explanation.figures import (
+    agreement_chart,
+    as_frame,
+    claim_frame,
+    layer_chart,
+    layer_frame,
+    method_table,
+)
+from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.experiments.guesses import is_predicted, predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer, origin
+from lab.ui.frame.script import meaning
+
+_ORDERS = ("ρ", "low", "high", "beyond", "beyond, low", "beyond, high", "untrained twin")
+_CLAIMS = ("mean of first", "mean of second", "published", "ours", "low", "high", "untrained twin")
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    reason = explained.untestable(model)
+    if not reason and not asked_texts(model):
+        reason = f"The vocabulary of {model.id} has too few whole words for these sentences."
+    if reason:
+        st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
+        return None
+    _method(model)
+    name, number = f"{EXPERIMENT}.{model.id}", order.example(model)
+    trace = order.ask_order(model, asked_texts(model)[number][2], open=not is_predicted(name))
+    if not predicted(name, meanings.ASKS):
+        return None
+    found = explained.known(model)
+    if found is None:
+        st.markdown(
+            f"{escaped(model.id)} is not measured yet. A small model takes two minutes, a large one far longer."
+        )
+        _run(model, "Run the experiment")
+        return None
+    order.show_order(model, found, number)
+    show_score(name, meanings.ASKS, meanings.answers(found))
+    _result(model, found)
+    texts.show(model, found)
+    return trace
+
+
+def _method(model: LoadedModel) -> None:
+    """What is measured, before any of it is shown."""
+    hidden, blank = (
+        ("The text ends before the word", "the mean of all word vectors, since the vocabulary has no mask: a vector "
+         "that the model never met")
+        if model.config.causal
+        else ("The word is masked", "the mask, which the model knows from its training")
+    )  # fmt: skip
+    st.markdown(
+        f"**How it is tested.** {len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to "
+        f"{WORDS[-1]} words, ask {escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word "
+        "that the model then finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and "
+        f"takes how much ln P changes. The blank is {blank}.\n\n**Five methods** put the tokens in order, too: **raw "
+        "attention** (the row of the place that is asked, mean over heads), the **lengths** ‖Σ α·f(x)‖ of what is "
+        "really added, **rollout**, "
+        f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
+        "their size. Two orders are compared by Spearman’s ρ, text by text. Nothing is chosen by its result, so all "
+        "texts report."
+    )
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    help = f"Explains {TEXTS} predictions by every method, and those of the untrained twin."
+    offer((EXPERIMENT, model_hash(model)), label, partial(explained.again, model), help)
+
+
+def _result(model: LoadedModel, found: ExplanationTest) -> None:
+    draw(partial(layer_chart, model), "explanation-layers")
+    st.caption(
+        "Mean over the texts. What has no layers is a level line. **Nearness alone**: the nearer to the place that is "
+        "asked, the more important."
+    )
+    meaning(meanings.meaning_of(found, model.id))
+    _table(as_frame(found), _ORDERS)
+    st.caption(
+        "**ρ**: with leave-one-out, in the last layer, with its 95 % interval (2,000 bootstraps over the texts). "
+        "**Beyond**: partial ρ, without what nearness and rarity (how seldom the token is in these sentences) tell. "
+        "**Untrained twin**: the same model with random weights explains its own predictions; integrated gradients are "
+        "left out there."
+    )
+    show_numbers(partial(method_table, model), "explanation-methods", partial(method_table, model))
+    st.subheader("Do the methods agree among themselves?")
+    draw(partial(agreement_chart, model), "explanation-agreement")
+    st.markdown(meanings.yardstick_of(found))
+    st.caption(
+        "Neely et al. 2022 find that on transformers no two methods agree strongly. So a rank correlation alone cannot "
+        "say that a method is wrong; leave-one-out is one more method, and misses what two tokens say together."
+    )
+    _verdicts(found)
+    with st.expander("Layer by layer, beside the published figures", icon=":material/table_rows:"):
+        _table(layer_frame(found), tuple(layer_frame(found).columns[1:]))
+        st.caption("Published: Abnar & Zuidema 2020, with blank-out, for their model of six layers.")
+    st.caption(meanings.gap_of(found))
+    with origin(found.made, "texts"):
+        _run(model, "Measure it again here")
+    code(without_each, integrated_gradients, rollout)
+
+
+def _verdicts(found: ExplanationTest) -> None:
+    st.subheader("The three claims")
+    frame = claim_frame(found)
+    _table(frame.drop(columns=["why", "p (Holm)"]), _CLAIMS)
+    for row in found.rows:
+        st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {meanings.compared(row)} {row.judged.why}")
+    jain = ", ".join(f"{task} {gradient - attention:+.2f}" for task, (attention, gradient) in JAIN.items())
+    st.markdown(
+        "**The rule of the verdict**, fixed before anything was measured. The effect is the difference between the "
+        f"two means, text by text. For the claim of Abnar & Zuidema, with their figures of the upper half of their "
+        f"layers: {RULE} For the other two: {SIGN_RULE} (The figures of Jain & Wallace are of LSTMs that "
+        f"classify, so they do not compare; and they part: gradients less attention in Kendall’s τ is {jain}.)"
+    )
+
+
+def _table(frame: pd.DataFrame, decimals: tuple[str, ...]) -> None:
+    config: dict[str, Any] = {name: st.column_config.NumberColumn(format="%.2f") for name in decimals}
+    st.dataframe(frame, hide_index=True, height="content", column_config=config)

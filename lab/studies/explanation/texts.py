@@ -1,0 +1,75 @@
+"""The texts behind the means: where attention agrees with leave-one-out and where it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from lab.course.words import escaped, quoted
+from lab.experiments.importance.explained import ExplanationTest, asked_texts
+from lab.experiments.importance.methods import ATTENTION, Asked, Importance
+from lab.models.encoding import word_of
+from lab.models.loading import LoadedModel
+from lab.studies.explanation.order import NOT_PLAIN
+from lab.ui.experiments.page import look_there
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import FLOW_LAYER, STEP, TOKEN
+
+_FROM, _AT_ONCE = "_experiment_from", 3
+
+
+def show(model: LoadedModel, found: ExplanationTest) -> None:
+    """The texts in which the two agree most, and those in which they agree least."""
+    st.header("The texts behind the means")
+    st.markdown(
+        "In green the token that matters most by leave-one-out, in orange the one with the largest weight in the last "
+        "layer; green alone where both are the same."
+    )
+    rho = found.own.rho[ATTENTION][:, -1]
+    asked = [each for _, _, each in asked_texts(model)]
+    order = [at for at in np.argsort(-rho).tolist() if not NOT_PLAIN.search(asked[at].text)]
+    turn = st.session_state.get(_FROM, 0) * _AT_ONCE
+    half = len(order) // 2
+    kinds = {"They agree": order[:half], "They do not": order[half:][::-1]}
+    for column, (title, places) in zip(st.columns(2), kinds.items(), strict=True):
+        with column:
+            st.subheader(title)
+            for step in range(min(_AT_ONCE, len(places))):
+                at = places[(turn + step) % len(places)]
+                _case(model, asked[at], found.texts[at].importance, float(rho[at]), f"{title}.{step}")
+    if half > _AT_ONCE:
+        st.button("Other texts", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
+
+
+def _turn() -> None:
+    st.session_state[_FROM] = st.session_state.get(_FROM, 0) + 1
+
+
+def _case(model: LoadedModel, asked: Asked, one: Importance, rho: float, key: str) -> None:
+    with st.container(border=True):
+        st.markdown(marked(model, asked, one))
+        expected = word_of(model.tokenizer, one.predicted).strip("␣")
+        st.caption(f"Expects {quoted(expected)}, with P = {np.exp(one.log_p):.2f}. The two orders: ρ = {rho:.2f}.")
+        with st.container(horizontal=True):
+            flow: dict[Parameter[Any], Any] = {TOKEN: asked.place + 1, FLOW_LAYER: 0, STEP: "Rollout"}
+            look_there("Flow", "pages/13_Flow.py", asked.text, flow, f"_experiment.flow.{key}")
+            lesson: dict[Parameter[Any], Any] = {STEP: "Next token" if asked.next else "Hide words"}
+            look_there("Lesson 9", "pages/9_Masked_language_model.py", asked.text, lesson, f"_experiment.lesson.{key}")
+
+
+def marked(model: LoadedModel, asked: Asked, one: Importance) -> str:
+    """The text as Markdown: the place that is asked about in blue, the most important tokens as :func:`show` says."""
+    heaviest, most = one.scores[ATTENTION][-1].argmax(), np.abs(one.left_out).argmax()
+    colours = {asked.context[int(heaviest)]: "orange", asked.context[int(most)]: "green"}
+    if not asked.next:
+        colours[asked.place] = "blue"
+    tokens = [
+        (at, word_of(model.tokenizer, token).strip("␣"))
+        for at, token in enumerate(asked.encoding.token_ids)
+        if not asked.encoding.special[at]
+    ]
+    return " ".join(
+        f":{colours[at]}-background[{escaped(word)}]" if at in colours else escaped(word) for at, word in tokens
+    )

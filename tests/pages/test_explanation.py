@@ -1,0 +1,112 @@
+"""The page of the experiment on explanations, as a visitor sees it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.course.experiments import experiment_of
+from lab.experiments.importance import explained
+from lab.experiments.importance.explained import ExplanationTest, asked_texts, known
+from lab.experiments.verdicts import Verdict
+from lab.models.loading import load_model
+from lab.studies.explanation import order
+from tests.checkpoints import Family
+from tests.pages.apptest import Offer, go, reveal, visit, words
+from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
+
+PAGE = "33_Explanation.py"
+MODELS = ("lab-bert", "lab-gpt2")
+
+
+def result_of(model_id: str) -> ExplanationTest:
+    found = known(load_model(model_id))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
+    at = visit(PAGE, model=model_id)
+    said, experiment = everything(at), experiment_of(PAGE)
+    assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
+    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert experiment.claim in said and experiment.against in said
+    blank = "the mean of all word vectors" if model_id == "lab-gpt2" else "the mask, which the model knows"
+    assert blank in said and not at.multiselect[0].disabled
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
+    at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
+    tables = [frame.value for frame in at.dataframe]
+    (claims,) = [table for table in tables if "verdict" in table]
+    assert claims["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
+    assert claims["ours"].tolist() == pytest.approx([row.effect for row in found.rows])
+    (methods,) = [table for table in tables if "beyond" in table]
+    assert methods["ρ"].tolist() == pytest.approx([each[:, -1].mean() for each in found.own.rho.values()])
+    assert len(at.get("vega_lite_chart")) == 2 and "What this means" in words(at)
+    assert "**Your order** agrees" not in words(at) and at.multiselect[0].disabled
+    assert found.made is not None and found.made.command in words(at)
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_the_learner_s_order_is_scored_beside_the_methods(model_id: str) -> None:
+    at = visit(PAGE, model=model_id)
+    at.multiselect[0].set_value([2, 0, 1]).run()
+    for radio in at.radio:
+        radio.set_value(0).run()
+    press(at, "Commit and show")
+    said = words(at)
+    assert "as you predicted. Blind guessing gets" in said and "your order" in said
+    number = order.example(load_model(model_id))
+    sizes = abs(result_of(model_id).texts[number].importance.left_out)
+    rho = order.rank_correlation(order.own_order([2, 0, 1], len(sizes)), sizes)
+    assert f"agrees with leave-one-out by ρ = **{rho:.2f}**" in said
+    (table,) = [frame.value for frame in at.dataframe if "your pick" in frame.value]
+    names = order.token_names(load_model(model_id), asked_texts(load_model(model_id))[number][2])
+    assert table.set_index("token").loc[names[2], "your pick"] == 1
+    press(at, "Ask me again")
+    assert at.multiselect[0].value == [2, 0, 1] and not at.multiselect[0].disabled
+
+
+@pytest.mark.parametrize(("label", "title"), [("Flow", "Flow"), ("Lesson 9", "Masked-language model")])
+@pytest.mark.parametrize("model_id", MODELS)
+def test_a_text_leads_on(label: str, title: str, model_id: str) -> None:
+    at = reveal(visit(PAGE, model=model_id))
+    press(at, "Other texts")
+    press(at, label)
+    assert at.title[0].value == title and at.session_state["model"] == model_id
+    assert at.text_area(key="text").value in {each.text for _, _, each in asked_texts(load_model(model_id))}
+    assert at.session_state["step"] == {"Flow": "Rollout"}.get(label, at.session_state["step"])
+
+
+def test_lesson_4_and_the_flow_bench_lead_here() -> None:
+    label = "The experiment Explanation: Is attention an explanation?"
+    for at in (
+        go(visit("4_Multi-head_attention.py"), "Through several layers"),
+        visit("13_Flow.py", step="Rollout"),
+    ):
+        assert label in [link.proto.label for link in at.get("page_link")]
+
+
+def test_a_model_without_a_vocabulary_head_is_told_why_not(offer: Offer) -> None:
+    at = visit(PAGE, model=offer("electra"))
+    assert "Not testable here" in words(at) and not at.radio and not at.dataframe
+
+
+def test_a_class_sees_the_question_and_a_button() -> None:
+    at = visit(PAGE, teach="1")
+    assert not at.dataframe and not at.radio
+    press(at, "Reveal")
+    assert at.dataframe
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explained, "_FOUND", {})
+    monkeypatch.setattr(explained, "TEXTS", 3)
+    at = reveal(visit(PAGE, model=offer(family)))
+    assert "not measured yet" in words(at)
+    press(at, "Run the experiment")
+    when_all_jobs_are_done(at)
+    assert at.dataframe and "Measured on this server" in words(at) and "too few" in words(at)

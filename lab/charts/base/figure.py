@@ -57,7 +57,7 @@ class Figure:
 
 def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
     """The part of a specification that all charts share. A title too long for the page is broken into lines."""
-    wide, narrow = (textwrap.wrap(visible(title, None), characters) for characters in (36, 18))
+    wide, narrow = (textwrap.wrap(visible(title, None), characters, break_on_hyphens=False) for characters in (36, 18))
     lines = [{"name": "title_lines", "value": wide}, {"name": "short_title_lines", "value": narrow}]
     # Not the `width` of the plot alone: it changes when the axes are laid out, and a line too many would be cut.
     room = "max(containerSize()[0] || 0, width + 20)"

@@ -59,7 +59,7 @@ def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
     asks, answers = {ask.id: ask for ask in meanings.asks()}, meanings.answers(found)
     for name in ("det", "nsubj", "obj", "case"):
         assert asks[name].options[answers[name].option] == ("yes" if rows[name].judged.verdict in CLEAR else "no")
-        assert f"is right in {rows[name].offset_right / rows[name].count:.0%}" in asks[name].prompt
+        assert f", right in {rows[name].offset_right / rows[name].count:.0%}" in asks[name].prompt
     points = {
         name: 100 * (rows[name].right - rows[name].offset_right) / rows[name].count for name in asks["most"].options
     }

@@ -45,7 +45,7 @@ _TIE = 1e-5
 
 @dataclass(frozen=True)
 class Dimension:
-    """How a dimension of specialization is shown; the formula is LaTeX, ``also`` another name in use."""
+    """How a dimension of specialization is shown; the formula is LaTeX."""
 
     id: str
     name: str

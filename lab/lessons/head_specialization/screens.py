@@ -32,7 +32,6 @@ from lab.lessons.head_specialization import meanings
 from lab.lessons.head_specialization.view import (
     LESSON,
     choose_part,
-    dimension,
     kept_others,
     kept_tokens,
     left_out,
@@ -143,11 +142,14 @@ def show_seven(view: OneHead) -> None:
         choose_part(view)
     n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
     which = (
-        "**Raw**: what this head’s attention gives, as it is. **Corrected**, each value is divided by what a head "
+        "**Raw**: the values of this head as they are. **Corrected**, each value is divided by what a head "
         "without preference gives; 1 is then no preference."
     )
     if corrected:
-        which = f"**Corrected**: each value is divided by what $U$, the map of a head without preference, has here. {_one_means(view)}"
+        which = (
+            "**Corrected**: each value is divided by what $U$, the map of a head without preference, has here. "
+            f"{_one_means(view)}"
+        )
     st.markdown(
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the "
         f"tokens of a kind. {which}"

@@ -156,8 +156,8 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
         said = ask.told_score(float(scores[order.index(name)]), chance, order.index(name))
     st.markdown(f"{place} is **{ask.pattern_name(name)}**. {said} Click a head to choose it.")
     if name == "delimiter":
-        place = order.index(name)
-        _say_delimiter(view, float(scores[place]), float(chance.needed[place]))
+        at = order.index(name)
+        _say_delimiter(view, float(scores[at]), float(chance.needed[at]))
     numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), _SCORE)
     st.dataframe(_scores_table(view, scores, chance), hide_index=True, height="content", column_config=numbers)
 

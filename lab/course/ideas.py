@@ -71,8 +71,9 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "is a number. Up to seven of them say what a head looks at, beside a head that prefers nothing.",
         "Grammar": "A head that prefers nouns need not know which noun. Does any head find **one** word, such as the "
         "object of a verb? A count of kinds cannot show that.",
-        "Taken away": "How does a head know which token comes before, or where its sentence ends? Words do not say. "
-        "The vectors of positions and of segments do (Vig 2019). Take them away, and see what is left of the head.",
+        "Taken away": "How does a head know which token comes before, or which of two sentences a token is "
+        "in? Its word does not say. BERT adds a vector of its position and one of its segment (Devlin et al. 2019). "
+        "Take such vectors away, and see what is left of the head.",
         "Radar": "These numbers make a shape that you take in at a glance. Each axis runs from the lowest head of the "
         "layer to the highest.",
     },

@@ -125,13 +125,13 @@ class Row:
 def _untestable(row: Row, published: Published) -> str:
     if published.lift < _NO_EFFECT:
         return (
-            f"In the paper itself the best head is hardly above the fixed offset ({published.accuracy:.1%} against "
-            f"{published.offset:.1%}): there is no effect to reproduce."
+            f"In the paper itself the best head is hardly above the best fixed distance "
+            f"({published.accuracy:.1%} against {published.offset:.1%}): there is no effect to reproduce."
         )
     if row.reach <= row.offset_accuracy:
         return (
-            f"A head of this model looks back only, so it can name at most {row.reach:.1%}. The fixed offset, which "
-            f"may look ahead, names {row.offset_accuracy:.1%}."
+            f"A head of this model looks back only, so it can name at most {row.reach:.1%}. The best fixed distance, "
+            f"which may look ahead, names {row.offset_accuracy:.1%}."
         )
     return ""
 

@@ -55,7 +55,7 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
     told = {each: _hover(names[each], axes, relative[each], raw[each], corrected[each]) for each in heads}
     shapes = {names[each]: chart.Shape(relative[each], told[each]) for each in heads}
     title = f"Specialization, layer {layer + 1}" + ("" if everyone else f", head {head + 1}")
-    table, axis_title = _numbers(axes, relative, raw, corrected), "relative to this layer"
+    table, axis_title = _numbers(axes, relative, raw, corrected), "from the lowest of this layer, 0, to the highest, 1"
     return chart.radar(shapes, axes, title=title, axis_title=axis_title, chosen=names[head], table=table)
 
 

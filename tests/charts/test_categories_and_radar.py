@@ -59,7 +59,7 @@ def test_a_radar_closes_its_shapes_and_fills_the_chosen_one() -> None:
     assert list(chosen.r) == [0.0, 0.5, 1.0, 0.0] and list(chosen.theta) == ["a", "b", "c", "a"]
     assert (chosen.fill, other.fill) == ("toself", "none")
     assert "farthest at c, 1.00" in found.alt
-    assert "relative" in found.figure.layout.polar.radialaxis.ticktext[-1]
+    assert "relative" in found.figure.layout.title.text
     assert found.table()["a"].tolist() == [1]
 
 

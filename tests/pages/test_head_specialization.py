@@ -28,6 +28,7 @@ STEPS = (
     "Tagged sentence", "Seven metrics", "Radar", "Named patterns", "Grammar", "Taken away", "Many sentences",
     "Clusters", "Check",
 )  # fmt: skip
+BOOK = "She read the book."
 OWN = "The dog ran home.\n\nShe met Anna in London.\nIs it late?"
 
 
@@ -91,6 +92,16 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
             assert f"**{value:.3f}**" in words(at), dimension.id
             assert any(f"= {value:.3f}" in formula.value for formula in at.latex), dimension.id
         assert any("U_{ii}" in formula.value for formula in at.latex) == corrected
+
+
+@pytest.mark.parametrize(("text", "offered"), [("She gave her brother the book that he wanted.", True), (BOOK, False)])
+def test_a_head_that_is_wrong_here_is_offered_a_sentence_in_which_it_is_right(text: str, offered: bool) -> None:
+    """Head 2-6 of lab-bert misses both objects of the first sentence, and finds that of the second."""
+    at = visit(PAGE, step="Grammar", text=text)
+    assert ("A sentence in which this head is right" in words(at)) == offered
+    if offered:
+        next(button for button in at.button if button.label == "Take that sentence").click().run()
+        assert "right 1 of 1 times" in words(at)
 
 
 def words_only(one: Sample, layer: int, head: int, upos: set[str]) -> tuple[float, float]:

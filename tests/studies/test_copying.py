@@ -42,19 +42,55 @@ def moved(found: CopyingTest, kind: str, by: float) -> CopyingTest:
 def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedModel) -> None:
     said, table = meanings.meaning_of(found, "m", gpt2.config.vocabulary), as_frame(found)
     for line in table[table["verdict"].notna()].to_dict("records"):
-        assert f"({line['head']}) it rises by {line['loss rises by']:.2f}, clearly more" in said
+        assert f"({line['head']}) the second loss rises by {line['loss rises by']:.2f}, clearly more" in said
+        kind = "random couple" if "+" in line["head"] else "random head"
+        assert f"({table.loc[table['away'] == kind, 'loss rises by'].mean():.2f} on average)" in said
     random = table[table["away"] == "random head"].sort_values("loss rises by").iloc[-1]
     assert (f"One of the random heads, {random['head']}, costs" in said) == (
         random["loss rises by"] >= table["loss rises by"][0] / 2
     )
-    assert f"{log(gpt2.config.vocabulary):.1f}" in said and f"to {found.plain.second.mean():.1f} in the second" in said
+    alike, second = log(gpt2.config.vocabulary), found.plain.second.mean()
+    assert f"{second:.1f} in the second. The second is {alike - second:.1f} below" in said
+    assert f"the same, {alike:.1f}." in said
+    assert (alike - second) / alike < 0.25 and "**m copies weakly.**" in said
+
+
+def test_the_meaning_says_where_the_two_heads_look(found: CopyingTest) -> None:
+    said, scores = meanings.meaning_of(found, "m", 8192), score_frame(found).set_index("head")
+    best, source = found.rows[0].run.name, found.rows[1].run.name
+    before = scores["previous-token score"]
+    assert f"Head {best} gives {scores['induction score'][best]:.2f} of its attention" in said
+    assert f"Head {source} gives {before[source]:.2f} to the token before, the most of all 32 heads" in said
+    assert before.idxmax() == source and f"{source} tells each token what stood before it" in said
+    other = meanings.meaning_of(replace(found, previous=-found.previous), "m", 8192)
+    assert "number 32 of all 32 heads" in other and "work together" not in other
+    assert "work together" not in meanings.meaning_of(moved(found, BEST, 0.0), "m", 8192)
+
+
+@pytest.mark.parametrize(("more", "told"), [(1.0, "costs 1.00 more"), (0.0, "next to nothing"), (-1.0, "")])
+def test_the_second_head_s_part_is_read_off_the_couple(found: CopyingTest, more: float, told: str) -> None:
+    said = meanings.meaning_of(moved(moved(found, BEST, 2.0), BOTH, 2.0 + more), "m", 8192)
+    assert ("away already" in said) == bool(told) and told in said
+
+
+def test_a_prediction_starts_from_the_loss_with_all_heads(found: CopyingTest, gpt2: LoadedModel) -> None:
+    said = meanings.basis("m", gpt2.config.vocabulary, found)
+    assert f"the second copy is {found.plain.second.mean():.1f}." in said and f"has {log(8192):.1f}" in said
+    assert "With all heads" not in meanings.basis("m", 8192, None)
+
+
+def test_equal_verdicts_stand_together(found: CopyingTest) -> None:
+    assert meanings.verdicts(found).count("**Same direction**") == 1
+    apart = meanings.verdicts(moved(found, BEST, 0.0))
+    assert apart.startswith(f"- **Not reproduced**: the best induction head ({found.rows[0].run.name}). ")
+    assert apart.count("\n") == 1
 
 
 def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: CopyingTest) -> None:
     said = meanings.meaning_of(moved(found, BEST, 0.0), "m", 8192)
-    assert f"({found.rows[0].run.name}) it rises by 0.00, not clearly more" in said
+    assert f"({found.rows[0].run.name}) the second loss rises by 0.00, not clearly more" in said
     worse = replace(found.plain, second=found.plain.second + 20)
-    assert "it does not copy" in meanings.meaning_of(replace(found, runs=(worse, *found.runs[1:])), "m", 8192)
+    assert "does not copy" in meanings.meaning_of(replace(found, runs=(worse, *found.runs[1:])), "m", 8192)
     assert "no better than giving every token the same" in meanings.meaning_of(found, "m", 100)
 
 

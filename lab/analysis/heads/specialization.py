@@ -45,13 +45,12 @@ _TIE = 1e-5
 
 @dataclass(frozen=True)
 class Dimension:
-    """How a dimension of specialization is shown; the formula is LaTeX, ``also`` another name in use."""
+    """How a dimension of specialization is shown; the formula is LaTeX."""
 
     id: str
     name: str
     formula: str
     reading: str
-    also: str = ""
 
 
 _SHARE = r"\frac{\sum_i \sum_{j\in S} A_{ij}}{\sum_i \sum_j A_{ij}}"
@@ -59,11 +58,11 @@ SPECIALIZATIONS = (
     Dimension(
         "function_words", "Function words", _SHARE,
         "Attention to articles, prepositions, pronouns, conjunctions and auxiliaries. It counts words of these kinds. "
-        "It does not say whether the head follows the grammar of the sentence.", "syntax",
+        "It does not say whether the head follows the grammar of the sentence.",
     ),
     Dimension(
         "content_words", "Content words", _SHARE,
-        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.", "semantics",
+        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.",
     ),
     Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token."),
     Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like."),
@@ -72,7 +71,7 @@ SPECIALIZATIONS = (
         "long_range",
         "Long range",
         r"\operatorname{mean}_{|i-j|\ge 5} A_{ij}",
-        "Attention to tokens five or more places away. Corrected: the mean mass a query sends there.",
+        "The mean weight of a cell whose two tokens are five or more places apart, so no share like the others.",
     ),
     Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves."),
 )  # fmt: skip

@@ -81,10 +81,10 @@ def _figure(traces: list[dict[str, Any]], title: str, axis_title: str, count: in
     import plotly.graph_objects as go
 
     # The scale stands between the first two axes, where no name is in its way.
-    ticks = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "", f"1 · {axis_title}"], "tickangle": 0}
+    ticks = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "", "1"], "tickangle": 0}
     radial = {"range": [0, 1], **ticks, "angle": 90 - 180 / count, "tickfont": {"size": 11}}
     around = {"direction": "clockwise", "rotation": 90}
     polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}
-    margin, heading = {"l": 84, "r": 84, "t": 70, "b": 40}, {"text": title, "x": 0}
+    margin, heading = {"l": 84, "r": 84, "t": 70, "b": 40}, {"text": f"{title}<br><sup>{axis_title}</sup>", "x": 0}
     layout = {"title": heading, "showlegend": False, "height": 460, "margin": margin, "polar": polar}
     return go.Figure(data=traces, layout=layout)

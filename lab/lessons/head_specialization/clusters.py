@@ -29,8 +29,9 @@ CLUSTERED = "clusters-of-heads"
 def show_clusters(view: OneHead) -> None:
     """Heads that behave alike, what sets them apart, and how far to trust it."""
     st.markdown(
-        f"Each head is a point: its means over many sentences of up to {len(FEATURES)} metrics, each in standard "
-        "deviations over all heads. k-means puts points that are near each other together."
+        f"Which heads are alike? Each head is a point with up to {len(FEATURES)} numbers: its metrics, as means over "
+        "many sentences. Each counts in standard deviations over all heads, so that none weighs more. **k-means**, a "
+        "simple method, puts points that are near each other into one group, a **cluster**."
     )
     found = survey_of(view)
     if found is None:

@@ -16,6 +16,7 @@ from lab.experiments.verdicts import FEW
 from lab.figures.attention import attention_map
 from lab.lessons.head_specialization import meanings
 from lab.models.catalogue import twin_of
+from lab.models.interventions import Interventions
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import runs
 from lab.ui.drawing import code, draw
@@ -24,6 +25,8 @@ from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT, TOY
 
 EXAMPLE = "She gave her brother the book that he wanted."
+# Where a head that is wrong in the learner's sentence may be right.
+_SHORT = ("She read the book.", "The girl saw a bird in the garden.")
 _RELATION = "_relation"
 _FIXED = "best fixed distance"
 
@@ -81,7 +84,8 @@ def _table(found: tuple[Notable, ...]) -> None:
     st.dataframe(pd.DataFrame(rows), hide_index=True, height="content", column_config=percent)
     st.caption(
         "Measured on UD English EWT, sentences that the lab’s own models were not trained on. Head 4-5 is head 5 of "
-        "layer 4. Best fixed distance: always the word at one distance, the best there is for the relation. Only heads "
+        "layer 4. A head that finds the object of a verb starts from the verb. Best fixed distance: always the word at "
+        "one distance, the best there is for the relation, the same in both directions. Only heads "
         f"at least 10 points above it are listed, of relations with {FEW} cases or more. The best of many heads is "
         "picked on the same sentences, which flatters it a little; the experiment chooses on one half and measures on "
         "the other."
@@ -105,7 +109,10 @@ def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
         draw(partial(attention_map, view.trace, doing.layer, doing.head, first.query, first.key), "grammar-map")
         _cases(here)
     meaning(meanings.grammar(each, doing, here))
-    if here:
+    shows = None if any(case.right for case in here) else _sentence_for(view, each)
+    if shows is not None:
+        try_this("A sentence in which this head is right.", "Take that sentence", {MODE: MODE.default, TEXT: shows})
+    elif here:
         try_this(
             "Look at the same head on the radar. Does any axis say what it finds?",
             f"Open head {doing.name} on the radar",
@@ -117,6 +124,15 @@ def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
             "Take that sentence",
             {MODE: MODE.default, TEXT: EXAMPLE},
         )
+
+
+def _sentence_for(view: OneHead, each: Notable) -> str | None:
+    """The first of a few sentences in which the best head of a job is right; None where it is in none."""
+    for text in (*_SHORT, EXAMPLE):
+        traced = runs.run(view.trace.model.id, text, "", Interventions())
+        if any(case.right for case in cases(traced, pipeline().tag(text), each.job, each.heads[0])):
+            return text
+    return None
 
 
 def _cases(here: tuple[Case, ...]) -> None:

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads.named import MIXED
+from lab.analysis.heads.named import MIXED, Chance, above_chance
+from lab.analysis.heads.parked import PARKED
+from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.taken_away import POSITIONS, SEGMENTS, Lost
 from lab.analysis.heads.values import Values
 from lab.course.heads import Head, head_name, heads
-from lab.course.words import quoted
+from lab.course.words import beside, quoted
 from lab.experiments.notable import Doing, Notable, job_of
 from lab.experiments.own_sentence import Case
 from lab.lessons.head_specialization.checks import ABOUT, pattern_name
@@ -60,21 +62,54 @@ def _times(corrected: Values, place: int) -> str:
 def radar(found: tuple[Notable, ...] | None, head: Head) -> str:
     """What a radar cannot say, with the job of this head as the example where it has one."""
     limits = (
-        "The radar counts kinds of words. It does not say **which** word of a kind a head finds, nor whether the model "
-        "needs the head."
+        "The radar counts kinds of words and of places. It does not say **which** word of a kind a head finds, nor "
+        "whether the model needs the head."
     )
     own = job_of(grammatical(found), *head)
     if own is None:
         return f"{limits} “Grammar” asks that: which head finds the verb of an object?"
     return (
-        f"{limits} Over many sentences, {head_name(head)} {own[0].job.does} ({_beside(*own)}). No axis shows that: see "
-        "“Grammar”."
+        f"{limits} Over many sentences, {head_name(head)} {own[0].job.does}: right in {own[1].score:.0%} of "
+        f"cases, where always looking equally far away is right in {own[0].chance or 0.0:.0%} at best. No axis shows "
+        "that: see “Grammar”."
     )
 
 
 def _beside(each: Notable, doing: Doing) -> str:
     chance = 0.0 if each.chance is None else each.chance
     return f"right in {doing.score:.0%} of cases; the best fixed distance, in {chance:.0%}"
+
+
+def worked(scores: Values, chance: Chance, head: Head) -> str:
+    """The rule for a name on this head's score that is farthest above chance. ``scores`` (P, L, H)."""
+    own = scores[:, head[0], head[1]]
+    above = above_chance(own, chance.uniform)
+    fit = [at for at, each in enumerate(PATTERNS) if each.id != "broad" and np.isfinite(above[at])]
+    if not fit:
+        return ""
+    at = max(fit, key=lambda place: float(above[place]))
+    uniform, needed, untrained = (float(each[at]) for each in (chance.uniform, chance.needed, chance.untrained))
+    said = (
+        f"For example, “{PATTERNS[at].name}”: a head that prefers nothing scores {uniform:.2f} here. Half of the way "
+        f"from there to 1 is {beside(needed, float(own[at]))}. {head_name(head)[0].upper()}{head_name(head)[1:]} "
+        f"scores {beside(float(own[at]), needed)}"
+    )
+    if own[at] < needed:
+        return f"{said}: too little for this name."
+    if own[at] <= untrained:
+        return f"{said}, but the best untrained head has {beside(untrained, float(own[at]))}: no name."
+    return f"{said}, and the best untrained head {untrained:.2f}: it gets the name."
+
+
+def delimiter(needed: float, parked: float) -> str:
+    """What the name has to do with parking. ``needed``: the score that gives the name; ``parked``: the share."""
+    said = (
+        f"**Delimiter** is a wider name than **parked**: the name begins at {needed:.2f} in this text, parking at "
+        f"{PARKED:.0%}."
+    )
+    if parked > PARKED:
+        return f"{said} This head parks."
+    return f"{said} This head does not park: it has {beside(1 - parked, 1 - PARKED)} left for words."
 
 
 def patterns(names: NDArray[np.str_]) -> str:

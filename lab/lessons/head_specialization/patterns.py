@@ -22,8 +22,9 @@ from lab.analysis.heads.named import (
     trace_chance,
     trace_names,
 )
+from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
-from lab.analysis.heads.specialization import specialization
+from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
 from lab.analysis.heads.specialization_parts import specialization_parts
 from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.course.checks import Question
@@ -50,11 +51,10 @@ from lab.ui.quiz.asking import checks
 
 NAMED = "named-heads"
 RULE = (
-    "A head that prefers nothing scores something too. So each score stands beside two others on the same text: that "
-    "of a **uniform head**, which gives every token it may see the same weight, and that of the best **untrained "
-    "head**, from the same architecture with random weights. A head gets a name when its score is **clearly above "
-    "chance**: at least half of the way from the uniform head’s score to 1, and above every untrained head. From "
-    "there on it is nearer to the whole pattern than to chance. The half is this lab’s choice, no published threshold."
+    "A head gets a name when its score is **clearly above chance**: at least half of the way from the score of a "
+    "**uniform head**, which gives every token it may see the same weight, to 1. It must be above the best **untrained "
+    "head**, too, from the same architecture with random weights. The half is this lab’s choice, no published "
+    "threshold. A head without a name is **mixed**."
 )
 _SCORE = st.column_config.NumberColumn(format="%.3f")
 
@@ -68,16 +68,17 @@ def show_patterns(view: OneHead) -> None:
         "from 0 to 1 says how much of it a head does:"
     )
     st.markdown("\n".join(f"- **{pattern.name}.** {pattern.reading}" for pattern in PATTERNS))
-    st.markdown(
-        f"{RULE} A head without a name is **mixed**. **Broad** has a score, but names no head: the uniform head is the "
-        "broadest there can be, so no head can be above it."
-    )
     layer, head = view.layer.index, view.head
+    st.markdown(f"{meanings.worked(scores, chance, (layer, head))} {RULE}")
     show_best_heads(scores, chance)
     draw(partial(figures.named_heads, view.trace, layer, head), NAMED, clickable=True)
     _say_head(view, scores[:, layer, head], chance, str(names[layer, head]))
     meaning(meanings.patterns(names))
     with st.expander("What the scores are", icon=":material/function:"):
+        st.markdown(
+            "**Broad** has a score, but names no head: the uniform head is the broadest there can be, so no head can "
+            "be above it. Half of the way from chance, a score is nearer to the whole pattern than to chance."
+        )
         for pattern in PATTERNS:
             st.markdown(f"**{pattern.name}**")
             st.latex(pattern.formula)
@@ -155,12 +156,13 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
         said = ask.told_score(float(scores[order.index(name)]), chance, order.index(name))
     st.markdown(f"{place} is **{ask.pattern_name(name)}**. {said} Click a head to choose it.")
     if name == "delimiter":
-        _say_delimiter(view, float(scores[order.index(name)]))
+        at = order.index(name)
+        _say_delimiter(view, float(scores[at]), float(chance.needed[at]))
     numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), _SCORE)
     st.dataframe(_scores_table(view, scores, chance), hide_index=True, height="content", column_config=numbers)
 
 
-def _say_delimiter(view: OneHead, mass: float) -> None:
+def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:
     """Where most of the attention goes is not all that a head does."""
     tokens = escaped(aside(view.trace))
     text = (
@@ -174,6 +176,7 @@ def _say_delimiter(view: OneHead, mass: float) -> None:
             "In BERT, Clark et al. 2019 (§3.2) conjecture that attention to [SEP] is a no-op: the head has nothing to "
             "do for this word. "
         )
+    st.markdown(meanings.delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
     st.markdown(f"{text}The last columns show what it does with the rest.")
 
 
@@ -227,4 +230,16 @@ def _about_tags(view: OneHead, tags: Tags) -> list[Question | None]:
         ask.base_rate(by_id["content_words"], n, causal, without),
         ask.corrected_value(view.place, by_id["function_words"], without),
         next((question for question in rim if question is not None), None),
+        _looks_most(view, every.raw[layer]),
     ]
+
+
+def _looks_most(view: OneHead, raw: Values) -> Question | None:
+    """Which head of the layer looks most at the first kind that has a clear answer? ``raw`` (H, 7)."""
+    order = [known.id for known in SPECIALIZATIONS]
+    without = aside(view.trace) if left_out(view) else None
+    asked = (
+        ask.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)], without)
+        for id in ("content_words", "function_words", "cls")
+    )
+    return next((question for question in asked if question is not None), None)

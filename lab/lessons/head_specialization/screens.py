@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -24,7 +23,6 @@ from lab.analysis.heads.values import Values, is_causal
 from lab.charts.base.labels import visible
 from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
-from lab.course.checks import Question
 from lab.course.heads import aside
 from lab.course.metric_cards import tex
 from lab.course.words import escaped
@@ -34,7 +32,6 @@ from lab.lessons.head_specialization import meanings
 from lab.lessons.head_specialization.view import (
     LESSON,
     choose_part,
-    dimension,
     kept_others,
     kept_tokens,
     left_out,
@@ -70,8 +67,8 @@ def show_tags(view: OneHead) -> None:
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(
-        f"{pipeline().description} Under each token stands its part of speech and, if it has one, its "
-        "entity. Each kind of token has its own colour."
+        "Under each token stands its part of speech. Below that stands its **entity**, if it belongs to one: the name "
+        "of a person, a place or a firm, a date and the like. Each kind of token has its own colour."
     )
     labels = [_label(tags, i) for i in range(len(encoding))]
     chips = [(run, at, labels[at[0]] if at and run else label) for run, at, label in encoding_chips(encoding)]
@@ -79,6 +76,7 @@ def show_tags(view: OneHead) -> None:
         st.html(token_chips(chips, groups=[_HUES[kind] for kind in kinds]))
     _show_kinds(view, kinds)
     _token_table(view, tags, kinds)
+    st.caption(pipeline().description)
     meaning(meanings.kinds(kinds))
     layers, heads, n = view.trace.model.config.layers, view.trace.model.config.heads, len(encoding)
     st.markdown(
@@ -139,16 +137,18 @@ def show_seven(view: OneHead) -> None:
         return
     layer, keep = view.layer.index, kept_tokens(view)
     every = specialization(view.trace, only_words=left_out(view))
-    if not _predicted(view, every.raw[layer], ("content_words", "function_words", "cls")):
-        return
     with st.container(horizontal=True):
         corrected = choose_version()
         choose_part(view)
     n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
-    which = "**Raw**: shares of this head’s attention, as they are."
+    which = (
+        "**Raw**: the values of this head as they are. **Corrected**, each value is divided by what a head "
+        "without preference gives; 1 is then no preference."
+    )
     if corrected:
         which = (
-            f"**Corrected**: divided by what $U$, the map of a head without preference, has here. {_one_means(view)}"
+            "**Corrected**: each value is divided by what $U$, the map of a head without preference, has here. "
+            f"{_one_means(view)}"
         )
     st.markdown(
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the "
@@ -162,6 +162,8 @@ def show_seven(view: OneHead) -> None:
             dimension = SPECIALIZATIONS[place]
             with column, st.container(border=True, height="stretch"):
                 _card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
+    if missing := [name_of(each, view.trace) for at, each in enumerate(SPECIALIZATIONS) if at not in shown]:
+        st.caption(f"{', '.join(missing)}: no card, because {escaped(aside(view.trace))} is left out.")
     own = every.corrected[layer, view.head]
     meaning(meanings.seven(np.where(np.isin(np.arange(len(own)), shown), own, np.nan), (layer, view.head)))
     code(take.specialization_parts, take.cells_of, trace_specialization)
@@ -194,7 +196,7 @@ def _say_sinks(view: OneHead, removed: Values) -> None:
 
 def _card(view: OneHead, shown: Dimension, part: Part, values: Values, corrected: bool) -> None:
     """The formula, this head's numbers in it, and where it stands among all heads. ``values`` (L, H)."""
-    st.markdown(f"**{name_of(shown, view.trace)}**" + (f" (also called {shown.also})" if shown.also else ""))
+    st.markdown(f"**{name_of(shown, view.trace)}**")
     st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
     if not part.members:
         st.markdown("This text has nothing of the kind, so there is no value.")
@@ -238,19 +240,6 @@ def _what(part: Part) -> str:
     return f"S: {part.members} of {part.divisor} tokens."
 
 
-def _predicted(view: OneHead, raw: Values, ids: Iterable[str]) -> bool:
-    """Ask which head of the layer looks most at the first of these that has a clear answer. ``raw`` (H, 7)."""
-    question = _looks_most(view, raw, ids)
-    return question is None or predict(LESSON, question)
-
-
-def _looks_most(view: OneHead, raw: Values, ids: Iterable[str]) -> Question | None:
-    order = [known.id for known in SPECIALIZATIONS]
-    without = aside(view.trace) if left_out(view) else None
-    asked = (ask.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)], without) for id in ids)
-    return next((question for question in asked if question is not None), None)
-
-
 def show_radar(view: OneHead) -> None:
     """The seven values as a shape, relative to the layer."""
     tags = tags_of(view)
@@ -285,8 +274,8 @@ def _say_radar(view: OneHead, own: Values, values: list[Values], axes: list[str]
     st.markdown(
         "On each axis, 1 is the layer’s largest value and 0 its smallest. So the rim does not mean much attention: on "
         f"**{escaped(axes[top])}**, head {view.head + 1} stands at {own[top]:.2f}, and its raw value is "
-        f"{values[0][top]:.3f}. That is {values[1][top]:.2f} times what a head without preference gives. The "
-        "correction divides all heads by the same number, so it does not change the shape."
+        f"{values[0][top]:.3f}. That is {values[1][top]:.2f} times what a head without preference gives, its "
+        "corrected value. All heads are divided by the same number, so the correction does not change the shape."
     )
     if left_out(view):
         st.caption(f"Without {escaped(aside(view.trace))}: shares of the attention that is left.")

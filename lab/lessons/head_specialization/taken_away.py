@@ -37,8 +37,9 @@ def show_taken_away(view: OneHead) -> None:
             draw(call, f"taken-away-{name.split()[0].lower()}")
     meaning(meanings.taken_away(taken, found, len({*trace.segment_ids}) > 1))
     st.markdown(
-        f"The score is that of **Named patterns**. {_what_was_done(trace, taken)} Nothing else is changed. The model "
-        "never met such an input in training. So this says what the head needs, not how a model would learn without it."
+        "Shown is the head with the highest score in **Named patterns** for this. "
+        f"{_what_was_done(trace, taken)} Nothing else is changed. The model never met such an input in training. So "
+        "this says what the head needs, not how a model would learn without it."
     )
     _offer(view, can, taken)
     code(lost)

@@ -24,7 +24,7 @@ def loss_chart(model: LoadedModel) -> Figure:
     runs = [run for kind in (BEST, SOURCE, BOTH) if (run := found.run(kind))]
     series = {"all heads": found.plain.by_place}
     series |= {"neither" if run.kind == BOTH else f"no {run.name}": run.by_place for run in runs}
-    series["no random one"] = np.mean([run.by_place for run in found.random(1)], axis=0)
+    series["one random head away"] = np.mean([run.by_place for run in found.random(1)], axis=0)
     second = {name: losses[found.period :] for name, losses in series.items()}
     # A model that gives every token of the vocabulary the same loses as much, wherever it is.
     second["all alike"] = np.full(found.period - 1, log(model.config.vocabulary))

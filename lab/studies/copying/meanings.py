@@ -9,10 +9,13 @@ from lab.course.words import escaped
 from lab.experiments.copied import AWAY, BEST, BOTH, DRAWS, CopyingTest, Row
 from lab.experiments.intervals import mean_interval
 from lab.experiments.verdicts import Verdict
+from lab.models.interventions import Head
 
 # Nats. A rise between two of them is an answer to the question how much.
 _EDGES = (0.1, 1.0, 3.0)
 _STAYS = 0.1
+# Of the way from giving every token the same to losing nothing.
+_WEAK, _WELL = 0.25, 0.75
 ASKS = (
     Ask(
         "best",
@@ -21,7 +24,8 @@ ASKS = (
     ),
     Ask(
         "random",
-        f"A random head is taken away instead, {DRAWS} times. How many of these raise the loss as much, or more?",
+        f"Each of the other heads is taken away alone instead, {DRAWS} at random where there are more. How many of "
+        "these raise the loss as much, or more?",
         ("none", "up to half", "more than half"),
     ),
     Ask(
@@ -59,37 +63,78 @@ def _alike(found: CopyingTest) -> int:
 
 
 def meaning_of(found: CopyingTest, model_id: str, vocabulary: int) -> str:
-    """Whether the model copies at all, what each absence costs, and which of the random heads costs as much."""
-    said = [_copies(found, model_id, vocabulary), *(_cost(row) for row in found.rows)]
-    source = found.source
+    """How well the model copies, what the two heads do, what each absence costs, and which other head costs as much."""
+    costs = [*(_cost(row) for row in found.rows), *_together(found), *_random(found)]
+    return "\n\n".join([_copies(found, model_id, vocabulary), _looks(found), " ".join(costs)])
+
+
+def _looks(found: CopyingTest) -> str:
+    """Where the two heads look, and whether that is what the claim says of them."""
+    best, source = found.best, found.source
+    said = f"Head {_name(best)} gives {found.induction[best]:.2f} of its attention to what came next last time"
     if source is None:
-        said.append("The best head stands in the first layer, so no earlier head can help it.")
-    else:
-        rank = 1 + int((found.previous > found.previous[source]).sum())
-        said.append(
-            f"The previous-token score of head {source[0] + 1}-{source[1] + 1} is {found.previous[source]:.2f}, number "
-            f"{rank} of all {found.previous.size} heads."
-        )
-    return " ".join([*said, *_random(found)])
+        return f"{said}. It stands in the first layer, so no earlier head can help it."
+    rank = 1 + int((found.previous > found.previous[source]).sum())
+    place = "the most of all" if rank == 1 else f"number {rank} of all"
+    told = (
+        f"{said}. Head {_name(source)} gives {found.previous[source]:.2f} to the token before, {place} "
+        f"{found.previous.size} heads."
+    )
+    if rank > 1 or any(row.judged.verdict is not Verdict.SAME for row in found.rows):
+        return told
+    return (
+        f"{told} So they can work together as the claim says: {_name(source)} tells each token what stood before it, "
+        f"and {_name(best)} looks for the token that had the current one before it."
+    )
+
+
+def _name(head: Head) -> str:
+    return f"{head[0] + 1}-{head[1] + 1}"
+
+
+def _together(found: CopyingTest) -> list[str]:
+    """What it says that the loss rises further, or stays, when the second head goes after the first."""
+    one, both, source = found.run(BEST), found.run(BOTH), found.source
+    if one is None or both is None or source is None:
+        return []
+    more = both.second - one.second
+    low, high = mean_interval(more).tolist()
+    side = _between((low, high), (-_STAYS, _STAYS))
+    away = f"Where {one.name} is away already, taking {_name(source)} as well"
+    if side == 1:
+        return [f"{away} changes next to nothing: its help goes through {one.name}."]
+    if side == 2:
+        return [f"{away} costs {more.mean():.2f} more. So {_name(source)} does not serve {one.name} alone."]
+    return []
 
 
 def _copies(found: CopyingTest, model_id: str, vocabulary: int) -> str:
     first = float(found.plain.by_place[: found.period - 1].mean())
-    second, alike = float(found.plain.second.mean()), log(vocabulary)
-    gain = f"The loss of {escaped(model_id)} goes from {first:.1f} nats in the first copy to {second:.1f} in the second"
+    second, alike = _second(found), log(vocabulary)
+    name = escaped(model_id)
+    losses = f"Its mean loss is {first:.1f} nats in the first copy and {second:.1f} in the second"
     if second >= first:
-        return f"{gain}: it does not copy."
+        return f"**{name} does not copy.** {losses}."
     if second >= alike:
-        return f"{gain}, and that is no better than giving every token the same, {alike:.1f}."
-    return f"{gain}; a model that gives every token the same has {alike:.1f}."
+        return (
+            f"**{name} copies next to nothing.** {losses}. That is no better than giving every token the same, "
+            f"{alike:.1f}."
+        )
+    share = (alike - second) / alike
+    how = "weakly" if share < _WEAK else "in part" if share < _WELL else "well"
+    return (
+        f"**{name} copies {how}.** {losses}. The second is {alike - second:.1f} below that of a model that gives every "
+        f"token the same, {alike:.1f}."
+    )
 
 
 def _cost(row: Row) -> str:
     clear = row.judged.verdict is Verdict.SAME
     compared = "clearly more than" if clear else "not clearly more than"
+    random = "a random head is" if len(row.run.heads) == 1 else "two random heads are"
     return (
-        f"Without {AWAY[row.run.kind]} ({row.run.name}) it rises by {row.rise:.2f}, {compared} without random heads "
-        f"({row.rise - row.beyond:.2f})."
+        f"Without {AWAY[row.run.kind]} ({row.run.name}) the second loss rises by {row.rise:.2f}, {compared} when "
+        f"{random} taken away ({row.rise - row.beyond:.2f} on average)."
     )
 
 
@@ -105,6 +150,29 @@ def _random(found: CopyingTest) -> list[str]:
     if score >= other / 2:
         return [f"{said}: its induction score is {score:.2f}, so it looks like an induction head itself."]
     return [f"{said}, though its induction score is only {score:.2f}."]
+
+
+def basis(model_id: str, vocabulary: int, found: CopyingTest | None) -> str:
+    """What has to be known before anything can be predicted: what a loss is, and where it starts."""
+    start = "" if found is None else f" With all heads, the mean loss of the second copy is {_second(found):.1f}."
+    return (
+        f"{escaped(model_id)} reads from left to right and guesses the next token. Its **loss** is −ln of the "
+        "probability that it gave the right one, in **nats**: the lower, the better. A model that gives every token "
+        f"the same has {log(vocabulary):.1f}.{start}"
+    )
+
+
+def _second(found: CopyingTest) -> float:
+    return float(found.plain.second.mean())
+
+
+def verdicts(found: CopyingTest) -> str:
+    """The verdict of each row and its reason, as a list; rows with the same stand together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for row in found.rows:
+        key = (row.judged.verdict.value.capitalize(), row.judged.why)
+        alike.setdefault(key, []).append(f"{AWAY[row.run.kind]} ({row.run.name})")
+    return "\n".join(f"- **{verdict}**: {', '.join(rows)}. {why}" for (verdict, why), rows in alike.items())
 
 
 def bias_of(found: CopyingTest) -> str:

@@ -26,7 +26,8 @@ from lab.ui.experiments.running import offer, origin
 from lab.ui.frame.script import meaning
 
 TESTED = "lab-gpt2"  # ships, and can be tested
-_SCORES = ("loss rises by", "low", "high", "induction score", "previous-token score")
+_OF_ONE = ["induction score", "previous-token score"]  # a couple has none
+_SCORES = ("loss rises by", "low", "high", *_OF_ONE)
 _BEYOND = ("beyond random", "beyond, low", "beyond, high")
 
 
@@ -41,10 +42,10 @@ def show(page: ExperimentPage) -> Trace | None:
             args=(TESTED,),
         )  # fmt: skip
         return None
-    name = f"{EXPERIMENT}.{model.id}"
+    name, found = f"{EXPERIMENT}.{model.id}", copied.known(model)
+    st.markdown(meanings.basis(model.id, model.config.vocabulary, found))
     if not predicted(name, meanings.ASKS):
         return None
-    found = copied.known(model)
     if found is None:
         st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes half a minute, GPT-2 some minutes.")
         _run(model, "Run the experiment")
@@ -63,8 +64,8 @@ def _method(model: LoadedModel) -> None:
         "gives to the token that came after the current one last time, its **previous-token score** the mean weight on "
         f"the token before. On half **A** of the texts two heads are chosen: the **best induction head**, with the "
         "highest induction score, and the earlier head whose absence lowers that score most. On half **B** each is "
-        f"taken away (its output set to 0), then both. The control: {DRAWS} other heads, each taken away alone, and "
-        f"{DRAWS} other couples, all drawn at random."
+        f"taken away (its output set to 0), then both. The control: each of the other heads, taken away alone, and "
+        f"other couples; where there are more than {DRAWS}, {DRAWS} drawn at random."
     )
 
 
@@ -78,7 +79,7 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
     st.caption(
         f"Mean over the {len(found.plain.second)} texts of B, in nats: −ln of the probability that the model gives the "
         f"token. **No {found.rows[0].run.name}**: without head {found.best[1] + 1} of layer {found.best[0] + 1}. "
-        "**No random one**: the mean of all draws of one random head. "
+        "**One random head away**: the mean over all heads of the control. "
         "**All alike**: the loss of a model that gives every token of the vocabulary the same probability."
     )
     meaning(meanings.meaning_of(found, model.id, model.config.vocabulary))
@@ -89,11 +90,7 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
         "are held fixed. The scores are means over B."
     )
     show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
-    for row in found.rows:
-        st.markdown(
-            f"**{row.judged.verdict.value.capitalize()}**: {copied.AWAY[row.run.kind]}, {row.run.name}. "
-            f"{row.judged.why}"
-        )
+    st.markdown(meanings.verdicts(found))
     st.markdown(
         "**The rule of the verdict**, the same for every model. The effect is the rise of the loss beyond random "
         f"heads; the loss must clearly rise, too. {SIGN_RULE}"
@@ -111,7 +108,9 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
 def _tables(frame: pd.DataFrame) -> None:
     """The heads of the claim, and the random ones below."""
     judged = frame["verdict"].notna()
-    config: dict[str, Any] = {name: st.column_config.NumberColumn(format="%.2f") for name in (*_SCORES, *_BEYOND)}
+    frame = frame.astype(dict.fromkeys(_OF_ONE, object))
+    frame[_OF_ONE] = frame[_OF_ONE].map(lambda score: "–" if pd.isna(score) else f"{score:.2f}")
+    config: dict[str, Any] = {name: st.column_config.NumberColumn(format="%.2f") for name in (*_SCORES[:3], *_BEYOND)}
     config["verdict"] = st.column_config.TextColumn(width=115)
     st.dataframe(
         frame.loc[judged, ["away", "head", "verdict", *_SCORES, *_BEYOND]], hide_index=True, height="content",

@@ -12,12 +12,13 @@ from lab.charts.base.figure import Figure
 from lab.charts.marks.ranges import ranges
 from lab.experiments.relations import GrammarTest, result
 from lab.models.loading import LoadedModel
+from lab.studies.grammar.meanings import SHORT, WORDS
 
 DIRECTIONS = ("dependent → head", "head → dependent")
 
 
 def relation_chart(model: LoadedModel) -> Figure:
-    """The best head of each relation on half B, with its interval, beside offset, untrained twin and paper.
+    """Each relation's best head on half B, with its interval, beside the best fixed distance, the twin and the paper.
 
     Runs the experiment where its result neither ships nor is known yet. Its table has every number of the result.
     Raises ValueError where the model reads none of the sentences.
@@ -26,12 +27,12 @@ def relation_chart(model: LoadedModel) -> Figure:
     low, high = zip(*(row.interval for row in found.rows), strict=True)
     points = {
         "best head, on B": [row.accuracy for row in found.rows],
-        "fixed offset": [row.offset_accuracy for row in found.rows],
+        "best fixed distance": [row.offset_accuracy for row in found.rows],
         "untrained twin": [row.twin for row in found.rows],
         "Clark et al.": [row.published.accuracy for row in found.rows],
     }
     drawn = ranges(
-        [row.relation for row in found.rows], points, (low, high), Scale("Share named right", (0.0, 1.0), ".2f"),
+        [SHORT[row.relation] for row in found.rows], points, (low, high), Scale("Share named right", (0.0, 1.0), ".2f"),
         title=f"Which relations a head of {model.id} finds",
     )  # fmt: skip
     return replace(drawn, table=partial(as_frame, found))
@@ -41,13 +42,14 @@ def as_frame(found: GrammarTest) -> pd.DataFrame:
     """One line a relation: published, ours, baselines, how many cases, intervals, the verdict and why."""
     return pd.DataFrame([
         {
-            "relation": row.relation, "in the paper": row.published.name, "published": row.published.accuracy,
-            "published offset": row.published.offset, "published lift": row.published.lift,
+            "relation": row.relation, "two words": WORDS[row.relation].replace("*", ""),
+            "in the paper": row.published.name, "published": row.published.accuracy,
+            "published distance": row.published.offset, "published lift": row.published.lift,
             "ours": row.accuracy, "low": row.interval[0], "high": row.interval[1],
-            "best fixed offset": row.offset_accuracy, "untrained twin": row.twin, "n": row.count,
+            "best fixed distance": row.offset_accuracy, "untrained twin": row.twin, "n": row.count,
             "lift": row.lift, "lift low": row.low, "lift high": row.high, "p (Holm)": row.p,
             "verdict": row.judged.verdict.value, "head": row.name, "direction": DIRECTIONS[row.end],
-            "on A": row.on_a, "A − B": row.selection_bias, "n of A": row.count_a, "offset": row.offset,
+            "on A": row.on_a, "A − B": row.selection_bias, "n of A": row.count_a, "distance": row.offset,
             "reach": row.reach, "why": row.judged.why,
         }
         for row in found.rows

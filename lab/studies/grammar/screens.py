@@ -26,12 +26,12 @@ from lab.ui.experiments.running import offer, origin
 from lab.ui.frame.script import meaning
 
 _SHARES = (
-    "published", "published offset", "ours", "low", "high", "best fixed offset", "untrained twin", "on A", "A − B",
+    "published", "published distance", "ours", "low", "high", "best fixed distance", "untrained twin", "on A", "A − B",
 )  # fmt: skip
 _DECIMALS = ("published lift", "lift", "lift low", "lift high")
 _IN_TABLE = (
-    "relation", "verdict", "published", "ours", "best fixed offset", "untrained twin", "n", "low", "high",
-    "published lift", "lift", "lift low", "lift high", "head", "on A", "A − B", "in the paper",
+    "relation", "two words", "verdict", "published", "ours", "best fixed distance", "untrained twin", "n", "low",
+    "high", "published lift", "lift", "lift low", "lift high", "head", "on A", "A − B", "in the paper",
 )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def _method(model: LoadedModel) -> None:
     if model.config.causal:
         st.info(
             f"A head of {escaped(model.id)} looks back only. Of the two words of a relation it can start from the "
-            "later one alone. What it cannot see counts as wrong; the fixed offset may look ahead.",
+            "later one alone. What it cannot see counts as wrong; the best fixed distance may look ahead.",
             icon=":material/arrow_back:",
         )
 
@@ -92,13 +92,10 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
     config = {name: st.column_config.NumberColumn(format="percent") for name in _SHARES}
     config |= {name: st.column_config.NumberColumn(format="%.2f") for name in _DECIMALS}
     st.dataframe(frame[list(_IN_TABLE)], hide_index=True, height="content", column_config=config)
-    st.caption(
-        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B, from **low** to "
-        "**high** with 95 % (Wilson). **Best fixed offset**: the distance chosen on A, on B. **Untrained twin**: the "
-        "same model with random weights, its best of as many heads, chosen and measured alike. **Lift**: "
-        "(ours − offset) / (1 − offset), with its 95 % interval (2,000 bootstraps over the sentences of B). "
-        "**A − B**: selection bias. Head 2-6 is head 6 of layer 2."
-    )
+    if reasons := meanings.untestable(found):
+        st.markdown(reasons)
+    with st.expander("What the columns are", icon=":material/table_rows:"):
+        _columns()
     st.markdown(
         "**The rule of the verdict**, fixed before anything was measured. The effect is the lift; a head must be "
         f"clearly above its untrained twin, too. {RULE}"
@@ -107,6 +104,16 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
     with origin(found.made, "sentences"):
         _run(model, "Measure it again here")
     code(relations.compared, find_cases, between_words)
+
+
+def _columns() -> None:
+    st.caption(
+        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B, from **low** to "
+        "**high** with 95 % (Wilson). **Best fixed distance**: always the word at one distance, chosen on A, on B. "
+        "**Untrained twin**: the same model with random weights, its best of as many heads, chosen and measured alike. "
+        "**Lift**: (ours − distance) / (1 − distance), of the shares, with its 95 % interval (2,000 bootstraps over "
+        "the sentences of B). **A − B**: selection bias. Head 2-6 is head 6 of layer 2."
+    )
 
 
 def _mapping() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.heads.named import trace_names
+from lab.analysis.heads.named import trace_chance, trace_names
+from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
 from lab.experiments.notable import FILE, Doing, Job, Notable, shipped
 from lab.experiments.own_sentence import Case, cases
@@ -58,6 +59,31 @@ def test_named_heads_are_counted(trace: Trace) -> None:
     assert f"{mixed} stay mixed" in said
 
 
+def test_the_rule_for_a_name_is_shown_on_the_pattern_that_the_head_is_nearest_to(trace: Trace) -> None:
+    patterns, names, chance = trace_patterns(trace), trace_names(trace), trace_chance(trace)
+    scores = np.stack([getattr(patterns, pattern.id) for pattern in PATTERNS])
+    for layer, head in np.ndindex(4, 8):
+        said = meanings.worked(scores, chance, (layer, head))
+        shown = re.search(r"“(.+?)”: a head that prefers nothing scores (\d\.\d\d) here", said)
+        assert shown is not None
+        at = [pattern.name for pattern in PATTERNS].index(shown[1])
+        assert shown[2] == f"{chance.uniform[at]:.2f}"
+        needed = (1 + chance.uniform[at]) / 2
+        if "it gets the name" in said:
+            assert PATTERNS[at].id == names[layer, head]
+            assert scores[at, layer, head] >= needed and scores[at, layer, head] > chance.untrained[at]
+        elif "too little" in said:
+            assert scores[at, layer, head] < needed and names[layer, head] == "mixed"
+        else:
+            assert scores[at, layer, head] <= chance.untrained[at]
+
+
+def test_a_delimiter_head_parks_or_has_something_left() -> None:
+    assert "begins at 0.58 in this text, parking at 90%" in meanings.delimiter(0.58, 0.67)
+    assert "it has 0.33 left for words" in meanings.delimiter(0.58, 0.67)
+    assert "This head parks." in meanings.delimiter(0.58, 0.95)
+
+
 def test_the_radar_names_the_job_of_a_head_that_has_one() -> None:
     for name in ("lab-bert", "lab-gpt2"):
         found = shipped(lab.load_model(name))
@@ -68,6 +94,10 @@ def test_the_radar_names_the_job_of_a_head_that_has_one() -> None:
         for head in np.ndindex(4, 8):
             said = meanings.radar(found, head)
             assert ("Over many sentences" in said) == (head in working)
+            for each in grammar:
+                if head == (each.heads[0].layer, each.heads[0].head) and each.job.does in said:
+                    assert f"right in {each.heads[0].score:.0%} of cases" in said
+                    assert f"equally far away is right in {each.chance:.0%} at best" in said
     assert "which head finds the verb" in meanings.radar(None, (0, 0))
 
 

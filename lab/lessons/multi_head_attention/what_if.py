@@ -154,6 +154,7 @@ def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
     """Why is the sum of the parts shorter than the parts' lengths added up?"""
     lengths = float(added.norms[:, token].sum())
     length = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
+    right = float(np.linalg.norm(added.norms[:, token]))
     if len(added.parts) < 2 or lengths <= 0 or length > (1 - MARGIN) * lengths:
         return None
     return shuffled(
@@ -161,9 +162,9 @@ def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
         f"What the heads add to {named(trace, token)} is, head by head, {lengths:.2f} long in all. The sum of these "
         f"vectors is {length:.2f} long. Why is it shorter?",
         [
-            Option("The vectors point in different directions, so they cancel in part",
-                   f"{length / lengths:.0%} of the length is left. Only vectors that all point the same way keep all "
-                   "of it.", correct=True),
+            Option("The vectors do not all point the same way",
+                   f"{length / lengths:.0%} of the length is left. At right angles it would be {right / lengths:.0%}. "
+                   "Only vectors that all point the same way keep all of it.", correct=True),
             Option("$W_O$ shortens what the heads bring", "These vectors have been through $W_O$ already."),
             Option("Softmax lets the heads share a length of 1",
                    "Softmax shares out the weights of a row inside a head. It ties no head to another."),

@@ -112,7 +112,9 @@ def test_why_a_sum_is_shorter_is_asked_only_where_it_is(trace: Trace) -> None:
             question = what_if.together(trace, added, token)
             assert (question is None) == (left > 0.95)
             if question is not None:
-                assert "cancel" in answer(question).text and answer(question).why.startswith(f"{left:.0%}")
+                right = float(parts.square().sum().sqrt() / parts.norm(dim=-1).sum())
+                assert "do not all point the same way" in answer(question).text
+                assert answer(question).why.startswith(f"{left:.0%}") and f"would be {right:.0%}." in answer(question).why
 
 
 def test_why_there_are_several_heads_and_where_one_is_switched_off(trace: Trace) -> None:

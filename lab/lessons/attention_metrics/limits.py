@@ -38,7 +38,7 @@ def show_specials(view: OneHead) -> None:
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(
-        f"Here {what} {'are' if special else 'is'} {names}. "
+        f"Your text is read as it stands, with nothing more hidden. Here {what} {'are' if special else 'is'} {names}. "
         + ("" if special else f"The model has no special tokens; {_stands_in(is_causal(trace))} ")
         + f"Left out as query and as key: {kept} of {len(trace)} tokens stay. Each row is divided by what is left "
         "of it, so that it adds up to 1 again."
@@ -61,7 +61,8 @@ def _show_removed(view: OneHead, removed: Values) -> None:
     )
     st.markdown(
         "A row must add up to 1, so a head that has nothing to look for must put its attention somewhere. Tokens that "
-        "take it are called **attention sinks** (Xiao et al. 2024, on causal models). For BERT, Clark et al. 2019 "
+        "take it are called **attention sinks** (Xiao et al. 2024, on models in which a token sees only itself and "
+        "those before it). For BERT, Clark et al. 2019 "
         "conjecture that attention to [SEP] does nothing. Lesson 4, “Each head off”, shows what the prediction loses "
         "without such a head."
     )
@@ -102,7 +103,7 @@ def show_threshold(view: OneHead) -> None:
         + " The corrected metric compares each row with its own $1/\\ell_i$ instead of with one τ."
     )
     of_head = trace_metrics(trace, tau).corrected["sparsity"][view.layer.index, view.head]
-    st.markdown(f"Corrected, this head’s sparsity is **{of_head:.1%}**, whatever τ; a uniform head’s is 0 %.")
+    st.markdown(f"Corrected, this head’s sparsity is **{of_head:.1%}**, whatever τ; a uniform head’s is 0.0%.")
     code(take.shares_below)
 
 

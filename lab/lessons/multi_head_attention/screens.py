@@ -256,4 +256,4 @@ def _by_doing(view: OneHead) -> tuple[Question | None, ...]:
     asked = None if cannot_predict(trace.model) else asked_run(trace)
     if asked is None:
         return (other,)
-    return (what_if.one_left(*asked, layer, head), other, what_if.both_off(*asked, layer, head))
+    return (what_if.change_of_log(*asked, layer, head), other, what_if.both_off(*asked, layer, head))

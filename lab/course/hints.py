@@ -51,8 +51,8 @@ HINTS: Mapping[str, str] = {
     "uniform-average": "Every weight of such a row is the same, and they add up to 1.",
     "maximum-is-one-row": "One of the two numbers speaks for one row, the other for all of them.",
     "why-divided": "Think of an even row over a few keys, and of one over many.",
-    "another-sentence": "Is it the head or the sentence that decides how evenly this head looks?",
-    "said-twice": "A row now has twice as many keys. Does this head look for words, or for places?",
+    "another-sentence": "How many texts were read? What do they show, and what is open?",
+    "said-twice": "Divide each number by that of the uniform head beside it.",
     # Lesson 6
     "rim-of-radar": "Each axis runs from the smallest to the largest value of this layer.",
     "base-rate-": "Count how many of the keys are of this kind, then think of equal weights.",

@@ -9,14 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads import metric_parts as take
-from lab.analysis.heads.metrics import METRICS, trace_metrics
+from lab.analysis.heads.metrics import trace_metrics
 from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.course.words import quoted
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.lessons.attention_metrics import checks as ask
 from lab.ui.drawing import code, draw
-from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
+from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TAU
 from lab.ui.quiz.predictions import predict
@@ -69,14 +69,14 @@ def _show_removed(view: OneHead, removed: Values) -> None:
 
 
 def _table_of_both(view: OneHead, corrected: bool) -> None:
-    at = (view.layer.index, view.head)
-    table = pd.DataFrame({"metric": [metric.name for metric in METRICS]})
+    at, rows = (view.layer.index, view.head), rows_of(corrected)
+    table = pd.DataFrame({"metric": list(rows)})
     for name, every in (
         ("all tokens", found(view.trace)),
         ("without", trace_metrics(view.trace, threshold(), only_words=True)),
     ):
-        table[name] = [float(every.values(metric.id, corrected)[at]) for metric in METRICS]
-    table["unit"] = [unit(metric, corrected) for metric in METRICS]
+        table[name] = [float(every.values(metric.id, how)[at]) for metric, how in rows.values()]
+    table["unit"] = [unit(*row) for row in rows.values()]
     numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
@@ -119,13 +119,20 @@ def show_length(view: OneHead) -> None:
     if no_choice(found(view.trace).values(metric.id, True)):
         return
     for corrected in (False, True):
-        shown = (metric.id, *at, corrected, threshold())
-        draw(partial(figures.by_length, view.trace, *shown), f"by-length-{'corrected' if corrected else 'raw'}")
+        asked = (metric.id, *at, corrected, threshold())
+        draw(partial(figures.by_length, view.trace, *asked), f"by-length-{'corrected' if corrected else 'raw'}")
     raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
-    even = uniform(view.trace)
+    even, own = uniform(view.trace), float(found(view.trace).values(metric.id, False)[at])
+    shown = [f"{line[0]:.4g} to {line[-1]:.4g}" for line in (raw, mended)]
+    same = np.allclose(mended, mended[0])
     st.markdown(
         f"The line is a uniform head on {take.LENGTHS[0]} to {take.LENGTHS[-1]} tokens, the point is "
-        f"{view.place} on your {n}. From the shortest text to the longest, the line’s raw value goes from {raw[0]:.4g} "
-        f"to {raw[-1]:.4g}, the corrected one from {mended[0]:.4g} to {mended[-1]:.4g}. On {n} tokens the uniform head "
-        f"has {even.values(metric.id, False)[0]:.4g} raw and {even.values(metric.id, True)[0]:.4g} corrected."
+        f"{view.place} on your {n}. From the shortest text to the longest, the line’s raw value goes from {shown[0]}. "
+        + (
+            f"Corrected, it is {mended[0]:.4g} at every length. "
+            if same
+            else f"The corrected one goes from {shown[1]}. "
+        )
+        + f"On {n} tokens, the raw value of the uniform head is {even.values(metric.id, False)[0]:.4g}, that of this "
+        f"head {own:.4g}."
     )

@@ -33,6 +33,10 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "Alike or different": "Do two heads of a layer look at the same tokens? Put their maps side by side, on one "
         "scale. Then one number says how far the maps are apart. It compares where the heads look, not what they bring "
         "from there.",
+        "Concatenate": "Each head has found something of its own for a token. The next part of the model takes one "
+        "vector a token. How does one come of what all heads found?",
+        "Add up": "Side by side, the numbers of different heads have not met yet. A matrix, $W_O$, mixes them. What "
+        "does each head add to the token then?",
         "One head off": "A map shows where a head looks, not whether the model needs it. So take the head away, and "
         "see what changes.",
         "Through several layers": "A layer reads what the layer before it wrote. A token may attend to one that has "

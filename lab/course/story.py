@@ -70,7 +70,8 @@ STORIES: Mapping[str, Story] = {
         (
             "Heads have queries, keys and values of their own, so they can look at different tokens. “All heads” shows "
             "whether they do.",
-            "What the heads collect is laid side by side, and one matrix mixes it. Parts of it can cancel.",
+            "What the heads collect is laid side by side, and one matrix mixes it. There the heads can help each "
+            "other, or cancel.",
             "To see whether a head is needed, switch it off and measure what changes.",
         ),
         "What a head shows and whether the model needs it are two questions.",

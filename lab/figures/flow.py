@@ -29,10 +29,16 @@ def value_name(norms: bool) -> str:
     return "Share of the norm" if norms else "Weight"
 
 
-def attention_flow(traced: Trace, read: Reading, threshold: float, most: int, source: int | None = None) -> Plotted:
-    """The strongest links of all layers as a Sankey diagram; ``source`` follows the paths of one token."""
-    found, what = links(traced, read, threshold, most, source), "Contribution norms" if read.norms else "Attention"
-    bands, layers = Bands(found.layer, found.key, found.query, found.weight), traced.model.config.layers
+def attention_flow(
+    traced: Trace, read: Reading, threshold: float, most: int, source: int | None = None, target: int | None = None
+) -> Plotted:
+    """The strongest links of all layers as a Sankey diagram.
+
+    ``source`` follows the paths of one token. Links that end at ``target`` stand out; the strongest is always there.
+    """
+    what = "Contribution norms" if read.norms else "Attention"
+    found = links(traced, read, threshold, most, source, target)
+    bands, layers = Bands(found.layer, found.key, found.query, found.weight, target), traced.model.config.layers
     title = f"{what} from layer to layer, {heads_in_words(read.head)}{', with residual' if read.residual else ''}"
     return sankey(bands, traced.labels, layers, title=title, value_title=_share(read), chosen=source)
 

@@ -97,6 +97,8 @@ def by_length(
 ) -> Figure:
     """A metric of a head without preference on texts of many lengths, and one head on this text beside it.
 
+    Raw spread grows with every token: on an even scale, no short text could be told from 0.
+
     Errors: those of :func:`all_heads`.
     """
     own = float(trace_metrics(traced, threshold).values(metric, corrected)[layer, head])
@@ -104,4 +106,8 @@ def by_length(
     high = max(float(line.max()), own, 1e-9) * 1.12  # a little room above the highest point
     x, y = Places("Tokens (logarithmic)", LENGTHS), replace(_scale(what, corrected, ".4g"), domain=(0.0, high))
     title = f"{label(what, corrected, threshold)}: a uniform head by length"
-    return marked_lines({"uniform head": line}, {"this head": (len(traced), own)}, x, y, title=title)
+    figure = marked_lines({"uniform head": line}, {"this head": (len(traced), own)}, x, y, title=title)
+    if metric == "spread" and not corrected and own > 0:
+        scale = {"type": "log", "domain": [min(float(line.min()), own) / 1.12, high], "nice": False}
+        figure.spec["encoding"]["y"] |= {"title": f"{y.title} (logarithmic)", "scale": scale}
+    return figure

@@ -9,6 +9,8 @@ import streamlit as st
 from lab.analysis.heads import ablation as measure
 from lab.analysis.words.predictions import Candidate
 from lab.charts.base.labels import visible
+from lab.course.heads import listed
+from lab.course.words import named
 from lab.models.trace import Trace
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import MEAN, OFF, TOY
@@ -58,13 +60,11 @@ def scene(view: OneHead, *, first: bool) -> Scene:
     elif reason is not None:
         st.info(f"{reason} What moves in its vectors is shown instead.", icon=":material/info:")
     else:
-        st.markdown(
-            "Ask the model for the next token, with the head and without it."
-            if trace.model.config.causal
-            else "Hide a word behind [MASK]. The model gives every word of its vocabulary "
-            "a probability to stand there, with the head and without it."
-        )
+        st.markdown(_asking(trace, first=first))
         asked = look(page, trace, first=first)
+        if asked is not None and asked.chosen and not first:
+            places = listed([named(trace, place) for place in asked.chosen])
+            st.markdown(f"All numbers of this step are measured with {places} hidden, as in lesson 4, “One head off”.")
     left, right = st.columns(2)
     with left:
         way = OFF.choose(
@@ -74,6 +74,16 @@ def scene(view: OneHead, *, first: bool) -> Scene:
         return Scene(trace, layer, head, None, None, way == MEAN)
     with right:
         return Scene(asked.trace, layer, head, asked, _followed(asked), way == MEAN)
+
+
+def _asking(trace: Trace, *, first: bool) -> str:
+    """What the model is asked, with a head and without it."""
+    if trace.model.config.causal:
+        return "Ask the model for the next token, with the head and without it."
+    hide = "Hide a word behind [MASK]. The" if first else "Where a word is hidden behind [MASK], the"
+    return (
+        f"{hide} model gives every word of its vocabulary a probability to stand there, with the head and without it."
+    )
 
 
 def _followed(asked: PredictionView) -> Candidate:

@@ -28,6 +28,19 @@ def threshold() -> float:
     return float(TAU.chosen())
 
 
+def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
+    """The metrics of a table, by name, each with whether it is corrected.
+
+    Among the raw ones stands corrected spread, too: the lesson speaks of shares of the largest entropy.
+    """
+    rows: dict[str, tuple[Metric, bool]] = {}
+    for metric in METRICS:
+        rows[metric.name] = (metric, corrected)
+        if metric.id == "spread" and not corrected:
+            rows[f"{metric.name}, corrected"] = (metric, True)
+    return rows
+
+
 def choose_version() -> bool:
     """Raw or corrected; True for corrected."""
     help_ = "Raw: as published. Corrected: so that texts of different lengths compare."

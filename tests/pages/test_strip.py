@@ -64,8 +64,8 @@ def test_an_empty_text_has_a_way_without_shapes() -> None:
 
 
 def test_a_toy_and_a_model_without_a_head_say_so(offer: Offer) -> None:
-    assert strip(visit("3_Self-attention.py", mode="Toy"))["stops"][-1]["shape"] == "no vocabulary head"
-    assert strip(visit("3_Self-attention.py", model=offer("electra")))["stops"][-1]["shape"] == "no vocabulary head"
+    assert strip(visit("3_Self-attention.py", mode="Toy"))["stops"][-1]["shape"] == "no word predicted"
+    assert strip(visit("3_Self-attention.py", model=offer("electra")))["stops"][-1]["shape"] == "no word predicted"
 
 
 def test_a_bench_lights_the_stop_it_is_about_or_none() -> None:

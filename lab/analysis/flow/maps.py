@@ -84,7 +84,13 @@ class Links:
 
 
 def strongest_links(
-    maps: Weights, threshold: float, most: int, *, keep: Sequence[bool] | Mask | None = None, source: int | None = None
+    maps: Weights,
+    threshold: float,
+    most: int,
+    *,
+    keep: Sequence[bool] | Mask | None = None,
+    source: int | None = None,
+    target: int | None = None,
 ) -> Links:
     """Of each layer the ``most`` strongest links, in the order of layers, queries, keys.
 
@@ -94,6 +100,7 @@ def strongest_links(
         most: How many links a layer may have.
         keep: Tokens that take part; the weights stay what they are. None: all.
         source: Only links on a path that starts at this token before the first layer.
+        target: Of each layer also the strongest link that ends at this token.
     """
     kept = kept_mask(keep, maps.shape[-1])
     there = (maps >= threshold) & (maps > 0) & kept[:, None] & kept[None, :]
@@ -103,6 +110,8 @@ def strongest_links(
     for weights, reaching, strongest in zip(maps, there, drawn, strict=True):
         places = np.flatnonzero(reaching)
         strongest.flat[places[np.argsort(-weights.flat[places], kind="stable")[:most]]] = True
+        if target is not None and reaching[target].any():
+            strongest[target, np.where(reaching[target], weights[target], -1).argmax()] = True
     if source is not None:
         drawn = _on_paths(drawn, source)  # a link whose way from the source was too weak leads from nowhere
     layer, query, key = np.nonzero(drawn)

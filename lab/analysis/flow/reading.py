@@ -39,9 +39,11 @@ class Reading:
 
 
 @once
-def links(trace: Trace, read: Reading, threshold: float, most: int, source: int | None = None) -> Links:
+def links(
+    trace: Trace, read: Reading, threshold: float, most: int, source: int | None = None, target: int | None = None
+) -> Links:
     """The strongest links of all layers; see :func:`lab.analysis.flow.maps.strongest_links`."""
-    return strongest_links(read.maps(trace), threshold, most, keep=read.keep(trace), source=source)
+    return strongest_links(read.maps(trace), threshold, most, keep=read.keep(trace), source=source, target=target)
 
 
 @once

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
 
 _BAND, _BAND_HOVER = "rgba(47, 134, 214, 0.34)", "rgba(47, 134, 214, 0.8)"
+_STRONG = "rgba(207, 100, 1, 0.6)"
 _NODE, _CHOSEN = "rgba(128, 132, 149, 0.9)", "#cf6401"
 _ROW, _WORD, _LEAST = 24, 16, 320  # pixels: a token in the fullest column, a word, the least height
 _TOP, _BOTTOM = 60, 50  # pixels above and below the drawing
@@ -31,13 +32,14 @@ _TOLD = "%{customdata}<extra></extra>"
 class Bands:
     """m bands. ``level``, ``start`` and ``end`` (m,) from 0: from a token on a level to one on the next.
 
-    ``weight`` (m,) is how wide a band is.
+    ``weight`` (m,) is how wide a band is. Bands that end at the token ``target`` stand out.
     """
 
     level: NDArray[np.intp]
     start: NDArray[np.intp]
     end: NDArray[np.intp]
     weight: ArrayLike
+    target: int | None = None
 
 
 def sankey(
@@ -66,7 +68,8 @@ def sankey(
     y = _middles(nodes, np.maximum(value * scale, _WORD), height)
     x = np.clip(nodes[:, 0] / layers, _EDGE, 1 - _EDGE).tolist()
     node = {"x": x, "y": np.clip(y, _EDGE, 1).tolist(), "pad": pad, **_node_look(nodes, tokens, chosen)}
-    link = {"source": source.tolist(), "target": target.tolist(), "value": weight.tolist(), "color": _BAND}
+    link = {"source": source.tolist(), "target": target.tolist(), "value": weight.tolist()}
+    link["color"] = [_STRONG if end == bands.target else _BAND for end in bands.end]
     told = {"hovercolor": _BAND_HOVER, "customdata": _hover(bands, weight, tokens, value_title), "hovertemplate": _TOLD}
     trace = {"type": "sankey", "arrangement": "fixed", "valueformat": ".4f", "node": node, "link": link | told}
     table = partial(_table, bands, weight, tokens, value_title)

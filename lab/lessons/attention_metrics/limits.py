@@ -9,14 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads import metric_parts as take
-from lab.analysis.heads.metrics import METRICS, trace_metrics
+from lab.analysis.heads.metrics import trace_metrics
 from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.course.words import quoted
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.lessons.attention_metrics import checks as ask
 from lab.ui.drawing import code, draw
-from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
+from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TAU
 from lab.ui.quiz.predictions import predict
@@ -38,7 +38,7 @@ def show_specials(view: OneHead) -> None:
     if question is not None and not predict(LESSON, question):
         return
     st.markdown(
-        f"Here {what} {'are' if special else 'is'} {names}. "
+        f"Your text is read as it stands, with nothing more hidden. Here {what} {'are' if special else 'is'} {names}. "
         + ("" if special else f"The model has no special tokens; {_stands_in(is_causal(trace))} ")
         + f"Left out as query and as key: {kept} of {len(trace)} tokens stay. Each row is divided by what is left "
         "of it, so that it adds up to 1 again."
@@ -61,21 +61,22 @@ def _show_removed(view: OneHead, removed: Values) -> None:
     )
     st.markdown(
         "A row must add up to 1, so a head that has nothing to look for must put its attention somewhere. Tokens that "
-        "take it are called **attention sinks** (Xiao et al. 2024, on causal models). For BERT, Clark et al. 2019 "
+        "take it are called **attention sinks** (Xiao et al. 2024, on models in which a token sees only itself and "
+        "those before it). For BERT, Clark et al. 2019 "
         "conjecture that attention to [SEP] does nothing. Lesson 4, “Each head off”, shows what the prediction loses "
         "without such a head."
     )
 
 
 def _table_of_both(view: OneHead, corrected: bool) -> None:
-    at = (view.layer.index, view.head)
-    table = pd.DataFrame({"metric": [metric.name for metric in METRICS]})
+    at, rows = (view.layer.index, view.head), rows_of(corrected)
+    table = pd.DataFrame({"metric": list(rows)})
     for name, every in (
         ("all tokens", found(view.trace)),
         ("without", trace_metrics(view.trace, threshold(), only_words=True)),
     ):
-        table[name] = [float(every.values(metric.id, corrected)[at]) for metric in METRICS]
-    table["unit"] = [unit(metric, corrected) for metric in METRICS]
+        table[name] = [float(every.values(metric.id, how)[at]) for metric, how in rows.values()]
+    table["unit"] = [unit(*row) for row in rows.values()]
     numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
 
@@ -102,7 +103,7 @@ def show_threshold(view: OneHead) -> None:
         + " The corrected metric compares each row with its own $1/\\ell_i$ instead of with one τ."
     )
     of_head = trace_metrics(trace, tau).corrected["sparsity"][view.layer.index, view.head]
-    st.markdown(f"Corrected, this head’s sparsity is **{of_head:.1%}**, whatever τ; a uniform head’s is 0 %.")
+    st.markdown(f"Corrected, this head’s sparsity is **{of_head:.1%}**, whatever τ; a uniform head’s is 0.0%.")
     code(take.shares_below)
 
 
@@ -118,13 +119,20 @@ def show_length(view: OneHead) -> None:
     if no_choice(found(view.trace).values(metric.id, True)):
         return
     for corrected in (False, True):
-        shown = (metric.id, *at, corrected, threshold())
-        draw(partial(figures.by_length, view.trace, *shown), f"by-length-{'corrected' if corrected else 'raw'}")
+        asked = (metric.id, *at, corrected, threshold())
+        draw(partial(figures.by_length, view.trace, *asked), f"by-length-{'corrected' if corrected else 'raw'}")
     raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
-    even = uniform(view.trace)
+    even, own = uniform(view.trace), float(found(view.trace).values(metric.id, False)[at])
+    shown = [f"{line[0]:.4g} to {line[-1]:.4g}" for line in (raw, mended)]
+    same = np.allclose(mended, mended[0])
     st.markdown(
         f"The line is a uniform head on {take.LENGTHS[0]} to {take.LENGTHS[-1]} tokens, the point is "
-        f"{view.place} on your {n}. From the shortest text to the longest, the line’s raw value goes from {raw[0]:.4g} "
-        f"to {raw[-1]:.4g}, the corrected one from {mended[0]:.4g} to {mended[-1]:.4g}. On {n} tokens the uniform head "
-        f"has {even.values(metric.id, False)[0]:.4g} raw and {even.values(metric.id, True)[0]:.4g} corrected."
+        f"{view.place} on your {n}. From the shortest text to the longest, the line’s raw value goes from {shown[0]}. "
+        + (
+            f"Corrected, it is {mended[0]:.4g} at every length. "
+            if same
+            else f"The corrected one goes from {shown[1]}. "
+        )
+        + f"On {n} tokens, the raw value of the uniform head is {even.values(metric.id, False)[0]:.4g}, that of this "
+        f"head {own:.4g}."
     )

@@ -11,9 +11,9 @@ import numpy as np
 
 from lab.analysis.heads.metric_parts import RowEntropy
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
-from lab.analysis.heads.parked import effect_sizes, parked_share, rank_correlation
+from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share, rank_correlation
 from lab.analysis.heads.values import Values
-from lab.course.heads import Head, head_name
+from lab.course.heads import Head, head_name, listed
 from lab.course.parking import compared
 from lab.course.words import beside, named
 from lab.models.trace import Trace
@@ -31,11 +31,12 @@ def sorted_heads(values: Values, metric: Metric, even: float) -> str:
     if values[high] == values[low]:
         return f"All {values.size} heads have the same value here, {values[high]:.3g}, so it sorts nothing."
     above = int(np.count_nonzero(values > even))
-    count = "No head is" if not above else f"{above} of {values.size} heads {'is' if above == 1 else 'are'}"
+    count = f"{above or 'None'} of {values.size} heads {'is' if above == 1 else 'are'} above that"
+    if metric.id == "spread" and not above:
+        count = "No row can be spread more evenly, so no head is above that"
     return (
         f"By this number, {head_name(high)} comes first ({values[high]:.3g}) and {head_name(low)} last "
-        f"({values[low]:.3g}). A head that gives every key the same weight has {even:.3g}. {count} above "
-        f"that. {metric.use}"
+        f"({values[low]:.3g}). A head that gives every key the same weight has {even:.3g}. {count}."
     )
 
 
@@ -53,7 +54,7 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
 
 
 def stands_out(every: Metrics, head: Head) -> str:
-    """By which of the six numbers a head lies farthest out among all heads. Ranks do not need one unit."""
+    """By which of the six numbers a head lies nearest to an end of all heads. Ranks do not need one unit."""
     ranked = []
     for metric in METRICS:
         values = every.raw[metric.id]
@@ -62,11 +63,16 @@ def stands_out(every: Metrics, head: Head) -> str:
             ranked.append((min(above, below) + 1, "highest" if above <= below else "lowest", metric))
     if not ranked:
         return "All heads have the same numbers here, so none stands out."
-    rank, side, metric = min(ranked, key=lambda each: each[0])
-    place = f"the {side}" if rank == 1 else f"number {rank} from the {side}"
+    best = min(rank for rank, _, _ in ranked)
+    places = []
+    for side in ("lowest", "highest"):
+        names = [metric.name for rank, at, metric in ranked if (rank, at) == (best, side)]
+        if names:
+            places.append(f"{f'the {side}' if best == 1 else f'number {best} from the {side}'} by {listed(names)}")
+    other = " By no other of the six is it that near to an end." if any(rank > best for rank, _, _ in ranked) else ""
     return (
-        f"Among all {every.removed.size} heads, {head_name(head)} is {place} by {metric.name}, and by none of the six "
-        "is it farther out. A number sorts heads. It does not say that the others are not worth reading."
+        f"Among all {every.removed.size} heads, {head_name(head)} is {', and '.join(places)}.{other} A number sorts "
+        "heads. It does not say that the others are not worth reading."
     )
 
 
@@ -84,37 +90,59 @@ def row(trace: Trace, query: int, found: RowEntropy) -> str:
 
 
 def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """Whether the share that a head parks tells how much changes without it: the two groups, then all heads."""
+    """Whether the share that a head parks tells how much changes without it, over all heads and inside layers."""
     rho, band = correlation(trace, place, word, to_mean)
-    groups = compared(trace, place, word, to_mean)
     if math.isnan(rho):
-        return groups
+        return compared(trace, place, word, to_mean)
+    size = f"rank correlation **{beside(rho, math.copysign(band, rho))}**"
     if abs(rho) <= band:
-        tells = f"That is no more than shuffled numbers give: they stay below {band:.2f} 19 times in 20"
+        told = f"Over all heads, the two numbers hardly go together ({size}, no more than chance gives)."
     else:
-        tells = f"The more a head parks, the {'less' if rho < 0 else 'more'} tends to change"
-    return (
-        f"{groups} Over all heads, the rank correlation of the two numbers is "
-        f"**{beside(rho, math.copysign(band, rho))}** (−1: opposite orders, 1: the same order). {tells}. "
-        f"{_inside(rho, band, *within_layers(trace, place, word, to_mean))}It holds for this text"
-        f"{'' if word is None else ' and word'}."
-    )
+        told = f"The more a head parks, the {'less' if rho < 0 else 'more'} tends to change without it ({size})."
+    inside = _inside(rho, band, *within_layers(trace, place, word, to_mean))
+    return f"{told} {_layers_of_one_kind(trace)}{inside}One text{'' if word is None else ', one word'}."
+
+
+def _layers_of_one_kind(trace: Trace) -> str:
+    """Layers in which no head parks, or all do; "" where each has both kinds."""
+    parks = parked_share(trace) > PARKED
+    if len(parks) < 2 or parks.all() or not parks.any():
+        return ""
+    none, every = ([str(at + 1) for at in np.flatnonzero(of)] for of in (~parks.any(axis=1), parks.all(axis=1)))
+    told = [
+        f"n layer{'s' if len(layers) > 1 else ''} {listed(layers)}, {how}"
+        for layers, how in ((none, "no head parks"), (every, "all do" if none else "all heads park"))
+        if layers
+    ]
+    return f"I{'; i'.join(told)}. " if told else ""
 
 
 def _inside(rho: float, band: float, mean: float, limit: float) -> str:
     """Whether what holds over all heads also holds inside layers; "" where no layer can tell."""
     if math.isnan(mean):
         return ""
-    size = beside(abs(mean), limit)
-    told = f"Layers differ in both numbers. Inside a layer, the mean rank correlation is {'−' * (mean < 0)}{size}: "
+    told = f"Inside a layer, the two numbers {{}} ({'−' * (mean < 0)}{beside(abs(mean), limit)} on average{{}}). "
     if abs(mean) <= limit:
-        little = f"no more than shuffled numbers give, which stay below {beside(limit, abs(mean))} 19 times in 20. "
-        return told + little + "So the layer may be the reason, not the parking. " * (abs(rho) > band)
+        reason = "So the layer may be the reason, not the parking. " * (abs(rho) > band)
+        return told.format("hardly go together", ", no more than chance gives") + reason
     if abs(rho) <= band:
-        return f"{told}more than shuffled numbers give. "
+        return told.format("go together more than by chance", "")
     if mean * rho > 0:
-        return f"{told}it holds there, too. "
-    return f"{told}there it is the other way round, so the layer is a part of the reason. "
+        return told.format("go together in the same way", "")
+    return told.format("go together the other way round", "") + "So the layer is a part of the reason. "
+
+
+def parked_in_full(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
+    """The two groups of heads beside each other, and what the rank correlations are held against."""
+    groups = compared(trace, place, word, to_mean)
+    (rho, band), (mean, limit) = (of(trace, place, word, to_mean) for of in (correlation, within_layers))
+    if math.isnan(rho):
+        return groups
+    told = (
+        f"{groups}\n\nThe rank correlation is 1 where two numbers put the heads into the same order, −1 for opposite "
+        f"orders. Chance: that of shuffled numbers stays below {beside(band, abs(rho))} 19 times in 20 over all heads"
+    )
+    return told + ("." if math.isnan(mean) else f", and below {beside(limit, abs(mean))} as a mean over the layers.")
 
 
 def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:

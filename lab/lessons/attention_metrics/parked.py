@@ -54,6 +54,8 @@ def _show(view: OneHead, now: Scene) -> None:
         "changes without that head, whether up or down."
     )
     meaning(meanings.parked(now.trace, place, word, now.to_mean))
+    with st.expander("How the heads are compared", icon=":material/balance:"):
+        st.markdown(meanings.parked_in_full(now.trace, place, word, now.to_mean))
     _try_a_head(now)
     draw(partial(figures.removed, now.trace, *at), PARKED, clickable=True)
     draw_map(view, now.trace, f"The chosen head: {view.place}", "chosen-head")

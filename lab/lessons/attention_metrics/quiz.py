@@ -11,12 +11,14 @@ from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import is_causal
 from lab.course.checks import Question
 from lab.course.examples import EXAMPLES
+from lab.course.heads import Head
 from lab.course.words import named
 from lab.lessons.attention_metrics import checks as ask
 from lab.lessons.attention_metrics import what_if
 from lab.models.interventions import Interventions
+from lab.models.trace import Trace
 from lab.ui import runs
-from lab.ui.metric_choice import LESSON, found, threshold
+from lab.ui.metric_choice import LESSON, found, threshold, uniform
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
 from lab.ui.quiz.asking import checks
@@ -26,8 +28,9 @@ def show_checks(view: OneHead) -> None:
     """Questions on this text and this head."""
     trace, causal, layer = view.trace, is_causal(view.trace), view.layer.index
     weights = attention_map(view.layer, view.head)
-    row = take.entropy_of_row(weights, view.query, causal=causal)
-    token = named(trace, view.query)
+    # “By hand” asks about the chosen row itself.
+    query = view.query + 1 if view.query + 1 < len(trace) else max(view.query - 1, 0)
+    row, token = take.entropy_of_row(weights, query, causal=causal), named(trace, query)
     checks(
         LESSON,
         (
@@ -46,6 +49,11 @@ def show_checks(view: OneHead) -> None:
     )
 
 
+def _confidence(trace: Trace, head: Head) -> tuple[float, float]:
+    """Confidence (average), raw, of a head and of a uniform one on as many tokens."""
+    return float(found(trace).raw["confidence_avg"][head]), float(uniform(trace).raw["confidence_avg"][0])
+
+
 def _really_run(view: OneHead) -> tuple[Question | None, ...]:
     """Questions that the model answers by reading another text: none about a toy, which reads no other."""
     trace, head = view.trace, (view.layer.index, view.head)
@@ -58,5 +66,5 @@ def _really_run(view: OneHead) -> tuple[Question | None, ...]:
         what_if.another_sentence(head, found(trace).corrected["spread"], found(run(other)).corrected["spread"], other),
         None
         if longer is None or trace.pair
-        else what_if.said_twice(head, *(float(found(each).raw["confidence_avg"][head]) for each in (trace, longer))),
+        else what_if.said_twice(head, *(_confidence(each, head) for each in (trace, longer))),
     )

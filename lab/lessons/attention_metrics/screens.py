@@ -26,7 +26,7 @@ from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.blanks import blanks
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, threshold, uniform
+from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
 from lab.ui.one_head import OneHead, choose_token, draw_map
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
@@ -47,7 +47,7 @@ def show_two(view: OneHead) -> None:
     st.markdown(
         "Here are two heads of one layer, on one scale: the chosen one, and the one whose entropy differs most from "
         "it. A row with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that. "
-        "With natural logarithms its unit is the **nat**, in this whole lesson."
+        "With natural logarithms its unit is the **nat**, in this whole lesson. Queries run down, keys across."
     )
     asked = st.container()  # above the maps, so that a class sees both
     draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")
@@ -83,16 +83,16 @@ def _try_a_layer(view: OneHead) -> None:
 
 
 def _table_of_two(view: OneHead, heads: list[tuple[int, int]], corrected: bool) -> None:
-    every, even = found(view.trace), uniform(view.trace)
+    every, even, rows = found(view.trace), uniform(view.trace), rows_of(corrected)
     table = pd.DataFrame(
         {
-            "metric": [metric.name for metric in METRICS],
+            "metric": list(rows),
             **{
-                ask.head_name((layer, head)): [float(every.values(m.id, corrected)[layer, head]) for m in METRICS]
+                ask.head_name((layer, head)): [float(every.values(m.id, how)[layer, head]) for m, how in rows.values()]
                 for layer, head in heads
             },
-            "uniform head": [float(even.values(metric.id, corrected)[0]) for metric in METRICS],
-            "unit": [unit(metric, corrected) for metric in METRICS],
+            "uniform head": [float(even.values(metric.id, how)[0]) for metric, how in rows.values()],
+            "unit": [unit(*row) for row in rows.values()],
         }
     )
     numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
@@ -104,9 +104,8 @@ def show_six(view: OneHead) -> None:
     corrected = choose_version()
     n, causal = len(view.trace), is_causal(view.trace)
     st.markdown(
-        f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, "
-        r"$\ell_i$ how many keys query i may see"
-        + (f" (1 to {n}: the model is causal)." if causal else f" (here always {n}).")
+        f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key"
+        + (_keys_seen(n, causal) if corrected else ".")
     )
     parts = take.metric_parts(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
     every, even = found(view.trace), uniform(view.trace)
@@ -118,12 +117,18 @@ def show_six(view: OneHead) -> None:
     code(measure.attention_metrics)
 
 
+def _keys_seen(n: int, causal: bool) -> str:
+    """What ℓ is: only corrected formulas have it."""
+    seen = f"1 to {n}: the model is causal" if causal else f"here always {n}"
+    return rf", $\ell_i$ how many keys query i may see ({seen})."
+
+
 def _card(
     view: OneHead, metric: Metric, corrected: bool, parts: take.MetricParts, every: Metrics, even: Metrics
 ) -> None:
     values = every.values(metric.id, corrected)
     own = float(values[view.layer.index, view.head])
-    st.markdown(f"**{metric.name}**" + (f" (also called {metric.also})" if metric.also else ""))
+    st.markdown(f"**{metric.name}**")
     st.latex(metric.corrected if corrected else metric.formula)
     if math.isnan(own):
         st.markdown("No row has a choice here, so there is no value.")
@@ -136,6 +141,8 @@ def _card(
     )
     tau = f"τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
     st.markdown(f"{metric.reading} *{metric.use}* {SYMBOLS.get(metric.id, '')}{tau}")
+    if metric.also:
+        st.caption(f"Some call it “{metric.also}”. Here the name says what a high value means.")
 
 
 def show_by_hand(view: OneHead) -> None:
@@ -155,8 +162,8 @@ def show_by_hand(view: OneHead) -> None:
         "multiply each weight by its natural logarithm, add the products up, change the sign."
     )
     _show_terms(view, row)
-    _own_share(view, row)
-    meaning(meanings.row(view.trace, view.query, row))
+    if _own_share(view, row):
+        meaning(meanings.row(view.trace, view.query, row))
     code(take.entropy_of_row)
 
 
@@ -193,20 +200,22 @@ def _show_terms(view: OneHead, row: take.RowEntropy) -> None:
     )
 
 
-def _own_share(view: OneHead, row: take.RowEntropy) -> None:
-    """Asks for the row's share of the largest entropy it could have."""
+def _own_share(view: OneHead, row: take.RowEntropy) -> bool:
+    """Asks for the row's share of the largest entropy it could have; whether that is known."""
     count = len(row.weights)
     st.markdown(f"Now you: what share of its maximum, ln {count}, is this row’s entropy?")
-    if blanks(
+    known = blanks(
         {"Share of the maximum": row.total / row.largest},
         f"Divide {row.total:.3f} by {row.largest:.3f}.",
         f"_metrics.{hash(view.trace.token_ids)}.{view.layer.index}.{view.head}.{view.query}",
-    ):
+    )
+    if known:
         st.success(
             f"{row.total:.3f} ÷ {row.largest:.3f} = {row.total / row.largest:.3f}. The mean of this over all rows is "
             "Spread (entropy), corrected.",
             icon=":material/check:",
         )
+    return known
 
 
 def show_all(view: OneHead) -> None:
@@ -227,7 +236,9 @@ def show_all(view: OneHead) -> None:
     st.markdown("Click a head to choose it.")
     meaning(meanings.sorted_heads(values, metric, even))
     _try_an_end(view, metric, values)
-    show_summary(view.trace, (view.layer.index, view.head), corrected)
+    with st.expander("All six metrics, over all heads", icon=":material/table:"):
+        st.markdown("The step “Six numbers” says what each of them is.")
+        show_summary(view.trace, (view.layer.index, view.head), corrected)
     draw_map(view, view.trace, f"The chosen head: {view.place}", "chosen-head")
     n = len(view.trace)
     st.markdown(

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Question, shuffled
+from lab.course.checks import Option, Question, shuffled
 from lab.course.heads import Head, head_name
-from lab.course.kinds import rises_or_falls, which_holds
+from lab.course.kinds import which_holds
 from lab.course.words import quoted
 
 _THIRDS = ("In the evenest third", "In the middle third", "In the least even third")
-# A change nearer than this to the margin decides nothing that a reader could see.
-_BLUR = 0.01
+# A ratio that changes by less than this share of itself decides nothing that a reader could see.
+_CLEAR = 0.2
 _FEWEST = 6  # heads that can be cut into thirds
 
 
@@ -53,31 +53,45 @@ def third(values: Values, head: Head) -> int | None:
 
 
 def another_sentence(head: Head, here: Values, there: Values, text: str) -> Question | None:
-    """Where does a head stand among all by spread in another ``text``? ``here`` and ``there`` are (L, H)."""
+    """What do two texts say of a head's place among all by spread? ``here`` and ``there`` (L, H), ``text`` is there."""
     now, then = third(here, head), third(there, head)
     if now is None or then is None:
         return None
-    told = (
-        "It stands in the same third: what a head does carries over to other sentences, as far as two can show it."
-        if now == then
-        else "It stands in another third: one sentence does not say what a head does in all."
-    )
-    why = f"Its corrected entropy there is {there[head]:.2f}, here {here[head]:.2f}. {told}"
+    same = now == then
+    why = f"Its corrected entropy there is {there[head]:.2f}, here {here[head]:.2f}."
     prompt = (
-        f"Sorted by corrected entropy, {head_name(head)} is {_THIRDS[now].lower()} of all {here.size} heads on your "
-        f"text. Where is it on another sentence, {quoted(text)}?"
+        f"Sort the {here.size} heads by corrected entropy. On your text, {head_name(head)} is {_THIRDS[now].lower()}; "
+        f"on another sentence, {quoted(text)}, {_THIRDS[then].lower()}. What do you know now?"
     )
-    return which_holds("another-sentence", prompt, why, {name: at == then for at, name in enumerate(_THIRDS)})
+    return shuffled(
+        "another-sentence",
+        prompt,
+        [
+            Option("In these two texts, it stands in the same third; that is all so far" if same
+                   else "Where this head stands depends on the text, too", why, correct=True),
+            Option("In every text, it stands in this third" if same else "One of the two results is wrong",
+                   f"{why} Two texts cannot show what happens in all others." if same
+                   else f"{why} Both are measured. A metric is that of one head on one text."),
+            Option("Every word of the two texts is treated alike",
+                   f"{why} That is a mean over the rows; single rows can differ much."),
+        ],
+    )  # fmt: skip
 
 
-def said_twice(head: Head, once: float, twice: float) -> Question | None:
-    """What does confidence (average) of a head do when the text stands there two times?"""
-    change = twice - once
-    if not math.isfinite(change) or abs(abs(change) - MARGIN) < _BLUR:
+def said_twice(head: Head, once: tuple[float, float], twice: tuple[float, float]) -> Question | None:
+    """What does confidence (average) say when the text stands there two times? Each: of the head, of a uniform one."""
+    before, after = (own / even for own, even in (once, twice))
+    if not (math.isfinite(before) and math.isfinite(after)) or abs(after - before) < _CLEAR * before:
         return None
-    why = f"It goes from {once:.2f} to {twice:.2f}. There are twice as many keys to look at, and each word has a twin."
-    prompt = (
-        f"On your text, the largest weight of a row of {head_name(head)} is {once:.2f} on average. Write the text "
-        "twice, one after the other. What happens to this average?"
+    why = (
+        f"It goes from {before:.1f} to {after:.1f} times that of a uniform head. With more keys to share among, "
+        "weights get smaller, whatever a head does. So compare a head with a uniform one on the same text."
     )
-    return which_holds("said-twice", prompt, why, rises_or_falls(change))
+    prompt = (
+        f"On your text, the largest weight of a row of {head_name(head)} is {once[0]:.3f} on average, in a uniform "
+        f"head {once[1]:.3f}. Write the text twice, one after the other: now it is {twice[0]:.3f}, in a uniform head "
+        f"{twice[1]:.3f}. Beside a uniform head, how do the favourites of this head stand out?"
+    )
+    return which_holds(
+        "said-twice", prompt, why, {"More than before": after > before, "Less than before": after < before}
+    )

@@ -20,6 +20,7 @@ from lab.models.trace import Trace
 _ONE = "This layer has one head, so there is nothing to compare it with."
 _ALONE = "A single token can attend to nothing but itself. Write a longer sentence."
 _NOTHING = 0.01  # a change of ln P that is next to none: 1 % of the probability
+_BALANCE = 0.05  # up to this share longer or shorter, a sum is as long as one of vectors at right angles
 
 
 def side_by_side(trace: Trace, layer: int, query: int) -> str:
@@ -82,8 +83,9 @@ def put_together(trace: Trace, layer: int, token: int) -> str:
         return f"{_ONE} The concatenation is what it brings."
     long, short = int(lengths.argmax()), int(lengths.argmin())
     return (
-        f"Nothing is mixed yet: each head keeps its own place. For {named(trace, token)}, head {long + 1} brings the "
-        f"longest part, of length {lengths[long]:.2f}, and head {short + 1} the shortest, {lengths[short]:.2f}."
+        f"In the strip nothing is mixed yet: each head keeps its own place. For {named(trace, token)}, head {long + 1} "
+        f"brings the longest part, of length {lengths[long]:.2f}, and head {short + 1} the shortest, "
+        f"{lengths[short]:.2f}."
     )
 
 
@@ -101,7 +103,7 @@ def added(trace: Trace, layer: int, token: int) -> str:
 
 
 def lengths(trace: Trace, layer: int, token: int) -> str:
-    """How much of the heads' lengths is left in their sum, and which head adds most against the others."""
+    """Whether the heads' vectors help or cancel each other, and which of them is least like the others."""
     parts = head_sum(trace.layer(layer)).parts[:, token].astype(np.float64)
     if len(parts) < 2:
         return f"{_ONE} The vector it adds is {np.linalg.norm(parts[0]):.2f} long."
@@ -109,20 +111,25 @@ def lengths(trace: Trace, layer: int, token: int) -> str:
     whole = float(np.linalg.norm(total))
     if not whole or not each.all():
         return f"The lengths add up to {each.sum():.2f}. The sum of the vectors is {whole:.2f} long."
-    told = (
-        f"Head by head, the lengths add up to {each.sum():.2f}. The vectors themselves add up to one of length "
-        f"{whole:.2f}, {whole / each.sum():.0%} of that: where they point in different directions, they cancel in part."
-    )
+    right = float(np.linalg.norm(each))
     others = total - parts
     along = np.einsum("hd,hd->h", parts, others) / each / np.maximum(np.linalg.norm(others, axis=-1), 1e-12)
-    least, longest = int(along.argmin()), int(each.argmax())
-    if along[least] >= 0:
-        return f"{told} No head here points against the sum of the others."
-    also = ", though it is the longest" if least == longest else ""
+    least = int(along.argmin())
+    also = ", though its vector is the longest" if least == int(each.argmax()) else ""
     return (
-        f"{told} Head {least + 1} points most against the sum of the others{also}: their cosine is "
-        f"{beside(along[least], 0.0)}."
+        f"Head by head, the lengths add up to {each.sum():.2f}. The sum of the vectors has the length {whole:.2f}. At "
+        f"right angles it would have √(Σ length²) = {right:.2f}. {_on_balance(whole, right)} Head {least + 1} is least "
+        f"like the sum of the others{also}: their cosine is {beside(along[least], 0.0)} (0: a right angle)."
     )
+
+
+def _on_balance(whole: float, right: float) -> str:
+    """What the length of a sum says, beside the one that it would have at right angles."""
+    if abs(whole - right) <= _BALANCE * right:
+        return "So on balance, these vectors neither help nor cancel each other much."
+    if whole > right:
+        return "The sum is longer, so on balance these vectors point partly the same way."
+    return "The sum is shorter, so on balance these vectors cancel each other in part."
 
 
 def strongest_path(trace: Trace, tree: Tree, layer: int, depth: int) -> str:

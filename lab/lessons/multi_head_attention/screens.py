@@ -22,6 +22,7 @@ from lab.figures.multi_head import COLUMNS, head_labels
 from lab.lessons.multi_head_attention import checks as ask
 from lab.lessons.multi_head_attention import meanings, what_if
 from lab.models import forward
+from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.ui import runs
 from lab.ui.drawing import code, draw
@@ -81,7 +82,7 @@ def draw_all(view: OneHead) -> None:
     if block > 1:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
     st.markdown(
-        f"Queries down, keys across; the row of {view.token(view.query)} is framed. The words beside a head’s number "
+        f"Queries down, keys across; the row of {view.token(view.query)} is framed. The words below a head’s number "
         "say what it does in this text, where that is clear. Click a map, or choose the head in the sidebar."
     )
     with st.expander("What the names mean", icon=":material/label:"):
@@ -94,7 +95,7 @@ def draw_all(view: OneHead) -> None:
 
 
 def show_concat(view: OneHead) -> None:
-    """Side by side, then through W_O: one number worked out."""
+    """What the heads bring, side by side: nothing is mixed yet."""
     choose(view)
     config, token = view.trace.model.config, view.query
     d, d_k = config.width, config.head_width
@@ -108,7 +109,14 @@ def show_concat(view: OneHead) -> None:
         f"The second strip keeps head {view.head + 1} alone: dimensions {view.head * d_k + 1} to "
         f"{(view.head + 1) * d_k}."
     )
-    bias = " + b_O" if view.trace.model.config.biases else ""
+    meaning(meanings.put_together(view.trace, view.layer.index, token))
+    code(forward.merge_heads)
+
+
+def _show_formula(config: ModelConfig) -> None:
+    """The product with W_O as a sum over heads."""
+    d, d_k = config.width, config.head_width
+    bias = " + b_O" if config.biases else ""
     st.latex(
         rf"\text{{Concat}}(\text{{head}}_1, \dots, \text{{head}}_H)\,W_O{bias} = "
         rf"\sum_{{h=1}}^{{H}} \text{{head}}_h\,W_O^{{(h)}}{bias}"
@@ -117,9 +125,6 @@ def show_concat(view: OneHead) -> None:
         f"$W_O$ is {d} × {d}. Head h meets only its own {d_k} rows, $W_O^{{(h)}}$ ({d_k} × {d}): a concatenation "
         "times a matrix is a sum with one term for each head."
     )
-    _show_one_number(view)
-    meaning(meanings.put_together(view.trace, view.layer.index, token))
-    code(forward.merge_heads, forward.linear)
 
 
 def _show_one_number(view: OneHead) -> None:
@@ -156,12 +161,14 @@ def _show_one_number(view: OneHead) -> None:
 
 
 def show_sum(view: OneHead) -> None:
-    """The proof: what the heads add, and the bias, is the layer's attention output."""
+    """Through W_O: one number worked out, then the proof for all of them."""
     choose(view)
-    added, token = _added(view), view.query
+    config, added, token = view.trace.model.config, _added(view), view.query
+    _show_formula(config)
+    _show_one_number(view)
     st.markdown(
         f"The same for all {added.parts.shape[-1]} dimensions of {view.token(token)}: each head through its slice of "
-        f"$W_O$,{' the bias,' if view.trace.model.config.biases else ''} their sum, and the layer’s own attention "
+        f"$W_O$,{' the bias,' if config.biases else ''} their sum, and the layer’s own attention "
         "output."
     )
     draw(partial(figures.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
@@ -172,7 +179,7 @@ def show_sum(view: OneHead) -> None:
     meaning(meanings.added(view.trace, view.layer.index, token))
     _try_a_token(view)
     _show_on_the_way(view)
-    code(measure.head_parts, measure.head_sum)
+    code(forward.linear, measure.head_parts, measure.head_sum)
 
 
 def _try_a_token(view: OneHead) -> None:
@@ -249,4 +256,4 @@ def _by_doing(view: OneHead) -> tuple[Question | None, ...]:
     asked = None if cannot_predict(trace.model) else asked_run(trace)
     if asked is None:
         return (other,)
-    return (what_if.one_left(*asked, layer, head), other, what_if.both_off(*asked, layer, head))
+    return (what_if.change_of_log(*asked, layer, head), other, what_if.both_off(*asked, layer, head))

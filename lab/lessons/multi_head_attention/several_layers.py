@@ -27,13 +27,20 @@ def show_layers(view: OneHead) -> None:
     """The strongest links of all layers, and the strongest paths back from one token."""
     choose(view)
     trace, last = view.trace, view.trace.model.config.layers - 1
+    drawn = (_READ, _THRESHOLD, _LINKS, None, view.query)
+    found, token = links(trace, *drawn), view.token(view.query)
     st.markdown(
-        f"Each band runs from a token that is attended to, on the left, to the token that attends. It is the mean over "
-        f"the heads of a layer. What goes to {resting_place(trace)} is left out, and so is the residual path."
+        "Each band runs from a token that is attended to, on the left, to the token that attends. It is the mean over "
+        f"the heads of a layer. Drawn are the {_LINKS} strongest bands of each layer, and none below {_THRESHOLD:g}. "
+        + (
+            f"Bands to {token} are orange; the strongest of them is drawn in each layer where it reaches that. "
+            if (found.query == view.query).any()
+            else f"No band to {token} reaches that. "
+        )
+        + f"What goes to {resting_place(trace)} is left out, and so is the vector that a token itself brings along."
     )
-    found = links(trace, _READ, _THRESHOLD, _LINKS, None)
     if len(found):
-        draw_sankey(partial(figures.attention_flow, trace, _READ, _THRESHOLD, _LINKS), "lesson-sankey")
+        draw_sankey(partial(figures.attention_flow, trace, *drawn), "lesson-sankey")
     empty = [str(layer + 1) for layer in range(last + 1) if layer not in found.layer]
     if empty:
         st.markdown(
@@ -43,7 +50,7 @@ def show_layers(view: OneHead) -> None:
     depth = min(last + 1, _DEPTH)
     asked = (trace, _READ, last, view.query, _TARGETS, depth)
     st.markdown(
-        f"Now backwards, from {view.token(view.query)} after layer {last + 1}: where did it come from? Each token of "
+        f"Now backwards, from {token} after layer {last + 1}: where did it come from? Each token of "
         f"the tree opens into the {_TARGETS} tokens of which it took most, one layer down."
     )
     tree = tree_down(*asked)
@@ -51,9 +58,7 @@ def show_layers(view: OneHead) -> None:
         draw_tree(partial(figures.influence, *asked), "lesson-tree")
         meaning(meanings.strongest_path(trace, tree, last, depth))
     else:
-        st.info(
-            f"{view.token(view.query)} has no target among the words. Choose another token.", icon=":material/info:"
-        )
+        st.info(f"{token} has no target among the words. Choose another token.", icon=":material/info:")
     way_to("On the bench", bench_of("13_Flow.py"))
     way_to("The experiment", experiment_of("33_Explanation.py"))
     code(tree_down)

@@ -16,7 +16,7 @@ from lab.analysis.words.predictions import prediction_at, word_of
 from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.heads import Head, head_name, percent, resting_place
 from lab.course.kinds import which_holds
-from lab.course.words import named, quoted, share
+from lab.course.words import named, quoted, share, signed
 from lab.models.changed import changed
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
@@ -41,26 +41,29 @@ def _best(trace: Trace, place: int) -> tuple[int, str]:
     return best, quoted(word_of(trace.model.tokenizer, best))
 
 
-def one_left(trace: Trace, place: int, layer: int, head: int) -> Question | None:
-    """A layer with a single head: what becomes of the best word at ``place``?"""
-    heads = trace.model.config.heads
-    if heads < 2:
-        return None
+def change_of_log(trace: Trace, place: int, layer: int, head: int) -> Question | None:
+    """What does a cell of the map of all heads off say? None where next to nothing changes."""
     best, word = _best(trace, place)
-    before = _probability(trace, place, best)
-    after = _probability(trace, place, best, ((layer, other) for other in range(heads) if other != head))
-    low, high = 2 / 3 * before, 1.5 * before
-    if any(_near(after, border) for border in (low, high)):
+    before, after = (_probability(trace, place, best, off) for off in ((), ((layer, head),)))
+    change = float(np.log(after / before)) if before > 0 < after else 0.0
+    if abs(change) < MARGIN:
         return None
-    why = (
-        f"Done here: it goes from {share(before)} to {share(after)}. All heads of the other layers still work, and so "
-        "do the feed-forward networks."
-    )
-    prompt = (
-        f"{_asked(trace, place)} the model gives {word} the probability {share(before)}. Leave layer {layer + 1} a "
-        f"single head, head {head + 1}: set the numbers of its other heads to 0. What happens to this probability?"
-    )
-    return which_holds("one-left", prompt, why, _sides(after, low, high))
+    way, other = ("less", "more") if change < 0 else ("more", "less")
+    told = f"Without the head, P goes from {share(before)} to {share(after)}, so ln P changes by {signed(change)}."
+    return shuffled(
+        "change-of-log",
+        f"{_asked(trace, place)} the model finds {word} most probable. Switch off {head_name((layer, head))}: ln P of "
+        f"{word} changes by {signed(change, plus=True)}. What does that say?",
+        [
+            Option(f"Without this head, {word} is {way} probable", told, correct=True),
+            Option(f"Without this head, {word} is {other} probable",
+                   f"{told} ln P rises and falls with P."),
+            Option(f"This head gives {abs(change):.0%} of its attention to that place",
+                   "The number says what changes without the head. Where the head looks, its map shows."),
+            Option("In every text, this head matters as much",
+                   "That is one measurement: one word in one text."),
+        ],
+    )  # fmt: skip
 
 
 def both_off(trace: Trace, place: int, layer: int, head: int) -> Question | None:
@@ -106,26 +109,30 @@ def _sides(value: float, low: float, high: float) -> dict[str, bool]:
 
 
 def elsewhere(trace: Trace, run: Run, layer: int, head: int) -> Question | None:
-    """How much does the head park in another sentence? ``run`` lets the same model read it."""
+    """What do two sentences say about where a head parks? ``run`` lets the same model read the other one."""
     text = next(each for each in _OTHER_TEXTS if each != trace.text)
     other = run(text)
     if keep_others(trace) is None or keep_others(other) is None:
         return None
     here, there = (float(parked_share(each)[layer, head]) for each in (trace, other))
-    if any(_near(there, border) for border in (PARKED, 0.5)):
+    if any(_near(value, PARKED) for value in (here, there)):
         return None
-    why = f"There it is {percent(there)}; in your text it is {percent(here)}."
-    outcomes = {
-        f"More than {PARKED:.0%}": there > PARKED,
-        f"Between 50% and {PARKED:.0%}": 0.5 < there < PARKED,
-        "Less than 50%": there < 0.5,
-    }
+    parked = (here > PARKED) + (there > PARKED)
+    why = f"It gives {percent(here)} and {percent(there)}; a head parks from more than {PARKED:.0%} on."
     name = head_name((layer, head))
     prompt = (
-        f"In your text, the words give {percent(here)} of their attention in {name} to {resting_place(trace)}. Another "
-        f"sentence: {quoted(text)} How much do its words give to {resting_place(other)} in this head?"
+        f"The words of your text, as it stands, give {percent(here)} of their attention in {name} to "
+        f"{resting_place(trace)}. Those of another sentence, {quoted(text)}, give {percent(there)} to "
+        f"{resting_place(other)}. What do you know now?"
     )
-    return which_holds("elsewhere", prompt, why, outcomes)
+    every = f"{why} Two texts cannot show what happens in all others."
+    options = (
+        Option("The head parks in both of these texts", why, correct=parked == 2),
+        Option("The head parks in one of these texts only", why, correct=parked == 1),
+        Option("The head parks in neither of these texts", why, correct=not parked),
+        Option("The head parks in every text" if parked else "The head parks in no text", every),
+    )
+    return Question("elsewhere", prompt, options)
 
 
 def why_several(config: ModelConfig) -> Question | None:
@@ -154,6 +161,7 @@ def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
     """Why is the sum of the parts shorter than the parts' lengths added up?"""
     lengths = float(added.norms[:, token].sum())
     length = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
+    right = float(np.linalg.norm(added.norms[:, token]))
     if len(added.parts) < 2 or lengths <= 0 or length > (1 - MARGIN) * lengths:
         return None
     return shuffled(
@@ -161,9 +169,9 @@ def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
         f"What the heads add to {named(trace, token)} is, head by head, {lengths:.2f} long in all. The sum of these "
         f"vectors is {length:.2f} long. Why is it shorter?",
         [
-            Option("The vectors point in different directions, so they cancel in part",
-                   f"{length / lengths:.0%} of the length is left. Only vectors that all point the same way keep all "
-                   "of it.", correct=True),
+            Option("The vectors do not all point the same way",
+                   f"{length / lengths:.0%} of the length is left. At right angles it would be {right / lengths:.0%}. "
+                   "Only vectors that all point the same way keep all of it.", correct=True),
             Option("$W_O$ shortens what the heads bring", "These vectors have been through $W_O$ already."),
             Option("Softmax lets the heads share a length of 1",
                    "Softmax shares out the weights of a row inside a head. It ties no head to another."),

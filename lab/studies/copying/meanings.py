@@ -99,7 +99,7 @@ def _together(found: CopyingTest) -> list[str]:
         return []
     more = both.second - one.second
     low, high = mean_interval(more).tolist()
-    side = _between((low, high), (-_STAYS, _STAYS))
+    side = between((low, high), (-_STAYS, _STAYS))
     away = f"Where {one.name} is away already, taking {_name(source)} as well"
     if side == 1:
         return [f"{away} changes next to nothing: its help goes through {one.name}."]

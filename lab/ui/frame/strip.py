@@ -46,7 +46,7 @@ def shapes(trace: Trace) -> dict[str, str]:
         "Vectors": f"{n} × {config.width:,}",
         "Attention": f"{config.heads} maps {n} × {n}",
         "Feed-forward": f"{n} × {config.ffn_width:,}",
-        "Word": f"{config.vocabulary:,} words" if words else "no vocabulary head",
+        "Word": f"{config.vocabulary:,} words" if words else "no word predicted",
     }
 
 

@@ -75,7 +75,7 @@ def show_toy_data(page: LessonPage) -> None:
     data = toy_runs.sentences(page.selection)
     st.markdown(
         "Sentences of made-up words: each letter is a word, drawn at random with the seed in the sidebar. The words "
-        "mean nothing, so all there is to learn is which word stands where."
+        "mean nothing. What counts is which word stands where."
     )
     columns = {"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]}
     st.dataframe(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), height=240)

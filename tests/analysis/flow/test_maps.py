@@ -76,6 +76,17 @@ def test_each_layer_shows_its_strongest(seed: int, layers: int, n: int, threshol
     assert (links.weight == maps[links.layer, links.query, links.key]).all()
 
 
+@given(st.integers(0, 999), st.integers(1, 3), st.integers(2, 5), st.sampled_from([0.0, 0.3]))
+def test_one_token_keeps_its_strongest_link_in_each_layer(seed: int, layers: int, n: int, threshold: float) -> None:
+    maps = random_maps(seed, layers, n)
+    own = {
+        (layer, int(rows[1].argmax()), 1) for layer, rows in enumerate(maps) if rows[1].max() >= max(threshold, 1e-9)
+    }
+    for most in (1, 3):
+        plain = triples(strongest_links(maps, threshold, most))
+        assert triples(strongest_links(maps, threshold, most, target=1)) == plain | own
+
+
 def on_paths(maps: np.ndarray, threshold: float, source: int) -> set[tuple[int, int, int]]:
     """Every link on every path from ``source``, by walking all of them."""
     found = set()

@@ -49,12 +49,20 @@ def test_first_and_last_are_the_extremes_of_the_metric(trace: Trace) -> None:
         high, low = named_heads(said)
         assert own[high] == pytest.approx(own.max(), abs=1e-6)
         assert own[low] == pytest.approx(own.min(), abs=1e-6)
-        above = re.search(r"(?:(\d+) of 32 heads (?:is|are)|No head is) above that\.", said)
+        above = re.search(r"(\d+|None) of 32 heads (?:is|are) above that\.", said)
         assert above is not None
-        count = int(above[1] or 0)
+        count = 0 if above[1] == "None" else int(above[1])
         # A head that equals a uniform one to rounding may be counted on either side.
         assert (own > even + 1e-6).sum() <= count <= (own > even - 1e-6).sum()
-        assert metric.use in said
+        assert metric.use not in said  # it stands beside the choice of the metric
+
+
+def test_no_head_is_more_even_than_a_uniform_one(trace: Trace) -> None:
+    entropy = trace_metrics(trace).corrected["spread"]
+    assert (entropy < 1).all()
+    assert "No row can be spread more evenly, so no head is above that." in meanings.sorted_heads(
+        entropy, METRICS[2], 1.0
+    )
 
 
 def test_the_more_even_of_two_heads_has_the_higher_entropy(trace: Trace) -> None:
@@ -75,13 +83,21 @@ def test_a_head_stands_out_where_it_is_told_to(trace: Trace) -> None:
     every = trace_metrics(trace)
     for head in ((0, 0), (2, 3), (3, 7)):
         said = meanings.stands_out(every, head)
-        metric = next(metric for metric in METRICS if metric.name in said)
-        order = np.sort(every.raw[metric.id].ravel())
-        if "highest" in said:
-            order = order[::-1]
-        told = re.search(r"number (\d+) from", said)
-        # Equal values share the better place.
-        assert order[int(told[1]) - 1 if told else 0] == every.raw[metric.id][head]
+        ends: dict[str, list[int]] = {}  # equal values share the better place
+        for metric in METRICS:
+            values = every.raw[metric.id]
+            if np.ptp(values) == 0:
+                continue
+            ends[metric.name] = [1 + int((values < values[head]).sum()), 1 + int((values > values[head]).sum())]
+        best = min(min(each) for each in ends.values())
+        nearest = {name for name, each in ends.items() if min(each) == best}
+        assert {metric.name for metric in METRICS if metric.name in said} == nearest
+        assert (f"number {best} from" in said) == (best > 1)
+        assert ("By no other of the six" in said) == (len(nearest) < len(ends))
+        for name in nearest:
+            side = said.partition(name)[0]
+            lowest = side.rfind("lowest") > side.rfind("highest")
+            assert ends[name][0 if lowest else 1] == best
 
 
 def test_a_row_is_as_uncertain_as_told(trace: Trace) -> None:
@@ -103,10 +119,15 @@ def test_the_correlation_is_that_of_the_ranks_and_claims_no_more(trace: Trace) -
     shuffled = np.random.default_rng(0).permuted(np.tile(np.arange(32.0), (4000, 1)), axis=1)
     inside = np.mean([abs(np.corrcoef(each, np.arange(32))[0, 1]) < band for each in shuffled])
     assert inside == pytest.approx(0.95, abs=0.015)  # what is said of chance
-    said = meanings.parked(trace, place, word)
-    assert said.startswith(compared(trace, place, word)) and "chance" not in said
-    assert ("That is no more than shuffled numbers give" in said) == (abs(rho) <= band)
+    said, full = meanings.parked(trace, place, word), meanings.parked_in_full(trace, place, word)
+    assert full.startswith(compared(trace, place, word)) and f"below {band:.2f}" in full
+    assert ("Over all heads, the two numbers hardly go together" in said) == (abs(rho) <= band)
     assert ("the less tends to change" in said) == (rho < -band)
+    share = parked_share(trace)
+    for text, of in (("no head parks", (share <= 0.9).all(1)), ("all", (share > 0.9).all(1))):
+        layers = re.search(rf"[Ii]n layers? ([\d, and]+), {text}", said)
+        found = {int(each) - 1 for each in re.findall(r"\d", layers[1])} if layers else set()
+        assert found == (set(np.flatnonzero(of)) if (share > 0.9).any() and (share <= 0.9).any() else set())
     question = ask.goes_together(rho, band)
     if question is not None:
         assert ("Neither" in question.options[question.answer].text) == (abs(rho) < band)
@@ -125,12 +146,13 @@ def test_parking_is_compared_inside_layers_too(trace: Trace) -> None:
     assert np.mean(abs(rhos) < limit) == pytest.approx(0.95, abs=0.015)
     said = meanings.parked(trace, place, word)
     rho, band = meanings.correlation(trace, place, word)
-    told = re.search(r"Inside a layer, the mean rank correlation is (−?[\d.]+):", said)
+    told = re.search(r"Inside a layer, the two numbers [^(]+\((−?[\d.]+) on average", said)
     assert told is not None and float(told[1].replace("−", "-")) == pytest.approx(mean, abs=0.006)
     inside = said.partition("Inside a layer")[2]
-    assert ("no more than shuffled" in inside) == (abs(mean) <= limit)
+    assert ("no more than chance" in inside) == (abs(mean) <= limit)
+    assert f"below {limit:.2f} as a mean" in meanings.parked_in_full(trace, place, word)
     assert ("the layer may be the reason" in inside) == (abs(mean) <= limit and abs(rho) > band)
-    assert ("it holds there, too" in inside) == (abs(mean) > limit and abs(rho) > band and mean * rho > 0)
+    assert ("go together in the same way" in inside) == (abs(mean) > limit and abs(rho) > band and mean * rho > 0)
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "electra"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 
 import numpy as np
-import pytest
 import torch
 from numpy.typing import NDArray
 from transformers import BertModel
@@ -41,28 +41,43 @@ def spread(text: str) -> NDArray[np.float64]:
     return np.asarray(entropy / math.log(weights.shape[-1]))
 
 
-@pytest.mark.parametrize("head", [(0, 4), (1, 2), (3, 7)])
-def test_where_a_head_stands_on_another_sentence(head: tuple[int, int]) -> None:
-    values = [trace_metrics(run(text)).corrected["spread"] for text in (HERE, THERE)]
-    question = what_if.another_sentence(head, values[0], values[1], THERE)
-    assert question is not None
-    order = np.argsort(-spread(THERE).ravel())
-    rank = int(np.flatnonzero(order == np.ravel_multi_index(head, (4, 8)))[0])
-    assert question.answer == 3 * rank // 32
-    assert f"there is {spread(THERE)[head]:.2f}, here {spread(HERE)[head]:.2f}" in question.options[0].why
+def third(text: str, head: tuple[int, int]) -> int:
+    order = np.argsort(-spread(text).ravel())
+    return 3 * int(np.flatnonzero(order == np.ravel_multi_index(head, (4, 8)))[0]) // 32
 
 
-@pytest.mark.parametrize("head", [(0, 4), (1, 2), (3, 7)])
-def test_a_text_said_twice(head: tuple[int, int]) -> None:
-    once, twice = (float(attention(text)[head].max(-1).mean()) for text in (HERE, f"{HERE} {HERE}"))
-    own = [float(trace_metrics(run(text)).raw["confidence_avg"][head]) for text in (HERE, f"{HERE} {HERE}")]
-    question = what_if.said_twice(head, *own)
-    if question is None:
-        assert abs(abs(twice - once) - 0.05) < 0.011
-        return
-    assert f"from {once:.2f} to {twice:.2f}" in question.options[0].why
-    text = question.options[question.answer].text
-    assert text.startswith("It rises" if twice - once > 0.05 else "It falls" if twice - once < -0.05 else "It stays")
+def test_what_two_texts_say_of_where_a_head_stands() -> None:
+    values, agree = [trace_metrics(run(text)).corrected["spread"] for text in (HERE, THERE)], set()
+    for head in np.ndindex(4, 8):
+        question = what_if.another_sentence(head, values[0], values[1], THERE)
+        assert question is not None
+        thirds = [third(text, head) for text in (HERE, THERE)]
+        told = re.findall("in the (evenest|middle|least even) third", question.prompt)
+        assert [("evenest", "middle", "least even").index(each) for each in told] == thirds
+        same = "in the same third" in question.options[question.answer].text
+        assert same == (thirds[0] == thirds[1])
+        assert f"there is {spread(THERE)[head]:.2f}, here {spread(HERE)[head]:.2f}" in question.options[0].why
+        agree.add(same)
+    assert agree == {True, False}
+
+
+def test_a_text_said_twice() -> None:
+    asked = 0
+    for head in np.ndindex(4, 8):
+        numbers = [
+            (float(weights[head].max(-1).mean()), 1 / weights.shape[-1])
+            for weights in (attention(text) for text in (HERE, f"{HERE} {HERE}"))
+        ]
+        once, twice = (own / even for own, even in numbers)
+        question = what_if.said_twice(head, *numbers)
+        assert (question is None) == (abs(twice - once) < 0.2 * once)
+        if question is not None:
+            asked += 1
+            assert question.options[question.answer].text.startswith("More" if twice > once else "Less")
+            assert f"from {once:.1f} to {twice:.1f} times" in question.options[0].why
+            for own, even in numbers:
+                assert f"{own:.3f}" in question.prompt and f"{even:.3f}" in question.prompt
+    assert asked
 
 
 def test_an_even_row_has_one_after_the_division() -> None:

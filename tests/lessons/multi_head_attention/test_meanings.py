@@ -70,20 +70,26 @@ def test_the_tokens_that_heads_look_at_most_are_counted(trace: Trace) -> None:
         assert told in said
 
 
-def test_lengths_say_what_is_left_and_which_head_points_against_the_others(trace: Trace) -> None:
+def test_lengths_say_whether_heads_cancel_and_which_is_least_like_the_others(trace: Trace) -> None:
     for layer, token in ((0, 1), (1, len(trace) - 1), (3, 0)):
         at = trace.layer(layer)
         rows = at.weights.w_o.unflatten(0, (len(at.context), -1))
         parts = torch.einsum("hk,hkd->hd", at.context[:, token], rows).double()
         said = meanings.lengths(trace, layer, token)
         summed, whole = float(parts.norm(dim=-1).sum()), float(parts.sum(0).norm())
-        assert f"add up to {summed:.2f}" in said and f"length {whole:.2f}, {whole / summed:.0%} of that" in said
+        # |Σv|² = Σ|v|² + Σ v·w over pairs: what the pairs add is all that is not a right angle.
+        pairs = float((parts @ parts.T).fill_diagonal_(0).sum())
+        right = float(np.sqrt(whole**2 - pairs))
+        assert f"add up to {summed:.2f}" in said and f"has the length {whole:.2f}" in said and f"= {right:.2f}." in said
+        apart = whole / right - 1
+        assert ("cancel each other in part" in said) == (apart < -0.05)
+        assert ("partly the same way" in said) == (apart > 0.05)
+        assert ("neither help nor cancel" in said) == (abs(apart) <= 0.05)
         against = torch.cosine_similarity(parts, parts.sum(0) - parts, dim=-1)
-        if float(against.min()) >= 0:
-            assert "No head here points against" in said
-        else:
-            assert f"Head {int(against.argmin()) + 1} points most against" in said
-            assert ("though it is the longest" in said) == (against.argmin() == parts.norm(dim=-1).argmax())
+        assert f"Head {int(against.argmin()) + 1} is least like" in said
+        told = re.search(r"their cosine is (−?[\d.]+) ", said)
+        assert told is not None and float(told[1].replace("−", "-")) == pytest.approx(float(against.min()), abs=0.006)
+        assert ("though its vector is the longest" in said) == (against.argmin() == parts.norm(dim=-1).argmax())
 
 
 def test_two_heads_stand_among_the_pairs_of_their_layer(trace: Trace) -> None:

@@ -53,20 +53,23 @@ def side(value: float, low: float, high: float) -> str:
     return f"Less than {share(low)}" if value < low else f"More than {share(high)}"
 
 
-def test_a_single_head_left_is_what_silent_rows_of_w_o_leave(trace: Trace) -> None:
+def test_a_change_of_the_logarithm_is_that_of_silent_rows_of_w_o(trace: Trace) -> None:
     found = asked_run(trace)
     assert found is not None
     asked, place = found
     word = int(asked.logits(place)[0].argmax())
     told = 0
-    for layer, head in ((0, 0), (1, 2), (2, 5), (3, 7)):
-        question = what_if.one_left(asked, place, layer, head)
+    for layer, head in ((0, 0), (1, 2), (2, 5), (3, 7), (0, 5), (1, 6)):
+        question = what_if.change_of_log(asked, place, layer, head)
+        before, after = (probability(asked, place, word, layer, off) for off in (None, {head}))
+        change = float(np.log(after) - np.log(before))
+        assert (question is None) == (abs(change) < 0.05) or abs(abs(change) - 0.05) < 1e-3
         if question is not None:
             told += 1
-            before = probability(asked, place, word)
-            after = probability(asked, place, word, layer, set(range(8)) - {head})
-            assert answer(question).text == side(after, 2 / 3 * before, 1.5 * before)
+            assert f"{'less' if after < before else 'more'} probable" in answer(question).text
             assert f"from {share(before)} to {share(after)}" in answer(question).why
+            said = re.search(r"changes by ([+−][\d.]+)\.", question.prompt)
+            assert said is not None and float(said[1].replace("−", "-")) == pytest.approx(change, abs=0.006)
     assert told
 
 
@@ -99,8 +102,11 @@ def test_another_sentence_is_read_by_the_same_model(trace: Trace) -> None:
         other = run(text)
         out = np.array(other.encoding.special) if any(other.encoding.special) else np.arange(len(other)) == 0
         parked = float(other.layer(layer).attention[head].numpy()[~out][:, out].sum(-1).mean())
-        at_most = {"More": (0.9, 1), "Between": (0.5, 0.9), "Less": (0, 0.5)}[answer(question).text.split()[0]]
-        assert at_most[0] <= parked <= at_most[1]
+        mine = lab.trace(trace.model, trace.text)
+        own = np.array(mine.encoding.special) if any(mine.encoding.special) else np.arange(len(mine)) == 0
+        here = float(mine.layer(layer).attention[head].numpy()[~own][:, own].sum(-1).mean())
+        count = {"both": 2, "one": 1, "neither": 0}[answer(question).text.split()[4]]
+        assert count == (here > 0.9) + (parked > 0.9)
 
 
 def test_why_a_sum_is_shorter_is_asked_only_where_it_is(trace: Trace) -> None:
@@ -112,7 +118,11 @@ def test_why_a_sum_is_shorter_is_asked_only_where_it_is(trace: Trace) -> None:
             question = what_if.together(trace, added, token)
             assert (question is None) == (left > 0.95)
             if question is not None:
-                assert "cancel" in answer(question).text and answer(question).why.startswith(f"{left:.0%}")
+                right = float(parts.square().sum().sqrt() / parts.norm(dim=-1).sum())
+                assert "do not all point the same way" in answer(question).text
+                assert (
+                    answer(question).why.startswith(f"{left:.0%}") and f"would be {right:.0%}." in answer(question).why
+                )
 
 
 def test_why_there_are_several_heads_and_where_one_is_switched_off(trace: Trace) -> None:

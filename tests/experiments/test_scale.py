@@ -105,7 +105,8 @@ def test_who_is_killed_goes_on_where_he_stopped(
     run: Run, serial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed while it writes the fifth part; of the first four one is torn, and one is of other weights."""
-    write, done = Part.write, []
+    write = Part.write
+    done: list[Part] = []
 
     def stop(part: Part, where: Path, content: bytes) -> None:
         if len(done) == 4:

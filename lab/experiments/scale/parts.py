@@ -131,17 +131,21 @@ class Parts:
         """Those of one relation, in reading order."""
         found = [(part.start, _from_parquet(self.folder / part.file, relation)) for part in self.parts]
         return Cases(
-            found[0][1].causal,
-            tuple(each for _, cases in found for each in cases.relations),
-            np.concatenate([start + cases.sentence for start, cases in found]),
-            *(np.concatenate([getattr(cases, name) for _, cases in found]) for name in ("dependent", "head", "named")),
+            causal=found[0][1].causal,
+            relations=tuple(each for _, cases in found for each in cases.relations),
+            sentence=np.concatenate([start + cases.sentence for start, cases in found]),
+            dependent=np.concatenate([cases.dependent for _, cases in found]),
+            head=np.concatenate([cases.head for _, cases in found]),
+            named=np.concatenate([cases.named for _, cases in found]),
         )
 
 
 def _as_parquet(cases: Cases, part: Part) -> bytes:
     """A row group a relation, so that :class:`Parts` finds one without reading the others."""
     _, *shape = cases.named.shape
-    says = {**part.made_of, "shape": ",".join(map(str, shape)), "causal": str(int(cases.causal))}
+    says: dict[bytes, bytes] = {
+        **part.made_of, b"shape": ",".join(map(str, shape)).encode(), b"causal": str(int(cases.causal)).encode(),
+    }  # fmt: skip
     table = pa.table({
         "relation": pa.array(cases.relations, pa.string()),
         "sentence": cases.sentence.astype(np.int32),
@@ -167,11 +171,14 @@ def _from_parquet(path: Path, relation: str) -> Cases:
     table = pq.read_table(path, filters=[("relation", "=", relation)], partitioning=None)
     said = table.schema.metadata
     shape = tuple(int(each) for each in said[b"shape"].split(b","))
+    sentence, dependent, head = (table[name].to_numpy().astype(np.int64) for name in ("sentence", "dependent", "head"))
     return Cases(
-        bool(int(said[b"causal"])),
-        tuple(table["relation"].to_pylist()),
-        *(table[name].to_numpy().astype(np.int64) for name in ("sentence", "dependent", "head")),
-        table["named"].combine_chunks().flatten().to_numpy().reshape(-1, *shape),
+        causal=bool(int(said[b"causal"])),
+        relations=tuple(table["relation"].to_pylist()),
+        sentence=sentence,
+        dependent=dependent,
+        head=head,
+        named=table["named"].combine_chunks().flatten().to_numpy().reshape(-1, *shape),
     )
 
 

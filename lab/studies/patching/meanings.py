@@ -84,7 +84,8 @@ def best_head(found: PatchingTest) -> tuple[str, float, float, float]:
     means = found.carried[SUFFICES]
     layer, head, token = (int(at) for at in np.unravel_index(int(means.on_a.heads.argmax()), means.on_a.heads.shape))
     where = f"Head {layer + 1}-{head + 1} at the {_token(found, token)}"
-    return where, *(float(each.heads[layer, head, token]) for each in (means.on_b, means.low, means.high))
+    mean, low, high = (float(each.heads[layer, head, token]) for each in (means.on_b, means.low, means.high))
+    return where, mean, low, high
 
 
 def _token(found: PatchingTest, token: int) -> str:

@@ -42,8 +42,8 @@ def show(page: ExperimentPage) -> Trace | None:
     _method()
     try:
         can_be_asked(model)
-    except ValueError as reason:
-        st.info(f"**Not testable here.** {escaped(str(reason))}", icon=":material/info:")
+    except ValueError as refused:
+        st.info(f"**Not testable here.** {escaped(str(refused))}", icon=":material/info:")
         return None
     found = patched.known(model)
     if found is None and (reason := patched.untestable(model)):

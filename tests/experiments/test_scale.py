@@ -106,7 +106,7 @@ def test_who_is_killed_goes_on_where_he_stopped(
 ) -> None:
     """Killed while it writes the fifth part; of the first four one is torn, and one is of other weights."""
     write = Part.write
-    done: list[Part] = []
+    done: list[str] = []
 
     def stop(part: Part, where: Path, content: bytes) -> None:
         if len(done) == 4:

@@ -114,7 +114,7 @@ def test_p_is_corrected_for_all_claims(found: PatchingTest) -> None:
     rng = np.random.default_rng(1)
     drawn = np.stack([b[rng.integers(len(b), size=len(b))].mean(0) for _ in range(2000)])
     p = holm((1 + (drawn <= 0).sum(0)) / 2001)
-    assert [row.p for row in found.rows] == pytest.approx(p.tolist(), abs=0.03)
+    assert [row.p for row in found.rows] == pytest.approx(p.tolist(), rel=0.15, abs=0.005)
 
 
 def test_too_few_pairs_are_no_verdict(found: PatchingTest) -> None:

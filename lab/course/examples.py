@@ -18,7 +18,7 @@ class Example:
 EXAMPLES = (
     Example(
         "A pronoun", "She gave her brother the book that he wanted.",
-        "Who is *he*? The answer stands four words before. Look for a head in which *he* attends to *brother*.",
+        "Who is *he*? You know at once. Does any head look from *he* to the right word?",
     ),
     Example(
         "A pronoun with two candidates", "The cat sat on the mat because it was tired.",

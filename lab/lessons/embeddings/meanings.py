@@ -91,15 +91,20 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
 
     ``alike`` has the word in the meaning of ``first`` once more: what the two are measured by.
     """
-    last = float(cosine_by_state(first.trace, first.token, second.trace, second.token)[-1])
+    cosines = cosine_by_state(first.trace, first.token, second.trace, second.token)
+    begin, last = float(cosines[0]), float(cosines[-1])
     near = [after_layers(use.trace, use.token, texts) for use in (first, second)]
     limit = beside(last, _ALIKE)
-    told = (
-        f"The layers hardly tell the two apart: their cosine is still {limit}."
-        if last >= _ALIKE
-        else f"The layers take the two apart: their cosine falls from 1 to {limit}."
+    if last >= _ALIKE:
+        told = "The layers hardly tell the two apart."
+    elif begin - last > MARGIN:
+        told = "The layers take the two apart."
+    else:
+        told = "The layers take the two no farther apart."
+    start = (
+        f"Both uses of {first.word} begin with one row of the table, so with the cosine 1. At the input of layer 1 it "
+        f"is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near[0], alike)}"
     )
-    start = f"Both uses of {first.word} begin with one row of the table. {told}{_measured(first, last, near[0], alike)}"
     if len(near[0].nearest) < _NAMED:
         return start
     shared = len({each.word for each in near[0].nearest} & {each.word for each in near[1].nearest})

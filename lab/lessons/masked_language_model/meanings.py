@@ -13,6 +13,7 @@ from lab.analysis.words.masking import mask_of
 from lab.analysis.words.next_sentence import NextSentence, PairsTried
 from lab.analysis.words.predictions import Candidate, Prediction, candidates, prediction_at, word_of
 from lab.course.words import quoted, share
+from lab.models.catalogue import twin_of
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 
@@ -33,6 +34,8 @@ def _best(model: LoadedModel, prediction: Prediction) -> tuple[Candidate, Candid
 
 def answered(trace: Trace, prediction: Prediction) -> str:
     """How sure the model is of its best word."""
+    if twin_of(trace.model.id) is not None or trace.model.id.startswith("toy-untrained"):
+        return "The weights are random, so these bars say nothing about the words."
     first, second = _best(trace.model, prediction)
     if first.probability - second.probability < SEEN:
         return (
@@ -69,7 +72,7 @@ def compared(trace: Trace, place: int) -> str:
     products = prediction.logits - bias.numpy().astype(np.float64)
     without = int(products.argmax())
     if without == first.token_id:
-        return f"{told} Without the biases it would be first, too."
+        return f"{told} Without the biases {quoted(first.word)} would be first, too."
     return f"{told} Without the biases {quoted(word_of(trace.model.tokenizer, without))} would be first."
 
 

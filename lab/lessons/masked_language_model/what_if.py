@@ -108,10 +108,10 @@ def other_sentence(run: Run, model: LoadedModel, blank: Blank) -> Question | Non
     found = sorted(((c.probability, word) for word, c in each.items() if c is not None), reverse=True)
     if len(found) < 3 or found[0][0] < _LEAD * found[1][0]:
         return None
-    first, before = quoted(found[0][1]), blank.text.partition(BLANK)[0].split()[-1]
+    first = quoted(found[0][1])
     options = [
         Option(
-            quoted(f"{before} {word}"),
+            quoted(word),
             f"It gets {share(p)}{f'; {first} gets {share(found[0][0])}.' if at else ', the most of these.'}",
             correct=not at,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -14,13 +16,20 @@ _HINTS = {
     "context": "Weight 1 times value 1, plus weight 2 times value 2, plus weight 3 times value 3.",
 }
 
+# What the fields of a row (from 1) are called, a name a token or a dimension.
+_NAMES: dict[str, Callable[[int, Sequence[str]], list[str]]] = {
+    "scores": lambda row, tokens: [f"q{row} · k{place} (before ÷ √2)" for place in range(1, len(tokens) + 1)],
+    "weights": lambda _, tokens: [f"Weight of {token}" for token in tokens],
+    "context": lambda *_: ["Context, dimension 1", "Context, dimension 2"],
+}
+
 
 def by_hand(_view: object) -> None:
     """Three tokens, two dimensions: one row shown, one with blanks, one free."""
     example = worked_example()
     st.markdown(
-        "Three tokens, two dimensions, whole numbers. The first row is worked out; fill in the others. "
-        "A calculator is fine, and two decimals are enough."
+        "Three tokens, two dimensions, whole numbers. The first row is worked out. Fill in the second; when it is "
+        "right, the third asks for its context alone. A calculator is fine, and two decimals are enough."
     )
     tensors = {"Query": example.query, "Key": example.key, "Value": example.value}
     for column, (name, tensor) in zip(st.columns(3), tensors.items(), strict=True):
@@ -49,6 +58,7 @@ def _blanks(example: WorkedExample, row: int, steps: tuple[str, ...]) -> bool:
     st.markdown(f"**Row {row + 1}, {example.tokens[row]}**")
     done = True
     for step in steps:
-        truths = {f"{step.capitalize()} {i + 1}": v for i, v in enumerate(getattr(example, step)[row].tolist())}
+        names = _NAMES[step](row + 1, example.tokens)
+        truths = dict(zip(names, getattr(example, step)[row].tolist(), strict=True))
         done = blanks(truths, _HINTS[step], f"_hand.{row}.{step}") and done
     return done

@@ -47,7 +47,7 @@ STORIES: Mapping[str, Story] = {
         "An id is only a name. The model does not know yet what a token means, or where it stands. Each token needs "
         "numbers that say so.",
         (
-            "Each token has a vector now, a row of a table. The cosine says how alike two of them are.",
+            "Each token begins as a row of a table, its vector. The cosine says how alike two of them are.",
             "The place comes in, too: BERT and GPT-2 add a vector for it. Many newer models turn vectors instead.",
             "Nothing in the vector knows the neighbours yet.",
         ),

@@ -61,7 +61,8 @@ def rows(trace: Trace, token: int, part: str) -> str:
                 else f"their {name} differ, by up to {apart:.2f} in one dimension."
             )
             return f"{quoted(trace.labels[place])} is token {first + 1} and token {second + 1}: {told}"
-    return "No token here stands twice. One that did would get the same row of the token table both times."
+    it = quoted(trace.labels[token])
+    return f"No token here stands twice. Wherever {it} stands, in any text, it gets the same row of the token table."
 
 
 def like_words(trace: Trace, token: int) -> str:
@@ -183,7 +184,7 @@ def positions(trace: Trace, length: int, width: int, base: float) -> str:
     far = len(computed) // 2
     told = (
         f"For **sinusoids** the cosine of neighbours is {signed(computed[1])}, and {far} positions apart it is "
-        f"{signed(computed[far])}: the formula makes near positions {_more_or_less(computed[1] - computed[far])}."
+        f"{signed(computed[far])}: by the formula, neighbours are {_more_or_less(computed[1] - computed[far])}."
     )
     if trace.model.weights.embeddings.position is None:
         return told
@@ -191,15 +192,15 @@ def positions(trace: Trace, length: int, width: int, base: float) -> str:
     far = len(learned) // 2
     return (
         f"For the **learned** vectors of {quoted(trace.model.id)} the mean cosine of neighbours is "
-        f"{signed(learned[1])}, and {far} positions apart it is {signed(learned[far])}: near positions are "
+        f"{signed(learned[1])}, and {far} positions apart it is {signed(learned[far])}: neighbours are "
         f"{_more_or_less(learned[1] - learned[far])}. {told}"
     )
 
 
 def _more_or_less(more: float) -> str:
     if abs(more) <= MARGIN:
-        return "about as alike as far ones"
-    return "more alike than far ones" if more > 0 else "less alike than far ones"
+        return "about as alike as these"
+    return "more alike than these" if more > 0 else "less alike than these"
 
 
 def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:

@@ -71,10 +71,9 @@ def fits(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
         if better == count - 1
         else f"better than {count - 1 - better} of the {count - 1} others"
     )
-    cosine = _cosine(row.query, row.keys[key])
     return (
-        f"The key of {it} answers the query of {me} {how} here. The two vectors have the cosine {signed(cosine)}: "
-        "1 would be the same direction, 0 a right angle."
+        f"The key of {it} answers the query of {me} {how} here. Multiplied dimension by dimension and added up, the "
+        f"two give the **score** {signed(float(row.scores[key]))}."
     )
 
 

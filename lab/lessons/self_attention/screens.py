@@ -161,8 +161,8 @@ def show_scale(view: OneHead) -> None:
     st.markdown(
         f"A score adds up {d_k} products. Before training, these are like random numbers around 0, and their sum "
         f"spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. The wider the scores spread, the more softmax "
-        f"gives to one key, and the less training can still change: its gradients vanish (Vaswani et al. 2017, "
-        f"§3.2.1). So the scores are divided by √{d_k}."
+        f"gives to one key, and the harder it becomes for training to change the weights. That is what the authors "
+        f"suspect (Vaswani et al. 2017, §3.2.1). So the scores are divided by √{d_k}."
     )
     st.markdown(_about_mask(view))
     draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")

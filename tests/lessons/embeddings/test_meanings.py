@@ -160,7 +160,7 @@ def test_near_positions_are_called_alike_only_where_they_are(name: str) -> None:
     near, far = (float(np.mean(np.sum(unit[k:] * unit[: len(unit) - k], axis=1))) for k in (1, 32))
     said = shown(meanings.positions(trace, 64, 64, 1e4)).replace("**", "").partition(" For sinusoids")[0]
     assert numbers(said.partition("mean cosine")[2])[:2] == pytest.approx([near, far], abs=0.006)
-    assert ("more alike than far ones" in said) == (near - far > 0.05)
+    assert ("more alike than these" in said) == (near - far > 0.05)
     assert ("about as alike" in said) == (abs(near - far) <= 0.05)
 
 

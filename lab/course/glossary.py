@@ -63,7 +63,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("pre-token", "What white space and punctuation cut a text into, before words are split into pieces.",
          {"also": ("pre-tokens",)}),
         ("special token", "A token that stands for no text. The model adds it as a mark: [CLS] at the start, [SEP] at "
-         "the end of a sentence.", {"paper": _DEVLIN, "also": ("special tokens",)}),
+         "the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
         ("[CLS]", "BERT’s first token. Its last vector stands for the whole text when a text is to be classified.",
          {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
@@ -77,8 +77,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"d", "also": ("dimensions", "width")}),
         ("embedding", "The vector of a token, a position or a segment that the model looks up in a table before its "
          "first layer.", {"formula": r"E \in \mathbb{R}^{|V| \times d}", "also": ("embeddings",)}),
-        ("position embedding", "The vector of a place. Without it a transformer could not tell the order of its "
-         "tokens.", {"paper": _VASWANI, "also": ("position embeddings", "position vector", "position vectors")}),
+        ("position embedding", "The vector of a place. Without it BERT could not tell the order of its tokens.",
+         {"paper": _VASWANI, "also": ("position embeddings", "position vector", "position vectors")}),
         ("segment embedding", "One of two vectors. BERT adds it to every token, to tell the first text of a pair from "
          "the second.", {"paper": _DEVLIN, "also": ("segment embeddings", "segment", "segments")}),
         ("sinusoids", "Position vectors made of sines and cosines of rising wavelength. Nothing about them is learned. "
@@ -134,8 +134,9 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "token.", {"formula": r"W_O", "paper": _VASWANI, "also": ("W_O",)}),
         ("residual stream", "The vector of a token on its way through the layers. Each sublayer reads it and adds to "
          "it.", {"formula": r"x + \text{sublayer}(x)", "paper": "Elhage et al. 2021"}),
-        ("ablation", "To switch a part off and look what changes. It shows whether a part is needed, where looking at "
-         "it shows what it does.", {"paper": "Michel et al. 2019", "also": ("ablate", "switch off", "switched off")}),
+        ("ablation", "To switch a part off and look what changes. A map shows where a head looks; only this shows "
+         "whether anything depends on it.",
+         {"paper": "Michel et al. 2019", "also": ("ablate", "switch off", "switched off")}),
         ("attention sink", "A token that takes much attention whatever it says, as [SEP] does in BERT and the first "
          "token in GPT-2.", {"paper": "Xiao et al. 2024", "also": ("sink", "sinks", "parked")}),
         ("divergence", "How different two heads spread their attention: 0 for the same maps.",
@@ -192,8 +193,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("GELU", "A curve that lets positive numbers through and holds negative ones back, smoothly.",
          {"formula": r"x\,\Phi(x)", "paper": "Hendrycks & Gimpel 2016"}),
         ("bias", "A learned vector that is added after a matrix.", {"formula": r"b", "also": ("biases",)}),
-        ("residual connection", "What a sublayer finds is added to what it read, so that nothing gets lost and every "
-         "layer can learn.", {"formula": r"x + f(x)", "paper": "He et al. 2016", "also": ("residual",)}),
+        ("residual connection", "What a sublayer finds is added to what it read. So what was there stays in the sum.",
+         {"formula": r"x + f(x)", "paper": "He et al. 2016", "also": ("residual",)}),
         ("sublayer", "One half of a layer: attention, or the feed-forward network.", {"also": ("sublayers",)}),
         ("pre-norm", "LayerNorm stands before each sublayer, as in GPT-2. In BERT it stands after: post-norm.",
          {"paper": "Xiong et al. 2020", "also": ("post-norm",)}),

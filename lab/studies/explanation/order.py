@@ -52,8 +52,10 @@ def ask_order(model: LoadedModel, asked: Asked, *, open: bool) -> Trace:
     )
     key = f"_order.{model.id}"
     kept = [at for at in st.session_state.get(f"{key}.kept", []) if at < len(names)]
+    label = "Tokens, the most important first"
+    st.markdown(label)  # the label of a widget that is switched off is too pale to be read
     st.multiselect(
-        "Tokens, the most important first", range(len(names)), kept, format_func=names.__getitem__, key=key,
+        label, range(len(names)), kept, format_func=names.__getitem__, key=key, label_visibility="collapsed",
         disabled=not open, on_change=_keep, args=(key,), placeholder="Pick tokens in their order",
     )  # fmt: skip
     return trace

@@ -124,7 +124,7 @@ def _measured(first: Use, last: float, near: Neighbours, alike: Use | None) -> s
     same = float(cosine_by_state(first.trace, first.token, alike.trace, alike.token)[-1])
     also = f", and {mean}" if mean else ""
     if same - last > MARGIN:
-        so = "So two meanings end farther apart than two uses of one."
+        so = "So here two meanings end farther apart than two uses of one."
     elif last - same > MARGIN:
         so = "So here two uses of one meaning end farther apart than two meanings."
     else:

@@ -51,8 +51,9 @@ def show_tables(view: EmbeddingView) -> None:
     )
     st.markdown(
         f"{own} Vaswani et al. compute them: sines and cosines of the position, the **sinusoids**. So each "
-        "position has a signature of its own, and longer texts than any seen have one, too (2017, §3.5). Each pair "
-        "of dimensions has its own speed. Positions count from 0, as in their formula: token 1 stands at position 0."
+        "position has a signature of its own. The authors hoped that a model could then read longer texts than it had "
+        "seen (2017, §3.5). Each pair of dimensions has its own speed. "
+        "Positions count from 0, as in their formula: token 1 stands at position 0."
     )
     _about_offset(view)
     first = choose_dimensions(view.width) if view.learned else 0
@@ -62,7 +63,7 @@ def show_tables(view: EmbeddingView) -> None:
     draw(partial(figures.similarity_by_distance, view.trace, length, width, base), "similarity-by-distance")
     meaning(meanings.positions(view.trace, length, width, base))
     if length < PE_LENGTH.most:
-        why = "many more positions. Do near ones stay more alike than far ones?"
+        why = "many more positions. Are neighbours still more alike than positions far apart?"
         try_this(why, f"Take {PE_LENGTH.most} positions", {PE_LENGTH: PE_LENGTH.most})
     st.latex(
         r"\begin{aligned} PE_{(pos,\,2i)} & = \sin(pos \cdot \omega_i) \\ PE_{(pos,\,2i+1)} & = \cos(pos \cdot "

@@ -196,7 +196,7 @@ def _show_use(view: ToyView) -> None:
         st.markdown(
             "WordPiece takes the longest token that begins the word, then the longest that continues it, to the end."
         )
-    st.markdown("Real vocabularies are learned in this way, too, from far more text.")
+    st.markdown("Many real vocabularies are learned merge by merge, too, GPT-2’s among them, from far more text.")
 
 
 def _show_way(learned: Learned, word: str, made: int) -> None:

@@ -14,10 +14,9 @@ from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
 from lab.studies.explanation.order import NOT_PLAIN
 from lab.ui.experiments.page import look_there
+from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import FLOW_LAYER, STEP, TOKEN
-
-_FROM, _AT_ONCE = "_experiment_from", 3
 
 
 def show(model: LoadedModel, found: ExplanationTest) -> None:
@@ -30,21 +29,13 @@ def show(model: LoadedModel, found: ExplanationTest) -> None:
     rho = found.own.rho[ATTENTION][:, -1]
     asked = [each for _, _, each in asked_texts(model)]
     order = [at for at in np.argsort(-rho).tolist() if not NOT_PLAIN.search(asked[at].text)]
-    turn = st.session_state.get(_FROM, 0) * _AT_ONCE
     half = len(order) // 2
     kinds = {"They agree": order[:half], "They do not": order[half:][::-1]}
-    for column, (title, places) in zip(st.columns(2), kinds.items(), strict=True):
-        with column:
-            st.subheader(title)
-            for step in range(min(_AT_ONCE, len(places))):
-                at = places[(turn + step) % len(places)]
-                _case(model, asked[at], found.texts[at].importance, float(rho[at]), f"{title}.{step}")
-    if half > _AT_ONCE:
-        st.button("Other texts", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
 
+    def draw(at: int, key: str) -> None:
+        _case(model, asked[at], found.texts[at].importance, float(rho[at]), key)
 
-def _turn() -> None:
-    st.session_state[_FROM] = st.session_state.get(_FROM, 0) + 1
+    two_kinds(kinds, draw, "Other texts")
 
 
 def _case(model: LoadedModel, asked: Asked, one: Importance, rho: float, key: str) -> None:

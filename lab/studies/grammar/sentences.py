@@ -20,12 +20,12 @@ from lab.studies.grammar.figures import DIRECTIONS
 from lab.studies.grammar.meanings import WORDS
 from lab.ui import runs
 from lab.ui.experiments.page import look_there
+from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, STEP, TOKEN, UNITS
 from lab.ui.parameters import WORDS as BETWEEN_WORDS
 
-_RELATION, _FROM = "_experiment_relation", "_experiment_from"
-_AT_ONCE = 3
+_RELATION = "_experiment_relation"
 # Words of a sentence that is read at a glance, and what addresses and numbers are made of.
 _SHORT = range(6, 19)
 _NOT_PLAIN = re.compile(r"[0-9@/\\_<>#]|\.\w")
@@ -75,25 +75,12 @@ def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
     )
     st.caption("Sentences of half B of 6 to 18 words, without numbers and addresses, the shortest first.")
     cases = cases_of(found, row)
-    turn = st.session_state.get(_FROM, 0)
-    shown = []
-    for column, right in zip(st.columns(2), (True, False), strict=True):
-        of_kind = [case for case in cases if case.right == right]
-        with column:
-            st.subheader("Right" if right else "Wrong")
-            if not of_kind:
-                st.markdown("None among the short sentences.")
-            here = [of_kind[(turn * _AT_ONCE + at) % len(of_kind)] for at in range(min(_AT_ONCE, len(of_kind)))]
-            for at, case in enumerate(here):
-                _case(model, row, case, f"{right}.{at}")
-            shown += here
-    if len(cases) > 2 * _AT_ONCE:
-        st.button("Other sentences", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
+    kinds = {
+        title: [case for case in cases if case.right == right] for title, right in (("Right", True), ("Wrong", False))
+    }
+    none = "None among the short sentences."
+    shown = two_kinds(kinds, lambda case, key: _case(model, row, case, key), "Other sentences", none)
     return runs.run(model.id, shown[0].text, "", Interventions()) if shown else None
-
-
-def _turn() -> None:
-    st.session_state[_FROM] = st.session_state.get(_FROM, 0) + 1
 
 
 def _case(model: LoadedModel, row: Row, case: Shown, key: str) -> None:

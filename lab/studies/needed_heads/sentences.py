@@ -18,11 +18,11 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.experiments.page import look_there
+from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, MASKED, PLACE, STEP, TOKEN
 
-_TEMPLATE, _HEAD, _FROM = "_experiment_template", "_experiment_head", "_experiment_from"
-_AT_ONCE = 3
+_TEMPLATE, _HEAD = "_experiment_template", "_experiment_head"
 _HEADS = 6  # to choose from
 
 
@@ -76,25 +76,12 @@ def show(model: LoadedModel, found: NeededTest) -> Trace | None:
         f"{name_of(head)}; {sum(each.turns for each in pairs)} turn."
     )
     st.caption("First the pairs that turn, then those whose logit difference changes most.")
-    turn = st.session_state.get(_FROM, 0)
-    shown = []
-    for column, good in zip(st.columns(2), (True, False), strict=True):
-        of_kind = [each for each in pairs if each.right == good]
-        with column:
-            st.subheader("The good form wins, with all heads" if good else "The bad form wins, with all heads")
-            if not of_kind:
-                st.markdown("None.")
-            here = [of_kind[(turn * _AT_ONCE + at) % len(of_kind)] for at in range(min(_AT_ONCE, len(of_kind)))]
-            for number, each in enumerate(here):
-                _pair(model, each, head, f"{good}.{number}")
-            shown += here
-    if len(pairs) > 2 * _AT_ONCE:
-        st.button("Other pairs", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
+    kinds = {
+        f"The {form} form wins, with all heads": [each for each in pairs if each.right == (form == "good")]
+        for form in ("good", "bad")
+    }
+    shown = two_kinds(kinds, lambda each, key: _pair(model, each, head, key), "Other pairs")
     return runs.run(model.id, read(model, shown[0].pair)[0], "", Interventions()) if shown else None
-
-
-def _turn() -> None:
-    st.session_state[_FROM] = st.session_state.get(_FROM, 0) + 1
 
 
 def _told(found: NeededTest, head: Head) -> str:

@@ -17,6 +17,7 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.experiments.page import look_there
+from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import (
     BAD_WORD,
@@ -35,8 +36,6 @@ from lab.ui.parameters import (
     TWO_TEXTS,
 )
 
-_AT_ONCE = 3
-_FROM = "_experiment_pairs"
 # What is looked for in a single pair: the claims about the residual stream.
 _LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in ("early", "late")]
 
@@ -55,26 +54,15 @@ def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
         f"In {held} of the {len(pairs)} pairs of B the subject’s vector brings back more early and the asked token’s "
         "more late."
     )
-    turn, shown = st.session_state.get(_FROM, 0), []
-    for column, right in zip(st.columns(2), (True, False), strict=True):
-        of_kind = [row for row in pairs if as_claimed(row) == right]
-        with column:
-            st.subheader("As claimed" if right else "Not as claimed")
-            if not of_kind:
-                st.markdown("None.")
-            here = [of_kind[(turn * _AT_ONCE + at) % len(of_kind)] for at in range(min(_AT_ONCE, len(of_kind)))]
-            for at, row in enumerate(here):
-                _pair(model, found, row, f"{right}.{at}")
-            shown += here
-    st.button("Other pairs", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
+    kinds = {
+        title: [row for row in pairs if as_claimed(row) == right]
+        for title, right in (("As claimed", True), ("Not as claimed", False))
+    }
+    shown = two_kinds(kinds, lambda row, key: _pair(model, found, row, key), "Other pairs")
     if found.refused:
         with st.expander(f"{len(found.refused)} pairs were not patched", icon=":material/block:"):
             st.dataframe([{"sentence": pair.text, "why": why} for pair, why in found.refused], hide_index=True)
     return runs.run(model.id, _asked_text(model, shown[0].pair.text), "", Interventions()) if shown else None
-
-
-def _turn() -> None:
-    st.session_state[_FROM] = st.session_state.get(_FROM, 0) + 1
 
 
 def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> None:

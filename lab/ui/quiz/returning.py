@@ -18,9 +18,6 @@ from lab.ui.quiz.asking import ask_one, keep, stored
 if TYPE_CHECKING:
     from lab.ui.page import LessonPage
 
-if TYPE_CHECKING:
-    pass
-
 
 class _View(Protocol):
     """What a lesson looks at."""

@@ -19,7 +19,6 @@ from lab.analysis.heads.values import Values
 from lab.experiments import shipped
 from lab.experiments.copying import copying
 from lab.experiments.intervals import draws, holm, mean_interval, p_above
-from lab.experiments.shipped import model_hash
 from lab.experiments.verdicts import Effect, Judged, judge
 from lab.models.batches import Progress, unwatched
 from lab.models.interventions import Head
@@ -184,10 +183,6 @@ class CopyingTest:
         return next((row for row in self.rows if row.run.kind == kind), None)
 
 
-# Results by the hash of their model: a few thousand numbers each.
-_FOUND: dict[str, CopyingTest] = {}
-
-
 def untestable(model: LoadedModel) -> str:
     """Why copying cannot be tested on ``model``, in a sentence; "" where it can."""
     if not model.config.causal:
@@ -222,22 +217,6 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest
     a, b = np.split(found.induction, [found.chosen], axis=-1)
     previous = found.previous[..., found.chosen :].mean(axis=-1)
     return CopyingTest(a.mean(axis=-1), b.mean(axis=-1), previous, found.dependence, runs)
-
-
-def known(model: LoadedModel) -> CopyingTest | None:
-    """The result that ships with ``model`` or was found since this process began; None where there is neither."""
-    return shipped.known(_FOUND, EXPERIMENT, model, data_hash(), from_tables)
-
-
-def result(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest:
-    """The same; :func:`replicate` where there is neither, once for all models with these weights."""
-    return known(model) or again(model, progress)
-
-
-def again(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest:
-    """:func:`replicate`, and what it finds is from now on what is known of ``model``."""
-    found = _FOUND[model_hash(model)] = replicate(model, progress)
-    return found
 
 
 def data_hash() -> str:
@@ -275,3 +254,7 @@ def from_tables(tables: Mapping[str, pa.Table]) -> CopyingTest:
     )  # fmt: skip
     numbers = {name: heads[name].to_numpy().reshape(shape) for name in _NUMBERS}
     return CopyingTest(**numbers, runs=runs, made=shipped.provenance(heads))
+
+
+RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, data_hash)
+known, result, again = RESULTS.known, RESULTS.result, RESULTS.again

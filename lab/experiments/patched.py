@@ -36,12 +36,13 @@ from lab.experiments.patching_claims import (
     mean,
 )
 from lab.experiments.patching_templates import TemplatePatching, patch_template, stacked
-from lab.experiments.shipped import model_hash
 from lab.experiments.verdicts import FEW, Effect, Judged, judge
 from lab.models.batches import Progress, unwatched
 from lab.models.memo import once
 
 if TYPE_CHECKING:
+    from pyarrow import Table
+
     from lab.models.loading import LoadedModel
 
 EXPERIMENT = "patching"
@@ -182,9 +183,6 @@ def untestable(model: LoadedModel) -> str:
     return ""
 
 
-_FOUND: dict[str, PatchingTest] = {}
-
-
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> PatchingTest:
     """Run the experiment on ``model`` and its untrained twin: a minute or two for a small model.
 
@@ -246,24 +244,16 @@ def names_of(asked: AskedPair) -> tuple[str, ...]:
     return tuple(token if word in (None, "blank") else _SLOTS.get(word, word) for token, word in names)
 
 
-def known(model: LoadedModel) -> PatchingTest | None:
-    """The result that ships with ``model`` or was found since this process began; None where there is neither."""
-    from lab.experiments.patching_tables import from_tables
-
-    return shipped.known(_FOUND, EXPERIMENT, model, data_hash(), from_tables)
-
-
-def result(model: LoadedModel, progress: Progress = unwatched) -> PatchingTest:
-    """The same; :func:`replicate` where there is neither, once for all models with these weights."""
-    return known(model) or again(model, progress)
-
-
-def again(model: LoadedModel, progress: Progress = unwatched) -> PatchingTest:
-    """:func:`replicate`, and what it finds is from now on what is known of ``model``."""
-    found = _FOUND[model_hash(model)] = replicate(model, progress)
-    return found
-
-
 def data_hash() -> str:
     """Of what decides the pairs, beside the model's vocabulary: the template, its words, and how many."""
     return hashlib.sha256(repr((TEMPLATE, PAIRS)).encode()).hexdigest()
+
+
+def _from_tables(tables: Mapping[str, Table]) -> PatchingTest:
+    from lab.experiments.patching_tables import from_tables  # which needs this module
+
+    return from_tables(tables)
+
+
+RESULTS = shipped.Results(EXPERIMENT, replicate, _from_tables, data_hash)
+known, result, again = RESULTS.known, RESULTS.result, RESULTS.again

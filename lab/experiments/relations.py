@@ -20,7 +20,6 @@ from lab.experiments import shipped
 from lab.experiments.grammar import Cases, best_offset, find_cases
 from lab.experiments.intervals import Interval, draws, holm, p_above, spread, wilson
 from lab.experiments.published import CLARK, Published, lift
-from lab.experiments.shipped import model_hash
 from lab.experiments.treebank import Sentence, ewt_hash, halves
 from lab.experiments.verdicts import Effect, Judged, judge
 from lab.models.batches import Progress, unwatched
@@ -169,10 +168,6 @@ def _arcs(sentence: Sentence) -> Iterator[tuple[str, int]]:
             yield relation, head - 1 - dependent
 
 
-# Results by the hash of their model: a few numbers and 7,000 cases each, 220 kB.
-_FOUND: dict[str, GrammarTest] = {}
-
-
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
     """Run the experiment on ``model``: half a minute for a small model, for both halves and the untrained twin.
 
@@ -182,22 +177,6 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest
     own = find_cases(model, a + b, progress=lambda done: progress(done / 2))
     twin = find_cases(untrained_twin(model), a + b, progress=lambda done: progress((1 + done) / 2))
     return compared(own, twin, (len(a), len(b)))
-
-
-def known(model: LoadedModel) -> GrammarTest | None:
-    """The result that ships with ``model`` or was found since this process began; None where there is neither."""
-    return shipped.known(_FOUND, EXPERIMENT, model, ewt_hash(), from_tables)
-
-
-def result(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
-    """The same; :func:`replicate` where there is neither, once for all models with these weights."""
-    return known(model) or again(model, progress)
-
-
-def again(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
-    """:func:`replicate`, and what it finds is from now on what is known of ``model``."""
-    found = _FOUND[model_hash(model)] = replicate(model, progress)
-    return found
 
 
 def as_tables(found: GrammarTest) -> dict[str, pa.Table]:
@@ -285,3 +264,7 @@ def _reach(cases: Cases) -> float:
     if not cases.causal:
         return 1.0
     return float(max((cases.distance < 0).mean(), (cases.distance > 0).mean()))
+
+
+RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, ewt_hash)
+known, result, again = RESULTS.known, RESULTS.result, RESULTS.again

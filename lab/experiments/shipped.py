@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lab.models.batches import Progress, unwatched
 from lab.models.memo import once
 
 if TYPE_CHECKING:
@@ -91,24 +92,49 @@ def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
     return tables if tables and fresh else None
 
 
-def known(
-    found: dict[str, Found],
-    experiment: str,
-    model: LoadedModel,
-    data: str,
-    build: Callable[[Mapping[str, pa.Table]], Found],
-) -> Found | None:
-    """A result among those ``found`` since this process began, by the hash of their model; else the one that ships.
+@dataclass(eq=False)
+class Results(Generic[Found]):
+    """What an experiment finds, of each model: what ships with it, or what was found since this process began.
 
-    ``build`` makes it of its tables, and it joins ``found``. None where there is neither.
+    Attributes
+    ----------
+    experiment
+        The folder of what ships.
+    replicate
+        Runs the experiment on a model; what it calls with the share that is done may raise, and that ends the run.
+    build
+        Makes a result of its tables.
+    data_hash
+        Of what the experiment reads; a result of other data does not count.
+    found
+        Results by the hash of their model.
     """
-    key = model_hash(model)
-    if key not in found:
-        tables = read(folder(experiment, model.id), key, data)
-        if tables is None:
-            return None
-        found[key] = build(tables)
-    return found[key]
+
+    experiment: str
+    replicate: Callable[[LoadedModel, Progress], Found]
+    build: Callable[[Mapping[str, pa.Table]], Found]
+    data_hash: Callable[[], str]
+    found: dict[str, Found] = field(default_factory=dict)
+
+    def known(self, model: LoadedModel) -> Found | None:
+        """The result that ships with ``model`` or was found here; None where there is neither."""
+        key = model_hash(model)
+        if key not in self.found:
+            tables = read(folder(self.experiment, model.id), key, self.data_hash())
+            if tables is None:
+                return None
+            self.found[key] = self.build(tables)
+        return self.found[key]
+
+    def result(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
+        """The same; runs the experiment where there is neither, once for all models with these weights."""
+        known = self.known(model)
+        return self.again(model, progress) if known is None else known
+
+    def again(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
+        """Run the experiment; what it finds is from now on what is known of ``model``."""
+        found = self.found[model_hash(model)] = self.replicate(model, progress)
+        return found
 
 
 def provenance(table: pa.Table) -> Provenance | None:

@@ -89,8 +89,8 @@ def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
                 raise
         return CopyingTest(found.chosen_on, found.induction, found.previous, found.dependence, found.runs)
 
-    monkeypatch.setattr(copied, "replicate", replicate)
-    monkeypatch.setattr(copied, "_FOUND", {})
+    monkeypatch.setattr(copied.RESULTS, "replicate", replicate)
+    monkeypatch.setattr(copied.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("gpt2")))
     assert "not measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
@@ -100,7 +100,7 @@ def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
 
 
 def test_a_small_model_is_measured_live(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copied, "_FOUND", {})
+    monkeypatch.setattr(copied.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("gpt2")))
     press(at, "Run the experiment")
     when_all_jobs_are_done(at)

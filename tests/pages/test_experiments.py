@@ -146,8 +146,8 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
         progress(0.5)
         return GrammarTest(made.rows, made.cases)
 
-    monkeypatch.setattr(relations, "replicate", replicate)
-    monkeypatch.setattr(relations, "_FOUND", {})
+    monkeypatch.setattr(relations.RESULTS, "replicate", replicate)
+    monkeypatch.setattr(relations.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("bert")))
     assert "not measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
@@ -169,7 +169,7 @@ def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: 
     from lab.ui import runs
 
     none = relations.compared(*(_no_cases(runs.trained(name)),) * 2, (0, 1))
-    monkeypatch.setattr(relations, "_FOUND", {model_hash(runs.trained(name)): none})
+    monkeypatch.setattr(relations.RESULTS, "found", {model_hash(runs.trained(name)): none})
     at = reveal(visit(PAGE, model=name))
     assert "nothing can be tested on it" in words(at) and not at.dataframe
 

@@ -103,7 +103,7 @@ def test_a_class_sees_the_question_and_a_button() -> None:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explained, "_FOUND", {})
+    monkeypatch.setattr(explained.RESULTS, "found", {})
     monkeypatch.setattr(explained, "TEXTS", 3)
     at = reveal(visit(PAGE, model=offer(family)))
     assert "not measured yet" in words(at)

@@ -107,10 +107,10 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
                 raise
         return made
 
-    monkeypatch.setattr(needed, "replicate", replicate)
+    monkeypatch.setattr(needed.RESULTS, "replicate", replicate)
     monkeypatch.setattr(needed, "untestable", lambda _: "")
-    monkeypatch.setattr(needed, "_FOUND", {})
-    monkeypatch.setattr(needed, "data_hash", lambda: "of other pairs")  # so that nothing ships
+    monkeypatch.setattr(needed.RESULTS, "found", {})
+    monkeypatch.setattr(needed.RESULTS, "data_hash", lambda: "of other pairs")  # so that nothing ships
     at = reveal(visit(PAGE))
     assert "not measured yet" in words(at) and "two minutes or less" in words(at) and not at.dataframe
     press(at, "Run the experiment")

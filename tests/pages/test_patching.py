@@ -121,9 +121,9 @@ def test_a_model_without_a_result_is_measured_in_the_background(
         progress(0.5)
         return replace(found, made=None)
 
-    monkeypatch.setattr(patched, "replicate", replicate)
-    monkeypatch.setattr(patched, "data_hash", lambda: "of other pairs")
-    monkeypatch.setattr(patched, "_FOUND", {})
+    monkeypatch.setattr(patched.RESULTS, "replicate", replicate)
+    monkeypatch.setattr(patched.RESULTS, "data_hash", lambda: "of other pairs")
+    monkeypatch.setattr(patched.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=MODEL))
     assert "not measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")

@@ -23,7 +23,6 @@ from lab.experiments.importance.agreement import CLAIMS, Reading, between, beyon
 from lab.experiments.importance.methods import METHODS, NEAR, RARE, STEPS, Asked, Importance, ask, importance
 from lab.experiments.intervals import draws, holm, mean_interval, p_above
 from lab.experiments.pairs import can_be_asked
-from lab.experiments.shipped import model_hash
 from lab.experiments.treebank import ewt, ewt_hash
 from lab.experiments.verdicts import Effect, Judged, judge
 from lab.models.batches import Progress, unwatched
@@ -123,10 +122,6 @@ class ExplanationTest:
         return Row(name, first, second, float(effect.mean()), low, high, p, twin, len(effect))
 
 
-# Results by the hash of their model: a hundred texts with a few numbers a token.
-_FOUND: dict[str, ExplanationTest] = {}
-
-
 def untestable(model: LoadedModel) -> str:
     """Why ``model`` cannot be tested, in a sentence; "" where it can."""
     try:
@@ -175,22 +170,6 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> Explanation
     return ExplanationTest(tuple(texts), reading(untrained))
 
 
-def known(model: LoadedModel) -> ExplanationTest | None:
-    """The result that ships with ``model`` or was found since this process began; None where there is neither."""
-    return shipped.known(_FOUND, EXPERIMENT, model, data_hash(), from_tables)
-
-
-def result(model: LoadedModel, progress: Progress = unwatched) -> ExplanationTest:
-    """The same; :func:`replicate` where there is neither, once for all models with these weights."""
-    return known(model) or again(model, progress)
-
-
-def again(model: LoadedModel, progress: Progress = unwatched) -> ExplanationTest:
-    """:func:`replicate`, and what it finds is from now on what is known of ``model``."""
-    found = _FOUND[model_hash(model)] = replicate(model, progress)
-    return found
-
-
 def data_hash() -> str:
     """Of the treebank and of what decides which texts are drawn from it, and how they are measured."""
     decides = (ewt_hash(), TEXTS, WORDS, LEAST, STEPS)
@@ -231,3 +210,7 @@ def from_tables(tables: Mapping[str, pa.Table]) -> ExplanationTest:
         kind, _, name = column.partition(" ")
         parts[kind][name] = np.array(tables["twin"][column].to_pylist(), dtype=np.float64)
     return ExplanationTest(tuple(texts), Reading(**parts), shipped.provenance(tables["texts"]))
+
+
+RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, data_hash)
+known, result, again = RESULTS.known, RESULTS.result, RESULTS.again

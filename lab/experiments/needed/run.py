@@ -25,7 +25,6 @@ from lab.experiments.needed.heads import ABLATIONS, differences, only_one_head, 
 from lab.experiments.needed.pruning import at_random, by_importance, curve, greedily, importance
 from lab.experiments.needed.result import TWIN, Drawn, NeededTest, a_fifth, from_tables, mean_effects
 from lab.experiments.pairs import AskedPair, PairSet, can_be_asked, minimal_pairs
-from lab.experiments.shipped import model_hash
 from lab.experiments.verdicts import FEW
 from lab.models.batches import Progress, unwatched
 from lab.models.config import ModelConfig
@@ -172,27 +171,11 @@ def _pruned(model: LoadedModel, a: Sequence[AskedPair], b: Sequence[AskedPair], 
     }
 
 
-# Results by the hash of their model: 80 kB for a small one.
-_FOUND: dict[str, NeededTest] = {}
-
-
-def known(model: LoadedModel) -> NeededTest | None:
-    """The result that ships with ``model`` or was found since this process began; None where there is neither."""
-    return shipped.known(_FOUND, EXPERIMENT, model, data_hash(), from_tables)
-
-
-def result(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
-    """The same; :func:`replicate` where there is neither, once for all models with these weights."""
-    return known(model) or again(model, progress)
-
-
-def again(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
-    """:func:`replicate`, and what it finds is from now on what is known of ``model``."""
-    found = _FOUND[model_hash(model)] = replicate(model, progress)
-    return found
-
-
 @cache
 def data_hash() -> str:
     """Of what decides the pairs and the samples, beside the model's vocabulary."""
     return hashlib.sha256(repr((TEMPLATES, PAIRS, SAMPLE, STEPS, RANDOM_ORDERS)).encode()).hexdigest()
+
+
+RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, data_hash)
+known, result, again = RESULTS.known, RESULTS.result, RESULTS.again

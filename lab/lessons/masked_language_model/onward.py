@@ -5,8 +5,7 @@ import streamlit as st
 USES = (
     "The last vectors serve other tasks, too. BERT’s vector of [CLS] goes to a new layer that sorts whole texts, and "
     "those of the tokens to one that marks names or answers (Devlin et al. 2019, §4 and §5.3). To compare sentences, "
-    "the mean of all last vectors does better than [CLS], and without further training neither does well (Reimers and "
-    "Gurevych 2019)."
+    "the mean of the last vectors beats [CLS]; without further training neither does well (Reimers and Gurevych 2019)."
 )
 ONWARD = (
     "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention was "

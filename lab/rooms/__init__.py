@@ -1,0 +1,1 @@
+"""A class that answers together: states, storage, counts. Knows no screen."""

@@ -1,0 +1,1 @@
+"""How the tables of rooms came to be, step by step (Alembic)."""

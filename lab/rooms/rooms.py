@@ -1,0 +1,247 @@
+"""Rooms in a database: made, found, joined, asked, voted in, deleted. Every rule is checked where it is written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hmac import compare_digest
+
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from lab.rooms.codes import hashed, new_code, new_secret
+from lab.rooms.counts import Counts, counts
+from lab.rooms.database import reading, writing
+from lab.rooms.questions import Posed
+from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
+from lab.rooms.states import NEXT, ROUND, SHOWN, Phase
+
+LIFE = 24 * 60 * 60  # seconds, then a room and its answers are deleted
+MOST_ROOMS, MOST_PARTICIPANTS = 50, 500
+CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
+
+
+class RoomError(RuntimeError):
+    """A sentence for whoever asked for what cannot be."""
+
+
+class NoSuchRoom(RoomError):
+    """Raised for a room that is not there, or not any more."""
+
+
+class Full(RoomError):
+    """Raised where there are as many rooms, or participants, as there may be."""
+
+
+class NotTheTeacher(RoomError):
+    """Raised for a step without the room's key."""
+
+
+class NotNow(RoomError):
+    """Raised for a vote where none is taken, and for a step that does not follow from where the room stands."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a room stands.
+
+    Attributes
+    ----------
+    version
+        Grows with every step; whoever has seen it has seen the rest of this, but for the counts.
+    number
+        Of the question, from 1; 0 before the first.
+    people
+        Who is in the room.
+    answers
+        Those of the round that is open, else of the last one.
+    """
+
+    room: int
+    code: str
+    version: int
+    phase: Phase
+    number: int
+    people: int
+    answers: int
+
+
+class Rooms:
+    """The rooms of one database; any number of servers may share it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def create(self) -> tuple[str, str]:
+        """A new room; returns its code and the teacher's key, which is stored nowhere. Raises Full."""
+        key, now = new_secret(), int(time.time())
+        with writing(self._engine) as connection:
+            connection.execute(delete(ROOMS).where(ROOMS.c.expires <= now))
+            taken = set(connection.scalars(select(ROOMS.c.code)))
+            if len(taken) >= MOST_ROOMS:
+                raise Full(f"There are {MOST_ROOMS} rooms, and there can be no more. Try again later.")
+            code = next(code for code in iter(new_code, None) if code not in taken)
+            connection.execute(
+                insert(ROOMS).values(
+                    code=code, key_hash=hashed(key), expires=now + LIFE, version=1, phase=Phase.LOBBY.value, number=0
+                )
+            )
+        return code, key
+
+    def state(self, code: str) -> State:
+        """Where the room with this code stands. Raises NoSuchRoom."""
+        found = self.states([code]).get(code)
+        if found is None:
+            raise NoSuchRoom("There is no room with this code. A room is deleted after a day.")
+        return found
+
+    def states(self, codes: Sequence[str]) -> Mapping[str, State]:
+        """Where these rooms stand, by code, in one reading; one that is not there is left out."""
+        with reading(self._engine) as connection:
+            rows = connection.execute(
+                select(ROOMS).where(ROOMS.c.code.in_(codes), ROOMS.c.expires > int(time.time()))
+            ).all()
+            return {row.code: _state(connection, row) for row in rows}
+
+    def join(self, code: str, who: str) -> None:
+        """Let a participant in, or find that they are in: their secret tells. Raises NoSuchRoom, Full."""
+        with writing(self._engine) as connection:
+            room = _locked(connection, code)
+            inside = select(PARTICIPANTS.c.who).where(PARTICIPANTS.c.room_id == room.id)
+            if connection.scalar(inside.where(PARTICIPANTS.c.who == hashed(who))) is not None:
+                return
+            if connection.scalar(select(func.count()).select_from(inside.subquery())) >= MOST_PARTICIPANTS:
+                raise Full(f"There are {MOST_PARTICIPANTS} people in this room. It takes no more.")
+            connection.execute(insert(PARTICIPANTS).values(room_id=room.id, who=hashed(who)))
+
+    def ask(self, code: str, key: str, posed: Posed, third: Posed | None) -> None:
+        """Open a new question: round 1 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
+        with writing(self._engine) as connection:
+            room = _teachers(connection, code, key)
+            _step(connection, room, Phase(room.phase), Phase.OPEN, number=room.number + 1)
+            connection.execute(
+                insert(QUESTIONS).values(
+                    room_id=room.id, number=room.number + 1, posed=posed.to_json(),
+                    third="" if third is None else third.to_json(),
+                )
+            )  # fmt: skip
+
+    def step(self, code: str, key: str, now: Phase, then: Phase) -> None:
+        """Go on from the phase that the teacher sees. Raises NoSuchRoom, NotTheTeacher, NotNow.
+
+        Two clicks, or two screens of one teacher, make one step: the second finds that the room has gone on.
+        """
+        with writing(self._engine) as connection:
+            room = _teachers(connection, code, key)
+            if then is Phase.OPEN:
+                raise NotNow("A question opens the room.")
+            if then is Phase.THIRD and not _question(connection, room).third:
+                raise NotNow("This question has no third one.")
+            _step(connection, room, now, then)
+
+    def vote(self, code: str, who: str, number: int, turn: int, option: int, confidence: int) -> None:
+        """A participant's answer to question ``number`` in round ``turn``; a later one takes its place.
+
+        Once this returns, the answer is kept. The phase is read in the same transaction, and no step can pass it.
+
+        Raises
+        ------
+        NoSuchRoom, NotNow
+            NotNow for a round that is not open, for somebody who is not in the room, and for no such option.
+        """
+        with writing(self._engine) as connection:
+            room = _locked(connection, code, shared=True)
+            if (number, turn) != (room.number, ROUND.get(Phase(room.phase))):
+                raise NotNow("This round is closed. Your answer came too late and does not count.")
+            question, mine = _question(connection, room), {"who": hashed(who), "round": turn}
+            asked = Posed.from_json(question.third if turn == ROUND[Phase.THIRD] else question.posed)
+            if not 0 <= option < len(asked.options) or confidence not in CONFIDENCES:
+                raise NotNow("There is no such option.")
+            inside = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == mine["who"])
+            if connection.scalar(select(PARTICIPANTS.c.who).where(inside)) is None:
+                raise NotNow("You are not in this room. Join it first.")
+            _keep(connection, {"question_id": question.id, **mine}, {"option": option, "confidence": confidence})
+
+    def question(self, code: str) -> tuple[Posed, Posed | None]:
+        """The question that the room is at, with its answer, and its third one. Raises NoSuchRoom, NotNow in a lobby.
+
+        Whoever shows it hides what :func:`lab.rooms.questions.Hidden.of` hides until it is revealed.
+        """
+        with reading(self._engine) as connection:
+            found = _question(connection, _locked(connection, code))
+            return Posed.from_json(found.posed), Posed.from_json(found.third) if found.third else None
+
+    def answer(self, code: str, who: str, number: int, turn: int) -> int | None:
+        """What a participant answered in a round, so that a refreshed page still shows it. Raises NoSuchRoom."""
+        with reading(self._engine) as connection:
+            room = _locked(connection, code)
+            asked = select(QUESTIONS.c.id).where(QUESTIONS.c.room_id == room.id, QUESTIONS.c.number == number)
+            own = (ANSWERS.c.question_id.in_(asked)) & (ANSWERS.c.who == hashed(who)) & (ANSWERS.c.round == turn)
+            return connection.scalar(select(ANSWERS.c.option).where(own))
+
+    def counts(self, code: str, key: str | None = None) -> tuple[Counts, ...]:
+        """How the rounds of the question came out: those that are revealed, or with the teacher's key all.
+
+        Raises NoSuchRoom, NotTheTeacher, NotNow in a lobby.
+        """
+        with reading(self._engine) as connection:
+            room = _locked(connection, code) if key is None else _teachers(connection, code, key)
+            question = _question(connection, room)
+            shown = SHOWN.get(Phase(room.phase), ()) if key is None else ROUND.values()
+            asked = Posed.from_json(question.posed), Posed.from_json(question.third or question.posed)
+            rounds = [counts(connection, question.id, turn, asked[turn == ROUND[Phase.THIRD]]) for turn in shown]
+            return tuple(each for each in rounds if each.count)
+
+    def delete(self, code: str, key: str) -> None:
+        """Delete a room with all that was answered in it. Raises NoSuchRoom, NotTheTeacher."""
+        with writing(self._engine) as connection:
+            connection.execute(delete(ROOMS).where(ROOMS.c.id == _teachers(connection, code, key).id))
+
+
+def _locked(connection: Connection, code: str, *, shared: bool = False) -> Row:
+    """A room's row, which stays as it is until the transaction ends. ``shared``: others may read it so, too."""
+    own = (ROOMS.c.code == code) & (ROOMS.c.expires > int(time.time()))
+    room = connection.execute(select(ROOMS).where(own).with_for_update(read=shared)).one_or_none()
+    if room is None:
+        raise NoSuchRoom("There is no room with this code. A room is deleted after a day.")
+    return room
+
+
+def _teachers(connection: Connection, code: str, key: str) -> Row:
+    room = _locked(connection, code)
+    if not compare_digest(room.key_hash, hashed(key)):
+        raise NotTheTeacher("Only the teacher who opened this room can do that.")
+    return room
+
+
+def _step(connection: Connection, room: Row, now: Phase, then: Phase, **changes: int) -> None:
+    if Phase(room.phase) is not now or then not in NEXT[now]:
+        raise NotNow("The room has gone on already.")
+    changed = {"phase": then.value, "version": room.version + 1, **changes}
+    connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(changed))
+
+
+def _question(connection: Connection, room: Row) -> Row:
+    own = (QUESTIONS.c.room_id == room.id) & (QUESTIONS.c.number == room.number)
+    found = connection.execute(select(QUESTIONS).where(own)).one_or_none()
+    if found is None:
+        raise NotNow("Nothing has been asked yet.")
+    return found
+
+
+def _keep(connection: Connection, place: Mapping[str, object], answer: Mapping[str, object]) -> None:
+    """Write an answer, over the one that was there."""
+    make = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
+    connection.execute(make(ANSWERS).values({**place, **answer}).on_conflict_do_update(index_elements=list(place), set_=answer))
+
+
+def _state(connection: Connection, room: Row) -> State:
+    phase = Phase(room.phase)
+    people = select(func.count()).select_from(PARTICIPANTS).where(PARTICIPANTS.c.room_id == room.id)
+    asked = select(QUESTIONS.c.id).where(QUESTIONS.c.room_id == room.id, QUESTIONS.c.number == room.number)
+    given = select(func.count()).select_from(ANSWERS).where(ANSWERS.c.question_id.in_(asked))
+    last = select(func.max(ANSWERS.c.round)).where(ANSWERS.c.question_id.in_(asked)).scalar_subquery()
+    given = given.where(ANSWERS.c.round == ROUND.get(phase, last))
+    numbers = connection.scalar(people) or 0, connection.scalar(given) or 0
+    return State(room.id, room.code, room.version, phase, room.number, *numbers)

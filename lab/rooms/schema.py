@@ -1,0 +1,61 @@
+"""The tables of rooms. A change here needs a migration of its own in ``migrations/versions``."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Integer,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+METADATA = MetaData()
+# SQLite counts up only what it calls INTEGER.
+_ID = BigInteger().with_variant(Integer, "sqlite")
+_HASH = String(64)  # SHA-256, hexadecimal
+
+# Times are seconds since 1970. ``version`` grows with whatever a participant's page has to show anew.
+ROOMS = Table(
+    "rooms",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("code", String(6), nullable=False, unique=True),
+    Column("key_hash", _HASH, nullable=False),
+    Column("expires", BigInteger, nullable=False, index=True),
+    Column("version", Integer, nullable=False),
+    Column("phase", String(20), nullable=False),
+    Column("number", Integer, nullable=False),
+)
+# ``posed`` and ``third`` are questions as JSON (lab.rooms.questions); ``third`` is empty where there is none.
+QUESTIONS = Table(
+    "questions",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("room_id", ForeignKey("rooms.id", ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("posed", Text, nullable=False),
+    Column("third", Text, nullable=False),
+    UniqueConstraint("room_id", "number"),
+)
+PARTICIPANTS = Table(
+    "participants",
+    METADATA,
+    Column("room_id", ForeignKey("rooms.id", ondelete="CASCADE"), primary_key=True),
+    Column("who", _HASH, primary_key=True),
+)
+# One answer of a participant to a question in each round: the key says so, whatever is sent twice.
+ANSWERS = Table(
+    "answers",
+    METADATA,
+    Column("question_id", ForeignKey("questions.id", ondelete="CASCADE"), primary_key=True),
+    Column("round", SmallInteger, primary_key=True),
+    Column("who", _HASH, primary_key=True),
+    Column("option", SmallInteger, nullable=False),
+    Column("confidence", SmallInteger, nullable=False),
+)

@@ -1,0 +1,210 @@
+"""A room goes from the lobby to the third question; nobody votes late, twice or from outside."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import Engine, func, select, update
+
+from lab.rooms import rooms as module
+from lab.rooms.codes import ALPHABET, LENGTH, hashed, new_secret
+from lab.rooms.database import open_database
+from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.rooms import Full, NoSuchRoom, NotNow, NotTheTeacher, Rooms
+from lab.rooms.schema import ANSWERS, ROOMS
+from lab.rooms.states import NEXT, ROUND, Phase
+
+
+def posed(answer: int = 0) -> Posed:
+    options = tuple(PosedOption(text, f"Why {text}.", place == answer) for place, text in enumerate("abc"))
+    return Posed("self-attention", "Which?", options, "Asked about “x”", {"text": "x"})
+
+
+def opened(rooms: Rooms, people: int = 3) -> tuple[str, str, list[str]]:
+    """A room with a question open and some people in it: its code, its key, their secrets."""
+    code, key = rooms.create()
+    inside = [new_secret() for _ in range(people)]
+    for who in inside:
+        rooms.join(code, who)
+    rooms.ask(code, key, posed(), posed(1))
+    return code, key, inside
+
+
+def test_a_room_has_a_code_and_keeps_no_key(rooms: Rooms, engine: Engine) -> None:
+    code, key = rooms.create()
+    assert len(code) == LENGTH and set(code) <= set(ALPHABET)
+    with engine.begin() as connection:
+        row = connection.execute(select(ROOMS)).one()
+    assert row.key_hash == hashed(key) and key not in str(tuple(row))
+    assert rooms.state(code).phase is Phase.LOBBY
+
+
+def test_peer_instruction_from_the_lobby_to_the_third_question(rooms: Rooms) -> None:
+    code, key, people = opened(rooms, 6)
+    for who in people:
+        rooms.vote(code, who, 1, 1, 1, 2)
+    assert (rooms.state(code).people, rooms.state(code).answers) == (6, 6)
+    assert rooms.counts(code) == ()
+    (first,) = rooms.counts(code, key)
+    assert (first.options, first.answer, first.right) == ((0, 6, 0), 0, 0)
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    rooms.step(code, key, Phase.CLOSED, Phase.DISCUSS)
+    rooms.step(code, key, Phase.DISCUSS, Phase.OPEN_AGAIN)
+    assert rooms.state(code).answers == 0
+    for place, who in enumerate(people):
+        rooms.vote(code, who, 1, 2, 0 if place else 2, 3)
+    assert rooms.counts(code) == ()
+    rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
+    before, after = rooms.counts(code)
+    assert (before.options, after.options, after.sure_and_wrong) == ((0, 6, 0), (5, 0, 1), 1)
+    rooms.step(code, key, Phase.REVEALED, Phase.THIRD)
+    rooms.vote(code, people[0], 1, 3, 1, 1)
+    assert [each.turn for each in rooms.counts(code)] == [1, 2]
+    rooms.step(code, key, Phase.THIRD, Phase.THIRD_REVEALED)
+    third = rooms.counts(code)[2]
+    assert (third.options, third.answer, third.withheld) == ((0, 1, 0), 1, True)
+    rooms.step(code, key, Phase.THIRD_REVEALED, Phase.LOBBY)
+    rooms.ask(code, key, posed(2), None)
+    assert rooms.state(code).number == 2
+    assert rooms.question(code) == (posed(2), None)
+
+
+def test_a_vote_is_kept_once_and_can_be_changed(rooms: Rooms, engine: Engine) -> None:
+    code, key, (who, *_) = opened(rooms)
+    for option in (0, 2, 2):
+        rooms.vote(code, who, 1, 1, option, 1)
+    assert rooms.answer(code, who, 1, 1) == 2
+    (found,) = rooms.counts(code, key)
+    assert found.options == (0, 0, 1)
+    with engine.begin() as connection:
+        assert connection.scalar(select(func.count()).select_from(ANSWERS)) == 1
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in ROUND])
+def test_nobody_votes_where_nothing_is_open(rooms: Rooms, engine: Engine, phase: Phase) -> None:
+    code, _, (who, *_) = opened(rooms)
+    with engine.begin() as connection:
+        connection.execute(update(ROOMS).values(phase=phase.value))
+    for turn in ROUND.values():
+        with pytest.raises(NotNow):
+            rooms.vote(code, who, 1, turn, 0, 1)
+
+
+def test_nobody_votes_in_another_round_from_outside_or_for_nothing(rooms: Rooms) -> None:
+    code, _, (who, *_) = opened(rooms)
+    for number, turn, option, confidence in ((1, 2, 0, 1), (2, 1, 0, 1), (1, 1, 3, 1), (1, 1, -1, 1), (1, 1, 0, 4)):
+        with pytest.raises(NotNow):
+            rooms.vote(code, who, number, turn, option, confidence)
+    with pytest.raises(NotNow, match="not in this room"):
+        rooms.vote(code, new_secret(), 1, 1, 0, 1)
+    with pytest.raises(NoSuchRoom):
+        rooms.vote("222222", who, 1, 1, 0, 1)
+
+
+def test_only_the_teacher_steps_and_only_along_the_way(rooms: Rooms) -> None:
+    code, key, (who, *_) = opened(rooms)
+    for stranger in (who, "", "é\ud800"):
+        with pytest.raises(NotTheTeacher):
+            rooms.step(code, stranger, Phase.OPEN, Phase.CLOSED)
+        with pytest.raises(NotTheTeacher):
+            rooms.delete(code, stranger)
+        with pytest.raises(NotTheTeacher):
+            rooms.counts(code, stranger)
+    for now in Phase:
+        for then in Phase:
+            if now is not Phase.OPEN or then not in NEXT[Phase.OPEN]:
+                with pytest.raises(NotNow):
+                    rooms.step(code, key, now, then)
+    assert rooms.state(code).phase is Phase.OPEN
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    with pytest.raises(NotNow, match="gone on already"):
+        rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+
+
+def test_a_question_without_a_third_one_has_none(rooms: Rooms) -> None:
+    code, key = rooms.create()
+    rooms.ask(code, key, posed(), None)
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+    with pytest.raises(NotNow, match="no third"):
+        rooms.step(code, key, Phase.REVEALED, Phase.THIRD)
+
+
+def test_a_version_grows_with_every_step_and_no_vote(rooms: Rooms) -> None:
+    code, key, (who, *_) = opened(rooms)
+    seen = rooms.state(code).version
+    rooms.vote(code, who, 1, 1, 0, 1)
+    assert rooms.state(code).version == seen
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    assert rooms.state(code).version == seen + 1
+
+
+def test_rooms_and_people_are_limited(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROOMS", 2)
+    monkeypatch.setattr(module, "MOST_PARTICIPANTS", 1)
+    code, _ = rooms.create()
+    rooms.create()
+    with pytest.raises(Full):
+        rooms.create()
+    who = new_secret()
+    rooms.join(code, who)
+    rooms.join(code, who)  # comes back
+    with pytest.raises(Full):
+        rooms.join(code, new_secret())
+
+
+def test_a_room_goes_with_all_that_was_answered(rooms: Rooms, engine: Engine) -> None:
+    code, key, (who, *_) = opened(rooms)
+    rooms.vote(code, who, 1, 1, 0, 1)
+    rooms.delete(code, key)
+    with pytest.raises(NoSuchRoom):
+        rooms.state(code)
+    with engine.begin() as connection:
+        assert connection.scalar(select(func.count()).select_from(ANSWERS)) == 0
+
+
+def test_a_day_later_a_room_is_gone(rooms: Rooms, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _, (who, *_) = opened(rooms)
+    rooms.vote(code, who, 1, 1, 0, 1)
+    now = module.time.time()
+    monkeypatch.setattr(module.time, "time", lambda: now + module.LIFE + 1)
+    with pytest.raises(NoSuchRoom):
+        rooms.state(code)
+    rooms.create()
+    with engine.begin() as connection:
+        assert connection.scalar(select(func.count()).select_from(ROOMS)) == 1
+        assert connection.scalar(select(func.count()).select_from(ANSWERS)) == 0
+
+
+def test_a_hundred_votes_at_once_are_all_counted(rooms: Rooms, url: str) -> None:
+    code, key, people = opened(rooms, 100)
+    other = Rooms(open_database(url))  # another server on the same database
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda each: (rooms, other)[each[0] % 2].vote(code, each[1], 1, 1, 0, 2), enumerate(people)))
+    (found,) = rooms.counts(code, key)
+    assert found.options == (100, 0, 0)
+
+
+def test_what_is_acknowledged_before_the_close_counts_and_nothing_after(rooms: Rooms) -> None:
+    code, key, people = opened(rooms, 40)
+    kept: list[str] = []
+    begun = threading.Event()
+
+    def vote(who: str) -> None:
+        try:
+            rooms.vote(code, who, 1, 1, 0, 2)
+            kept.append(who)
+        except NotNow:
+            pass
+        begun.set()
+
+    with ThreadPoolExecutor(8) as pool:
+        for who in people:
+            pool.submit(vote, who)
+        begun.wait()
+        rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+        closed = rooms.counts(code, key)
+    assert rooms.counts(code, key) == closed
+    assert sum(each.count for each in closed) == len(kept)

@@ -24,6 +24,8 @@ class Posed:
     ----------
     lesson
         The id of the lesson that it belongs to.
+    question
+        The id of the question in it: another one with this id, about another sentence, is of the same kind.
     about
         What it is asked about, in words: the sentence, the model, the head.
     link
@@ -31,6 +33,7 @@ class Posed:
     """
 
     lesson: str
+    question: str
     prompt: str
     options: tuple[PosedOption, ...]
     about: str

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from hmac import compare_digest
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lab.rooms.codes import hashed, new_code, new_secret
-from lab.rooms.counts import Counts, counts
 from lab.rooms.database import reading, writing
 from lab.rooms.questions import Posed
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
-from lab.rooms.states import NEXT, ROUND, SHOWN, Phase
+from lab.rooms.seen import Seen, State, Taught, Told, seen, state_of, taught, told
+from lab.rooms.states import NEXT, ROUND, Phase
 
 LIFE = 24 * 60 * 60  # seconds, then a room and its answers are deleted
 MOST_ROOMS, MOST_PARTICIPANTS = 50, 500
+GONE = "There is no room with this code. A room is deleted after a day."
 CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
 
 
@@ -40,31 +40,6 @@ class NotTheTeacher(RoomError):
 
 class NotNow(RoomError):
     """Raised for a vote where none is taken, and for a step that does not follow from where the room stands."""
-
-
-@dataclass(frozen=True)
-class State:
-    """Where a room stands.
-
-    Attributes
-    ----------
-    version
-        Grows with every step; whoever has seen it has seen the rest of this, but for the counts.
-    number
-        Of the question, from 1; 0 before the first.
-    people
-        Who is in the room.
-    answers
-        Those of the round that is open, else of the last one.
-    """
-
-    room: int
-    code: str
-    version: int
-    phase: Phase
-    number: int
-    people: int
-    answers: int
 
 
 class Rooms:
@@ -89,20 +64,11 @@ class Rooms:
             )
         return code, key
 
-    def state(self, code: str) -> State:
-        """Where the room with this code stands. Raises NoSuchRoom."""
-        found = self.states([code]).get(code)
-        if found is None:
-            raise NoSuchRoom("There is no room with this code. A room is deleted after a day.")
-        return found
-
-    def states(self, codes: Sequence[str]) -> Mapping[str, State]:
-        """Where these rooms stand, by code, in one reading; one that is not there is left out."""
+    def states(self) -> Mapping[str, State]:
+        """Where all rooms stand, by code, in one reading."""
         with reading(self._engine) as connection:
-            rows = connection.execute(
-                select(ROOMS).where(ROOMS.c.code.in_(codes), ROOMS.c.expires > int(time.time()))
-            ).all()
-            return {row.code: _state(connection, row) for row in rows}
+            rows = connection.execute(select(ROOMS).where(ROOMS.c.expires > int(time.time()))).all()
+            return {row.code: state_of(connection, row) for row in rows}
 
     def join(self, code: str, who: str) -> None:
         """Let a participant in, or find that they are in: their secret tells. Raises NoSuchRoom, Full."""
@@ -115,17 +81,22 @@ class Rooms:
                 raise Full(f"There are {MOST_PARTICIPANTS} people in this room. It takes no more.")
             connection.execute(insert(PARTICIPANTS).values(room_id=room.id, who=hashed(who)))
 
-    def ask(self, code: str, key: str, posed: Posed, third: Posed | None) -> None:
+    def ask(self, code: str, key: str, posed: Posed) -> None:
         """Open a new question: round 1 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
             _step(connection, room, Phase(room.phase), Phase.OPEN, number=room.number + 1)
             connection.execute(
-                insert(QUESTIONS).values(
-                    room_id=room.id, number=room.number + 1, posed=posed.to_json(),
-                    third="" if third is None else third.to_json(),
-                )
-            )  # fmt: skip
+                insert(QUESTIONS).values(room_id=room.id, number=room.number + 1, posed=posed.to_json(), third="")
+            )
+
+    def ask_third(self, code: str, key: str, posed: Posed) -> None:
+        """Open the third question, made for it: round 3 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
+        with writing(self._engine) as connection:
+            room = _teachers(connection, code, key)
+            _step(connection, room, Phase(room.phase), Phase.THIRD)
+            own = QUESTIONS.c.id == _question(connection, room).id
+            connection.execute(update(QUESTIONS).where(own).values(third=posed.to_json()))
 
     def step(self, code: str, key: str, now: Phase, then: Phase) -> None:
         """Go on from the phase that the teacher sees. Raises NoSuchRoom, NotTheTeacher, NotNow.
@@ -134,10 +105,8 @@ class Rooms:
         """
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
-            if then is Phase.OPEN:
-                raise NotNow("A question opens the room.")
-            if then is Phase.THIRD and not _question(connection, room).third:
-                raise NotNow("This question has no third one.")
+            if then in (Phase.OPEN, Phase.THIRD):
+                raise NotNow("Only a question opens this round.")
             _step(connection, room, now, then)
 
     def vote(self, code: str, who: str, number: int, turn: int, option: int, confidence: int) -> None:
@@ -163,35 +132,20 @@ class Rooms:
                 raise NotNow("You are not in this room. Join it first.")
             _keep(connection, {"question_id": question.id, **mine}, {"option": option, "confidence": confidence})
 
-    def question(self, code: str) -> tuple[Posed, Posed | None]:
-        """The question that the room is at, with its answer, and its third one. Raises NoSuchRoom, NotNow in a lobby.
-
-        Whoever shows it hides what :func:`lab.rooms.questions.Hidden.of` hides until it is revealed.
-        """
+    def seen(self, code: str, who: str = "") -> Seen:
+        """What a participant, or the projector, may see now, read at one moment. Raises NoSuchRoom."""
         with reading(self._engine) as connection:
-            found = _question(connection, _locked(connection, code))
-            return Posed.from_json(found.posed), Posed.from_json(found.third) if found.third else None
+            return seen(connection, _locked(connection, code, shared=True), hashed(who))
 
-    def answer(self, code: str, who: str, number: int, turn: int) -> int | None:
-        """What a participant answered in a round, so that a refreshed page still shows it. Raises NoSuchRoom."""
+    def taught(self, code: str, key: str) -> Taught:
+        """What the teacher sees: the last question with its answer, all rounds. Raises NoSuchRoom, NotTheTeacher."""
         with reading(self._engine) as connection:
-            room = _locked(connection, code)
-            asked = select(QUESTIONS.c.id).where(QUESTIONS.c.room_id == room.id, QUESTIONS.c.number == number)
-            own = (ANSWERS.c.question_id.in_(asked)) & (ANSWERS.c.who == hashed(who)) & (ANSWERS.c.round == turn)
-            return connection.scalar(select(ANSWERS.c.option).where(own))
+            return taught(connection, _teachers(connection, code, key, shared=True))
 
-    def counts(self, code: str, key: str | None = None) -> tuple[Counts, ...]:
-        """How the rounds of the question came out: those that are revealed, or with the teacher's key all.
-
-        Raises NoSuchRoom, NotTheTeacher, NotNow in a lobby.
-        """
+    def summary(self, code: str, key: str) -> tuple[Told, ...]:
+        """Every question that was asked, with its rounds. Raises NoSuchRoom, NotTheTeacher."""
         with reading(self._engine) as connection:
-            room = _locked(connection, code) if key is None else _teachers(connection, code, key)
-            question = _question(connection, room)
-            shown = SHOWN.get(Phase(room.phase), ()) if key is None else ROUND.values()
-            asked = Posed.from_json(question.posed), Posed.from_json(question.third or question.posed)
-            rounds = [counts(connection, question.id, turn, asked[turn == ROUND[Phase.THIRD]]) for turn in shown]
-            return tuple(each for each in rounds if each.count)
+            return told(connection, _teachers(connection, code, key, shared=True))
 
     def delete(self, code: str, key: str) -> None:
         """Delete a room with all that was answered in it. Raises NoSuchRoom, NotTheTeacher."""
@@ -204,12 +158,12 @@ def _locked(connection: Connection, code: str, *, shared: bool = False) -> Row:
     own = (ROOMS.c.code == code) & (ROOMS.c.expires > int(time.time()))
     room = connection.execute(select(ROOMS).where(own).with_for_update(read=shared)).one_or_none()
     if room is None:
-        raise NoSuchRoom("There is no room with this code. A room is deleted after a day.")
+        raise NoSuchRoom(GONE)
     return room
 
 
-def _teachers(connection: Connection, code: str, key: str) -> Row:
-    room = _locked(connection, code)
+def _teachers(connection: Connection, code: str, key: str, *, shared: bool = False) -> Row:
+    room = _locked(connection, code, shared=shared)
     if not compare_digest(room.key_hash, hashed(key)):
         raise NotTheTeacher("Only the teacher who opened this room can do that.")
     return room
@@ -224,24 +178,12 @@ def _step(connection: Connection, room: Row, now: Phase, then: Phase, **changes:
 
 def _question(connection: Connection, room: Row) -> Row:
     own = (QUESTIONS.c.room_id == room.id) & (QUESTIONS.c.number == room.number)
-    found = connection.execute(select(QUESTIONS).where(own)).one_or_none()
-    if found is None:
-        raise NotNow("Nothing has been asked yet.")
-    return found
+    return connection.execute(select(QUESTIONS).where(own)).one()
 
 
 def _keep(connection: Connection, place: Mapping[str, object], answer: Mapping[str, object]) -> None:
     """Write an answer, over the one that was there."""
     make = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
-    connection.execute(make(ANSWERS).values({**place, **answer}).on_conflict_do_update(index_elements=list(place), set_=answer))
-
-
-def _state(connection: Connection, room: Row) -> State:
-    phase = Phase(room.phase)
-    people = select(func.count()).select_from(PARTICIPANTS).where(PARTICIPANTS.c.room_id == room.id)
-    asked = select(QUESTIONS.c.id).where(QUESTIONS.c.room_id == room.id, QUESTIONS.c.number == room.number)
-    given = select(func.count()).select_from(ANSWERS).where(ANSWERS.c.question_id.in_(asked))
-    last = select(func.max(ANSWERS.c.round)).where(ANSWERS.c.question_id.in_(asked)).scalar_subquery()
-    given = given.where(ANSWERS.c.round == ROUND.get(phase, last))
-    numbers = connection.scalar(people) or 0, connection.scalar(given) or 0
-    return State(room.id, room.code, room.version, phase, room.number, *numbers)
+    connection.execute(
+        make(ANSWERS).values({**place, **answer}).on_conflict_do_update(index_elements=list(place), set_=answer)
+    )

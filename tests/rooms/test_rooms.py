@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 from sqlalchemy import Engine, func, select, update
 
 from lab.rooms import rooms as module
 from lab.rooms.codes import ALPHABET, LENGTH, hashed, new_secret
+from lab.rooms.counts import Counts
 from lab.rooms.database import open_database
-from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.questions import Hidden, Posed, PosedOption
 from lab.rooms.rooms import Full, NoSuchRoom, NotNow, NotTheTeacher, Rooms
 from lab.rooms.schema import ANSWERS, ROOMS
+from lab.rooms.seen import State
 from lab.rooms.states import NEXT, ROUND, Phase
 
 
 def posed(answer: int = 0) -> Posed:
     options = tuple(PosedOption(text, f"Why {text}.", place == answer) for place, text in enumerate("abc"))
-    return Posed("self-attention", "Which?", options, "Asked about “x”", {"text": "x"})
+    return Posed("self-attention", "most-attended", "Which?", options, "Asked about “x”", {"text": "x"})
+
+
+def state(rooms: Rooms, code: str) -> State:
+    return rooms.seen(code).state
+
+
+def rounds(rooms: Rooms, code: str, key: str) -> tuple[Counts, ...]:
+    """What the teacher sees."""
+    found = rooms.taught(code, key).question
+    assert found is not None
+    return found.rounds
 
 
 def opened(rooms: Rooms, people: int = 3) -> tuple[str, str, list[str]]:
@@ -28,7 +42,7 @@ def opened(rooms: Rooms, people: int = 3) -> tuple[str, str, list[str]]:
     inside = [new_secret() for _ in range(people)]
     for who in inside:
         rooms.join(code, who)
-    rooms.ask(code, key, posed(), posed(1))
+    rooms.ask(code, key, posed())
     return code, key, inside
 
 
@@ -38,45 +52,51 @@ def test_a_room_has_a_code_and_keeps_no_key(rooms: Rooms, engine: Engine) -> Non
     with engine.begin() as connection:
         row = connection.execute(select(ROOMS)).one()
     assert row.key_hash == hashed(key) and key not in str(tuple(row))
-    assert rooms.state(code).phase is Phase.LOBBY
+    assert state(rooms, code).phase is Phase.LOBBY
 
 
 def test_peer_instruction_from_the_lobby_to_the_third_question(rooms: Rooms) -> None:
     code, key, people = opened(rooms, 6)
     for who in people:
         rooms.vote(code, who, 1, 1, 1, 2)
-    assert (rooms.state(code).people, rooms.state(code).answers) == (6, 6)
-    assert rooms.counts(code) == ()
-    (first,) = rooms.counts(code, key)
+    assert (state(rooms, code).people, state(rooms, code).answers) == (6, 6)
+    assert rooms.seen(code).rounds == ()
+    (first,) = rounds(rooms, code, key)
     assert (first.options, first.answer, first.right) == ((0, 6, 0), 0, 0)
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     rooms.step(code, key, Phase.CLOSED, Phase.DISCUSS)
     rooms.step(code, key, Phase.DISCUSS, Phase.OPEN_AGAIN)
-    assert rooms.state(code).answers == 0
+    assert state(rooms, code).answers == 0
     for place, who in enumerate(people):
         rooms.vote(code, who, 1, 2, 0 if place else 2, 3)
-    assert rooms.counts(code) == ()
+    assert rooms.seen(code).rounds == ()
     rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
-    before, after = rooms.counts(code)
+    before, after = rooms.seen(code).rounds
     assert (before.options, after.options, after.sure_and_wrong) == ((0, 6, 0), (5, 0, 1), 1)
-    rooms.step(code, key, Phase.REVEALED, Phase.THIRD)
+    with pytest.raises(NotNow, match="Only a question"):
+        rooms.step(code, key, Phase.REVEALED, Phase.THIRD)
+    rooms.ask_third(code, key, posed(1))
     rooms.vote(code, people[0], 1, 3, 1, 1)
-    assert [each.turn for each in rooms.counts(code)] == [1, 2]
+    assert [each.turn for each in rooms.seen(code).rounds] == [1, 2]
     rooms.step(code, key, Phase.THIRD, Phase.THIRD_REVEALED)
-    third = rooms.counts(code)[2]
+    third = rooms.seen(code).rounds[2]
     assert (third.options, third.answer, third.withheld) == ((0, 1, 0), 1, True)
     rooms.step(code, key, Phase.THIRD_REVEALED, Phase.LOBBY)
-    rooms.ask(code, key, posed(2), None)
-    assert rooms.state(code).number == 2
-    assert rooms.question(code) == (posed(2), None)
+    rooms.ask(code, key, posed(2))
+    assert state(rooms, code).number == 2
+    assert rooms.seen(code).question == Hidden.of(posed(2))
+    first, second = rooms.summary(code, key)
+    assert (first.question, first.third, len(first.rounds)) == (posed(), posed(1), 3)
+    assert (second.question, second.third, second.rounds) == (posed(2), None, ())
 
 
 def test_a_vote_is_kept_once_and_can_be_changed(rooms: Rooms, engine: Engine) -> None:
     code, key, (who, *_) = opened(rooms)
     for option in (0, 2, 2):
         rooms.vote(code, who, 1, 1, option, 1)
-    assert rooms.answer(code, who, 1, 1) == 2
-    (found,) = rooms.counts(code, key)
+    assert rooms.seen(code, who).mine == (2, 1)
+    assert rooms.seen(code, new_secret()).mine is rooms.seen(code).mine is None
+    (found,) = rounds(rooms, code, key)
     assert found.options == (0, 0, 1)
     with engine.begin() as connection:
         assert connection.scalar(select(func.count()).select_from(ANSWERS)) == 1
@@ -111,34 +131,59 @@ def test_only_the_teacher_steps_and_only_along_the_way(rooms: Rooms) -> None:
         with pytest.raises(NotTheTeacher):
             rooms.delete(code, stranger)
         with pytest.raises(NotTheTeacher):
-            rooms.counts(code, stranger)
+            rooms.taught(code, stranger)
     for now in Phase:
         for then in Phase:
             if now is not Phase.OPEN or then not in NEXT[Phase.OPEN]:
                 with pytest.raises(NotNow):
                     rooms.step(code, key, now, then)
-    assert rooms.state(code).phase is Phase.OPEN
+    assert state(rooms, code).phase is Phase.OPEN
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     with pytest.raises(NotNow, match="gone on already"):
         rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
 
 
-def test_a_question_without_a_third_one_has_none(rooms: Rooms) -> None:
-    code, key = rooms.create()
-    rooms.ask(code, key, posed(), None)
-    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
-    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
-    with pytest.raises(NotNow, match="no third"):
-        rooms.step(code, key, Phase.REVEALED, Phase.THIRD)
+def test_a_third_question_is_asked_after_the_reveal_only(rooms: Rooms) -> None:
+    code, key, _ = opened(rooms)
+    for then in (Phase.CLOSED, Phase.REVEALED):
+        with pytest.raises(NotNow):
+            rooms.ask_third(code, key, posed(1))
+        rooms.step(code, key, state(rooms, code).phase, then)
+    with pytest.raises(NotTheTeacher):
+        rooms.ask_third(code, "", posed(1))
+    rooms.ask_third(code, key, posed(1))
+    assert state(rooms, code).phase is Phase.THIRD
+
+
+def test_what_everybody_sees_holds_no_answer_before_the_reveal(rooms: Rooms) -> None:
+    """In every phase: neither which option is right, nor why, nor the link to it, nor a count of an option."""
+    code, key, people = opened(rooms, 6)
+    for who in people:
+        rooms.vote(code, who, 1, 1, 1, 1)
+    for now, then in pairwise((Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN_AGAIN)):
+        found = rooms.seen(code, people[0])
+        assert (found.question, found.third, found.rounds) == (Hidden.of(posed()), None, ())
+        assert found.state.lesson == "self-attention" and "Why" not in str(found) and "correct" not in str(found)
+        rooms.step(code, key, now, then)
+    assert rooms.seen(code, people[0]).question == Hidden.of(posed())
+    rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
+    assert (rooms.seen(code).question, state(rooms, code).lesson) == (posed(), "")
+    rooms.ask_third(code, key, posed(1))
+    rooms.vote(code, people[0], 1, 3, 1, 1)
+    found = rooms.seen(code, people[0])
+    assert (found.third, found.mine, found.state.lesson) == (Hidden.of(posed(1)), (1, 1), "self-attention")
+    assert [each.turn for each in found.rounds] == [1]
+    rooms.step(code, key, Phase.THIRD, Phase.THIRD_REVEALED)
+    assert (rooms.seen(code).third, state(rooms, code).lesson) == (posed(1), "")
 
 
 def test_a_version_grows_with_every_step_and_no_vote(rooms: Rooms) -> None:
     code, key, (who, *_) = opened(rooms)
-    seen = rooms.state(code).version
+    seen = state(rooms, code).version
     rooms.vote(code, who, 1, 1, 0, 1)
-    assert rooms.state(code).version == seen
+    assert state(rooms, code).version == seen
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
-    assert rooms.state(code).version == seen + 1
+    assert state(rooms, code).version == seen + 1
 
 
 def test_rooms_and_people_are_limited(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +205,8 @@ def test_a_room_goes_with_all_that_was_answered(rooms: Rooms, engine: Engine) ->
     rooms.vote(code, who, 1, 1, 0, 1)
     rooms.delete(code, key)
     with pytest.raises(NoSuchRoom):
-        rooms.state(code)
+        state(rooms, code)
+    assert code not in rooms.states()
     with engine.begin() as connection:
         assert connection.scalar(select(func.count()).select_from(ANSWERS)) == 0
 
@@ -171,7 +217,7 @@ def test_a_day_later_a_room_is_gone(rooms: Rooms, engine: Engine, monkeypatch: p
     now = module.time.time()
     monkeypatch.setattr(module.time, "time", lambda: now + module.LIFE + 1)
     with pytest.raises(NoSuchRoom):
-        rooms.state(code)
+        state(rooms, code)
     rooms.create()
     with engine.begin() as connection:
         assert connection.scalar(select(func.count()).select_from(ROOMS)) == 1
@@ -183,7 +229,7 @@ def test_a_hundred_votes_at_once_are_all_counted(rooms: Rooms, url: str) -> None
     other = Rooms(open_database(url))  # another server on the same database
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda each: (rooms, other)[each[0] % 2].vote(code, each[1], 1, 1, 0, 2), enumerate(people)))
-    (found,) = rooms.counts(code, key)
+    (found,) = rounds(rooms, code, key)
     assert found.options == (100, 0, 0)
 
 
@@ -205,6 +251,6 @@ def test_what_is_acknowledged_before_the_close_counts_and_nothing_after(rooms: R
             pool.submit(vote, who)
         begun.wait()
         rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
-        closed = rooms.counts(code, key)
-    assert rooms.counts(code, key) == closed
+        closed = rounds(rooms, code, key)
+    assert rounds(rooms, code, key) == closed
     assert sum(each.count for each in closed) == len(kept)

@@ -1,0 +1,103 @@
+"""The rooms as one server of the lab has them: opened once, looked at once a second for everybody, with its limits."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from lab.rooms.database import Unreachable, open_database
+from lab.rooms.rooms import GONE, Full, NoSuchRoom, Rooms
+from lab.rooms.seen import State
+
+_FRESH = 1.0  # seconds that what was read is good for
+MINUTE = 60.0
+MOST_NEW, MOST_WRONG = 10, 30  # rooms opened, and wrong codes tried, in a minute
+
+
+class Limit:
+    """So often in a minute, by everybody together, and no more."""
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = most, clock
+        self._times: deque[float] = deque()
+        self._lock = threading.Lock()
+
+    def takes(self) -> bool:
+        """Whether there is one more; then it is counted."""
+        with self._lock:
+            now = self._clock()
+            while self._times and now - self._times[0] >= MINUTE:
+                self._times.popleft()
+            if len(self._times) >= self._most:
+                return False
+            self._times.append(now)
+            return True
+
+
+class RoomServer:
+    """All rooms of the database at ``url``, for all sessions of a process.
+
+    ``state`` answers from one reading a second, however many ask. A database that was away a moment ago is not asked
+    by the next one who comes, either: a hundred who wait five seconds one after the other would wait for minutes.
+    """
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._url, self._clock = url, clock
+        self._lock = threading.Lock()
+        self._opened: Rooms | None = None
+        self._read: Mapping[str, State] | None = None
+        self._when = -_FRESH
+        self._new, self._wrong = Limit(MOST_NEW, clock), Limit(MOST_WRONG, clock)
+
+    @property
+    def rooms(self) -> Rooms:
+        """The rooms themselves. Raises Unreachable."""
+        self._look()
+        if self._opened is None:
+            raise Unreachable("The database does not answer.")
+        return self._opened
+
+    def state(self, code: str) -> State:
+        """Where a room stands, at most a second ago. Raises NoSuchRoom, Unreachable."""
+        found = self._look()
+        if code not in found:
+            raise NoSuchRoom(GONE)
+        return found[code]
+
+    def find(self, code: str) -> State:
+        """The same for a code that somebody brings. Right ones are always let in; many wrong ones are told to wait."""
+        try:
+            return self.state(code)
+        except NoSuchRoom:
+            if self._wrong.takes():
+                raise
+            raise NoSuchRoom("Many wrong codes were tried. Wait a minute, then try again.") from None
+
+    def create(self) -> tuple[str, str]:
+        """A new room: its code and its teacher's key. Raises Full, Unreachable."""
+        rooms = self.rooms
+        if not self._new.takes():
+            raise Full(f"{MOST_NEW} rooms were opened here within a minute. Wait a minute, then try again.")
+        made = rooms.create()
+        self.forget()
+        return made
+
+    def forget(self) -> None:
+        """Read anew for the next one who asks: this server has just changed something."""
+        self._when = -_FRESH
+
+    def _look(self) -> Mapping[str, State]:
+        with self._lock:
+            if self._clock() - self._when >= _FRESH:
+                try:
+                    if self._opened is None:
+                        self._opened = Rooms(open_database(self._url))
+                    self._read = self._opened.states()
+                except Unreachable:
+                    self._read = None
+                self._when = self._clock()
+            if self._read is None:
+                raise Unreachable("The database does not answer.")
+            return self._read

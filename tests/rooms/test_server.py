@@ -1,0 +1,94 @@
+"""One server's view of the rooms: one reading a second for all, limits, a database that is away for a while."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.rooms import server as module
+from lab.rooms.codes import new_code
+from lab.rooms.database import Unreachable, open_database
+from lab.rooms.rooms import Full, NoSuchRoom, Rooms
+from lab.rooms.server import MINUTE, MOST_NEW, MOST_WRONG, RoomServer
+from lab.rooms.states import Phase
+from tests.rooms.test_rooms import posed
+
+
+class Clock:
+    """Stands still until it is told."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def server(url: str, clock: Clock) -> RoomServer:
+    return RoomServer(url, clock)
+
+
+def test_a_room_is_read_once_a_second_for_all(server: RoomServer, url: str, clock: Clock) -> None:
+    code, key = server.create()
+    assert server.state(code).phase is Phase.LOBBY
+    Rooms(open_database(url)).ask(code, key, posed())  # by another server
+    assert server.state(code).phase is Phase.LOBBY
+    clock.now += 1
+    assert server.state(code).phase is Phase.OPEN
+    server.rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    server.forget()  # this one knows at once
+    assert server.state(code).phase is Phase.CLOSED
+
+
+def test_rooms_that_are_opened_are_limited(server: RoomServer, clock: Clock) -> None:
+    for _ in range(MOST_NEW):
+        server.create()
+    with pytest.raises(Full, match="within a minute"):
+        server.create()
+    clock.now += MINUTE
+    server.create()
+
+
+def test_wrong_codes_wait_and_right_ones_never(server: RoomServer, clock: Clock) -> None:
+    right, _ = server.create()
+    wrong = next(code for code in iter(new_code, None) if code != right)
+    for _ in range(MOST_WRONG):
+        with pytest.raises(NoSuchRoom, match="no room"):
+            server.find(wrong)
+    with pytest.raises(NoSuchRoom, match="Wait"):
+        server.find(wrong)
+    assert server.find(right).code == right
+    clock.now += MINUTE
+    with pytest.raises(NoSuchRoom, match="no room"):
+        server.find(wrong)
+
+
+def test_a_database_that_is_away_is_asked_once_a_second_and_found_again(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def away(url: str) -> object:
+        asked.append(url)
+        raise Unreachable("The database does not answer.")
+
+    server = RoomServer(f"sqlite:///{tmp_path / 'rooms.db'}", clock)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "open_database", away)
+        for _ in range(3):
+            with pytest.raises(Unreachable):
+                server.state("222222")
+        assert len(asked) == 1
+        clock.now += 1
+        with pytest.raises(Unreachable):
+            server.create()
+        assert len(asked) == 2
+    clock.now += 1
+    code, _ = server.create()
+    assert server.state(code).people == 0

@@ -11,6 +11,7 @@ from lab.course.minutes import MINUTES
 from lab.course.story import STORIES, Story
 
 COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE = "pages/0_Course.py", "pages/20_Models.py", "pages/21_Glossary.py"
+ROOM_PAGE = "pages/40_Room.py"
 CHECK_STEP = "Check"  # every lesson's last step
 
 

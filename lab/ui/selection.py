@@ -129,6 +129,8 @@ class Selection:
     look_up: str = p.LOOK_UP.default
     seed: int = p.SEED.default
     teach: int = p.TEACH.default
+    room: str = p.ROOM.default
+    projector: int = p.PROJECTOR.default
 
 
 _BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in p.PARAMETERS}

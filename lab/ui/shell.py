@@ -11,7 +11,17 @@ from streamlit.navigation.page import Page as StreamlitPage
 
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.experiments import EXPERIMENTS, Experiment, experiment_of
-from lab.course.lessons import COURSE_PAGE, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, Lesson, lesson_of, number, script
+from lab.course.lessons import (
+    COURSE_PAGE,
+    GLOSSARY_PAGE,
+    LESSONS,
+    MODELS_PAGE,
+    ROOM_PAGE,
+    Lesson,
+    lesson_of,
+    number,
+    script,
+)
 from lab.ui import parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
 from lab.ui.parameter_kinds import drawn
@@ -19,6 +29,7 @@ from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
 _AT = "_page"
+_ROOM = "Room"
 # A formula's last letter leans out of its box, which would make a place to scroll of it that no key can reach;
 # and whoever has asked their system for less motion gets none. White on the dark theme's primary colour is too weak.
 _STYLE = (
@@ -68,6 +79,7 @@ def sections() -> dict[str, list[StreamlitPage]]:
             st.Page(script(MODELS_PAGE), title="Models", icon=":material/badge:"),
             st.Page(script(GLOSSARY_PAGE), title="Glossary", icon=":material/dictionary:"),
         ],
+        "For a class": [st.Page(script(ROOM_PAGE), title=_ROOM, icon=":material/groups:")],
     }
 
 
@@ -85,7 +97,8 @@ def _run() -> None:
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
-    sidebar.show(_opened(page.title), text=_reads_the_text(page))
+    if page.title != _ROOM:  # which reads no text and runs no model
+        sidebar.show(_opened(page.title), text=_reads_the_text(page))
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     try:

@@ -16,6 +16,7 @@ from lab.ui import parameters, selection
 from lab.ui.drawing import draw
 from lab.ui.quiz.asked import Asked, Figures, about, fingerprint, hashed
 from lab.ui.quiz.question import choose, explain_each, list_options, progress, remember
+from lab.ui.room.asking import offer
 
 Questions = Sequence[Question | None]
 
@@ -42,7 +43,7 @@ def checks(
         kept = drawn()
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):
-                _show(lesson, number, question)
+                _show(lesson, number, question, kept)
     else:
         known = stored(lesson)
         before = known if known is not None and known.seed == seed else None
@@ -102,13 +103,15 @@ def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager
     return left
 
 
-def _show(lesson: str, number: int, question: Question) -> None:
+def _show(lesson: str, number: int, question: Question, kept: Asked) -> None:
     """A check for a class: its options, and behind a button which one is right."""
     st.markdown(f"**{number}.** {question.prompt}")
     name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs())}.{fingerprint(question)}"
     if not st.session_state.get(name):
         list_options(question)
-        st.button("Reveal", key=f"{name}.reveal", on_click=_uncover, args=(name, True))
+        with st.container(horizontal=True):
+            st.button("Reveal", key=f"{name}.reveal", on_click=_uncover, args=(name, True))
+            offer(lesson, question, name, kept.link, kept.of)
         return
     st.success(
         f"{lettered(question, question.answer)}. {question.options[question.answer].why}", icon=":material/check:"

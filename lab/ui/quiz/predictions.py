@@ -12,6 +12,7 @@ from lab.course.checks import Question, lettered, reordered
 from lab.ui import selection
 from lab.ui.quiz.asked import fingerprint, hashed
 from lab.ui.quiz.question import choose, list_options
+from lab.ui.room.asking import offer
 
 _PLACE = "_question_place"
 
@@ -48,10 +49,9 @@ def predict(lesson: str, question: Question) -> bool:
     """
     chosen = selection.current()
     question = reordered(question, chosen.seed)
-    name = f"_predict.{'teach.' if chosen.teach else ''}{lesson}.{question.id}"
-    state: _Prediction = st.session_state.setdefault(name, _Prediction())
+    state: _Prediction = st.session_state.setdefault(_name(lesson, question, bool(chosen.teach)), _Prediction())
     with _place(bool(chosen.teach)):
-        return _predicted(name, state, question, bool(chosen.teach))
+        return _predicted(lesson, state, question, bool(chosen.teach))
 
 
 def keep_place() -> None:
@@ -64,8 +64,13 @@ def _place(teach: bool) -> AbstractContextManager[object]:
     return place if teach and isinstance(place, DeltaGenerator) else nullcontext()
 
 
-def _predicted(name: str, state: _Prediction, question: Question, teach: bool) -> bool:
+def _name(lesson: str, question: Question, teach: bool) -> str:
+    return f"_predict.{'teach.' if teach else ''}{lesson}.{question.id}"
+
+
+def _predicted(lesson: str, state: _Prediction, question: Question, teach: bool) -> bool:
     """Draw the question or what came of it; whether its answer may be seen."""
+    name = _name(lesson, question, teach)
     run, asked = hashed(*selection.what_runs()), fingerprint(question)
     known = {wording: choice for choices in state.committed.values() for wording, choice in choices.items()}
     if asked in known:
@@ -82,7 +87,9 @@ def _predicted(name: str, state: _Prediction, question: Question, teach: bool) -
         elif teach:
             _say(question)
             list_options(question)
-            st.button("Reveal", key=f"{name}.reveal", on_click=state.reveal, args=(run, asked, None))
+            with st.container(horizontal=True):
+                st.button("Reveal", key=f"{name}.reveal", on_click=state.reveal, args=(run, asked, None))
+                offer(lesson, question, name)
         else:
             _ask(name, state, question, run)
     return False

@@ -1,0 +1,113 @@
+"""The room for who takes part: one question, an answer, how sure, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.front.room import question as shown
+from lab.rooms.database import Unreachable
+from lab.rooms.questions import Hidden, Posed
+from lab.rooms.rooms import CONFIDENCES, RoomError
+from lab.rooms.seen import Seen, State
+from lab.rooms.states import ROUND, Phase
+from lab.ui.room.here import AWAY, server
+from lab.ui.room.seat import Seat
+
+_PENDING, _SAID, _JOINED = "_room_pending", "_room_said", "_room_joined"
+_SURE = dict(zip(CONFIDENCES, ("Guessing", "Rather sure", "Sure"), strict=True))
+_WAIT = {
+    Phase.LOBBY: "You are in. Wait for the first question.",
+    Phase.CLOSED: "The round is closed. Wait for what comes next.",
+    Phase.DISCUSS: "Find somebody who answered otherwise, and convince each other. Then everybody answers again.",
+}
+
+
+@dataclass(frozen=True)
+class _Vote:
+    """An answer on its way."""
+
+    code: str
+    number: int
+    turn: int
+    option: int
+    confidence: int
+
+
+def show(code: str, seat: Seat) -> Seen:
+    """Join the room, draw where it stands for everybody. Raises RoomError, Unreachable."""
+    rooms = server().rooms
+    if st.session_state.get(_JOINED) != (code, seat.who):
+        rooms.join(code, seat.who)
+        st.session_state[_JOINED] = (code, seat.who)
+    deliver(seat)
+    seen = rooms.seen(code, seat.who)
+    phase = seen.state.phase
+    question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
+    if question is not None:
+        shown.ask(question)
+    if phase in ROUND and question is not None:
+        _form(seen, question, seat)
+    elif isinstance(question, Posed):
+        shown.explain(question)
+        shown.rounds(seen.rounds, "room")
+        shown.see(question, "room.see")
+    else:
+        if question is not None:
+            shown.list_options(question)
+        st.info(_waits(seen), icon=":material/hourglass_empty:")
+    said = st.session_state.pop(_SAID, "")
+    if said:
+        st.warning(said, icon=":material/info:")
+    return seen
+
+
+def deliver(seat: Seat) -> bool:
+    """Send what is on its way; whether there was something, and it is decided now. An answer is never counted twice."""
+    vote = st.session_state.get(_PENDING)
+    if not isinstance(vote, _Vote):
+        return False
+    try:
+        server().rooms.vote(vote.code, seat.who, vote.number, vote.turn, vote.option, vote.confidence)
+    except Unreachable:
+        return False
+    except RoomError as refused:
+        st.session_state[_SAID] = str(refused)
+    del st.session_state[_PENDING]
+    return True
+
+
+def _waits(seen: Seen) -> str:
+    if seen.state.phase is Phase.LOBBY and seen.state.number:
+        return "Wait for the next question."
+    return _WAIT[seen.state.phase]
+
+
+def _form(seen: Seen, question: Posed | Hidden, seat: Seat) -> None:
+    state, turn = seen.state, ROUND[seen.state.phase]
+    name = f"_room.{state.code}.{state.number}.{turn}"
+    option, sure = f"{name}.option", f"{name}.sure"
+    if seen.mine is not None:
+        st.session_state.setdefault(option, seen.mine[0])
+        st.session_state.setdefault(sure, seen.mine[1])
+    if turn == ROUND[Phase.OPEN_AGAIN]:
+        st.markdown("Round 2: answer again, after the discussion.")
+    places = range(len(question.options))
+    st.radio("Your answer", places, None, lambda place: shown.option_named(question, place), key=option)
+    st.segmented_control("How sure are you?", CONFIDENCES, format_func=_SURE.__getitem__, key=sure)
+    ready = st.session_state.get(option) is not None and st.session_state.get(sure) is not None
+    given = (state, turn, option, sure, seat)
+    label = "Send" if seen.mine is None else "Send again"
+    st.button(label, key=f"{name}.send", disabled=not ready, type="primary", on_click=_send, args=given)
+    if st.session_state.get(_PENDING) is not None:
+        st.warning(f"{AWAY} Your answer is kept here and is sent then.", icon=":material/cloud_off:")
+    elif seen.mine is not None:
+        kept = f"{shown.option_named(question, seen.mine[0])}, {_SURE[seen.mine[1]].lower()}"
+        st.success(f"Your answer is in: {kept}. You can change it until the round closes.", icon=":material/check:")
+
+
+def _send(state: State, turn: int, option: str, sure: str, seat: Seat) -> None:
+    chosen = st.session_state[option], st.session_state[sure]
+    st.session_state[_PENDING] = _Vote(state.code, state.number, turn, *chosen)
+    deliver(seat)

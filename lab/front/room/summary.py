@@ -1,0 +1,78 @@
+"""After class: each question with its three shares, what the discussion gained, and the commonest wrong option."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from lab.charts.base.tables import to_csv
+from lab.course.words import plain
+from lab.figures.room import letter
+from lab.rooms.counts import Counts, normalised_gain
+from lab.rooms.seen import Told
+
+
+def show(asked: Sequence[Told]) -> None:
+    """Behind a line that opens; nothing before the first question."""
+    if not asked:
+        return
+    with st.expander("Summary", icon=":material/summarize:"):
+        for told in asked:
+            st.markdown(f"**{told.number}. {told.question.prompt}**  \n{_said(told)}")
+            error = _error(told)
+            if error is not None:
+                option = told.question.options[error]
+                st.markdown(f"The commonest wrong option is **{letter(error)}** · {option.text}. {option.why}")
+        name, mime = "inside-bert-room.csv", "text/csv"
+        st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
+
+
+def frame(asked: Sequence[Told]) -> pd.DataFrame:
+    """One line a question. Nothing of a round with too few answers."""
+    return pd.DataFrame([_line(told) for told in asked])
+
+
+def _line(told: Told) -> dict[str, object]:
+    line: dict[str, object] = {
+        "question": told.number, "lesson": told.question.lesson, "prompt": plain(told.question.prompt),
+        "about": plain(told.question.about), "right": letter(told.question.answer),
+    }  # fmt: skip
+    for turn in (1, 2, 3):
+        found = _shown(told, turn)
+        low, high = (None, None) if found is None else found.interval
+        line |= {
+            f"answers {turn}": None if found is None else found.count,
+            f"right {turn}": None if found is None else found.right,
+            f"right {turn}, low": low, f"right {turn}, high": high,
+            f"sure and wrong {turn}": None if found is None else found.sure_and_wrong,
+        }  # fmt: skip
+    error = _error(told)
+    return line | {"normalised gain": _gain(told), "commonest wrong option": "" if error is None else letter(error)}
+
+
+def _said(told: Told) -> str:
+    shares = [
+        f"{name} {found.right:.0%} of {found.count}"
+        for turn, name in ((1, "round 1"), (2, "round 2"), (3, "third question"))
+        if (found := _shown(told, turn)) is not None
+    ]
+    gain = _gain(told)
+    said = ", ".join(shares) if shares else "too few answers to show"
+    return f"Right: {said}." + ("" if gain is None else f" Normalised gain of the discussion: {gain:.2f}.")
+
+
+def _shown(told: Told, turn: int) -> Counts | None:
+    found = told.round(turn)
+    return None if found is None or found.withheld else found
+
+
+def _gain(told: Told) -> float | None:
+    before, after = _shown(told, 1), _shown(told, 2)
+    return None if before is None or after is None else normalised_gain(before.right, after.right)
+
+
+def _error(told: Told) -> int | None:
+    first = _shown(told, 1)
+    return None if first is None else first.common_error

@@ -1,0 +1,38 @@
+"""The third question: of the same kind, made of another sentence's tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.course.examples import EXAMPLES
+from lab.course.returning import Returning, Spot
+from lab.figures.attention import place
+from lab.models.encoding import TextError
+from lab.rooms.questions import Posed
+from lab.ui import parameters, runs
+from lab.ui.quiz.asked import about
+from lab.ui.room.asking import posed
+
+NONE = "No other sentence of the lab decides a question of this kind clearly, so there is no third one."
+
+
+def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
+    """A question with the id of ``asked`` about the first example that decides one; None where none does."""
+    builder = again.get(asked.lesson)
+    wanted = asked.link.get(parameters.MODEL.name, parameters.MODEL.default)
+    model = wanted if wanted in runs.model_ids() else parameters.MODEL.default
+    before = asked.link.get(parameters.TEXT.name, parameters.TEXT.default)
+    for example in EXAMPLES if builder is not None else ():
+        if example.text == before or "[MASK]" in example.text:
+            continue
+        try:
+            spot = Spot.of(runs.run(model, example.text, example.pair))
+        except TextError:
+            continue
+        found = next((each for each in builder(spot) if each is not None and each.id == asked.question), None)
+        if found is not None and found.prompt != asked.prompt:
+            link = {"text": example.text, "pair": example.pair, "model": model}
+            link |= {"layer": str(spot.layer + 1), "head": str(spot.head + 1)}
+            kept = {name: value for name, value in link.items() if value}
+            return posed(asked.lesson, found, about(kept, place(spot.layer, spot.head)), kept)
+    return None

@@ -1,0 +1,1 @@
+"""What every page needs of a room: the server's rooms, the place of this browser in one, questions for the class."""

@@ -1,0 +1,48 @@
+"""The rooms of this server, and the one that the visit is in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from lab.rooms.codes import read_code
+from lab.rooms.database import Unreachable
+from lab.rooms.rooms import NoSuchRoom
+from lab.rooms.seen import State
+from lab.rooms.server import RoomServer
+from lab.rooms.states import ROUND
+from lab.ui import parameters
+
+AWAY = "The room does not answer. The page asks again by itself."
+
+
+@st.cache_resource(show_spinner=False)
+def server() -> RoomServer:
+    """The rooms in the database that ``LAB_ROOMS`` names; without it, in a file of the server's user."""
+    url = os.environ.get("LAB_ROOMS")
+    if not url:
+        folder = Path.home() / ".cache" / "inside-bert"
+        folder.mkdir(parents=True, exist_ok=True)
+        url = f"sqlite:///{folder / 'rooms.db'}"
+    return RoomServer(url)
+
+
+def code_here() -> str:
+    """The code of the room that this visit is in; empty where it is in none, or the link has no code."""
+    return read_code(parameters.ROOM.chosen()) or ""
+
+
+def state_here() -> State | None:
+    """Where that room stands; None where there is none or its database is away."""
+    code = code_here()
+    try:
+        return server().state(code) if code else None
+    except (NoSuchRoom, Unreachable):
+        return None
+
+
+def pause(state: State | None) -> float:
+    """Seconds between two looks at a room: soon while it takes answers."""
+    return 2.0 if state is None or state.phase in ROUND else 10.0

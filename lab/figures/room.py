@@ -25,6 +25,4 @@ def round_chart(found: Counts) -> Figure:
     low, high = zip(*(wilson(chosen, found.count) for chosen in found.options), strict=True)
     shares = [chosen / found.count for chosen in found.options]
     title = f"{NAMES[found.turn]}: {found.count} answers"
-    return ranges(
-        labels, {"Share, with its 95 % interval": shares}, (low, high), Scale("", (0.0, 1.0), ".2f"), title=title
-    )
+    return ranges(labels, {"Share, 95 %": shares}, (low, high), Scale("", (0.0, 1.0), ".2f"), title=title)

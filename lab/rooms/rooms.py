@@ -77,7 +77,7 @@ class Rooms:
             inside = select(PARTICIPANTS.c.who).where(PARTICIPANTS.c.room_id == room.id)
             if connection.scalar(inside.where(PARTICIPANTS.c.who == hashed(who))) is not None:
                 return
-            if connection.scalar(select(func.count()).select_from(inside.subquery())) >= MOST_PARTICIPANTS:
+            if (connection.scalar(select(func.count()).select_from(inside.subquery())) or 0) >= MOST_PARTICIPANTS:
                 raise Full(f"There are {MOST_PARTICIPANTS} people in this room. It takes no more.")
             connection.execute(insert(PARTICIPANTS).values(room_id=room.id, who=hashed(who)))
 

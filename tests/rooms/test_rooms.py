@@ -85,9 +85,9 @@ def test_peer_instruction_from_the_lobby_to_the_third_question(rooms: Rooms) -> 
     rooms.ask(code, key, posed(2))
     assert state(rooms, code).number == 2
     assert rooms.seen(code).question == Hidden.of(posed(2))
-    first, second = rooms.summary(code, key)
-    assert (first.question, first.third, len(first.rounds)) == (posed(), posed(1), 3)
-    assert (second.question, second.third, second.rounds) == (posed(2), None, ())
+    told, new = rooms.summary(code, key)
+    assert (told.question, told.third, len(told.rounds)) == (posed(), posed(1), 3)
+    assert (new.question, new.third, new.rounds) == (posed(2), None, ())
 
 
 def test_a_vote_is_kept_once_and_can_be_changed(rooms: Rooms, engine: Engine) -> None:

@@ -21,6 +21,8 @@ _Count = Callable[[State], None]
 def show(again: Mapping[str, Returning]) -> None:
     """The door, or the room. ``again`` makes third questions, by lesson id."""
     shell.route()
+    if parameters.TEACH.chosen():  # the menus lie above a page in the teaching view
+        st.html("<style>.stMainBlockContainer { padding-top: 3.5rem; }</style>")
     code = code_here()
     st.title(f"Room {door.spaced(code)}" if code else "Room", anchor=False)
     if not code:

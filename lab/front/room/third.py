@@ -8,6 +8,7 @@ from lab.course.examples import EXAMPLES
 from lab.course.returning import Returning, Spot
 from lab.figures.attention import place
 from lab.models.encoding import TextError
+from lab.models.interventions import Interventions
 from lab.rooms.questions import Posed
 from lab.ui import parameters, runs
 from lab.ui.quiz.asked import about
@@ -26,7 +27,7 @@ def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
         if example.text == before or "[MASK]" in example.text:
             continue
         try:
-            spot = Spot.of(runs.run(model, example.text, example.pair))
+            spot = Spot.of(runs.run(model, example.text, example.pair, Interventions()))
         except TextError:
             continue
         found = next((each for each in builder(spot) if each is not None and each.id == asked.question), None)

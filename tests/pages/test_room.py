@@ -1,0 +1,221 @@
+"""A class in a room: teacher and learners on their pages, from the door to the third question; nothing leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.front.room import page, third
+from lab.rooms.codes import new_secret
+from lab.rooms.database import Unreachable
+from lab.rooms.questions import Hidden, Posed
+from lab.rooms.rooms import Rooms
+from lab.rooms.server import RoomServer
+from lab.rooms.states import Phase
+from lab.ui.room import here
+from lab.ui.room.seat import Seat, key_of
+from tests.pages.apptest import reveal, visit, words
+
+ROOM, LESSON = "40_Room.py", "3_Self-attention.py"
+
+
+class Browsers:
+    """What the browser of the next visit tells of itself."""
+
+    who = ""
+
+    def seat(self, code: str) -> Seat:
+        return Seat(self.who or "0" * 32, key_of(code))
+
+
+@pytest.fixture
+def browsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Browsers]:
+    monkeypatch.setenv("LAB_ROOMS", f"sqlite:///{tmp_path / 'rooms.db'}")
+    here.server.clear()
+    told = Browsers()
+    monkeypatch.setattr(page, "seat", told.seat)
+    yield told
+    here.server.clear()
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    return at
+
+
+def labels(at: AppTest) -> list[str]:
+    return [button.label for button in at.button]
+
+
+def again(at: AppTest) -> AppTest:
+    """The page looks again, as its browser lets it do every few seconds."""
+    here.server().forget()
+    at.run()
+    assert not at.exception, at.exception[0].stack_trace
+    return at
+
+
+def everything(at: AppTest) -> str:
+    """All that the server sends to this visit, and all that it keeps for it."""
+    return f"{at._tree}{at.session_state._state.filtered_state}"
+
+
+def asked(at: AppTest) -> tuple[str, str]:
+    """A new room in which the teacher has asked the first check of lesson 3: its code and key."""
+    press(at, "Open a room")
+    code = at.session_state["room"]
+    at.session_state["teach"] = 1
+    at.switch_page(f"pages/{LESSON}").run()
+    at.segmented_control(key="step").set_value("Check").run()
+    press(at, "Ask the class")
+    assert here.server().rooms.seen(code).state.phase is Phase.OPEN
+    return code, at.session_state["_room_keys"][code]
+
+
+def answer(at: AppTest, option: int, sure: int = 3) -> AppTest:
+    at.radio[0].set_value(option).run()
+    next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(sure).run()
+    return press(at, "Send")
+
+
+def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None:
+    teacher = visit(ROOM)
+    code, key = asked(teacher)
+    rooms = here.server().rooms
+    found = rooms.taught(code, key).question
+    assert found is not None
+    question = found.question
+    for each in range(5):
+        browsers.who = f"{each:032x}"
+        learner = answer(visit(ROOM, room=code.lower()), question.answer if each else (question.answer + 1) % 2)
+        assert "Your answer is in" in words(learner)
+    teacher.switch_page(f"pages/{ROOM}")
+    again(teacher)
+    assert "5 answers in this round" in words(teacher)
+    press(teacher, "Close the round")
+    assert "80% are right" in words(teacher) and "Sure and wrong: 1" in words(teacher)
+    press(teacher, "Let them discuss")
+    press(teacher, "Open round 2")
+    assert "answer again" in words(again(learner))
+    answer(learner, question.answer)
+    press(teacher, "Reveal")
+    again(learner)
+    why = question.options[question.answer].why
+    assert why in words(learner) and why in words(teacher)
+    assert "Fewer than 5 answers" in words(learner)  # of round 2
+    press(teacher, "Ask a third question")
+    assert rooms.seen(code).state.phase is Phase.THIRD
+    posed = rooms.taught(code, key).question
+    assert posed is not None and posed.third is not None
+    assert (posed.third.lesson, posed.third.question) == (question.lesson, question.question)
+    assert posed.third.prompt != question.prompt and posed.third.about != question.about
+    answer(again(learner), posed.third.answer)
+    press(teacher, "Reveal")
+    assert posed.third.options[posed.third.answer].why in words(again(learner))
+    press(teacher, "To the next question")
+    assert "Wait for the next question" in words(again(learner))
+    press(teacher, "Delete the room")
+    assert "deleted" in words(teacher)
+    assert "no room with this code" in words(again(learner))
+
+
+@pytest.mark.parametrize("wall", ["", "1"], ids=["participant", "projector"])
+def test_nothing_of_the_answer_reaches_a_learner_or_the_wall_before_the_reveal(browsers: Browsers, wall: str) -> None:
+    """Neither an explanation, nor the link to the answer, nor a count: not on the page, not in its session."""
+    code, key = asked(visit(ROOM))
+    rooms = here.server().rooms
+    told = rooms.taught(code, key).question
+    assert told is not None
+    for each in range(6):
+        who = f"{each:032x}"
+        rooms.join(code, who)
+        rooms.vote(code, who, 1, 1, 0, 3)
+    browsers.who = "f" * 32
+    at = visit(ROOM, room=code, **({"projector": wall} if wall else {}))
+    for now, then in ((Phase.OPEN, Phase.CLOSED), (Phase.CLOSED, Phase.DISCUSS), (Phase.DISCUSS, Phase.OPEN_AGAIN)):
+        sent = everything(again(at))
+        assert told.question.prompt in words(at) or told.question.prompt in str([each.value for each in at.header])
+        assert [each.text for each in told.question.options if each.why in sent] == []
+        assert "Posed(" not in sent and "PosedOption" not in sent and "Counts(" not in sent and key not in sent
+        assert len(at.success) == 0 and not at.get("arrow_vega_lite_chart")
+        rooms.step(code, key, now, then)
+    rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
+    sent = everything(again(at))
+    assert all(each.why in sent for each in told.question.options)  # so the search above can find something
+    assert at.get("arrow_vega_lite_chart")
+
+
+def test_the_lesson_that_the_room_asks_about_waits_for_the_reveal(browsers: Browsers) -> None:
+    code, key = asked(visit(ROOM))
+    learner = visit(LESSON, room=code)
+    assert "The class answers a question about this page." in words(learner)
+    assert "step" not in [each.key for each in learner.segmented_control]
+    assert visit("4_Multi-head_attention.py", room=code).segmented_control
+    assert visit(LESSON).segmented_control
+    rooms = here.server().rooms
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+    assert "step" in [each.key for each in again(learner).segmented_control]
+
+
+def test_only_a_teacher_with_a_room_can_ask(browsers: Browsers) -> None:
+    assert "Ask the class" not in labels(visit(LESSON, teach="1", step="Check"))
+    code, _ = Rooms(here.server().rooms._engine).create()
+    assert "Ask the class" not in labels(visit(LESSON, teach="1", step="Check", room=code))
+
+
+def test_an_answer_waits_for_a_database_that_is_away(browsers: Browsers, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, key = asked(visit(ROOM))
+    browsers.who = "a" * 32
+    learner = visit(ROOM, room=code)
+    learner.radio[0].set_value(1).run()
+    next(each for each in learner.segmented_control if each.label == "How sure are you?").set_value(2).run()
+
+    def away(*_: object) -> None:
+        raise Unreachable("The database does not answer.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Rooms, "vote", away)
+        press(learner, "Send")
+        assert "is kept here" in words(learner)
+        assert learner.radio[0].value == 1
+    again(learner)
+    assert "Your answer is in" in words(learner)
+    told = here.server().rooms.taught(code, key).question
+    assert told is not None and told.rounds[0].options[1] == told.rounds[0].count == 1
+
+
+def test_a_database_that_is_away_is_a_sentence(browsers: Browsers, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object) -> None:
+        raise Unreachable("The database does not answer.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RoomServer, "_look", away)
+        at = visit(ROOM, room="222222")
+        assert "does not answer" in words(at)
+        assert "does not answer" in words(press(visit(ROOM), "Open a room"))
+        reveal(visit(LESSON, room="222222"))
+    assert "no room with this code" in words(again(at))
+
+
+def test_wrong_codes_and_false_keys_are_refused_in_a_sentence(
+    browsers: Browsers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "no room with this code" in words(visit(ROOM, room="222222"))
+    assert "six letters and digits" in words(visit(ROOM, room="hello"))
+    code, _ = here.server().create()
+    at = visit(ROOM)
+    at.session_state["_room_keys"] = {code: new_secret()}
+    at.session_state["room"] = code
+    at.run()
+    assert not at.exception and "You are in" in words(at)
+
+
+def test_a_question_without_another_of_its_kind_has_no_third() -> None:
+    hidden = Posed("masked-language-model", "none", "?", (), "About it", {})
+    assert third.another(hidden, {}) is None
+    assert Hidden.of(hidden).prompt == "?"

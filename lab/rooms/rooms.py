@@ -183,7 +183,10 @@ def _question(connection: Connection, room: Row) -> Row:
 
 def _keep(connection: Connection, place: Mapping[str, object], answer: Mapping[str, object]) -> None:
     """Write an answer, over the one that was there."""
-    make = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
-    connection.execute(
-        make(ANSWERS).values({**place, **answer}).on_conflict_do_update(index_elements=list(place), set_=answer)
+    wanted = {**place, **answer}
+    statement = (
+        postgresql.insert(ANSWERS).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)
+        if connection.dialect.name == "postgresql"
+        else sqlite.insert(ANSWERS).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)
     )
+    connection.execute(statement)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, func, select
 from lab.rooms.counts import Counts, counts
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS
-from lab.rooms.states import ROUND, SHOWN, Phase
+from lab.rooms.states import ASKS, ROUND, SHOWN, Phase
 
 _THIRD = ROUND[Phase.THIRD]
 
@@ -28,8 +28,6 @@ class State:
         Who is in the room.
     answers
         Those of the round that is open, else of the last one.
-    lesson
-        The id of the lesson that it asks about; empty as long as nothing is hidden.
     """
 
     code: str
@@ -38,7 +36,11 @@ class State:
     number: int
     people: int
     answers: int
-    lesson: str
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is a question whose answer is not shown yet."""
+        return self.phase in ASKS
 
 
 @dataclass(frozen=True)
@@ -89,14 +91,12 @@ def state_of(connection: Connection, room: Row) -> State:
     phase = Phase(room.phase)
     people = select(func.count()).select_from(PARTICIPANTS).where(PARTICIPANTS.c.room_id == room.id)
     question = _question(connection, room)
-    given, lesson = 0, ""
+    given = 0
     if question is not None:
         turn = _turn(connection, phase, question.id)
         own = (ANSWERS.c.question_id == question.id) & (ANSWERS.c.round == turn)
         given = connection.scalar(select(func.count()).select_from(ANSWERS).where(own)) or 0
-        if phase is Phase.THIRD or (phase is not Phase.LOBBY and phase not in SHOWN):
-            lesson = Posed.from_json(question.posed).lesson
-    return State(room.code, room.version, phase, room.number, connection.scalar(people) or 0, given, lesson)
+    return State(room.code, room.version, phase, room.number, connection.scalar(people) or 0, given)
 
 
 def seen(connection: Connection, room: Row, who: str) -> Seen:

@@ -44,5 +44,7 @@ SHOWN: Mapping[Phase, tuple[int, ...]] = {
     Phase.THIRD: (1, 2),
     Phase.THIRD_REVEALED: (1, 2, 3),
 }
+# There is a question, and its answer is not shown yet.
+ASKS = frozenset(Phase) - {Phase.LOBBY, Phase.REVEALED, Phase.THIRD_REVEALED}
 # Between these shares of right answers a discussion is worth its time (Crouch & Mazur 2001).
 WORTH_DISCUSSING = (0.35, 0.70)

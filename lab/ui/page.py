@@ -33,7 +33,6 @@ from lab.ui.frame.script import papers, way_to
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
-from lab.ui.room.asking import hidden
 from lab.ui.selection import Selection
 
 _PLAIN = Interventions()
@@ -241,8 +240,6 @@ def open_lesson(page_file: str) -> LessonPage:
     """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
     lesson = shell.current_lesson(page_file)
     header = draw_header(lesson.title, lesson.question, (lesson.id,), lesson)
-    if hidden(lesson):
-        st.stop()
     return LessonPage(selection.current(), header, st.empty(), lesson.weights, lesson)
 
 

@@ -25,6 +25,7 @@ from lab.course.lessons import (
 from lab.ui import parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
 from lab.ui.parameter_kinds import drawn
+from lab.ui.room.waiting import waits
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
@@ -102,7 +103,8 @@ def _run() -> None:
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     try:
-        page.run()
+        if page.title == _ROOM or not waits():
+            page.run()
     finally:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]

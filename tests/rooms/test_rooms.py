@@ -163,18 +163,18 @@ def test_what_everybody_sees_holds_no_answer_before_the_reveal(rooms: Rooms) -> 
     for now, then in pairwise((Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN_AGAIN)):
         found = rooms.seen(code, people[0])
         assert (found.question, found.third, found.rounds) == (Hidden.of(posed()), None, ())
-        assert found.state.lesson == "self-attention" and "Why" not in str(found) and "correct" not in str(found)
+        assert found.state.asks and "Why" not in str(found) and "correct" not in str(found)
         rooms.step(code, key, now, then)
     assert rooms.seen(code, people[0]).question == Hidden.of(posed())
     rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
-    assert (rooms.seen(code).question, state(rooms, code).lesson) == (posed(), "")
+    assert (rooms.seen(code).question, state(rooms, code).asks) == (posed(), False)
     rooms.ask_third(code, key, posed(1))
     rooms.vote(code, people[0], 1, 3, 1, 1)
     found = rooms.seen(code, people[0])
-    assert (found.third, found.mine, found.state.lesson) == (Hidden.of(posed(1)), (1, 1), "self-attention")
+    assert (found.third, found.mine, found.state.asks) == (Hidden.of(posed(1)), (1, 1), True)
     assert [each.turn for each in found.rounds] == [1]
     rooms.step(code, key, Phase.THIRD, Phase.THIRD_REVEALED)
-    assert (rooms.seen(code).third, state(rooms, code).lesson) == (posed(1), "")
+    assert (rooms.seen(code).third, state(rooms, code).asks) == (posed(1), False)
 
 
 def test_a_version_grows_with_every_step_and_no_vote(rooms: Rooms) -> None:

@@ -1,4 +1,4 @@
-"""A question of a lesson, put to the class; and the lesson's page meanwhile, which does not give the answer away."""
+"""A question of a lesson, put to the class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from lab.course.checks import Question
-from lab.course.lessons import ROOM_PAGE, Lesson, script
+from lab.course.lessons import ROOM_PAGE, script
 from lab.figures.attention import place
 from lab.rooms.database import Unreachable
 from lab.rooms.questions import Posed, PosedOption
@@ -15,7 +15,7 @@ from lab.rooms.rooms import RoomError
 from lab.rooms.states import NEXT, Phase
 from lab.ui import parameters, selection
 from lab.ui.quiz.asked import about
-from lab.ui.room.here import code_here, pause, server, state_here
+from lab.ui.room.here import code_here, server
 from lab.ui.room.seat import key_of
 
 
@@ -52,29 +52,3 @@ def _ask(code: str, asked: Posed) -> None:
         rooms.step(code, key, phase, Phase.LOBBY)
     rooms.ask(code, key, asked)
     server().forget()
-
-
-def hidden(lesson: Lesson) -> bool:
-    """Whether a visit that is in a room finds a notice in place of this lesson, because the room asks about it.
-
-    The page looks again by itself, and comes back when the answer is revealed. A teacher sees the lesson.
-    """
-    code = code_here()
-    if not code or key_of(code):
-        return False
-    now = _asks(lesson)
-    st.fragment(_look, run_every=pause(state_here()))(lesson, now)
-    if now:
-        st.info("The class answers a question about this page.", icon=":material/groups:")
-        st.page_link(script(ROOM_PAGE), label="Go to the room", icon=":material/arrow_forward:")
-    return now
-
-
-def _asks(lesson: Lesson) -> bool:
-    state = state_here()
-    return state is not None and state.lesson == lesson.id
-
-
-def _look(lesson: Lesson, before: bool) -> None:
-    if _asks(lesson) != before:
-        st.rerun()

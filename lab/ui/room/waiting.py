@@ -1,0 +1,37 @@
+"""The rest of the lab while a room asks: no page gives the answer away to who takes part."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.course.lessons import ROOM_PAGE, script
+from lab.ui.room.here import code_here, pause, state_here
+from lab.ui.room.seat import key_of
+
+
+def waits() -> bool:
+    """Whether a visit that takes part in a room finds a notice in place of its page, because the room asks.
+
+    The page looks again by itself, and comes back when the answer is revealed. The teacher sees every page.
+    """
+    code = code_here()
+    if not code or key_of(code):
+        return False
+    now = _asks()
+    st.fragment(_look, run_every=pause(state_here()))(now)
+    if now:
+        st.info(
+            "The class answers a question. This page comes back when its answer is shown.", icon=":material/groups:"
+        )
+        st.page_link(script(ROOM_PAGE), label="Go to the room", icon=":material/arrow_forward:")
+    return now
+
+
+def _asks() -> bool:
+    state = state_here()
+    return state is not None and state.asks
+
+
+def _look(before: bool) -> None:
+    if _asks() != before:
+        st.rerun()

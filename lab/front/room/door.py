@@ -36,7 +36,6 @@ def show_way_in(code: str, width: int) -> None:
     left, right = st.columns([1, 2], vertical_alignment="center", gap="large")
     left.image(drawing.getvalue().decode(), width=width, alt=f"QR code of {link}")
     with right:
-        st.header(spaced(code), anchor=False)
         st.markdown("Scan the picture, open the link, or type the code on the page **Room** of the lab.")
         st.code(link, language=None, wrap_lines=True)
 

@@ -146,4 +146,5 @@ def _delete(code: str, key: str) -> None:
 
 def count(state: State) -> None:
     """How many are there, and how many have answered."""
-    st.caption(f"{state.people} in the room, {state.answers} answers in this round.")
+    answers = f", {state.answers} answers in this round" if state.phase is not Phase.LOBBY else ""
+    st.caption(f"{state.people} in the room{answers}.")

@@ -1,0 +1,223 @@
+"""A teacher, three learners and the wall, in browsers of their own, from the lobby to the third question."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, WebSocket, expect
+from sqlalchemy import select
+
+from benchmarks.server import HOME, Lab, running_lab
+from lab.rooms.database import open_database, reading
+from lab.rooms.questions import Posed
+from lab.rooms.schema import ANSWERS, QUESTIONS
+from tests.browser.accessibility import violations
+from tests.browser.harness import PHONE, View, Visitor, visit, wait_idle
+from tests.browser.test_restart import free_port
+
+WALL = View("light", 1024, 768)
+LEARNERS = (PHONE, View("light", 390), View("dark", 1280))
+# What was answered is looked at again every ten seconds while nothing is open.
+SOON = 25_000
+
+
+@dataclass
+class Seat:
+    """Somebody's page, and all that the server has sent to it."""
+
+    visitor: Visitor
+    sent: list[bytes] = field(default_factory=list)
+
+    @property
+    def page(self) -> Page:
+        return self.visitor.page
+
+    def listen(self) -> None:
+        def take(frame: str | bytes) -> None:
+            self.sent.append(frame if isinstance(frame, bytes) else frame.encode())
+
+        def hear(socket: WebSocket) -> None:
+            socket.on("framereceived", take)
+
+        self.page.on("websocket", hear)
+
+
+@dataclass
+class Class:
+    """Everybody in a room."""
+
+    teacher: Seat
+    wall: Seat
+    learners: tuple[Seat, ...]
+
+    @property
+    def everybody(self) -> tuple[Seat, ...]:
+        return (self.teacher, self.wall, *self.learners)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'rooms.db'}"
+
+
+@pytest.fixture
+def school(tmp_path: Path, database: str) -> Iterator[Lab]:
+    with running_lab(HOME, tmp_path, environment={"LAB_ROOMS": database}) as running:
+        yield running
+
+
+def posed(database: str) -> Posed:
+    """The first question, as the database has it, answer and all."""
+    engine = open_database(database)
+    with reading(engine) as connection:
+        found = Posed.from_json(connection.execute(select(QUESTIONS.c.posed)).scalars().one())
+    engine.dispose()
+    return found
+
+
+def answered(database: str) -> list[tuple[int, int]]:
+    """Round and option of every answer."""
+    engine = open_database(database)
+    with reading(engine) as connection:
+        found = connection.execute(select(ANSWERS.c.round, ANSWERS.c.option)).all()
+    engine.dispose()
+    return sorted((each.round, each.option) for each in found)
+
+
+def press(page: Page, name: str) -> None:
+    wait_idle(page)
+    page.get_by_role("button", name=name, exact=True).click()
+    wait_idle(page)
+
+
+def vote(page: Page, option: int, sure: str = "Sure") -> None:
+    page.get_by_role("radio").nth(option).wait_for(timeout=SOON)
+    wait_idle(page)
+    page.get_by_test_id("stRadio").locator("label").nth(option + 1).click()
+    wait_idle(page)
+    page.get_by_role("radio", name=sure, exact=True).click()
+    wait_idle(page)
+    page.get_by_role("button", name=re.compile("^Send")).click()
+    expect(page.get_by_text("Your answer is in")).to_be_visible()
+
+
+def lobby(school: Lab, browser: Browser, rooms: ExitStack) -> Class:
+    """A teacher opens a room, the wall shows it, three learners follow its link."""
+    teacher, wall, *learners = (Seat(rooms.enter_context(visit(browser, view))) for view in (WALL, WALL, *LEARNERS))
+    for each in (teacher, wall, *learners):
+        each.listen()
+    teacher.page.goto(f"{school.url}/Room")
+    press(teacher.page, "Open a room")
+    link = teacher.page.get_by_test_id("stCode").inner_text().strip()
+    assert re.fullmatch(rf"{re.escape(school.url)}/Room\?room=[2-9A-Z]{{6}}", link), link
+    wall.page.goto(f"{link}&projector=1&teach=1")
+    for each in learners:
+        each.page.goto(link)
+        expect(each.page.get_by_text("You are in.")).to_be_visible(timeout=60_000)
+    return Class(teacher, wall, tuple(learners))
+
+
+def ask(room: Class) -> None:
+    """The teacher asks the first check of lesson 3."""
+    page = room.teacher.page
+    wait_idle(page)
+    page.get_by_role("combobox", name="Lesson").click()
+    page.get_by_role("option", name="3 · Self-attention").click()
+    press(page, "Go to the lesson")
+    page.get_by_role("radio", name="Check", exact=True).click()
+    wait_idle(page)
+    page.get_by_role("button", name="Ask the class").first.click()
+    expect(page.get_by_text("Round 1 is open")).to_be_visible(timeout=60_000)
+
+
+def through(room: Class, database: str, look: Callable[[str], None]) -> None:
+    """From the lobby to the third question revealed; ``look`` is called where there is something new to see."""
+    look("lobby")
+    ask(room)
+    told = posed(database)
+    look("open")
+    for place, each in enumerate(room.learners):
+        vote(each.page, (told.answer + (place > 0)) % len(told.options))
+    expect(room.wall.page.get_by_text("3 of 3 have answered")).to_be_visible(timeout=SOON)
+    look("answered")
+    for step in ("Close the round", "Let them discuss", "Open round 2"):
+        press(room.teacher.page, step)
+        look(step)
+    for each in room.learners:
+        vote(each.page, told.answer)
+    for each in (room.wall, *room.learners):
+        nothing_told(each, told)
+    press(room.teacher.page, "Reveal")
+    for each in (room.wall, *room.learners):
+        expect(each.page.get_by_text("Fewer than 5 answers").first).to_be_visible(timeout=SOON)
+        assert any(told.options[told.answer].why[:40].encode() in frame for frame in each.sent)  # the search finds
+    look("revealed")
+    press(room.teacher.page, "Ask a third question")
+    expect(room.teacher.page.get_by_text("The third question is open")).to_be_visible(timeout=60_000)
+    for each in room.learners:
+        vote(each.page, 0)
+    look("third")
+    press(room.teacher.page, "Reveal")
+    look("the end")
+
+
+def nothing_told(seat: Seat, told: Posed) -> None:
+    """Neither an explanation nor a chart was sent to this browser."""
+    everything = b"".join(seat.sent)
+    assert told.prompt[:20].encode() in everything
+    for option in told.options:
+        assert option.why[:40].encode() not in everything, option.text
+    assert b"Share, 95" not in everything and b"correct" not in everything
+
+
+def test_a_class_from_the_lobby_to_the_third_question(school: Lab, browser: Browser, database: str) -> None:
+    found: list[str] = []
+
+    def look(stage: str) -> None:
+        for each in room.everybody:
+            wait_idle(each.page)
+            found.extend(f"{stage}: {each}" for each in violations(each.page) if each.grave)
+
+    with ExitStack() as rooms:
+        room = lobby(school, browser, rooms)
+        through(room, database, look)
+        told = posed(database)
+        assert [given for given in answered(database) if given[0] == 2] == [(2, told.answer)] * 3
+        complaints = [text for each in room.everybody for text in each.visitor.all_complaints()]
+    assert not complaints, "\n".join(complaints)
+    assert not found, "\n".join(found)
+
+
+def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(
+    browser: Browser, database: str, tmp_path: Path
+) -> None:
+    port, environment = free_port(), {"LAB_ROOMS": database}
+    with ExitStack() as rooms:
+        with running_lab(HOME, tmp_path, port, environment) as first:
+            room = lobby(first, browser, rooms)
+            ask(room)
+            page = room.learners[0].page
+            vote(page, 1)
+            page.reload()
+            expect(page.get_by_text("Your answer is in")).to_be_visible(timeout=60_000)
+            first.process.send_signal(signal.SIGKILL)
+            first.process.wait()
+        with running_lab(HOME, tmp_path, port, environment):
+            expect(page.get_by_text("Your answer is in")).to_be_visible(timeout=90_000)
+            for each in room.learners[1:]:
+                vote(each.page, 0)
+            vote(page, 0, "Guessing")  # another answer takes the place of the first
+            teacher = room.teacher.page
+            teacher.reload()
+            expect(teacher.get_by_text("3 answers in this round")).to_be_visible(timeout=SOON)
+            press(teacher, "Close the round")
+            assert answered(database) == [(1, 0)] * 3
+            kept = json.loads(teacher.evaluate("JSON.stringify(Object.values(localStorage))"))
+            assert any('"key":"' in each for each in kept) and "key" not in teacher.url

@@ -1,8 +1,8 @@
 """The floors of the house that import-linter cannot see: scripts in pages/, and who may draw on the screen.
 
 Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.studies, lab.front -> lab.ui ->
-lab.figures -> lab.course, lab.charts -> lab.experiments -> lab.analysis -> lab.toy, lab.text -> lab.models; nothing
-imports upward, no lesson, bench or study another.
+lab.figures -> lab.course, lab.charts, lab.rooms -> lab.experiments -> lab.analysis -> lab.toy, lab.text -> lab.models;
+nothing imports upward, no lesson, bench or study another.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from lab.charts.marks.ranges import ranges
 from lab.experiments.intervals import wilson
 from lab.rooms.counts import Counts
 
-NAMES = {1: "Round 1", 2: "Round 2, after the discussion", 3: "The third question"}
+NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}
 
 
 def letter(option: int) -> str:

@@ -19,7 +19,7 @@ from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "12_Neuron_view.py"
 TEXT, PAIR = TEXTS["a pair"]
-STEPS = ("Neurons", "Which neurons decide", "Three patterns")
+STEPS = ("Dimensions", "Which dimensions decide", "Three patterns")
 LIMIT = 100_000  # bytes of one message to the browser
 
 
@@ -53,7 +53,7 @@ def test_toys(weights: str) -> None:
 
 
 def test_the_constructed_previous_token_head_is_found_and_taken_apart() -> None:
-    at = visit(PAGE, mode="Toy", step="Which neurons decide", pattern="Previous token", head="1")
+    at = visit(PAGE, mode="Toy", step="Which dimensions decide", pattern="Previous token", head="1")
     said = words(at)
     assert "**" in said and "higher** than those of the other keys" in said
     share = re.search(r"\*\*(\d+) of \d+\*\* dimensions? ?carr", said.replace("carries", "carry"))

@@ -120,8 +120,8 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     st.markdown(
         f"The strongest path: {path}. Its weights multiply to **{tree.product[best]:.4f}**. Over *all* paths between "
         f"its two ends, drawn or not, the products add up to **{tree.rolled[best]:.4f}**: that is rollout over the "
-        f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of the {counted} that leads to "
-        f"the root. This says what could arrive, not what a prediction rests on: see Rollout.{_parked(view, tree)}"
+        f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of the {counted} that leads "
+        f"to the root. This says what could arrive, not what a prediction rests on: see Rollout.{_parked(view, tree)}"
     )
 
 
@@ -131,7 +131,7 @@ def _parked(view: FlowView, tree: Tree) -> str:
     if not len(inner) or not all(view.trace.encoding.special[token] for token in inner.tolist()):
         return ""
     return (
-        "\n\nBetween the two ends stand special tokens alone: heads that have nothing to do leave their attention there "
+        "\n\nBetween the two ends stand special tokens alone: heads with nothing to do leave their attention there "
         "(lesson 5). Choose *Words only* to see the ways through words."
     )
 

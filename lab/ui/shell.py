@@ -39,6 +39,9 @@ _STYLE = (
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarNav"] { order: 2; }
+.st-key-page_header { gap: 0.5rem; }
+.st-key-page_header .stHorizontalBlock { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
+.st-key-page_header .stHorizontalBlock > * { flex: none; }
 """
     + teaching.STEPS_IN_ONE_LINE
     + """

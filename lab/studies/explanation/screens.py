@@ -42,17 +42,12 @@ _ORDERS = (
     Column("n", 50),
 )
 _CLAIMS = (
-    Column("whose", 130),
-    Column("verdict", 90),
-    Column("first", 150),
-    Column("mean of first", 64, DECIMAL, "mean"),
-    Column("second", 150),
-    Column("mean of second", 64, DECIMAL, "mean"),
-    Column("ours", 60, DECIMAL, help="The difference of the two means."),
-    *(Column(name, 56, DECIMAL) for name in ("low", "high")),
-    Column("published", 80, DECIMAL),
-    replace(_TWIN, width=56),
-)
+    Column("whose", 122), Column("verdict", 90),
+    Column("first", 140), Column("mean of first", 58, DECIMAL, "mean"),
+    Column("second", 132), Column("mean of second", 58, DECIMAL, "mean"),
+    Column("ours", 54, DECIMAL, help="The difference of the two means."),
+    Column("low", 52, DECIMAL), Column("high", 52, DECIMAL), Column("published", 82, DECIMAL), replace(_TWIN, width=54),
+)  # fmt: skip
 _LAYERS = (
     Column("layer", 60),
     *(Column(name, 110, DECIMAL) for name in ("raw attention", "‖Σ α·f(x)‖", "rollout")),

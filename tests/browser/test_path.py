@@ -150,4 +150,4 @@ def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page
     inside, outside = opener.bounding_box(), bar.bounding_box()
     assert inside and outside and inside["y"] + inside["height"] <= outside["y"] + outside["height"]
     opener.click()
-    expect(page.get_by_test_id("stSidebar").get_by_label("Your sentence")).to_be_in_viewport()
+    expect(page.get_by_test_id("stSidebar").get_by_role("textbox", name="Your sentence")).to_be_in_viewport()

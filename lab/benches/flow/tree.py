@@ -131,8 +131,8 @@ def _parked(view: FlowView, tree: Tree) -> str:
     if not len(inner) or not all(view.trace.encoding.special[token] for token in inner.tolist()):
         return ""
     return (
-        "\n\nBetween the two ends stand special tokens alone: heads with nothing to do leave their attention there "
-        "(lesson 5). Choose *Words only* to see the ways through words."
+        "\n\nBetween the two ends stand special tokens alone, on which heads often rest (lesson 5; Clark et al. 2019). "
+        "Choose *Words only* to see the ways through words."
     )
 
 

@@ -55,7 +55,7 @@ def _say_walk(walk: Walk) -> None:
     )
     if best.score <= best.uniform:
         st.markdown(
-            "It scores no more than a uniform head: this text shows no choice of it, so there is none to explain."
+            "It scores no more than a uniform head, so the score shows no choice here: there is nothing to take apart."
         )
         return
     if not best.named:

@@ -126,8 +126,8 @@ def test_what_is_not_there_is_not_taken_apart() -> None:
         assert found is not None
         above = found.best.score > found.best.uniform
         assert ("of the difference" in block) == above and ("nothing to take apart" in block) != above
-    above = sum("nothing to take apart" not in block for block in blocks)
-    assert 0 < above < 3 and len(at.get("vega_lite_chart")) == above
+    drawn = sum("nothing to take apart" not in block for block in blocks)
+    assert 0 < drawn < 3 and len(at.get("vega_lite_chart")) == drawn
 
 
 def test_deciding_begins_with_the_head_that_shows_the_pattern_of_neighbours() -> None:

@@ -87,8 +87,8 @@ def _either(walk: Walk) -> str:
     if not walk.best.named or enough[0] != enough[1]:
         return ""
     if enough[0]:
-        return " Each of the two is enough for the name: the head has the pattern twice."
-    return " Neither is enough for the name: it takes both."
+        return " Either part alone is enough for the name."
+    return " Neither part alone is enough for the name."
 
 
 def _ways(walk: Walk) -> None:

@@ -33,14 +33,11 @@ from lab.ui.frame.script import meaning
 from lab.ui.parameters import PATCH, PATCH_WAY
 
 _CLAIMS = (
-    Column("claim", 180),
-    Column("direction", 90),
-    Column("verdict", 100),
-    Column("compared", 160),
-    *(Column(name, 64, DECIMAL) for name in ("first", "second", "effect", "low", "high")),
-    Column("untrained twin", 56, DECIMAL, "twin", "The effect in the untrained twin."),
-    Column("n", 44),
-)
+    Column("claim", 174), Column("direction", 78), Column("verdict", 98), Column("compared", 152),
+    *(Column(name, width, DECIMAL) for name, width in (
+        ("first", 56), ("second", 66), ("effect", 60), ("low", 54), ("high", 54))),
+    Column("untrained twin", 58, DECIMAL, "twin", "The effect in the untrained twin."), Column("n", 46),
+)  # fmt: skip
 _SITES = (
     Column("direction", 110),
     Column("part", 170),

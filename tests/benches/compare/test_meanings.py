@@ -23,7 +23,7 @@ def said(model: str, first: str, second: str, token: int) -> tuple[str, list[tup
     best = []
     for run in runs:
         shares = torch.softmax(run.logits(token)[0].double(), -1)
-        best.append((run.model.tokenizer.id_to_token(int(shares.argmax())).replace("Ġ", "␣"), float(shares.max())))
+        best.append((str(run.model.tokenizer.id_to_token(int(shares.argmax()))).replace("Ġ", "␣"), float(shares.max())))
     return best_words(a, b, runs[0].tokens, runs[1].tokens), best
 
 

@@ -100,6 +100,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("parameters",)}),
         ("training", "Showing a model many texts and moving its parameters, a little each time, so that its "
          "predictions get better.", {}),
+        ("gradient", "For each parameter: how much the error changes if it is made a little larger. Training moves "
+         "every parameter against it.", {"also": ("gradients",)}),
     ),
     "self-attention": (
         ("attention", "How a token collects from all tokens, itself included. It gives each a share; what they offer "
@@ -181,6 +183,11 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("sentence pair", "Two texts that the model reads as one, with [SEP] between them and a segment each.",
          {"paper": _DEVLIN, "also": ("pair",)}),
         ("mass", "Weights added up: how much of its attention one sentence gives to another.", {}),
+        ("length-corrected", "Divided by what an even spread over all tokens gives: 1 is what length alone "
+         "would do.", {}),
+        ("coreference", "Two words that mean the same person or thing, as *the girl* and *she*, often in different "
+         "sentences.", {}),
+        ("discourse", "How sentences follow from each other: a cause, a contrast, an example.", {}),
     ),
     "feed-forward": (
         ("feed-forward network", "The second half of a layer. It works on each token alone: a matrix, an activation, "
@@ -208,12 +215,16 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
                                                                  "also": ("hidden states",)}),
         ("logit", "The score that the model gives to a word before softmax turns scores into probabilities.",
          {"formula": r"z \in \mathbb{R}^{|V|}", "also": ("logits",)}),
-        ("probability", "The share of its trust that the model gives to a word. Over the whole vocabulary they add up "
+        ("probability", "How likely the model finds a word, from 0 to 1. Over the whole vocabulary they add up "
          "to 1.", {"also": ("probabilities",)}),
         ("vocabulary head", "The last step: it compares a vector with that of every word and gives each a logit.",
          {"also": ("language-modelling head",)}),
+        ("dense", "A name for a matrix and a bias that each vector goes through. BERT’s vocabulary head begins with "
+         "one.", {}),
         ("log probability", "The logarithm of a probability. Multiplied probabilities become sums; 0 is certain, −7 is "
          "about one in a thousand.", {"formula": r"\ln p", "also": ("log-likelihood",)}),
+        ("pseudo-log-likelihood", "How likely BERT finds a text: each token is hidden in turn, and the logarithms of "
+         "their probabilities are added up.", {"paper": "Salazar et al. 2020"}),
         ("perplexity", "Among how many equally likely words the model seems to choose, on average. Lower is better.",
          {"formula": r"e^{-\frac1n \sum_i \ln p_i}"}),
         ("logit lens", "To ask the vocabulary head after each layer, as if it were the last: what would the model say "

@@ -85,6 +85,21 @@ class ModelCardText:
                 found.append("\n".join(_plain(line, demote) for line in lines).strip("\n"))
         return tuple(part for part in found if part)
 
+    def sections(self, demote: int = 0) -> dict[str, tuple[Part, ...]]:
+        """:meth:`parts` by the heading above them, in the order of the card; what comes before the first under ""."""
+        found: dict[str, list[Part]] = {"": []}
+        title, marks = "", "#" * (demote + 2)
+        for part in self.parts(demote):
+            if not isinstance(part, str):
+                found[title].append(part)
+                continue
+            before, *headed = re.split(rf"^{marks} ", part, flags=re.MULTILINE)
+            found[title].append(before.strip("\n"))
+            for each in headed:
+                title, _, text = each.partition("\n")
+                found.setdefault(title, []).append(text.strip("\n"))
+        return {name: tuple(part for part in parts if part != "") for name, parts in found.items()}
+
     def column(self, name: str) -> tuple[str, ...]:
         """The first cells of each row of the first table whose header begins with ``name``, or nothing."""
         tables = (part for part in self.parts() if isinstance(part, Table))

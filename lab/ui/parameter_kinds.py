@@ -140,10 +140,14 @@ class Choice(Parameter[T]):
 class Buttons(Choice[T]):
     """A choice among a few, side by side."""
 
-    def choose(self, label: str, offered: Sequence[T] = (), *, help: str | None = None) -> T:
-        """Draw the buttons, of all options or of those ``offered`` here."""
+    def choose(
+        self, label: str, offered: Sequence[T] = (), *, shown: Callable[[T], str] = str, help: str | None = None
+    ) -> T:
+        """Draw the buttons, of all options or of those ``offered`` here, each as ``shown`` says."""
         offered, first = self._offered(offered)
-        chosen = st.segmented_control(label, offered, default=first, required=True, help=help, **self._bound())
+        chosen = st.segmented_control(
+            label, offered, default=first, format_func=shown, required=True, help=help, **self._bound()
+        )
         return chosen if chosen in offered else first
 
 

@@ -176,7 +176,7 @@ FOLLOW = Place("follow", 0, 0, _MOST)
 FLOW_LAYER = Place("flow_layer", 0, 0, 1000)
 TREE = Buttons("tree", LAYERED, (LAYERED, REPEATED))
 TREE_K = Number("tree_k", 2, 1, 20)
-TREE_DEPTH = Number("tree_depth", 6, 1, 10)
+TREE_DEPTH = Number("tree_depth", 4, 1, 10)
 # Tensors.
 TENSOR = Name("tensor", "layer.attention", written=True)
 STATE = Place("state", 0, 0, 1000)

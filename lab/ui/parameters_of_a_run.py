@@ -13,6 +13,8 @@ from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
 # What steps were called in links made before.
 RENAMED_STEPS = {
     "Two heads": "Alike or different",
+    "Neurons": "Dimensions",
+    "Which neurons decide": "Which dimensions decide",
 }
 # The step that the URL named when the page was drawn last.
 TOKENS_SEEN = "_masked.tokens"  # the tokens that the choice of hidden ones was made for

@@ -31,6 +31,7 @@ from lab.ui.turns import PAGES
 _ROUTED = "_routed"
 _AT = "_page"
 _ROOM = "Room"
+# A figure that is nothing but words is no narrower on a telephone than its words: it scrolls.
 # A formula's last letter leans out of its box, which would make a place to scroll of it that no key can reach;
 # and whoever has asked their system for less motion gets none. White on the dark theme's primary colour is too weak.
 _STYLE = (
@@ -51,6 +52,11 @@ _STYLE = (
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarNav"] { order: 2; }
+.st-key-lens-grid { overflow-x: auto; }
+.st-key-lens-grid .stVegaLiteChart { min-width: 620px; }
+.st-key-page_header { gap: 0.5rem; }
+.st-key-page_header .stHorizontalBlock { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
+.st-key-page_header .stHorizontalBlock > * { flex: none; }
 """
     + teaching.STEPS_IN_ONE_LINE
     + """

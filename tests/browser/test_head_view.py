@@ -119,6 +119,7 @@ def test_the_numbers_are_the_trace_s(lab: Lab, page: Page) -> None:
     """At a locked pair every head's weight, for one head the strongest of a row, and each edge of the table."""
     weights = attention()
     open_view(page, lab)
+    share(page, 100)
     put(page, "click", "left", 4)
     put(page, "hover", "right", 2)
     expect(tooltip(page)).to_contain_text("cat (5) → sleep (3)")
@@ -146,6 +147,7 @@ def test_the_numbers_are_the_trace_s(lab: Lab, page: Page) -> None:
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_a_click_locks_and_frees(lab: Lab, page: Page, view: View) -> None:
     open_view(page, lab)
+    share(page, 100)
     put(page, "click", "left", 4)
     page.mouse.move(1, 1)
     expect(scroller(page)).to_have_class("scroller locked")
@@ -189,6 +191,7 @@ def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
     side = {str(i + 1): "AB"[segment] for i, segment in enumerate(trace.segment_ids)}
     weights = attention(PAIR["text"], PAIR["pair"])
     open_view(page, lab, PAIR)
+    share(page, 100)
     for queries, keys in ("AA", "AB", "BA", "BB"):
         page.get_by_label("Sentences").select_option(queries + keys)
         rows = numbers(page)
@@ -236,6 +239,18 @@ def test_the_threshold_keeps_the_strongest_edges_that_cover_the_share(lab: Lab, 
         enough = np.flatnonzero(descending.cumsum() * 100 >= 60 * row.sum())[0]
         expected |= {(head, query, int(key)) for key in np.flatnonzero(row >= descending[enough])}
     assert drawn == expected
+
+
+def test_many_heads_open_with_their_strongest_lines_and_one_head_with_all(lab: Lab, page: Page) -> None:
+    open_view(page, lab)
+    expect(page.locator("output")).to_have_text("30 %")
+    chip(page, 3).dblclick()
+    expect(page.locator("output")).to_have_text("100 %")
+    chip(page, 3).dblclick()
+    expect(page.locator("output")).to_have_text("30 %")
+    share(page, 60)
+    chip(page, 3).dblclick()
+    expect(page.locator("output")).to_have_text("60 %")
 
 
 def test_the_chosen_heads_go_into_the_link_when_asked(lab: Lab, page: Page) -> None:

@@ -145,8 +145,8 @@ def test_hostile_tokens_are_text_and_later_ones_are_masked(lab: Lab, page: Page)
 
 def test_a_walk_leads_to_its_head(lab: Lab, page: Page) -> None:
     open_bench(lab, page, "/Neuron_view?step=Three+patterns")
-    page.get_by_role("button", name="See its neurons").last.click()
+    page.get_by_role("button", name="See its dimensions").last.click()
     expect(keys(page).first).to_be_visible()
     wait_idle(page)
-    expect(page.locator(".title")).to_have_text("Neurons of layer 1, head 8")
+    expect(page.locator(".title")).to_have_text("Dimensions of layer 1, head 8")
     assert "head=8" in page.url

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from itertools import cycle
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from lab.course.lessons import LESSONS
-from tests.browser.harness import go_to, pick, wait_idle
+from tests.browser.harness import PHONE, View, go_to, pick, wait_idle
 
 # The last step's button leads to another page instead.
 NEXT_STEP = re.compile("^Next: (?!lesson |the course)")
@@ -130,3 +131,23 @@ def at_page(page: Page, title: str, step: str | None = None) -> None:
     expect(page).to_have_url(re.compile(f"/{title.replace(' ', '_')}.*text=Birds"))
     if step is not None:
         expect(page.locator(".st-key-step [aria-checked=true]")).to_have_text(step)
+
+
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page, view: View) -> None:
+    """The way to the sidebar stands in the bar at the top and stays there; the badges are one line that scrolls."""
+    page.goto(f"{lab.url}/Self-attention", timeout=90_000)
+    expect(page.get_by_text("steps match Hugging Face")).to_be_visible(timeout=90_000)
+    wait_idle(page)
+    box = page.locator(".st-key-page_header").bounding_box()
+    assert box is not None and box["height"] <= 90
+    bar, opener = page.get_by_test_id("stHeader"), page.get_by_role("button", name="Text, model, head")
+    for name in ("Objectives", "Words"):
+        page.get_by_role("button", name=name).click()
+        expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+        page.keyboard.press("Escape")
+    page.get_by_text("Papers").scroll_into_view_if_needed()
+    inside, outside = opener.bounding_box(), bar.bounding_box()
+    assert inside and outside and inside["y"] + inside["height"] <= outside["y"] + outside["height"]
+    opener.click()
+    expect(page.get_by_test_id("stSidebar").get_by_role("textbox", name="Your sentence")).to_be_in_viewport()

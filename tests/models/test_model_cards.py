@@ -51,6 +51,17 @@ def card(folder: Path, text: str) -> ModelCardText:
     return read_model_card(folder)
 
 
+def test_a_card_has_its_parts_by_their_headings(tmp_path: Path) -> None:
+    rows = "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    written = f"# T\nFirst.\n\n## A\nOne.\n\n{rows}\n\nTwo.\n### Within\n## B\n\n    make it\n\n## C\n"
+    table = Table(("a", "b"), (("1", "2"),))
+    for demote, within in ((0, "### Within"), (1, "#### Within")):
+        found = card(tmp_path, written).sections(demote)
+        assert list(found) == ["", "A", "B", "C"]
+        assert found[""] == ("First.",) and found["A"] == ("One.", table, f"Two.\n{within}")
+        assert found["B"] == (Code("make it"),) and found["C"] == ()
+
+
 def test_a_card_is_taken_apart(tmp_path: Path) -> None:
     found = card(tmp_path, WHOLE)
     assert found.front == {"license": "apache-2.0", "tags": ["one", "two"]}

@@ -121,6 +121,24 @@ def test_a_tree_too_large_is_cut_and_said() -> None:
         assert name in said or name.replace("\\", "") in said
 
 
+def test_a_tree_says_when_it_has_fewer_levels_than_were_asked_for() -> None:
+    said = words(visit(PAGE, text=TEXT, step="Influence tree", flow_layer="2", tree_depth="5"))
+    assert "Depth 5 needs as many layers; from layer 2 down there are 2." in said and "layers 2 down to 1" in said
+    assert "needs as many layers" not in words(visit(PAGE, text=TEXT, step="Influence tree"))
+
+
+@pytest.mark.parametrize("tokens", ["All tokens", "Words only"])
+def test_a_tree_that_runs_through_special_tokens_alone_says_so(tokens: str) -> None:
+    at = visit(PAGE, text=TEXT, step="Influence tree", token="9", tree_k="1", flow_tokens=tokens)
+    maps = trace().attention.numpy().mean(axis=1)
+    special, place, inner = trace().encoding.special, 8, []
+    for attention in maps[::-1]:
+        kept = [i for i, each in enumerate(special) if tokens == "All tokens" or not each]
+        place = max(kept, key=lambda i: attention[place, i])
+        inner.append(special[place])
+    assert ("Between the two ends stand special tokens alone" in words(at)) == all(inner[:-1])
+
+
 def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
     return unpack(components(at)[0].proto.bytes)
 

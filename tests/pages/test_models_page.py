@@ -56,6 +56,14 @@ def test_each_part_shows_its_card(part: rooms.Part) -> None:
     assert "license:" not in words(at), "the metadata are shown as a table, not as text"
 
 
+def test_what_a_learner_asks_first_comes_first_and_training_is_folded() -> None:
+    at = visit(PAGE, card="lab-bert")
+    shown = [each.value for each in at.subheader]
+    assert shown[:2] == ["What it knows", "Limits"] and "Its heads" in shown
+    assert {"How it was made", "Outside the lab"} <= {each.label for each in at.expander}
+    assert "Top-1" in "".join(each.value for each in at.caption)
+
+
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_a_card_says_which_head_does_what(model: str) -> None:
     found = in_folder(EMBEDDED / model) or ()

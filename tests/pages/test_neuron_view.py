@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.heads.neurons import DECIDED, decide, score_with
 from lab.analysis.heads.patterns import trace_patterns
+from lab.analysis.heads.walk import walk as neuron_walk
 from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
 from tests.checkpoints import Family
@@ -19,7 +20,7 @@ from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "12_Neuron_view.py"
 TEXT, PAIR = TEXTS["a pair"]
-STEPS = ("Neurons", "Which neurons decide", "Three patterns")
+STEPS = ("Dimensions", "Which dimensions decide", "Three patterns")
 LIMIT = 100_000  # bytes of one message to the browser
 
 
@@ -53,7 +54,7 @@ def test_toys(weights: str) -> None:
 
 
 def test_the_constructed_previous_token_head_is_found_and_taken_apart() -> None:
-    at = visit(PAGE, mode="Toy", step="Which neurons decide", pattern="Previous token", head="1")
+    at = visit(PAGE, mode="Toy", step="Which dimensions decide", pattern="Previous token", head="1")
     said = words(at)
     assert "**" in said and "higher** than those of the other keys" in said
     share = re.search(r"\*\*(\d+) of \d+\*\* dimensions? ?carr", said.replace("carries", "carry"))
@@ -112,6 +113,35 @@ def test_a_walk_leads_to_its_head() -> None:
     at.button(key=f"_walk.next_token.{STEPS[1]}").click().run()
     assert at.selectbox(key="pattern").value == "Next token"
     assert at.selectbox(key="layer").value == layer + 1
+
+
+def test_what_is_not_there_is_not_taken_apart() -> None:
+    """A pattern whose best head scores no more than a uniform one has neither a count of dimensions nor a chart."""
+    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    at = visit(PAGE, text=TEXT, step=STEPS[2])
+    blocks = words(at).split("### ")[1:]
+    assert len(blocks) == 3
+    for pattern, block in zip(("delimiter", "bag_of_words", "next_token"), blocks, strict=True):
+        found = neuron_walk(traced, next(each for each in DECIDED if each.id == pattern))
+        assert found is not None
+        above = found.best.score > found.best.uniform
+        assert ("of the difference" in block) == above and ("nothing to take apart" in block) != above
+    drawn = sum("nothing to take apart" not in block for block in blocks)
+    assert 0 < drawn < 3 and len(at.get("vega_lite_chart")) == drawn
+
+
+def test_deciding_begins_with_the_head_that_shows_the_pattern_of_neighbours() -> None:
+    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    scores = trace_patterns(traced).next_token
+    layer, head = (int(place) + 1 for place in np.unravel_index(int(scores.argmax()), scores.shape))
+    at = visit(PAGE, text=TEXT, step=STEPS[1])
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer, head)
+    assert "Next token** most clearly" in plain(at)
+
+
+def test_the_steps_of_links_made_before_are_understood() -> None:
+    assert visit(PAGE, step="Which neurons decide").segmented_control(key="step").value == STEPS[1]
+    assert visit(PAGE, step="Neurons").segmented_control(key="step").value == STEPS[0]
 
 
 def test_a_model_without_the_head_says_so() -> None:

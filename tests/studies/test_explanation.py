@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.heads.parked import rank_correlation
+from lab.course.words import plain
 from lab.experiments.importance.agreement import Reading
 from lab.experiments.importance.explained import ExplanationTest, asked_texts, known
 from lab.experiments.importance.methods import ATTENTION, INTEGRATED, ROLLOUT
@@ -147,3 +149,11 @@ def test_the_marked_tokens_are_the_most_important_ones(model_id: str) -> None:
         same = np.abs(one.left_out).argmax() == one.scores[ATTENTION][-1].argmax()
         assert said.count(":orange-background[") == 1 - same
         assert said.count(":blue-background[") == (model_id == "lab-bert")
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_a_marked_text_stands_as_it_was_written(model_id: str) -> None:
+    model, found = model_and_result(model_id)
+    for (_, _, asked), one in zip(asked_texts(model), found.texts, strict=True):
+        said = texts.marked(model, asked, one.importance)
+        assert plain(re.sub(r":(\w+)-background\[((?:\\.|[^\]])*)\]", r"\2", said)) == " ".join(asked.text.split())

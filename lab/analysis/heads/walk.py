@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.named import Chance, clearly_above, scores_of, trace_chance
+from lab.analysis.heads.named import CLEARLY, Chance, clearly_above, scores_of, trace_chance
 from lab.analysis.heads.neurons import Decision, decide, pattern_keys, score_with
 from lab.analysis.heads.patterns import PATTERNS, Pattern, Patterns, trace_patterns, trace_roles
 from lab.analysis.heads.values import Values, is_causal
@@ -40,6 +40,10 @@ class BestHead:
     untrained: float
     named: bool
     left_out: int
+
+    def would_name(self, score: float) -> bool:
+        """Whether ``score`` is clearly above both, as that of a head must be that is named after the pattern."""
+        return score >= self.uniform + CLEARLY * (1 - self.uniform) and score > self.untrained
 
 
 def best_head(patterns: Patterns, pattern: Pattern, chance: Chance) -> BestHead | None:
@@ -101,3 +105,15 @@ def walk(traced: Trace, pattern: Pattern) -> Walk | None:
     order = found.order.tolist()
     only, without = (score_with(traced, at, pattern.id, part) for part in (order[:count], order[count:]))
     return Walk(best, query, found, count, only, without)
+
+
+def neighbour(traced: Trace) -> str:
+    """The id of the pattern of looking at the word beside: the next one, or what a causal model can see."""
+    return "previous_token" if is_causal(traced) else "next_token"
+
+
+def neighbours_head(traced: Trace) -> tuple[int, int]:
+    """Layer and head (from 0) that show :func:`neighbour` best; the very first where the text has no case of it."""
+    (pattern,) = (each for each in PATTERNS if each.id == neighbour(traced))
+    found = walk(traced, pattern)
+    return (0, 0) if found is None else (found.best.layer, found.best.head)

@@ -65,8 +65,8 @@ def with_example(page: BenchPage) -> BenchPage:
     if typed or chosen.mode == TOY:
         return page
     st.info(
-        f"**An example**, because you have not typed a text yet. A is {quoted(EXAMPLE[0])} Type your own in the "
-        "sidebar, and it is A.",
+        f"**An example** in place of the sidebar’s text, which you have not changed yet: A is {quoted(EXAMPLE[0])} "
+        "Type your own there, and it is A.",
         icon=":material/lightbulb:",
     )
     return replace(page, selection=replace(chosen, text=EXAMPLE[0], pair=""))
@@ -126,21 +126,26 @@ def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> 
 
 def _text(traced: Trace) -> str:
     whole = traced.text if traced.pair is None else f"{traced.text} / {traced.pair}"
-    return quoted(whole if len(whole) <= _LONGEST else whole[: _LONGEST - 1] + "…")
+    return quoted(_cut(whole))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _other_text(page: OpenPage, a: Trace) -> Trace:
+    example = page.selection.text == EXAMPLE[0] != selection.current().text
+    text, pair = (EXAMPLE[1], "") if example else turned_round(a.text, a.pair or "")
     left, right = st.columns(2)
     with left:
-        parameters.OTHER_TEXT.line("Text B", placeholder="Type a text to compare with A")
+        parameters.OTHER_TEXT.line("Text B", placeholder=_cut(text))
     with right:
-        parameters.OTHER_PAIR.line("Second sentence of B (optional)")
+        parameters.OTHER_PAIR.line("Second sentence of B (optional)", placeholder=_cut(pair))
     chosen = selection.current()
     if chosen.other_text.strip():
         return page.run(a.model.id, chosen.other_text, chosen.other_pair, whose="Text B: ")
-    if page.selection.text == EXAMPLE[0] != chosen.text:
-        return page.run(a.model.id, EXAMPLE[1], "", whose="Text B: ")
-    text, pair = turned_round(a.text, a.pair or "")
+    if example:
+        return page.run(a.model.id, text, pair, whose="Text B: ")
     what = "the two texts of A, swapped" if pair else "A with its words from the last to the first"
     st.caption(f"Until you type text B, it is {what}.")
     return page.run(a.model.id, text, pair, whose="Text B: ")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.layers.compared import apart, same_tokens
-from lab.benches.compare import comparable
+from lab.benches.compare import comparable, meanings
 from lab.benches.compare import differences as compared
 from lab.benches.compare.choice import Pair, tokens
 from lab.benches.compare.comparable import At, NothingToShow
@@ -19,6 +19,7 @@ from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.ui import selection
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import BLOCKED, CORRECTED, FIGURE, INTERVENTION, MEASURE, METRIC, MODE, TOY, VERSION
 
@@ -77,12 +78,16 @@ def show(pair: Pair, figure: str, at: At) -> None:
         _show_streams(pair)
         return
     reason = a.why_not(b)
-    _summary(pair, a, b, reason)
+    if figure == comparable.PREDICTIONS:
+        st.markdown(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
+    _summary(a, b, reason)
     calls = (compared.figure_a, compared.figure_b)
     for column, name, what, call in zip(st.columns(2), "AB", (pair.a_is, pair.b_is), calls, strict=True):
         with column:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
             draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
+    if isinstance(a, Words) and isinstance(b, Words):
+        meaning(meanings.best_words(a, b, pair.a.tokens, pair.b.tokens))
     left, right = st.columns(2)
     with left:
         if reason is None:
@@ -91,11 +96,11 @@ def show(pair: Pair, figure: str, at: At) -> None:
             _no_difference(figure)
     with right:
         _show_streams(pair)
-    _notes(pair, figure, at, a, b)
+    _notes(pair, figure, a, b)
     code(apart)
 
 
-def _summary(pair: Pair, a: Shown, b: Shown, reason: str | None) -> None:
+def _summary(a: Shown, b: Shown, reason: str | None) -> None:
     """The comparison in one or two numbers."""
     if reason is not None:
         st.markdown(f"{escaped(reason)}: the two figures have no cells in common.")
@@ -109,9 +114,9 @@ def _summary(pair: Pair, a: Shown, b: Shown, reason: str | None) -> None:
             f"{found.where}."
         )
     else:
-        st.markdown(
-            f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}. Mean of all: **{found.mean:.3g}**."
-        )
+        # Of thousands of words nearly all have next to nothing: their mean says nothing.
+        mean = "" if isinstance(a, Words) else f" Mean of all: **{found.mean:.3g}**."
+        st.markdown(f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}")
 
 
 def _elsewhere(pair: Pair, figure: str, at: At) -> str:
@@ -164,7 +169,7 @@ def _show_streams(pair: Pair) -> None:
     )
 
 
-def _notes(pair: Pair, figure: str, at: At, a: Shown, b: Shown) -> None:
+def _notes(pair: Pair, figure: str, a: Shown, b: Shown) -> None:
     """What has to be known to read the figures."""
     axes = [axis for each in (a, b) if isinstance(each, Cells) for axis in (each.rows, each.columns)]
     cut = isinstance(a, Cells) and any(axis.first is not None and len(axis.names) < axis.count for axis in axes)
@@ -174,8 +179,6 @@ def _notes(pair: Pair, figure: str, at: At, a: Shown, b: Shown) -> None:
         st.caption("The text is long, so a cell is the largest weight of a block of tokens.")
     if pair.a.model is not pair.b.model and not isinstance(a, Words) and figure != comparable.SENTENCES:
         st.caption("A head, neuron or dimension of the same number need not do the same in two models.")
-    if figure == comparable.PREDICTIONS:
-        st.caption(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
 
 
 def _asked(traced: Trace, at: At) -> str:

@@ -18,6 +18,8 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import way_to
 from lab.ui.one_head import choose_token
 
+_MEASURED = " (lesson 8, Residual, measures how much is added)"
+
 
 def show_rollout(view: FlowView) -> None:
     """The raw mean of the chosen layer, beside the rollout after it."""
@@ -62,10 +64,11 @@ def _say_limits(norms: bool) -> None:
         st.markdown(
             "Lengths in place of weights take in the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
             "networks are still left out, vectors that cancel each other count in full, and the residual path is given "
-            "half. Rollout says what could arrive, not what a prediction rests on."
+            f"half, whatever the model does{_MEASURED}. Rollout says what could arrive, not what a prediction rests on."
         )
     else:
         st.markdown(
-            "Rollout follows attention weights over all paths and gives the residual path half. It leaves out the "
-            "values, $W_O$ and the feed-forward networks: it says what could arrive, not what a prediction rests on."
+            "Rollout (Abnar & Zuidema 2020) follows attention weights over all paths. It gives the residual path half, "
+            f"whatever the model does{_MEASURED}. It leaves out the values, $W_O$ and the feed-forward networks: it "
+            "says what could arrive, not what a prediction rests on."
         )

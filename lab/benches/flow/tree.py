@@ -44,7 +44,7 @@ def _show_layers(view: FlowView) -> None:
         _say_alone(view, "has no target")
         return
     draw_tree(partial(figures.influence, *asked_for))
-    _say_layers(view, tree, depth)
+    _say_layers(view, tree, depth, asked)
     code(influence.influence_tree, rollout.rollout)
 
 
@@ -99,7 +99,7 @@ def _say_alone(view: FlowView, what: str) -> None:
     st.info(f"{view.name(view.token)} {what} here.", icon=":material/info:")
 
 
-def _say_layers(view: FlowView, tree: Tree, depth: int) -> None:
+def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     """Which layers were read, and what the strongest path is beside rollout."""
     assert tree.rolled is not None
     last = np.flatnonzero(tree.depth == tree.depth.max())
@@ -113,11 +113,26 @@ def _say_layers(view: FlowView, tree: Tree, depth: int) -> None:
         f"{read}, {view.heads}, which ends at {end}. A token can stand on a path several times, because it reads "
         "itself, too, in each layer."
     )
+    if asked > view.layer + 1:
+        st.caption(f"Depth {asked} needs as many layers; from layer {view.layer + 1} down there are {view.layer + 1}.")
     drawn = float(tree.product[last].sum(dtype=np.float64))
+    counted = "contributions" if view.norms else "attention"
     st.markdown(
         f"The strongest path: {path}. Its weights multiply to **{tree.product[best]:.4f}**. Over *all* paths between "
         f"its two ends, drawn or not, the products add up to **{tree.rolled[best]:.4f}**: that is rollout over the "
-        f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of what arrives at the root."
+        f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of the {counted} that leads "
+        f"to the root. This says what could arrive, not what a prediction rests on: see Rollout.{_parked(view, tree)}"
+    )
+
+
+def _parked(view: FlowView, tree: Tree) -> str:
+    """That nothing but special tokens stands between the root and the last level, where it is so."""
+    inner = tree.token[(tree.depth > 0) & (tree.depth < tree.depth.max())]
+    if not len(inner) or not all(view.trace.encoding.special[token] for token in inner.tolist()):
+        return ""
+    return (
+        "\n\nBetween the two ends stand special tokens alone, on which heads often rest (lesson 5; Clark et al. 2019). "
+        "Choose *Words only* to see the ways through words."
     )
 
 

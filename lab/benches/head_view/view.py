@@ -33,8 +33,9 @@ def show(trace: Trace, layer: int, units: str) -> None:
     heads = asked_heads(trace.model.config.heads, trace.model.id)
     view = head_view_of(trace, layer, units, heads)
     st.caption(
-        "A line runs from a token (left) to one it attends to (right), as opaque as the weight. "
-        "Hover or use the arrow keys for numbers; click or press Enter to lock."
+        "A line runs from a token (left) to one it attends to (right), as opaque as the weight. Of many heads you see "
+        "the strongest lines of each token; double click a head’s number to see it alone, with all its lines. Hover or "
+        "use the arrow keys for numbers; click or press Enter to lock."
     )
     reported = mount("head_view", view.payload(), "head_view", states=("heads",))["heads"]
     if isinstance(reported, str) and reported != st.session_state.get("_head_view.reported"):

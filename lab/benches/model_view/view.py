@@ -85,7 +85,12 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
         st.caption(
             f"Each head is a thumbnail: its rows attend, its columns are attended to.{block} Click or press Enter "
             "to open a head."
-            + (" A square in a corner marks a head with a known job: point at it to read which." if view.jobs else "")
+            + (
+                " A square in a corner marks a head with a job, measured on many sentences: point at it to read which. "
+                "The names of lesson 6 are for this text alone, so the two can differ."
+                if view.jobs
+                else ""
+            )
         )
         if colour in _PATTERNS:
             st.caption(_beside_chance(trace, colour))

@@ -13,9 +13,12 @@ from lab.course.words import escaped, quoted
 from lab.experiments.notable import Notable, in_folder
 from lab.models.catalogue import CATALOGUE, ModelCard, card
 from lab.models.config import CheckpointError
-from lab.models.model_cards import CARD, Code, ModelCardText, Picture, Table, read_model_card
+from lab.models.model_cards import CARD, Code, ModelCardText, Part, Picture, Table, read_model_card
 from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
+
+# What a learner asks first of a card, and what only who wants to make such a model does.
+_FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the lab")
 
 
 def show_cards(page: OpenPage) -> None:
@@ -51,9 +54,30 @@ def _show_part(folder: Path) -> None:
 
 def _show(folder: Path, text: ModelCardText) -> None:
     st.header(escaped(text.title))
+    sections = text.sections(demote=1)
+    _show_parts(sections.pop(""))
     _show_facts(facts(folder, text))
+    for title in _FIRST:
+        _show_section(title, sections.pop(title, ()))
     _show_jobs(in_folder(folder) or ())
-    for part in text.parts(demote=1):
+    for title in [title for title in sections if title not in _FOLDED]:
+        _show_section(title, sections.pop(title))
+    for title, folded in sections.items():
+        with st.expander(escaped(title), icon=":material/article:"):
+            _show_parts(folded)
+
+
+def _show_section(title: str, parts: Sequence[Part]) -> None:
+    if parts:
+        st.subheader(escaped(title))
+        _show_parts(parts)
+
+
+def _show_parts(parts: Sequence[Part]) -> None:
+    """What a card says, in its order."""
+    if any(isinstance(part, str) and "top-1" in part for part in parts):
+        st.caption("**Top-1**: how often the first guess is right; **top-5**: how often one of the first five is.")
+    for part in parts:
         match part:
             case Picture():
                 st.image(str(part.path), width=640, alt=part.alt)
@@ -89,7 +113,11 @@ def _show_jobs(found: Sequence[Notable]) -> None:
     ]
     decimals = st.column_config.NumberColumn(format="%.2f")
     st.dataframe(
-        pd.DataFrame(rows), hide_index=True, height="content", column_config={"score": decimals, "chance": decimals}
+        pd.DataFrame(rows),
+        hide_index=True,
+        height="content",
+        placeholder="–",
+        column_config={"score": decimals, "chance": decimals},
     )
 
 
@@ -159,4 +187,5 @@ def _show_catalogue() -> None:
     if runs.downloads_allowed():
         st.markdown("Choose one in the sidebar; a lesson then offers the download.")
     else:
-        st.markdown("Whoever runs this server can allow downloads with `LAB_ALLOW_DOWNLOADS=1`.")
+        with st.expander("For whoever runs this server", icon=":material/dns:"):
+            st.markdown("Downloads are allowed with `LAB_ALLOW_DOWNLOADS=1`.")

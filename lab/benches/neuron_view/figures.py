@@ -1,4 +1,4 @@
-"""The neurons of a head: one query's row as numbers, and which dimensions make a pattern."""
+"""The dimensions of a head: one query's row as numbers, and which dimensions make a pattern."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
 
 def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = False) -> NeuronChart:
     """Query, keys, products, scores, weights, values and what comes of them: one line a key that is drawn."""
-    row, title = neuron_row(traced, layer, head, query), f"Neurons of {place(layer, head)}"
+    row, title = neuron_row(traced, layer, head, query), f"Dimensions of {place(layer, head)}"
     return neuron_chart(row, traced.labels, query, drawn_keys(row, query, around), title=title)
 
 

@@ -1,4 +1,7 @@
-"""The screens of the neuron view: one query's row to its end, the dimensions that decide, three patterns."""
+"""Two screens of the neuron view: one query's row to its end, and the dimensions that decide.
+
+A dimension of q and k is what Vig 2019 calls a neuron; in the lessons a neuron is one of the feed-forward network.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from lab.analysis.heads import neurons as measure
 from lab.analysis.heads.neurons import DECIDED, Decision, Kept, NeuronRow, neuron_row
 from lab.analysis.heads.pattern import own_pattern
 from lab.analysis.heads.patterns import Pattern
-from lab.analysis.heads.walk import Walk, best_head, walk
+from lab.analysis.heads.walk import Walk, walk
 from lab.benches.neuron_view import figures
-from lab.course.words import escaped, named, signed
+from lab.course.words import escaped, named
 from lab.models.trace import Trace
 from lab.ui import parameters, selection
 from lab.ui.components import mount
@@ -22,8 +25,13 @@ from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import AROUND
 
-NEURONS, DECIDING, WALKS = "Neurons", "Which neurons decide", "Three patterns"
-_FORWARD = ":material/arrow_forward:"
+NEURONS, DECIDING, WALKS = "Dimensions", "Which dimensions decide", "Three patterns"
+FORWARD = ":material/arrow_forward:"
+_HOW_TO_READ = (
+    "Read a row from left to right: the key, its products with the query, their sum, the sum scaled, the weight, the "
+    "value, the weighted value, and how long a vector it adds. A cell is a dimension of this head; Vig (2019) calls "
+    "them neurons."
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ class NeuronView:
 
     @property
     def width(self) -> int:
-        """d_k, the number of neurons."""
+        """d_k, the number of dimensions."""
         return self.trace.model.config.head_width
 
     def name(self, token: int) -> str:
@@ -56,6 +64,7 @@ def show_neurons(view: NeuronView) -> None:
         around = len(view.trace) > figures.KEYS and _choose_keys()
     row = neuron_row(view.trace, view.layer, view.head, view.query)
     _say_row(view, row, around)
+    st.caption(_HOW_TO_READ)
     call = partial(figures.neurons, view.trace, view.layer, view.head, view.query, around)
     chart = call()
     mount("neuron_view", chart.payload, "neuron-view")
@@ -144,7 +153,7 @@ def _say_best(view: NeuronView, pattern: Pattern) -> None:
         return
     best = found.best
     label = f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows it best: {best.score:.3f}"
-    st.button(label, key="_best_head", icon=_FORWARD, on_click=_take, args=(found, DECIDING))
+    st.button(label, key="_best_head", icon=FORWARD, on_click=take, args=(found, DECIDING))
 
 
 def _say_no_case(view: NeuronView, pattern: Pattern) -> None:
@@ -170,16 +179,16 @@ def _say_decision(found: Decision, pattern: Pattern) -> None:
         return
     more = f", {many} carry {found.share(many):.0%}" if many is not None and many > few else ""
     beyond = " The other dimensions take some of it away." if found.share(few) > 1 else ""
-    st.markdown(f"{_carried(found, few)}{more}.{beyond} {_leader(found)}")
+    st.markdown(f"{carried(found, few)}{more}.{beyond} {leader(found)}")
 
 
-def _carried(found: Decision, count: int) -> str:
+def carried(found: Decision, count: int) -> str:
     """How much of the difference so few dimensions carry."""
     verb = "dimensions carry" if count > 1 else "dimensions carries"
     return f"**{count} of {len(found.order)}** {verb} {found.share(count):.0%} of the difference"
 
 
-def _leader(found: Decision) -> str:
+def leader(found: Decision) -> str:
     """Whether the same dimension decides for every query."""
     dimension, share = found.leader()
     queries, leaders = len(found.queries), len(np.unique(found.by_query.argmax(axis=1)))
@@ -203,75 +212,8 @@ def _say_kept(found: Decision, kept: Kept, count: int) -> None:
     )
 
 
-def show_walks(view: NeuronView) -> None:
-    """Delimiter, bag of words, next token: each on the head of this model that shows it best."""
-    by_id = {pattern.id: pattern for pattern in DECIDED}
-    neighbour = "previous_token" if view.trace.model.config.causal else "next_token"
-    for id in ("delimiter", "bag_of_words", neighbour):
-        with st.container(border=True):
-            st.markdown(f"### {by_id[id].name}")
-            if id == "previous_token":
-                st.markdown(
-                    f"{escaped(view.trace.model.id)} is causal: no query sees the next token. Its mirror image is "
-                    "the previous token."
-                )
-            found = walk(view.trace, by_id[id])
-            if found is None:
-                st.markdown("This text has no case of the pattern.")
-            else:
-                _show_walk(view, found)
-    code(best_head, measure.decide)
-
-
-def _show_walk(view: NeuronView, walk: Walk) -> None:
-    """What is true of the head, its dimensions, and the ways to it."""
-    _say_walk(view, walk)
-    at, id = (walk.best.layer, walk.best.head), walk.best.pattern.id
-    if walk.decision is not None:
-        draw(partial(figures.dimensions, view.trace, *at, id), f"neurons-{id.replace('_', '-')}")
-    _ways(walk)
-
-
-def _say_walk(view: NeuronView, walk: Walk) -> None:
-    """The head, whether it has the pattern, and what makes it."""
-    best, pattern, found = walk.best, walk.best.pattern, walk.decision
-    heads = "head" if best.left_out == 1 else "heads"
-    aside = f", {best.left_out} near-uniform {heads} aside," if best.left_out else ""
-    where = f"layer {best.layer + 1}, head {best.head + 1}"
-    st.markdown(
-        f"{pattern.reading} The head that shows it best{aside} is **{where}**: score **{best.score:.3f}**. On this "
-        f"text a uniform head scores {best.uniform:.3f}, and the best head of the same architecture with random "
-        f"weights {best.untrained:.3f}."
-    )
-    if best.score <= best.uniform:
-        st.markdown("It scores no more than a uniform head, so the score shows no choice here.")
-    elif not best.named:
-        st.markdown("That is not clearly above both: a name needs half of what the uniform head leaves to 1.")
-    if found is None:
-        st.markdown("No query sees the pattern’s keys and others besides, so no score can be taken apart.")
-    elif walk.count is None:
-        st.markdown("On average its other keys score as high or higher: no dimension carries the pattern.")
-    else:
-        first = found.order[: walk.count]
-        inside, outside = (signed(part[first].sum(), plus=True) for part in (found.pattern, found.others))
-        names = ", ".join(str(dimension + 1) for dimension in first)
-        st.markdown(
-            f"{_carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the pattern "
-            f"and {outside} to that of another key. {_leader(found)} Alone they give the pattern a score of "
-            f"{walk.only:.3f}; without them it is {walk.without:.3f}."
-        )
-
-
-def _ways(walk: Walk) -> None:
-    """To the head: its neurons at the query that shows the pattern best, and the dimensions that decide."""
-    best = walk.best
-    with st.container(horizontal=True):
-        for step, label in ((NEURONS, "See its neurons"), (DECIDING, "See which decide")):
-            key = f"_walk.{best.pattern.id}.{step}"
-            st.button(label, key=key, icon=_FORWARD, on_click=_take, args=(walk, step))
-
-
-def _take(walk: Walk, step: str) -> None:
+def take(walk: Walk, step: str) -> None:
+    """Go to the head of a walk, and to a step."""
     parameters.LAYER.set(walk.best.layer + 1)
     parameters.HEAD.set(walk.best.head + 1)
     parameters.TOKEN.set(walk.query + 1)

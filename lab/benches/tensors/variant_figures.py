@@ -24,6 +24,8 @@ TITLES = {
     SOFTMAX_SCALE: "Softmax taken once more",
     REDUCED: "Between words",
 }
+# What a button has room for.
+SHORT = TITLES | {NOSEP: "No special tokens", LINSCALE: "Rows sum to 1", SOFTMAX_SCALE: "Softmax again"}
 
 
 def words(traced: Trace, cut: str | None) -> Words:
@@ -64,5 +66,5 @@ def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | Non
     found, shown = of_head(traced, layer, head, name, cut), labels(traced, name, cut)
     most = sorted(np.argsort(-found.removed, kind="stable")[:BARS].tolist())
     part = "" if len(shown) <= BARS else f", the {BARS} rows of {len(shown)} that lost most"
-    title, scale = f"Mass removed with the special tokens{part}", Scale("Share of the row", (0.0, 1.0))
+    title, scale = f"Mass removed with the special tokens{part}", Scale("Share of the row")
     return bars([shown[i] for i in most], found.removed[most], scale, title=title)

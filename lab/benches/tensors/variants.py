@@ -54,7 +54,9 @@ def _controls() -> tuple[str, bool]:
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
-            help="The short names are those of bertplus, which belongs to TransEasy, a set of Python tools for BERT.",
+            shown=figures.SHORT.__getitem__,
+            help="The names in brackets below are those of bertplus, which belongs to TransEasy, a set of Python tools "
+            "for BERT.",
         )
         alone = st.segmented_control("Maps", [_BOTH, _ALONE], default=_BOTH, required=True, key="_variant_maps")
     return chosen, alone == _ALONE

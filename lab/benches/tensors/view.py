@@ -157,7 +157,7 @@ def _choose_range(field: Text, axis: str, size: int) -> range:
 def _describe(trace: Trace, entry: TensorEntry) -> None:
     """Names, shape, formula, paper: one line each."""
     shape = " × ".join(f"{size:,}" for size in entry.shape)
-    theirs = f"**Name in bertscope** `{entry.alias}`" if entry.alias else "**Name in bertscope** none"
+    theirs = f"**Name in bertscope**, a Python tool, {f'`{entry.alias}`' if entry.alias else 'none'}"
     if entry.alias and entry.of_layer:
         theirs += f" (all {trace.model.config.layers} layers stacked)"
     st.markdown(

@@ -25,7 +25,7 @@ class HeadView {
     this.fit = false;
     this.take(payload);
     this.heads = new Set(this.header.start.length ? this.header.start : this.everyHead());
-    this.share = this.usualShare();
+    this.asked = null; // the share that the reader has chosen
     this.bar = make("div", { class: "bar" });
     this.status = make("p", { class: "status" });
     this.scroller = make("div", {
@@ -65,13 +65,18 @@ class HeadView {
     if (!this.heads.size) this.heads = new Set(this.everyHead());
     if (this.header.second === null) this.filter = "all";
     if (this.header.labels.join("\n") === before.labels) Object.assign(this, { focus: before.focus, locked: before.locked });
-    else if (this.usualShare() !== before.usual) this.share = this.usualShare();
+    else if (this.usualShare() !== before.usual) this.asked = null;
     this.refresh();
   }
 
-  /** How much of each row is drawn until the reader says otherwise: of a long text, less, or nothing is seen. */
+  /** How much of each row is drawn until the reader says otherwise: of many lines, the strongest, or nothing is seen. */
   usualShare() {
+    if (this.heads.size > 1) return 30;
     return this.n <= 24 ? 100 : this.n <= 60 ? 70 : 50;
+  }
+
+  get share() {
+    return this.asked ?? this.usualShare();
   }
 
   restyle() {
@@ -560,6 +565,7 @@ class HeadView {
     for (const chip of this.bar.querySelectorAll(".chip")) {
       chip.setAttribute("aria-pressed", String(this.heads.has(Number(chip.dataset.head))));
     }
+    this.bar.querySelector("[data-name=share]").value = this.share;
     this.bar.querySelector("output").textContent = `${this.share} %`;
   }
 
@@ -594,7 +600,7 @@ class HeadView {
     }
     if (this.special.some(Boolean)) group.append(this.check("Hide special tokens", "hideSpecial"));
     const share = make("input", { type: "range", min: 10, max: 100, step: 5, value: this.share, "data-name": "share" });
-    const later = eachFrame(() => this.set({ share: Number(share.value) }));
+    const later = eachFrame(() => this.set({ asked: Number(share.value) }));
     share.addEventListener("input", later);
     group.append(make("label", { title: "Of each row, the strongest edges until they cover this much of what is not hidden." }, "Strongest edges covering ", share, make("output", {})));
     if (this.long) group.append(this.check("Whole text at once", "fit"));

@@ -192,7 +192,7 @@ function buildNeurons(root, payload) {
     const query = make("td", {}, strip(row.query, row.limits.query, "query", "query"));
     const titles = make("tr", {}, make("th", { scope: "col" }, "Key"), ...names);
     const label = make("th", { scope: "row" }, make("span", { class: "place" }, String(row.place)), make("bdi", {}, row.query_label), make("small", {}, `query q, ±${row.limits.query.toPrecision(3)}`));
-    return make("thead", {}, titles, make("tr", { class: "query" }, label, query, make("td", { colspan: 7 })));
+    return make("thead", {}, make("tr", {}, label, query, make("td", { colspan: 7 })), titles);
   }
 
   function foot() {
@@ -245,7 +245,9 @@ function buildNeurons(root, payload) {
   function draw() {
     learnColours();
     for (const [canvas, values, limit] of strips) paint(canvas, values, limit);
+    table.style.width = "auto"; // what it needs, not the whole page that it takes
     const room = scroller.clientWidth - (table.offsetWidth - 4 * row.wide * cell);
+    table.style.width = "";
     const fitting = Math.min(Math.max(Math.floor(room / (4 * row.wide)), 2), 9); // 2 at least: a finger has to hit it
     if (fitting !== cell) {
       cell = fitting;
@@ -306,12 +308,12 @@ function buildNeurons(root, payload) {
     const { ink, font } = theme(root);
     const write = (words, x, y, more = {}) => pen.text(words, x, y, { fill: ink, font, ...more });
     const cells = (values, limit, x, y, width = cell) => values.forEach((value, i) => pen.rect(x + i * width, y - TALL / 2, width, TALL, { fill: shade(value, limit) }));
-    const at = (index) => 74 + index * (TALL + 4);
+    const at = (index) => 70 + index * (TALL + 4);
     write(row.title, 4, 16, { size: 15, weight: 600 });
-    write(`${row.place} ${row.query_label}`, 4, at(0), { most: LABEL - 8, weight: 600 });
+    write(`${row.place} ${row.query_label}`, 4, 44, { most: LABEL - 8, weight: 600 });
     for (const { title, name, x, width } of layout()) {
-      write(title, x, 44, { size: 12, weight: 600 });
-      if (name === "keys") cells(row.query, row.limits.query, x, at(0));
+      write(title, x, at(0), { size: 12, weight: 600 });
+      if (name === "keys") cells(row.query, row.limits.query, x, 44);
       row.labels.forEach((_, key) => {
         if (STRIPS.includes(name)) cells(part(row, name, key), row.limits[name], x, at(key + 1));
         else write(number(key, name), x + width - 4, at(key + 1), { align: "end", size: 12 });

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -23,12 +22,23 @@ from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, Column, show_table
 from lab.ui.frame.script import meaning
 
 TESTED = "lab-gpt2"  # ships, and can be tested
-_OF_ONE = ["induction score", "previous-token score"]  # a couple has none
-_SCORES = ("loss rises by", "low", "high", *_OF_ONE)
-_BEYOND = ("beyond random", "beyond, low", "beyond, high")
+_AWAY = Column("away", 140), Column("head", 80)
+_SCORES = (
+    Column("loss rises by", 90, DECIMAL),
+    Column("low", 54, DECIMAL),
+    Column("high", 54, DECIMAL),
+    Column("induction score", 76, DECIMAL, "induction", "The induction score. Two heads have none together."),
+    Column("previous-token score", 74, DECIMAL, "previous", "The previous-token score. Two heads have none together."),
+)
+_BEYOND = (
+    Column("beyond random", 72, DECIMAL, "beyond", "By how much the loss rises beyond random heads."),
+    Column("beyond, low", 54, DECIMAL, "low"),
+    Column("beyond, high", 54, DECIMAL, "high"),
+)
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -108,12 +118,5 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
 def _tables(frame: pd.DataFrame) -> None:
     """The heads of the claim, and the random ones below."""
     judged = frame["verdict"].notna()
-    frame = frame.astype(dict.fromkeys(_OF_ONE, object))
-    frame[_OF_ONE] = frame[_OF_ONE].map(lambda score: "–" if pd.isna(score) else f"{score:.2f}")
-    config: dict[str, Any] = {name: st.column_config.NumberColumn(format="%.2f") for name in (*_SCORES[:3], *_BEYOND)}
-    config["verdict"] = st.column_config.TextColumn(width=115)
-    st.dataframe(
-        frame.loc[judged, ["away", "head", "verdict", *_SCORES, *_BEYOND]], hide_index=True, height="content",
-        column_config=config,
-    )  # fmt: skip
-    st.dataframe(frame.loc[~judged, ["away", "head", *_SCORES]], hide_index=True, column_config=config)
+    show_table(frame[judged], [*_AWAY, Column("verdict", 100), *_SCORES, *_BEYOND], long_texts=True)
+    show_table(frame[~judged], [*_AWAY, *_SCORES], scrolls=True)

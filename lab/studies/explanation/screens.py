@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from lab.analysis.flow.rollout import rollout
@@ -31,10 +30,33 @@ from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import is_predicted, predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, Column, show_table
 from lab.ui.frame.script import meaning
 
-_ORDERS = ("ρ", "low", "high", "beyond", "beyond, low", "beyond, high", "untrained twin")
-_CLAIMS = ("mean of first", "mean of second", "published", "ours", "low", "high", "untrained twin")
+_TWIN = Column("untrained twin", 80, DECIMAL, "twin", "The untrained twin: the same model with random weights.")
+_ORDERS = (
+    Column("method", 170),
+    *(Column(name, 80, DECIMAL) for name in ("ρ", "low", "high", "beyond")),
+    *(Column(name, 104, DECIMAL) for name in ("beyond, low", "beyond, high")),
+    _TWIN,
+    Column("n", 50),
+)
+_CLAIMS = (
+    Column("whose", 122), Column("verdict", 90),
+    Column("first", 140), Column("mean of first", 58, DECIMAL, "mean"),
+    Column("second", 132), Column("mean of second", 58, DECIMAL, "mean"),
+    Column("ours", 54, DECIMAL, help="The difference of the two means."),
+    Column("low", 52, DECIMAL), Column("high", 52, DECIMAL), Column("published", 82, DECIMAL), replace(_TWIN, width=54),
+)  # fmt: skip
+_LAYERS = (
+    Column("layer", 60),
+    *(Column(name, 110, DECIMAL) for name in ("raw attention", "‖Σ α·f(x)‖", "rollout")),
+    *(
+        Column(f"twin, {name}", 110, DECIMAL, f"twin: {short}")
+        for name, short in (("raw attention", "raw"), ("rollout", "rollout"))
+    ),
+    *(Column(f"published, {name}", 130, DECIMAL, f"published: {name}") for name in ("raw", "rollout")),
+)
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -98,7 +120,7 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
         "asked, the more important."
     )
     meaning(meanings.meaning_of(found, model.id))
-    _table(as_frame(found), _ORDERS)
+    show_table(as_frame(found), _ORDERS)
     st.caption(
         "**ρ**: with leave-one-out, in the last layer, with its 95 % interval (2,000 bootstraps over the texts). "
         "**Beyond**: partial ρ, without what nearness and rarity (how seldom the token is in these sentences) tell. "
@@ -115,7 +137,7 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
     )
     _verdicts(found)
     with st.expander("Layer by layer, beside the published figures", icon=":material/table_rows:"):
-        _table(layer_frame(found), tuple(layer_frame(found).columns[1:]))
+        show_table(layer_frame(found), _LAYERS)
         st.caption("Published: Abnar & Zuidema 2020, with blank-out, for their model of six layers.")
     st.caption(meanings.gap_of(found))
     with origin(found.made, "texts"):
@@ -125,8 +147,7 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
 
 def _verdicts(found: ExplanationTest) -> None:
     st.subheader("The three claims")
-    frame = claim_frame(found)
-    _table(frame.drop(columns=["why", "p (Holm)"]), _CLAIMS)
+    show_table(claim_frame(found), _CLAIMS, long_texts=True)
     for row in found.rows:
         st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {meanings.compared(row)} {row.judged.why}")
     jain = ", ".join(f"{task} {gradient - attention:+.2f}" for task, (attention, gradient) in JAIN.items())
@@ -136,8 +157,3 @@ def _verdicts(found: ExplanationTest) -> None:
         f"layers: {RULE} For the other two: {SIGN_RULE} (The figures of Jain & Wallace are of LSTMs that "
         f"classify, so they do not compare; and they part: gradients less attention in Kendall’s τ is {jain}.)"
     )
-
-
-def _table(frame: pd.DataFrame, decimals: tuple[str, ...]) -> None:
-    config: dict[str, Any] = {name: st.column_config.NumberColumn(format="%.2f") for name in decimals}
-    st.dataframe(frame, hide_index=True, height="content", column_config=config)

@@ -51,16 +51,21 @@ def _case(model: LoadedModel, asked: Asked, one: Importance, rho: float, key: st
 
 
 def marked(model: LoadedModel, asked: Asked, one: Importance) -> str:
-    """The text as Markdown: the place that is asked about in blue, the most important tokens as :func:`show` says."""
+    """The text as Markdown: the place that is asked about in blue, the most important tokens as :func:`show` says.
+
+    Words stand as they were written: a piece of one is coloured inside it.
+    """
     heaviest, most = one.scores[ATTENTION][-1].argmax(), np.abs(one.left_out).argmax()
     colours = {asked.context[int(heaviest)]: "orange", asked.context[int(most)]: "green"}
     if not asked.next:
         colours[asked.place] = "blue"
-    tokens = [
-        (at, word_of(model.tokenizer, token).strip("␣"))
-        for at, token in enumerate(asked.encoding.token_ids)
-        if not asked.encoding.special[at]
-    ]
-    return " ".join(
-        f":{colours[at]}-background[{escaped(word)}]" if at in colours else escaped(word) for at, word in tokens
-    )
+    text, read, marked = asked.encoding.text, 0, ""
+    for at, (start, end) in enumerate(asked.encoding.offsets):
+        piece = text[max(start, read) : end].strip()
+        if asked.encoding.special[at] or not piece:
+            continue
+        begins = text.index(piece, read)
+        between, read = text[read:begins], begins + len(piece)
+        marked += " " if between.isspace() else escaped(between)
+        marked += f":{colours[at]}-background[{escaped(piece)}]" if at in colours else escaped(piece)
+    return marked

@@ -23,16 +23,23 @@ from lab.ui.drawing import code, draw
 from lab.ui.experiments.guesses import predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, Column, show_table
 from lab.ui.frame.script import meaning
 
-_SHARES = (
-    "published", "published distance", "ours", "low", "high", "best fixed distance", "untrained twin", "on A", "A − B",
-)  # fmt: skip
-_DECIMALS = ("published lift", "lift", "lift low", "lift high")
-_IN_TABLE = (
-    "relation", "two words", "verdict", "published", "ours", "best fixed distance", "untrained twin", "n", "low",
-    "high", "published lift", "lift", "lift low", "lift high", "head", "on A", "A − B", "in the paper",
-)  # fmt: skip
+_RESULT = (
+    Column("relation", 92),
+    Column("two words", 146),
+    Column("verdict", 106),
+    Column("published", 74, DECIMAL),
+    *(Column(name, 46, DECIMAL) for name in ("ours", "low", "high")),
+    Column("best fixed distance", 68, DECIMAL, "distance", "The best fixed distance."),
+    Column("untrained twin", 46, DECIMAL, "twin", "The untrained twin: the same model with random weights."),
+    Column("n", 46),
+    Column("lift", 46, DECIMAL),
+    Column("lift low", 46, DECIMAL, "low"),
+    Column("lift high", 46, DECIMAL, "high"),
+    Column("head", 46),
+)
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -88,10 +95,7 @@ def _run(model: LoadedModel, label: str) -> None:
 def _result(model: LoadedModel, found: GrammarTest) -> None:
     draw(partial(relation_chart, model), "grammar-relations")
     meaning(meanings.meaning_of(found, model.id))
-    frame = as_frame(found).round(3)
-    config = {name: st.column_config.NumberColumn(format="percent") for name in _SHARES}
-    config |= {name: st.column_config.NumberColumn(format="%.2f") for name in _DECIMALS}
-    st.dataframe(frame[list(_IN_TABLE)], hide_index=True, height="content", column_config=config)
+    show_table(as_frame(found), _RESULT)
     if reasons := meanings.untestable(found):
         st.markdown(reasons)
     with st.expander("What the columns are", icon=":material/table_rows:"):
@@ -112,7 +116,8 @@ def _columns() -> None:
         "**high** with 95 % (Wilson). **Best fixed distance**: always the word at one distance, chosen on A, on B. "
         "**Untrained twin**: the same model with random weights, its best of as many heads, chosen and measured alike. "
         "**Lift**: (ours − distance) / (1 − distance), of the shares, with its 95 % interval (2,000 bootstraps over "
-        "the sentences of B). **A − B**: selection bias. Head 2-6 is head 6 of layer 2."
+        "the sentences of B). Head 2-6 is head 6 of layer 2. “Numbers and files” under the figure has more: the "
+        "published lift, what the best head has on A, selection bias (**A − B**), p, and the paper’s names."
     )
 
 

@@ -74,6 +74,11 @@ def agreement(found: NeededTest) -> np.ndarray:
     return rank_correlations([means[name] for name in ABLATIONS])
 
 
+def claim_table(model: LoadedModel) -> pd.DataFrame:
+    """:func:`claim_frame` of a model's result; runs the experiment where it is not known yet."""
+    return claim_frame(result(model))
+
+
 def claim_frame(found: NeededTest) -> pd.DataFrame:
     """One line a claim: published, ours, control, interval, the verdict and why."""
     return pd.DataFrame([

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -19,20 +18,47 @@ from lab.experiments.verdicts import SIGN_RULE
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.studies.needed_heads import figures, meanings, sentences
-from lab.ui.drawing import code, draw
+from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, SHARE, Column, show_table
 from lab.ui.frame.script import meaning
 
-_IN_TABLE = (
-    "claim", "verdict", "what is measured", "ours", "low", "high", "control", "n", "on A", "A − B",
-    "published", "heads",
-)  # fmt: skip
-_SHARES = ("ours", "low", "high", "control", "on A", "A − B")
-_WIDE = {"claim": 250, "verdict": 115, "what is measured": 240}
-_OF_TEMPLATES = ("accuracy", "low", "high", "untrained twin")
-_ELSEWHERE = ("BERT base", "people (Goldberg)", "GPT-2 large", "people (BLiMP)")
+_CLAIMS = (
+    Column("claim", 180),
+    Column("verdict", 100),
+    Column("what is measured", 170),
+    *(Column(name, 68, SHARE) for name in ("ours", "low", "high", "control")),
+    Column("n", 44),
+    Column("on A", 68, SHARE),
+    Column("heads", 66),
+)
+_TEMPLATES = (
+    Column("template", 150),
+    Column("example", 150),
+    Column("drawn", 58),
+    Column("dropped", 70),
+    Column("pairs", 54),
+    Column("different", 68),
+    *(Column(name, 70, SHARE) for name in ("accuracy", "low", "high")),
+    Column("untrained twin", 70, SHARE, "twin", "The untrained twin: the same model with random weights."),
+    Column("logit difference", 70, DECIMAL, "logit diff."),
+)
+_ABLATIONS = (
+    Column("ablation", 130),
+    Column("what stands in for the head", 270),
+    Column("heads told from 0", 140),
+    *(Column(name, 60) for name in ("of", "fall", "rise")),
+    Column("largest", 80),
+    Column("change", 80, DECIMAL),
+)
+_WHY_NOT = Column("why not", 200)
+_ELSEWHERE = (
+    Column("template", 300),
+    Column("accuracy", 90, SHARE, "ours"),
+    *(Column(name, 120, SHARE) for name in ("BERT base", "people (Goldberg)", "GPT-2 large", "people (BLiMP)")),
+)
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -91,10 +117,7 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
         "head’s 95 % interval (a bootstrap over sentences) and p, corrected by Holm for all heads."
     )
     meaning(meanings.meaning_of(found, model.id))
-    frame = figures.claim_frame(found)
-    config: dict[str, Any] = {each: st.column_config.NumberColumn(format="percent") for each in _SHARES}
-    config |= {name: st.column_config.TextColumn(width=wide) for name, wide in _WIDE.items()}
-    st.dataframe(frame[list(_IN_TABLE)].round(4), hide_index=True, height="content", column_config=config)
+    show_table(figures.claim_frame(found).round(4), _CLAIMS, long_texts=True)
     st.caption(
         f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** to **high**: the 95 % interval; of a "
         "share of heads or layers, those that clearly go for free, and those that do not clearly cost more. "
@@ -102,6 +125,7 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
         "of a fifth, as many heads in random order. **n**: different sentences, of B where there is a choice. "
         "**Heads**: those chosen on A."
     )
+    show_numbers(partial(figures.claim_table, model), "needed-claims", partial(figures.claim_table, model))
     for row in found.rows:
         st.markdown(
             f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why} Published: "
@@ -123,21 +147,18 @@ def _more(model: LoadedModel, found: NeededTest) -> None:
     st.header("Taken away in five ways")
     draw(partial(figures.ablation_map, model), "needed-ablations")
     st.markdown(meanings.agreement_of(found))
-    signed = {"change": st.column_config.NumberColumn(format="%+.2f")}
-    st.dataframe(figures.ablation_frame(found), hide_index=True, height="content", column_config=signed)
+    show_table(figures.ablation_frame(found), _ABLATIONS)
     st.caption(
         "On half B. **Heads told from 0**: p < 0.05 after Holm; of them, the difference **falls** or **rises** "
         "without the head. **Largest**: the head whose absence changes most."
     )
     st.header("What the model can")
     frame = figures.template_frame(found)
-    shown = [name for name in frame if name != "why not" or frame[name].any()]
-    shares = {each: st.column_config.NumberColumn(format="percent") for each in (*_OF_TEMPLATES, *_ELSEWHERE)}
-    shares["logit difference"] = st.column_config.NumberColumn(format="%.2f")
-    st.dataframe(frame[shown].round(4), hide_index=True, height="content", column_config=shares)
+    show_table(frame.round(4), [*_TEMPLATES, *[_WHY_NOT] * bool(frame["why not"].any())], long_texts=True)
+    show_table(frame.round(4), _ELSEWHERE)
     st.caption(
         "**Dropped**: a word of the sentence is not one piece of the vocabulary. **Low** to **high**: Wilson’s 95 % "
-        "interval, over sentences that the model reads differently. As context, other models and people on other "
-        "sentences of the kind: BERT base and people, Goldberg 2019, table 3; GPT-2 large and people, BLiMP (corrected "
-        "table), whose figure for subjects and verbs is of all its sentences with them."
+        "interval, over sentences that the model reads differently. Below, as context, other models and people on "
+        "other sentences of the kind: BERT base and people, Goldberg 2019, table 3; GPT-2 large and people, BLiMP "
+        "(corrected table), whose figure for subjects and verbs is of all its sentences with them."
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -29,11 +28,23 @@ from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, Column, show_table
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import PATCH, PATCH_WAY
 
-_NUMBERS = ("first", "second", "effect", "low", "high", "untrained twin", "on A", "A − B")
-_IN_TABLE = ("claim", "direction", "verdict", "compared", *_NUMBERS, "n", "p (Holm)")
+_CLAIMS = (
+    Column("claim", 174), Column("direction", 78), Column("verdict", 98), Column("compared", 152),
+    *(Column(name, width, DECIMAL) for name, width in (
+        ("first", 56), ("second", 66), ("effect", 60), ("low", 54), ("high", 54))),
+    Column("untrained twin", 58, DECIMAL, "twin", "The effect in the untrained twin."), Column("n", 46),
+)  # fmt: skip
+_SITES = (
+    Column("direction", 110),
+    Column("part", 170),
+    Column("best on A", 260),
+    *(Column(name, 70, DECIMAL) for name in ("on B", "low", "high", "on A", "A − B")),
+)
+_ESTIMATES = Column("part", 300), Column("rank correlation", 150, DECIMAL), Column("error", 100, DECIMAL)
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -103,12 +114,7 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
     meaning(meanings.meaning_of(found, model.id))
     _table(model)
     with st.expander("The best single sites", icon=":material/my_location:"):
-        st.dataframe(
-            best_frame(found),
-            hide_index=True,
-            height="content",
-            column_config=_decimals("on B", "low", "high", "on A", "A − B"),
-        )
+        show_table(best_frame(found), _SITES)
         st.caption("Chosen on A, measured on B. **A − B** is selection bias: the best of many is best by luck, too.")
     _gradients(model, found)
     with origin(found.made, "pairs"):
@@ -116,21 +122,15 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
     code(patching, compared)
 
 
-def _decimals(*names: str) -> dict[str, Any]:
-    return {name: st.column_config.NumberColumn(format="%.2f") for name in names}
-
-
 def _table(model: LoadedModel) -> None:
-    frame = claim_table(model)
-    config = _decimals(*_NUMBERS) | {"p (Holm)": st.column_config.NumberColumn(format="%.2g")}
-    st.dataframe(frame[list(_IN_TABLE)], hide_index=True, height="content", column_config=config)
+    show_table(claim_table(model), _CLAIMS, long_texts=True)
     st.caption(
         "**First** and **second**: what is compared, as means over B. **Effect**: first − second, from **low** to "
         "**high** with 95 % (2,000 bootstraps over the pairs of B). **Early**: the first half of the layers between "
         "the embeddings and the last one; **late**: the last half. At either end one token has all by construction. "
         "**Untrained twin**: the effect in the same model with random weights, in the half of the pairs in which its "
-        "two runs differ most. **A − B**: selection bias. The paper reports other quantities, of facts, so no "
-        "published figure stands beside."
+        "two runs differ most. “Numbers and files” has p, too, and what was found on A. The paper reports other "
+        "quantities, of facts, so no published figure stands beside."
     )
     show_numbers(partial(claim_table, model), "patching-claims", partial(claim_table, model))
     st.markdown(
@@ -147,8 +147,7 @@ def _gradients(model: LoadedModel, found: PatchingTest) -> None:
             "runs, foresees every patch at once. It is a straight line in place of what the layers above really do."
         )
         draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
-        shown = _decimals("rank correlation", "error")
-        st.dataframe(estimate_frame(found), hide_index=True, height="content", column_config=shown)
+        show_table(estimate_frame(found), _ESTIMATES)
         st.caption(
             "Of the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|, 0 where the gradient is right "
             "everywhere."

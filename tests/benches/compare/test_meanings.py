@@ -1,0 +1,48 @@
+"""What a comparison means is what the two models say, asked again through their logits."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import lab
+from lab.benches.compare.choice import EXAMPLE
+from lab.benches.compare.comparable import PREDICTIONS, At, hidden, shown
+from lab.benches.compare.meanings import best_words
+from lab.benches.compare.shown import Words
+from lab.course.words import quoted
+
+SAME = "The little girls were playing in the garden."
+
+
+def said(model: str, first: str, second: str, token: int) -> tuple[str, list[tuple[str, float]]]:
+    """The sentence, and what each run finds best by its own logits."""
+    runs = [hidden(lab.trace(lab.load_model(model), text), token) for text in (first, second)]
+    a, b = (shown(run, PREDICTIONS, At(token=token)) for run in runs)
+    assert isinstance(a, Words) and isinstance(b, Words)
+    best = []
+    for run in runs:
+        shares = torch.softmax(run.logits(token)[0].double(), -1)
+        best.append((str(run.model.tokenizer.id_to_token(int(shares.argmax()))).replace("Ġ", "␣"), float(shares.max())))
+    return best_words(a, b, runs[0].tokens, runs[1].tokens), best
+
+
+def test_one_token_moves_the_model_from_one_word_to_another() -> None:
+    told, ((first, p), (second, q)) = said("lab-bert", *EXAMPLE, 4)
+    assert first != second
+    assert told.startswith(f"A expects {quoted(first)} most, with {p:.2f}; B {quoted(second)}, with {q:.2f}.")
+    assert f"in one token, {quoted('boys')} and {quoted('boy')}: that is enough to move the model" in told
+
+
+def test_one_token_that_moves_nothing_is_said_to() -> None:
+    told, ((first, p), (second, q)) = said("lab-bert", EXAMPLE[0], SAME, 4)
+    assert first == second
+    assert told.startswith(f"Both expect {quoted(first)} most: A with {p:.2f}, B with {q:.2f}.")
+    assert told.endswith("that does not change the word that comes first.")
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_of_texts_that_differ_in_more_no_cause_is_named(model: str) -> None:
+    told, ((first, p), (second, q)) = said(model, EXAMPLE[0], "My old friends and I met him again.", 3)
+    assert f"{p:.2f}" in told and f"{q:.2f}" in told and quoted(first) in told and quoted(second) in told
+    assert "differ in one token" not in told

@@ -61,7 +61,8 @@ def per_length(trace: Trace, a: int, b: int, left_out: bool) -> str:
     best = int(np.nanargmax(row))
     if row[best] - row[b] < SEEN:
         return f"{told}." if np.isfinite(row).sum() < 2 else f"{told}. No sentence gets more for its length."
-    return f"{told}. Most for its length goes to {'itself' if best == a else f'sentence {best + 1}'}, {row[best]:.2f} times."
+    which = "itself" if best == a else f"sentence {best + 1}"
+    return f"{told}. Most for its length goes to {which}, {row[best]:.2f} times."
 
 
 def _most(found: InterSentence, a: int, b: int) -> str:

@@ -60,7 +60,7 @@ def _table(trace: Trace, found: States) -> None:
     table = pd.DataFrame(
         {
             "state": _names(len(found.vectors)),
-            "cosine with the row above": ["", *(signed(each) for each in found.turned)],
+            "cosine with the row above": ["–", *(signed(each) for each in found.turned)],
             "most like": [word_of(trace.model.tokenizer, each) for each in found.nearest],
             "its cosine": found.cosine,
             "mean of all words": found.mean,

@@ -109,6 +109,10 @@ def show_norm(view: FeedForwardView) -> None:
         dimension = _choose_dimension(view, steps)
     _show_stages(view, steps, where, dimension)
     meaning(meanings.normalized(where, steps))
+    others = [name for name in norms if name != where]
+    if others:
+        why = "the other LayerNorm of this layer. How long is the vector before it, and after?"
+        try_this(why, others[0].capitalize(), {NORM: others[0]})
     _show_gain(view, steps, where, dimension)
     st.markdown(
         "Why normalize? What a layer reads keeps one scale, and training becomes stable (Ba et al. 2016). Before a "

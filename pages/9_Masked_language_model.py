@@ -58,8 +58,8 @@ else:
         proven = view.trace
     if step == "Check":
         show_onward()
-    page.next_step(names, more)
     if step == names[-1] and not toy and not page.selection.teach:
         own_sentence(names[0])
+    page.next_step(names, more)
 page.finish()
 page.prove(proven)

@@ -117,7 +117,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "Hide a word behind [MASK]. The model gives every word of its vocabulary a **probability**: a number from 0 to "
         "1. All of them together make 1.",
         "From vector to word": "After the last layer, the place you ask about is one vector. How does it become a "
-        "word? It is compared with every word of the vocabulary. Each comparison gives a number, a **logit**.",
+        "word? It is compared with every word of the vocabulary. Each comparison gives a number, a **logit**. "
+        "The part of the model that compares is the **vocabulary head**.",
         "Softmax": "Logits can be any numbers. **Softmax** turns them into probabilities: all above 0, and together 1. "
         "How far two logits are apart decides how many times as probable one word is as the other.",
         "Without the mask": "Does it matter that the word is hidden? Leave it in plain sight, and ask about the same "

@@ -111,7 +111,8 @@ STORIES: Mapping[str, Story] = {
         "Tokens have collected from each other, in many heads.",
         "Each token has to make something of what it collected, alone.",
         (
-            "The feed-forward network works on each token alone. Its neurons look for directions in the vector.",
+            "The feed-forward network works on each token alone. Each neuron adds up the token’s numbers with weights "
+            "of its own.",
             "What a sublayer finds is added to the vector. What was there stays in the sum, if only as a small part.",
             "LayerNorm brings the numbers of a vector to one scale, before or after each half of a layer.",
         ),

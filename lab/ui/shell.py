@@ -32,11 +32,12 @@ _ROUTED = "_routed"
 _AT = "_page"
 _ROOM = "Room"
 # A figure that is nothing but words is no narrower on a telephone than its words: it scrolls.
-# A formula's last letter leans out of its box, which would make a place to scroll of it that no key can reach;
-# and whoever has asked their system for less motion gets none. White on the dark theme's primary colour is too weak.
+# A formula leans out of its box: its last letter would make a place to scroll that no key can reach, and its first and
+# last line would be cut. Whoever has asked their system for less motion gets none. White on the dark theme's primary
+# colour is too weak.
 _STYLE = (
     """<style>
-.katex-display { padding-inline: 3px; }
+.katex-display { padding: .5rem 3px; }
 .st-key-turning, .st-key-address { position: absolute; }
 .stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
 .st-key-strip { min-height: 46px; }

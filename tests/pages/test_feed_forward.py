@@ -138,9 +138,9 @@ def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> N
     table = next(frame.value for frame in at.dataframe if "in its text" in frame.value)
     assert first != most_active and table["token"].value_counts().iloc[0] >= 6
     assert "160 neurons of one language model" in words(at) and "found a pattern for every" not in words(at)
-    reveal(at.button(key="_other_neuron").click().run())
+    reveal(at.button(key="_try").click().run())
     assert at.number_input(key="_neuron").value == most_active
-    reveal(at.button(key="_other_neuron").click().run())
+    reveal(at.button(key="_try").click().run())
     assert at.number_input(key="_neuron").value == first
 
 

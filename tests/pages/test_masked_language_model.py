@@ -210,6 +210,22 @@ def test_checks_are_graded_on_this_text() -> None:
     assert at.success or at.error or at.warning
 
 
+def test_random_weights_are_not_asked_about_before_their_bars_are_shown() -> None:
+    for params in ({"weights": "Trained"}, {"weights": "Random"}, {"mode": "Toy"}):
+        at = visit(PAGE, step="Hide words", **params)
+        trained = params == {"weights": "Trained"}
+        assert any(str(radio.key).startswith("_predict") for radio in at.radio) == trained
+        assert ("The weights are random" in words(at)) != trained
+
+
+@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+def test_two_neighbours_change_places(model: str) -> None:
+    at = open_step("Likelihood", model=model, text="The ship sailed across the sea.")
+    at.button(key="_try").click().run()
+    assert not at.exception
+    assert at.text_area(key="text").value == "The ship sailed the across sea."
+
+
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_the_first_pages_sentence_and_its_change_are_a_click_away(model: str) -> None:
     """From any text and any hidden word, the button asks about the verb, and then about that of the other subject."""

@@ -74,8 +74,9 @@ class NeuronSteps:
         return self.hidden * self.share * (1.0 if self.gate is None else self.gate)
 
     def largest(self, k: int) -> list[int]:
-        """The ``k`` dimensions whose products weigh most, by absolute value, the heaviest first."""
-        return [int(i) for i in np.argsort(-np.abs(self.products), kind="stable")[:k]]
+        """The ``k`` dimensions whose products reach furthest to the side of x · w, the furthest first."""
+        side = 1.0 if self.product >= 0 else -1.0
+        return [int(i) for i in np.argsort(-side * self.products, kind="stable")[:k]]
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,18 @@ def most_active(layer: LayerTrace, token: int, k: int) -> list[int]:
     """The ``k`` neurons with the largest activation at a token, the largest first."""
     active = layer.ffn_activation[token].numpy()
     return [int(i) for i in np.argsort(-active, kind="stable")[:k]]
+
+
+def most_its_own(layer: LayerTrace, token: int) -> int | None:
+    """The neuron whose activation at ``token`` is furthest above that at every other token.
+
+    None where no neuron answers to this token at least twice as much as to any other.
+    """
+    active = layer.ffn_activation.numpy()
+    here, others = active[token], np.delete(active, token, axis=0).max(axis=0, initial=0.0)
+    lead = np.where((here > 0) & (here >= 2 * others), here - others, 0.0)
+    best = int(lead.argmax())
+    return best if lead[best] > 0 else None
 
 
 def share_below_zero(layer: LayerTrace, token: int) -> float:

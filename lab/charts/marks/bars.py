@@ -44,14 +44,14 @@ def bars(
     scale: Scale,
     *,
     title: str,
-    highlight: int | None = None,
+    highlight: int | Sequence[int] | None = None,
     reference: float | None = None,
 ) -> Figure:
     """Draw `values` (bars,) as horizontal bars from the first label down, the number at each bar's end.
 
-    Labels may repeat. Negative bars point left, in the other colour. `highlight` (from 0) keeps one bar in
-    full colour. The scale's domain, e.g. (0, 1) for probabilities, must hold 0. `reference` is a dashed line to
-    compare the bars with.
+    Labels may repeat. Negative bars point left, in the other colour. `highlight` (from 0) keeps one bar, or
+    several, in full colour. The scale's domain, e.g. (0, 1) for probabilities, must hold 0. `reference` is a
+    dashed line to compare the bars with.
 
     Raises
     ------
@@ -100,9 +100,10 @@ def columns(
     return Figure(spec, _data(array, highlight), "stretch", alt, partial(table, array[:, None], indices, [scale.title]))
 
 
-def _values(values: ArrayLike, highlight: int | None, scale: Scale, *, of: str) -> NDArray[np.float32]:
+def _values(values: ArrayLike, highlight: int | Sequence[int] | None, scale: Scale, *, of: str) -> NDArray[np.float32]:
     array = numbers(values, ("values",), of=of)
-    check_index(highlight, len(array), of=of, what="value")
+    for index in _several(highlight):
+        check_index(index, len(array), of=of, what="value")
     check_format(scale.format, of=of)
     if scale.domain is not None:
         low, high = checked_domain(scale.domain, of=of)
@@ -111,10 +112,13 @@ def _values(values: ArrayLike, highlight: int | None, scale: Scale, *, of: str) 
     return array
 
 
-def _data(array: NDArray[np.float32], highlight: int | None) -> pd.DataFrame:
+def _several(highlight: int | Sequence[int] | None) -> Sequence[int]:
+    return () if highlight is None else (highlight,) if isinstance(highlight, int) else highlight
+
+
+def _data(array: NDArray[np.float32], highlight: int | Sequence[int] | None) -> pd.DataFrame:
     chosen = np.full(len(array), highlight is None)
-    if highlight is not None:
-        chosen[highlight] = True
+    chosen[list(_several(highlight))] = True
     return pd.DataFrame({"value": array, "chosen": chosen})
 
 

@@ -38,9 +38,13 @@ def show_blank(view: FeedForwardView) -> Trace | None:
     neuron = view.neuron if NEURON.chosen() else found[0].neuron
     NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", neuron + 1, view.config.ffn_width)
     draw(partial(figures.words, trace, place, layer, neuron), "words-without")
+    st.caption("Full colour: with the neuron. Pale: without it.")
     draw(partial(figures.changes, trace, place, layer, neuron), "neurons-off")
     meaning(meanings.neuron_in_blank(trace, place, layer, neuron))
-    st.markdown(meanings.words_aimed_at(trace, place, layer, neuron, figures.WORDS))
+    told, how = meanings.words_aimed_at(trace, place, layer, neuron, figures.WORDS)
+    st.markdown(told)
+    with st.expander("The numbers behind it", icon=":material/calculate:"):
+        st.markdown(how)
     _table(view, found, neuron)
     _offer(found, neuron)
     code(ablate_each_neuron)
@@ -55,7 +59,10 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
         (each.neuron + 1, " · ".join(strongest_tokens(view, each.neuron)), each.activation, each.change)
         for each in shown
     ]
-    st.markdown("What excites these neurons most, in the short texts of the step before:")
+    st.markdown(
+        "What excites these neurons most, in the short texts of the step before. Do not look for a pattern in every "
+        "row: what a neuron answers to need not have a name."
+    )
     numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in _COLUMNS[2:]}
     table = pd.DataFrame(rows, columns=_COLUMNS)
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)

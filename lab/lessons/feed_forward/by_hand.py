@@ -64,7 +64,7 @@ def _norm(example: WorkedNorm) -> bool:
     st.latex(
         r"\begin{aligned} \text{mean} &= \tfrac{3 + 5 + 5 + 11}{4} = 6 \\ "
         r"\text{variance} &= \tfrac{9 + 1 + 1 + 25}{4} = 9, \quad \sqrt 9 = 3 \\ "
-        r"\div 3 &= [-1,\ -0.33,\ -0.33,\ 1.67] \\ "
+        r"(x - 6) \div 3 &= [-1,\ -0.33,\ -0.33,\ 1.67] \\ "
         rf"\times \gamma + \beta &= [{y[0]:z.2f},\ {y[1]:z.2f},\ {y[2]:z.2f},\ {y[3]:z.2f}] \end{{aligned}}"
     )
     st.markdown("**Vector 2**")

@@ -19,8 +19,9 @@ from lab.models.trace import Trace
 # "About half" runs between these shares; nearer than _BLUR to a border, nothing is asked.
 _BORDERS = (0.4, 0.6)
 _BLUR = 0.02
-# "About as many" runs between these ratios; so near to a border, relatively, nothing is asked.
-_ALIKE = (0.5, 2.0)
+# Above 0 at more than so many times as many tokens as one token is, a neuron answers mostly to others; so near to a
+# border, relatively, nothing is asked.
+_MOSTLY = 2.0
 _NEAR = 0.1
 
 
@@ -42,7 +43,7 @@ def parameter_share(config: ModelConfig) -> Question:
     prompt = (
         f"Attention has four matrices of {d:,} × {d:,}: for queries, keys, values and the output. "
         f"The feed-forward network has {'three' if config.gated else 'two'}, each of "
-        f"{d:,} × {d_ff:,}, one of them turned. Which half of a layer holds more of its parameters?"
+        f"{d:,} × {d_ff:,} or {d_ff:,} × {d:,}. Which half of a layer holds more of its parameters?"
     )
     return which_holds("parameter-share", prompt, why, outcomes)
 
@@ -79,18 +80,16 @@ def only_there(share: float, of_token: float, neuron: int, token: str, strongest
     says how many of the strongest are ("10 of the 12").
     """
     ratio = share / of_token
-    if min(abs(ratio - border) / border for border in _ALIKE) < _NEAR:
+    if abs(ratio - _MOSTLY) / _MOSTLY < _NEAR:
         return None
-    low, high = _ALIKE
     why = f"It is above 0 at {share:.1%} of the tokens, and {token} is {of_token:.1%} of them."
     outcomes = {
-        f"At fewer than half as many tokens as {token} is": ratio < low,
-        "At about as many, from half to double": low <= ratio <= high,
-        "At more than double, so mostly at other tokens": ratio > high,
+        f"Nearly: at no more than twice as many tokens as {token} is": ratio <= _MOSTLY,
+        "No: at more than that, so mostly at other tokens": ratio > _MOSTLY,
     }
     prompt = (
         f"{strongest} tokens that excite neuron {neuron + 1:,} most are {token}, and {token} is {of_token:.1%} of all "
-        "tokens. At how many tokens is the neuron above 0?"
+        f"tokens. Is the neuron above 0 at {token} only?"
     )
     return which_holds("only-there", prompt, why, outcomes)
 
@@ -120,8 +119,8 @@ def further_than_chance(neuron: int, best: float, high: float) -> Question | Non
     why = f"Its best word stands {best:.2f} standard deviations out; chance goes up to about {high:.2f}."
     outcomes = {"Yes, further than chance": best > high, "No, not further": best < high}
     prompt = (
-        f"Compare the row of neuron {neuron + 1:,} with every word’s output embedding. Is its best word further out "
-        "than that of a random direction?"
+        "Each word has a vector, too. Compare the row of a neuron with all of them: one word fits it best. One word "
+        f"fits a random direction best, too. Does the best word of neuron {neuron + 1:,} stand out further?"
     )
     return which_holds("further-than-chance", prompt, why, outcomes)
 

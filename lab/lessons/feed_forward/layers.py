@@ -60,7 +60,7 @@ def _table(trace: Trace, found: States) -> None:
     table = pd.DataFrame(
         {
             "state": _names(len(found.vectors)),
-            "cosine with the row above": ["", *(signed(each) for each in found.turned)],
+            "cosine with the row above": ["–", *(signed(each) for each in found.turned)],
             "most like": [word_of(trace.model.tokenizer, each) for each in found.nearest],
             "its cosine": found.cosine,
             "mean of all words": found.mean,
@@ -89,6 +89,6 @@ def what_it_means(trace: Trace, token: int) -> str:
         name = quoted(word_of(trace.model.tokenizer, found.nearest[last]))
         kept = (
             f"After the last layer it is most like the row of {name} ({signed(found.cosine[last])}; the mean of all "
-            f"words is {signed(found.mean[last])}), and like its own with {signed(found.own[last])}."
+            f"words is {signed(found.mean[last])}). Its cosine with its own row is {signed(found.own[last])}."
         )
     return f"{turned} {kept}"

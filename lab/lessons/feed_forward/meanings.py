@@ -9,8 +9,8 @@ import numpy as np
 from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, nearly_silent
 from lab.analysis.layers.neurons_off import WordChange, aimed_at, best_word, neuron_off, neurons_off, words_without
-from lab.analysis.layers.sublayers import sublayer_changes
-from lab.course.words import quoted, share, signed
+from lab.analysis.layers.sublayers import NormSteps, sublayer_changes
+from lab.course.words import named, quoted, share, signed
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 
@@ -59,7 +59,8 @@ def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | 
     )
     return (
         f"**This is odd.** {layers_named(layers)} add{'s' if len(layers) == 1 else ''} more than {MUCH:.0f} times the "
-        f"length of what was there, so x + Δ points nearly where Δ points. {_turned(cosine[layers])} {learned}This "
+        f"length of what was there. So x + Δ points nearly where Δ points, and little of x is left in it. "
+        f"{_turned(cosine[layers])} {learned}This "
         "model does it; other residual streams need not."
     )
 
@@ -67,9 +68,7 @@ def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | 
 def _turned(cosine: Array) -> str:
     """How far the vector is turned where much is added to it."""
     low, high = (signed(float(value)) for value in (cosine.min(), cosine.max()))
-    told = (
-        f"The cosine of x and x + Δ is {low} there" if low == high else f"The cosine of x and x + Δ is {low} to {high}"
-    )
+    told = f"Its cosine with the old x is {low}" + ("" if low == high else f" to {high}")
     if np.abs(cosine).max() < _RIGHT_ANGLE:
         return f"{told}: the old direction is nearly gone."
     if cosine.min() > 1 - _RIGHT_ANGLE:
@@ -101,7 +100,7 @@ def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, t
             "So it is above 0 hardly anywhere else: this token is the pattern."
             if share <= 2 * found.share
             else f"That is {share / found.share:.0f} times as many: the strongest tokens show only a part of what it "
-            "answers to."
+            "answers to; at the others it is weaker."
         )
         return (
             f"{found.repeats} of these {found.strongest} tokens are {token}, which is {found.share:.1%} of all tokens. "
@@ -137,6 +136,8 @@ def layer_order(trace: Trace, layer: int, token: int) -> str:
     return (
         f"In layer {layer + 1}, the feed-forward network {compared} to {name}: {network:.2f} times the length of what "
         f"was there, attention {attention:.2f} times."
+        + " That is much: the step **Residual** looks at all layers."
+        * (network > MUCH)
     )
 
 
@@ -148,10 +149,18 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
     if float(active[token].max()) <= 0:
         return f"No neuron of layer {layer + 1} has an activation above 0 at {quoted(trace.labels[token])}."
     alone = {0: "of no other token", 1: "of one other token, too"}.get(others, f"of {others} other tokens, too")
+    most = float(active[token, neuron])
+    near = int((active[:, neuron] > most / 2).sum())
+    about = (
+        "No other token has half of that"
+        if near == 1
+        else f"At {near} of {len(active)} tokens it has more than half of that"
+        + (f", so it says little about {quoted(trace.labels[token])}" if near > len(active) / 2 else "")
+    )
     return (
         f"At {quoted(trace.labels[token])}, {int((active[token] > 0).sum()):,} of {active.shape[1]:,} neurons have an "
-        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {float(active[token, neuron]):.2f}; "
-        f"it is the most active one {alone}."
+        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {most:.2f}; it is the "
+        f"most active one {alone}. {about}."
     )
 
 
@@ -175,27 +184,37 @@ def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
     )
 
 
-def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> str:
-    """Why a neuron moves words differently: to which of the ``k`` likeliest its vector points, and what comes of it."""
+def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[str, str]:
+    """Why a neuron moves words differently: to which of the ``k`` likeliest its vector points, and what comes of it.
+
+    The story, and the numbers behind it.
+    """
     words, aims = words_without(trace, place, layer, neuron, k), aimed_at(trace, place, layer, neuron, k)
     most, least = int(aims.argmax()), int(aims.argmin())
     first, second = (quoted(words[each].word) for each in (most, least))
-    told = (
-        "Why does it move some words more than others? The neuron adds one vector at this place: its row of W₂, times "
-        f"its activation. Compare this vector with the {len(words)} words (a dot product each)."
+    told = "Why does it move some words more than others? The neuron adds one vector at this place."
+    how = (
+        "The vector is the neuron’s row of W₂ times its activation. To compare it with a word: their dot product "
+        f"(lesson 9). {signed(float(aims[most]))} for {first}, {signed(float(aims[least]))} for {second}."
     )
     if aims[most] - aims[least] < SEEN:
-        return f"{told} It points at none of them more than at another."
+        return f"{told} It points at none of these {len(words)} words more than at another.", how
     before, after = (math.log(_odds(words[most], words[least], off)) for off in (False, True))
-    points = f"It points most at {first}, {signed(float(aims[most]))}; least at {second}, {signed(float(aims[least]))}."
     with_it, without = (f"{_times(math.exp(each))} as probable as {second}" for each in (before, after))
-    ratio = f"with the neuron {first} is {with_it}, without it {without}"
+    how += f" With the neuron {first} is {with_it}, without it {without}."
+    told += (
+        f" Of these {len(words)} words it points most at {first}, least at {second}. So you expect it to help {first} "
+        f"against {second}. "
+    )
     if abs(after - before) < SEEN:
-        return f"{told} {points} Yet little comes of it: {ratio}."
+        return f"{told}Yet it hardly does.", how
     if after < before:
-        return f"{told} {points} That is what you see: {ratio}."
-    why = "Other tokens and what comes after this layer count, too."
-    return f"{told} {points} Yet it comes out the other way: {ratio}. {why}"
+        return f"{told}It does: with the neuron, {first} does better against {second} than without it.", how
+    return (
+        f"{told}It does the opposite: without it, {first} does better. Other tokens and later layers change what comes "
+        "of it.",
+        how,
+    )
 
 
 def _odds(word: WordChange, other: WordChange, off: bool) -> float:
@@ -211,10 +230,50 @@ def _probability(value: float) -> str:
     return f"{value:.2f}" if value >= _MATTERS else share(value)
 
 
-def normalized(where: str, x: Array, output: Array) -> str:
-    """What a LayerNorm does to the mean and the spread of one vector."""
-    return (
-        f"The LayerNorm {where} reads numbers with the mean {signed(float(x.mean()))} and the standard deviation "
-        f"{x.std():.2f}. It brings them to 0 and 1. After γ and β they have the mean {signed(float(output.mean()))} "
-        f"and the standard deviation {output.std():.2f}."
+def normalized(where: str, steps: NormSteps) -> str:
+    """What a LayerNorm makes of the length of one vector, before and after γ and β."""
+    first, between, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
+    root = math.sqrt(len(steps.x))
+    size = (
+        f"√{len(steps.x)} = {root:.2f}, like every other token’s: what comes next reads numbers of one size"
+        if root - between < SEEN
+        else f"{between:.2f}, less than √{len(steps.x)}: beside so small a variance, ε counts"
     )
+    return (
+        f"The LayerNorm {where} reads a vector of the length {first:.2f}. Before γ it has the length {size}. γ and β "
+        f"then make it {'longer' if last > between else 'shorter'}, {last:.2f}."
+    )
+
+
+def held_back(hidden: Array, active: Array) -> str:
+    """What the function does to the neurons of a token whose sum is below 0, and to the others; both (d_ff,)."""
+    below = hidden < 0
+    if not below.any():
+        return "No sum is below 0 at this token, so there is nothing that the function holds back."
+    means = [signed(float(values[which].mean())) for which in (below, ~below) for values in (hidden, active)
+             if which.any()]  # fmt: skip
+    told = f"On average, the {below.sum():,} sums below 0 go from {means[0]} to {means[1]}"
+    others = f"; the other {(~below).sum():,} go from {means[2]} to {means[3]}" if len(means) > 2 else ""
+    return f"The function holds back what is below 0. {told}{others}."
+
+
+def over_text(trace: Trace, layer: int, neuron: int) -> str:
+    """At how many tokens of the text a neuron answers, at which it does not if it is one, and where it answers most."""
+    values, n = trace.layer(layer).ffn_activation[:, neuron], len(trace)
+    active, most = int((values > 0).sum()), int(values.argmax())
+    if not active:
+        return f"Neuron {neuron + 1:,} is above 0 at no token of this text."
+    least = quoted(trace.labels[int(values.argmin())])
+    where = {n: f"all {n} tokens", n - 1: f"all tokens but {least}"}.get(active, f"{active} of {n} tokens")
+    return (
+        f"Neuron {neuron + 1:,} is above 0 at {where} of this text, most at {named(trace, most)}: "
+        f"{float(values[most]):.2f}."
+    )
+
+
+def beside_chance(neuron: int, word: str, best: float, high: float) -> str:
+    """Whether the word that a neuron’s row favours says more than chance, which ``high`` bounds."""
+    told = f"The row of neuron {neuron + 1:,} favours {quoted(word)} most, by {best:.2f} standard deviations."
+    if best > high:
+        return f"{told} Few random directions go beyond {high:.2f}, so there is something in it."
+    return f"{told} A random direction reaches {high:.2f}, too: read nothing into these words."

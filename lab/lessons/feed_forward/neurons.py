@@ -19,7 +19,7 @@ from lab.models import forward
 from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import NEURON, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
@@ -39,7 +39,7 @@ _GEVA = (
 
 
 def show_excited(view: FeedForwardView) -> None:
-    """The most active neurons of the token, and the tokens of many texts that excite the chosen neuron most."""
+    """The tokens of many texts that excite the chosen neuron most, and the most active neurons of the token."""
     survey = _survey(view)
     view = _selective(view, survey)
     choose(view)
@@ -56,7 +56,6 @@ def show_excited(view: FeedForwardView) -> None:
     )
     if question is not None and not predict(LESSON, question):
         return
-    draw(view.figure(figures.most_active), "most-active")
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
     if view.neuron == survey.most_selective(view.layer.index):
         st.markdown(
@@ -77,8 +76,9 @@ def show_excited(view: FeedForwardView) -> None:
     )
     base = survey.base_rate(view.layer.index)
     meaning(meanings.about_its_tokens(view.neuron, often, base, common, token))
-    st.markdown(_GEVA)
     _other_neuron(view, survey)
+    draw(view.figure(figures.most_active), "most-active")
+    st.markdown(_GEVA)
     code(NeuronSurvey.most_excited)
 
 
@@ -102,12 +102,13 @@ def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
     if active == best:
         return
     if view.neuron != active:
-        label, neuron = f"Compare with neuron {active + 1:,}, the most active one of {view.name}", active
+        which, neuron = f"most active neuron of {view.name}", active
     elif best is not None:
-        label, neuron = f"Show neuron {best + 1:,}, the most selective one of {view.place}", best
+        which, neuron = f"most selective neuron of {view.place}", best
     else:
         return
-    st.button(label, key="_other_neuron", on_click=NEURON.set, args=(neuron + 1,))
+    why = f"the {which}. Do its strongest tokens have something in common?"
+    try_this(why, f"Take neuron {neuron + 1:,}", {NEURON: neuron + 1})
 
 
 def _texts(chosen: Selection) -> tuple[str, ...]:
@@ -187,6 +188,10 @@ def _show_words(view: FeedForwardView) -> None:
     question = ask.further_than_chance(view.neuron, best, high)
     if question is not None and not predict(LESSON, question):
         return
+    st.markdown(
+        "Each word has a vector, too, its **output embedding**: lesson 9 reads the model’s answer from it. Here the "
+        "row is compared with each of these vectors."
+    )
     draw(partial(figures.favoured_words, view.trace, view.layer.index, view.neuron), "favoured-words")
     skipped = "layers above and all LayerNorms" + (
         "" if view.config.causal else ", and the vocabulary head’s own layer"
@@ -194,6 +199,7 @@ def _show_words(view: FeedForwardView) -> None:
     st.caption(
         f"The dot product of the row with each word’s output embedding, in standard deviations from the mean over the "
         f"{view.config.vocabulary:,} words (after Geva et al. 2021, §4). A rough reading: it leaves out the "
-        f"{skipped}. For nine in ten of 64 random directions, the best word is {low:.1f} to {high:.1f} standard "
-        f"deviations out. For this neuron it is {best:.1f}."
+        f"{skipped}. For nine in ten of 64 random directions, the best word is {low:.2f} to {high:.2f} standard "
+        "deviations out."
     )
+    meaning(meanings.beside_chance(view.neuron, words[0].word, best, high))

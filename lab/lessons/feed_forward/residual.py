@@ -54,8 +54,8 @@ def show_residual(view: FeedForwardView) -> None:
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
     st.markdown(
-        "Why add, and not replace? In training, the gradient also comes back through the sum alone, past every "
-        "sublayer. So deep networks can be trained (He et al. 2016)."
+        "Why add, and not replace? Training sends a correction back through the model. Over the sum it gets past each "
+        "sublayer. Deep networks with such sums are easier to train (He et al. 2016)."
     )
     if measure != CHANGE_COSINE:
         try_this(
@@ -108,7 +108,11 @@ def show_norm(view: FeedForwardView) -> None:
     with beside_token(view):
         dimension = _choose_dimension(view, steps)
     _show_stages(view, steps, where, dimension)
-    meaning(meanings.normalized(where, steps.x, steps.output))
+    meaning(meanings.normalized(where, steps))
+    others = [name for name in norms if name != where]
+    if others:
+        why = "the other LayerNorm of this layer. How long is the vector before it, and after?"
+        try_this(why, others[0].capitalize(), {NORM: others[0]})
     _show_gain(view, steps, where, dimension)
     st.markdown(
         "Why normalize? What a layer reads keeps one scale, and training becomes stable (Ba et al. 2016). Before a "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -12,6 +14,7 @@ from lab.analysis.layers.feed_forward import (
     NeuronSteps,
     active_on_words,
     bent,
+    most_its_own,
     nearly_silent,
     share_below_zero,
     silent,
@@ -28,7 +31,7 @@ from lab.ui.one_head import choose_token
 from lab.ui.quiz.predictions import predict
 
 _LARGEST = 6
-_BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
+_BENT = -0.5  # where GELU and ReLU both change the number: the neuron nearest to it shows what they do
 
 
 def show_order(view: FeedForwardView) -> None:
@@ -69,10 +72,11 @@ def _on_the_way(view: FeedForwardView) -> str:
     last = view.layer.index + 1 == config.layers
     gates = " A **gate** multiplies each of these by a number of its own." if config.gated else ""
     goal = "the end of the stack" if last else f"layer {view.layer.index + 2} of {config.layers}"
+    norm = "" if config.pre_norm else "LayerNorm brings the sum to one scale, "
     return (
         f"On the way: attention hands over {n} × {config.width:,} numbers. The feed-forward network widens each token "
         f"to {config.ffn_width:,} numbers, no token looking at another, and brings it back to {config.width:,}.{gates} "
-        f"The result is added to what was there before and goes to {goal}."
+        f"The result is added to what was there before, {norm}and it goes to {goal}."
     )
 
 
@@ -112,12 +116,22 @@ def show_neurons(view: FeedForwardView) -> None:
             "What the function gives is multiplied by it, so an activation can be far below 0 (GeGLU, Shazeer 2020)."
         )
     meaning(meanings.active_neurons(view.trace, view.layer.index, view.token))
+    _try_its_own(view, drawn)
     st.markdown(
         f"Over the whole layer, {float((values > 0).float().mean()):.0%} of the {values.numel():,} activations are "
         f"above 0; the largest is {float(values.max()):.2f}. Click a cell to choose its token and neuron. In Python: "
         f"`trace.layer({view.layer.index}).ffn_activation`."
     )
     code(forward.feed_forward)
+
+
+def _try_its_own(view: FeedForwardView, drawn: int) -> None:
+    """The neuron whose activation at the token is furthest above that at every other token."""
+    own = most_its_own(view.layer, view.token)
+    if own is not None:
+        why = f"a neuron that {view.name} excites at least twice as much as any other token. Look down its column."
+        first = own - own % drawn + 1
+        try_this(why, f"Take neuron {own + 1:,}", {p.NEURON: own + 1, p.FIRST_NEURON: first})
 
 
 def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
@@ -137,16 +151,20 @@ def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
 
 def show_activation(view: FeedForwardView) -> None:
     """The non-linearity, and where on it this token's neurons lie."""
+    hidden_values = view.layer.ffn_hidden[view.token].numpy()
+    if not p.NEURON.chosen():
+        view = replace(view, neuron=int(np.abs(hidden_values - _BENT).argmin()))
     choose(view)
     share = share_below_zero(view.layer, view.token)
     _say_silence(view)
     draw(view.figure(figures.activation), "activation")
-    hidden = float(view.layer.ffn_hidden[view.token, view.neuron])
-    active = float(bent(view.layer, view.config.activation, view.token)[view.neuron])
+    bent_values = bent(view.layer, view.config.activation, view.token)
+    hidden, active = float(hidden_values[view.neuron]), float(bent_values[view.neuron])
     st.markdown(
         f"**{share:.1%}** of the hidden values of {view.name} lie below 0. The ring is neuron {view.neuron + 1:,}: "
         f"from {hidden:z.3f} to {active:z.3f}.{_gate_of(view)}"
     )
+    meaning(meanings.held_back(hidden_values, bent_values))
     st.latex(_formula(view.config.activation))
     st.markdown(_in_words(view.config.activation))
     code(forward.activate, forward.gelu)
@@ -173,9 +191,10 @@ def _in_words(name: str) -> str:
             "ReLU keeps what is above 0 and makes everything else 0. Without it, the two matrices could be multiplied "
             "into one."
         )
+    phi = "Φ(z) is the share of a normal distribution below z. " * (name == "gelu")
     return (
-        "Far above 0, GELU hardly changes the number. Far below 0, it gives almost 0. Its lowest value is −0.17, at "
-        "−0.75. Without a non-linearity, the two matrices could be multiplied into one."
+        f"{phi}Far above 0, GELU hardly changes the number. Far below 0, it gives almost 0. Its lowest value is "
+        "−0.17, at −0.75. Without a non-linearity, the two matrices could be multiplied into one."
     )
 
 
@@ -193,11 +212,12 @@ def show_neuron(view: FeedForwardView) -> None:
         st.latex(_arithmetic(steps))
     _say_silence(view)
     draw(view.figure(figures.neuron_over_text), "neuron-over-text")
+    meaning(meanings.over_text(view.trace, view.layer.index, view.neuron))
     code(forward.feed_forward)
 
 
 def _sum_table(steps: NeuronSteps) -> pd.DataFrame:
-    """The heaviest products one by one, the others together, the bias, the sum."""
+    """The products that make the sum what it is one by one, the others together, the bias, the sum."""
     largest = steps.largest(_LARGEST)
     rest = steps.product - float(steps.products[largest].sum())
     rows: list[tuple[str, str, str, float]] = [

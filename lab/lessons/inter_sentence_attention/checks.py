@@ -13,6 +13,10 @@ from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.kinds import Quantity, numeric, ranked, which_holds
 from lab.course.words import quoted
 
+# What a learner has seen of heads before the matrix: those of earlier lessons, and those of the toy.
+NEARBY = "You have seen heads that look at the word before or after."
+BOTH_HEADS = "You have seen one head that looks across and one that stays in its sentence."
+
 
 def sentence_name(sentence: int) -> str:
     """A sentence by its number on screen."""
@@ -35,8 +39,8 @@ def counting(question: Question | None, what: str, left_out: bool) -> Question |
     return replace(question, prompt=f"{how} {question.prompt}")
 
 
-def keeps_or_sends(found: InterSentence, a: int) -> Question | None:
-    """Which sentence gets most of a sentence's attention: itself, or another one?"""
+def keeps_or_sends(found: InterSentence, a: int, seen_before: str = NEARBY) -> Question | None:
+    """Which sentence gets most of a sentence's attention: itself, or another one? ``seen_before`` is what to go by."""
     seen = [b for b in range(len(found.members)) if not math.isnan(found.maximum[a, b])]
     values = [float(found.mass[a, b]) for b in seen]
 
@@ -47,10 +51,8 @@ def keeps_or_sends(found: InterSentence, a: int) -> Question | None:
         more = "" if place == best else f", and {values[best]:.3f} to {sentence_name(seen[best])}"
         return f"{values[place]:.3f} goes to {sentence_name(seen[place])}{more}."
 
-    prompt = (
-        "You have seen heads that look at the word before or after. Take the mean over all heads: which sentence gets "
-        f"most of the attention of {sentence_name(a)}?"
-    )
+    prompt = f"{seen_before} Take the mean over all heads: which sentence gets most of the attention of "
+    prompt += f"{sentence_name(a)}?"
     return ranked("keeps-or-sends", prompt, values, name, why)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.values import Values
-from lab.analysis.sentences.attention import RELATIVE, mean_cells
+from lab.analysis.sentences.attention import MASS, RELATIVE, mean_cells
 from lab.analysis.sentences.split import expected
 from lab.charts.base.labels import visible
 from lab.course.metric_cards import tex
@@ -30,15 +30,16 @@ def show_by_hand(view: SentencesView) -> None:
     sent = view.cells(a, b).weights.sum(axis=1, dtype=np.float64)
     config = view.trace.model.config
     st.markdown(
-        f"What each token of sentence {a + 1} sends to sentence {b + 1}: its weights on those {len(found.members[b])} "
-        f"tokens added up, then the mean over all {config.layers * config.heads} heads."
+        f"The table says what each token of sentence {a + 1} sends to sentence {b + 1}: its weights on those "
+        f"{len(found.members[b])} tokens added up, then the mean over all {config.layers * config.heads} heads."
         + (f" {_out(view)} and what is left of each token’s row is divided by its sum." if view.left_out else "")
     )
     tokens = [visible(view.trace.labels[i], None) for i in found.members[a]]
     table = {"number": found.members[a] + 1, "token": tokens, "sends": sent}
     numbers = {"sends": st.column_config.NumberColumn(f"sends to sentence {b + 1}", format="%.4f")}
-    st.dataframe(table, column_config=numbers, height=260, hide_index=True)
+    st.dataframe(table, column_config=numbers, height="content", hide_index=True)
     _written_out(view, sent)
+    meaning(means.per_length(view.trace, a, b, view.left_out))
     _own_turn(view)
     code(expected, mean_cells)
 
@@ -155,7 +156,8 @@ def _say_why(view: SentencesView) -> None:
 def _draw_both(view: SentencesView, measure: str) -> tuple[float, float]:
     """The matrix as it is and with those tokens left out, on one scale; the chosen cell of both."""
     both, cell = [view.values(measure, left_out) for left_out in (False, True)], (view.a, view.b)
-    top = float(np.nanmax(both))
+    # Shares of attention have the colours that they have in the figure above.
+    top = 1.0 if measure == MASS else float(np.nanmax(both))
     for column, left_out, name in zip(st.columns(2), (False, True), ("all tokens", "left out"), strict=True):
         with column:
             title = f"{measure}, {name}"

@@ -2,50 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from lab.analysis.sentences.split import Sentences, as_one, crossing, joined
+from lab.analysis.sentences.split import Sentences, as_one, crossing, joined, split
 from lab.course.examples import EXAMPLES
 from lab.figures import sentences as figures
+from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import meanings as means
-from lab.lessons.inter_sentence_attention.view import SentencesView, choose_part
+from lab.lessons.inter_sentence_attention import what_if
+from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_part, counted
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import PAIR
+from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
 # As in the example of a pair that does not follow.
 _UNRELATED = next(each.pair for each in EXAMPLES if each.name == "A pair that does not")
 
 
-def show_pair(view: SentencesView) -> None:
-    """The same sentences in two segments and in one."""
+def show_pair(view: SentencesView) -> Trace | None:
+    """The same sentences in two segments and in one; of one text the first sentence is read as the first text.
+
+    Returns the run of the pair; None where there is none to compare.
+    """
     if view.trace.pair is None:
+        made = what_if.first_and_rest(view.trace)
+        if made is None:
+            st.info("As a pair, this text has other sentences. Shorten it.", icon=":material/edit:")
+            return None
         _offer(view)
-        return
+        view = replace(view, trace=made, sentences=split(made))
     one, sentences = as_one(view.trace)
     first = [span for span in joined(view.trace.encoding)[1] if span[1] <= len(view.trace.encoding.text)]
     if len(sentences) != len(view.sentences):
         st.info(
             "At the model’s limit the two runs keep different sentences. Shorten the texts.", icon=":material/edit:"
         )
-        return
+        return None
     beside = [place >= len(first) for place in range(len(sentences))]
     if beside != list(view.sentences.in_pair) or len(set(beside)) < 2:
         st.info("Only sentences of one text are on screen. Shorten the first text.", icon=":material/edit:")
-        return
+        return None
     _compare(view, one, sentences)
+    return view.trace
 
 
 def _offer(view: SentencesView) -> None:
-    """No pair yet: what one is, and a button that makes one."""
+    """No pair yet: what one is, what the lab compares here, and a button that makes the pair the learner's text."""
     st.markdown(
-        "These sentences stand in one text. A **pair** is two texts, entered as two. BERT puts [SEP] between them, and "
-        "adds one segment vector to the first and another to the second. The lab makes no pair until you ask for it."
+        "A **pair** is two texts, entered as two. BERT puts [SEP] between them, and adds one segment vector to the "
+        "first and another to the second. Your sentences stand in one text. Here the lab reads sentence 1 as text A, "
+        "the rest as text B, and leaves your text as it is."
     )
     texts = view.sentences.texts
     label, split_it = "Make sentence 1 the first text and the rest the second", (texts[0], " ".join(texts[1:]))
@@ -56,6 +69,9 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
     in_pair = view.sentences.in_pair
     apart = crossing(view.found, in_pair)
     together = crossing(figures.read(one, sentences, view.left_out), in_pair)
+    question = None if view.causal else ask.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS)
+    if question is not None and not predict(LESSON, counted(view, question) or question):
+        return
     choose_part(view)
     st.markdown(f"The model ran twice on the same words. {_border(view.trace.encoding, one.encoding, view.trace)}")
     top = float(max(apart.max(), together.max()))

@@ -12,7 +12,6 @@ import streamlit as st
 from lab.analysis.sentences import attention as measure_of
 from lab.analysis.sentences.attention import MASS, RELATIVE
 from lab.analysis.sentences.split import MOST, expected
-from lab.course.checks import Question
 from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
 from lab.figures import sentences as figures
@@ -26,9 +25,9 @@ from lab.lessons.inter_sentence_attention.view import (
     SentencesView,
     choose_measure,
     choose_part,
+    counted,
     say_sinks,
 )
-from lab.models.trace import Trace
 from lab.toy.pairs import PAIRED
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
@@ -99,7 +98,8 @@ def _in_no_sentence(view: SentencesView) -> str:
 
 def show_matrix(view: SentencesView) -> None:
     """Sentence by sentence; a click shows the tokens behind a number."""
-    question = _counting(view, ask.keeps_or_sends(view.found, view.a))
+    seen_before = ask.BOTH_HEADS if view.trace.model.id == PAIRED else ask.NEARBY
+    question = counted(view, ask.keeps_or_sends(view.found, view.a, seen_before))
     if question is not None and not predict(LESSON, question):
         return
     choose_part(view)
@@ -126,7 +126,7 @@ def _try_strongest(view: SentencesView) -> None:
     np.fill_diagonal(relative, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(relative.argmax()), relative.shape))
     if (a, b) != (view.a, view.b):
-        why = f"From sentence {a + 1} to sentence {b + 1} crosses most for its length. Which tokens carry it?"
+        why = f"For its length, most crosses from sentence {a + 1} to sentence {b + 1}. Which tokens carry it?"
         try_this(why, f"{a + 1} to {b + 1}", {FROM_SENTENCE: a + 1, TO_SENTENCE: b + 1})
 
 
@@ -144,7 +144,7 @@ def show_direction(view: SentencesView) -> None:
         if not view.is_toy:
             try_this("BERT sees the whole text. There, compare both directions.", "lab-bert", {MODEL: MODEL.default})
         return
-    question = _counting(view, ask.other_direction(view.found, a, b))
+    question = counted(view, ask.other_direction(view.found, a, b))
     if question is not None and not predict(LESSON, question):
         return
     choose_part(view)
@@ -180,8 +180,7 @@ def show_checks(view: SentencesView) -> None:
     even = expected(found, len(view.trace), view.causal, a, b)
     # Within a sentence, as the even share from one to the other is asked for beside it.
     within = expected(found, len(view.trace), view.causal, a, a)
-    trace, out, counting = view.trace, view.left_out, partial(_counting, view)
-    crossed = None if view.causal else what_if.first_to_second(trace, out)
+    trace, out, counting = view.trace, view.left_out, partial(counted, view)
     turned = ask.other_order(found, what_if.exchanged(trace, out), view.sentences.texts)
     checks(
         LESSON,
@@ -189,10 +188,9 @@ def show_checks(view: SentencesView) -> None:
             counting(ask.why_less(found)),
             turned if view.causal else counting(turned),
             counting(ask.one_weight(found)),
-            counting(ask.without_positions(found, what_if.unplaced(trace, out))),
-            None if crossed is None else counting(ask.pair_effect(*crossed, _texts(trace))),
             ask.into_the_future(found, view.causal),
             ask.left_out(view.kept, view.without, a, view.outside),
+            counting(ask.without_positions(found, what_if.unplaced(trace, out))),
             counting(ask.other_direction(found, a, b)),
             counting(ask.even_share(found, view.counted, even, a, b)),
             counting(ask.corrected(found, within, a, a)),
@@ -201,13 +199,3 @@ def show_checks(view: SentencesView) -> None:
         most=4,
         text="" if trace.text == view.page.selection.text else trace.text,
     )
-
-
-def _counting(view: SentencesView, question: Question | None) -> Question | None:
-    """The question, with what it counts, where the learner can leave that out."""
-    return ask.counting(question, view.outside, view.left_out) if view.can_leave_out else question
-
-
-def _texts(trace: Trace) -> tuple[str, str]:
-    """What the two texts of a pair are called: sentences of one text become a pair of the first and the rest."""
-    return ("Sentence 1", "the sentences after it") if trace.pair is None else figures.TEXTS

@@ -11,9 +11,11 @@ import streamlit as st
 from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence, SentenceCells, mean_between
 from lab.analysis.sentences.split import MOST, Sentences, aside, split
+from lab.course.checks import Question
 from lab.course.lessons import lesson_of
 from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import apart, between, read, read_as
+from lab.lessons.inter_sentence_attention.checks import counting
 from lab.models.trace import Trace
 from lab.text.sentences.split import SentencesUnavailable
 from lab.ui import selection, sidebar
@@ -109,12 +111,11 @@ class SentencesView:
         return f"what it may see of {tokens}" if self.causal else tokens
 
 
-def proven(step: Callable[[SentencesView], None]) -> Callable[[SentencesView], Trace]:
-    """A step that returns the run it has drawn, which may be the example's."""
+def proven(step: Callable[[SentencesView], Trace | None]) -> Callable[[SentencesView], Trace]:
+    """A step that returns the run it has drawn, which may be the example's or one of its own."""
 
     def drawn(view: SentencesView) -> Trace:
-        step(view)
-        return view.trace
+        return step(view) or view.trace
 
     return drawn
 
@@ -199,6 +200,11 @@ def choose_measure(view: SentencesView) -> str:
     shared = " What is left of each token’s row is divided by its sum first." * view.left_out * (measure != MAXIMUM)
     st.markdown(f"{readings[measure]}.{shared}")
     return measure
+
+
+def counted(view: SentencesView, question: Question | None) -> Question | None:
+    """The question, with what it counts, where the learner can leave that out."""
+    return counting(question, view.outside, view.left_out) if view.can_leave_out else question
 
 
 def choose_part(view: SentencesView) -> None:

@@ -1,9 +1,9 @@
-"""The lesson's sentences run again, otherwise: in another order, without positions, as a pair or as one text."""
+"""The lesson's sentences run again, otherwise: in another order, without positions, as a pair."""
 
 from __future__ import annotations
 
 from lab.analysis.sentences.attention import InterSentence
-from lab.analysis.sentences.split import as_one, crossing, split
+from lab.analysis.sentences.split import split
 from lab.figures.sentences import read
 from lab.models.changed import changed
 from lab.models.interventions import Interventions
@@ -31,18 +31,13 @@ def unplaced(trace: Trace, left_out: bool) -> InterSentence:
 
 
 @once
-def first_to_second(trace: Trace, left_out: bool) -> tuple[float, float] | None:
-    """The mean mass from the first text to the second, as one text and as a pair.
+def first_and_rest(trace: Trace) -> Trace | None:
+    """The first sentence of one text as the first text of a pair, the others as the second.
 
-    Sentences of one text become a pair: the first one, and the others. None where other sentences would come of it.
+    None where other sentences would come of it.
     """
     sentences = split(trace)
-    if trace.pair is None:
-        joined, pair = trace, run(trace.model, sentences.texts[0], " ".join(sentences.texts[1:]))
-    else:
-        joined, pair = as_one(trace)[0], trace
-    one, two = (sentences, split(pair)) if trace.pair is None else (as_one(trace)[1], sentences)
-    if pair.encoding.cut or one.texts != two.texts or len(set(two.in_pair)) < 2:
+    if sentences.left_out or sentences.cut or len(sentences) < 2:
         return None
-    together, apart = (crossing(read(of, found, left_out), two.in_pair) for of, found in ((joined, one), (pair, two)))
-    return float(together[0, 1]), float(apart[0, 1])
+    pair = run(trace.model, sentences.texts[0], " ".join(sentences.texts[1:]))
+    return None if pair.encoding.cut or split(pair).texts != sentences.texts else pair

@@ -46,8 +46,8 @@ def projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> Questi
         n: "That is one for each token. A token that is asked about needs one for every word.",
     }
     prompt = (
-        f"The model reads {n} tokens and is asked about {places}. It knows {vocabulary:,} words, and a hidden state "
-        f"has {width} numbers. How many logits does the vocabulary head compute?"
+        f"The model reads {n} tokens and is asked about {places}. It knows {vocabulary:,} words, and the "
+        f"vector of a token has {width} numbers. How many logits does it need for {places}?"
     )
     return how_many("projected-numbers", prompt, (asked * vocabulary, why), wrong)
 

@@ -28,6 +28,8 @@ def show_every_place(trace: Trace) -> Trace:
     height: Literal["content", "auto"] = "content" if len(table) <= _ROWS else "auto"
     st.dataframe(table, hide_index=True, height=height)
     meaning(means.copied(trace, found.ids[:, 0].tolist()))
+    if not trace.model.config.causal and any(trace.encoding.special):
+        st.caption("In training only words are hidden, never a special token. So read nothing into the rows of those.")
     code(likeliest)
     return trace
 

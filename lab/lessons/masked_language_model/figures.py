@@ -27,19 +27,26 @@ def where(traced: Trace, place: int) -> str:
     return f"{'after' if traced.model.config.causal else 'at'} token {place + 1}"
 
 
-def best_words(traced: Trace, place: int, truth: int | None, count: int, temperature: float = 1.0) -> Figure:
-    """The most probable words at ``place`` (after it, for a causal model); the true one in full colour."""
-    return _best_words(traced, prediction_at(traced, place, truth).at(temperature), count)
+def best_words(
+    traced: Trace, place: int, truth: int | None, count: int, temperature: float = 1.0, *, whole: bool = False
+) -> Figure:
+    """The most probable words at ``place`` (after it, for a causal model); the true one in full colour.
+
+    ``whole`` draws the axis from 0 to 1, for figures that are compared.
+    """
+    return _best_words(traced, prediction_at(traced, place, truth).at(temperature), count, whole=whole)
 
 
-def _best_words(traced: Trace, prediction: Prediction, count: int, read_after: str = "") -> Figure:
+def _best_words(
+    traced: Trace, prediction: Prediction, count: int, read_after: str = "", *, whole: bool = False
+) -> Figure:
     best = candidates(prediction, count, traced.model.tokenizer)
     ids = [each.token_id for each in best]
     noun = "tokens" if traced.model.config.causal else "words"
     title = f"The {len(best)} most probable {noun} {where(traced, prediction.place)}{read_after}"
     words, values = [each.word for each in best], [each.probability for each in best]
     marked = ids.index(prediction.truth) if prediction.truth in ids else None
-    return bars(words, values, Scale("Probability"), title=title, highlight=marked)
+    return bars(words, values, Scale("Probability", (0.0, 1.0) if whole else None), title=title, highlight=marked)
 
 
 def whole_vocabulary(traced: Trace, place: int, truth: int) -> Figure:

@@ -42,10 +42,10 @@ def show_lens(view: PredictionView) -> None:
     meaning(means.arrived(view.trace, places[at], found.truths[at]))
     if found.truths[at] is not None:
         tries.ranks()
+    equal = "exactly" if difference == 0 else f"up to {difference:.0e}"
     st.markdown(
-        f"The last row is the model’s own output: the largest difference of their best probabilities is "
-        f"**{difference:g}**. The vocabulary head is made for the last layer. A row further up shows what it can "
-        "read there, not all that the layer knows."
+        f"The last row is the model’s own output: their best probabilities agree {equal}. The vocabulary "
+        "head is made for the last layer. A row further up shows what it can read there, not all that the layer knows."
     )
     _show_cell(view, found, layer, column)
     st.markdown("The lens shows what can be read where. Which vector the answer hangs on takes changing it:")

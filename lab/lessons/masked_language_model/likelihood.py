@@ -12,7 +12,7 @@ from lab.analysis.words import likelihood as measure
 from lab.analysis.words.likelihood import Likelihood, Scoring, TokenScore
 from lab.analysis.words.predictions import word_of
 from lab.course.words import in_tex, quoted, share, signed
-from lab.lessons.masked_language_model import figures
+from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model import meanings as means
 from lab.lessons.masked_language_model.view import LESSON
@@ -48,6 +48,7 @@ def _show_likelihood(trace: Trace) -> None:
         return
     _show_sum(found)
     meaning(means.unsure(found, trace.model.config.causal))
+    tries.two_words_swapped(trace)
     _show_tokens(trace, found)
     _show_limits(trace, found)
     code(measure.likelihood, Likelihood)
@@ -189,6 +190,7 @@ def _show_limits(trace: Trace, found: Likelihood) -> None:
         return
     st.caption(
         "“Pseudo”: each token is scored with all the others in sight, so the product need not be the probability of "
-        "the text. Compare texts under one model. Do not compare this number with a perplexity from a model that reads "
-        "from left to right (Salazar et al. 2020)."
+        "the text. A word that is cut into pieces looks too easy: each piece is scored with the others in sight. "
+        "Compare texts under one model. Do not compare this number with a perplexity from a model that reads from left "
+        "to right (Salazar et al. 2020)."
     )

@@ -12,6 +12,7 @@ from lab.analysis.words.likelihood import Likelihood
 from lab.analysis.words.masking import mask_of
 from lab.analysis.words.next_sentence import NextSentence, PairsTried
 from lab.analysis.words.predictions import Candidate, Prediction, candidates, prediction_at, word_of
+from lab.analysis.words.sampling import Sampling
 from lab.course.words import quoted, share
 from lab.models.catalogue import twin_of
 from lab.models.loading import LoadedModel
@@ -32,9 +33,14 @@ def _best(model: LoadedModel, prediction: Prediction) -> tuple[Candidate, Candid
     return first, second
 
 
+def random_weights(model: LoadedModel) -> bool:
+    """Whether a model has learned nothing yet, so that chance makes what it says."""
+    return twin_of(model.id) is not None or model.id.startswith("toy-untrained")
+
+
 def answered(trace: Trace, prediction: Prediction) -> str:
     """How sure the model is of its best word."""
-    if twin_of(trace.model.id) is not None or trace.model.id.startswith("toy-untrained"):
+    if random_weights(trace.model):
         return "The weights are random, so these bars say nothing about the words."
     first, second = _best(trace.model, prediction)
     if first.probability - second.probability < SEEN:
@@ -148,7 +154,8 @@ def copied(trace: Trace, likeliest: Sequence[int]) -> str:
             f"At **{right}** of {len(places)} places the model’s first choice is the token that comes next in your "
             "text. It has not seen that token yet."
         )
-    how = "copies most words" if right > len(places) / 2 else "does not simply copy the words"
+    most = "copies most words" if right > len(places) / 2 else "does not simply copy the words"
+    how = "copies every word" if right == len(places) else most
     return (
         f"At **{right}** of {len(places)} places the first choice is the word that stands there. With nothing hidden, "
         f"the model {how}."
@@ -177,7 +184,26 @@ def both_orders(found: NextSentence) -> str:
     told = f"**{found.follows:.2f}** in this order, **{found.swapped:.2f}** swapped"
     if abs(found.follows - found.swapped) >= APART:
         return f"The order counts for this pair: {told}."
-    return f"The order hardly counts for this pair: {told}. So this answer does not say which text comes first."
+    return (
+        f"The order hardly counts for this pair: {told}. So this answer does not say which text comes first. It may go "
+        "by the topic: press **A random pair**."
+    )
+
+
+def can_be_drawn(found: Sampling, first: str) -> str:
+    """How many tokens can still be drawn, and what that does to the likeliest; ``first`` is its name."""
+    kept, total, best = len(found.kept), len(found.order), found.order[0]
+    before, after = share(float(found.probabilities[best])), share(float(found.shares[best]))
+    if kept == total:
+        return (
+            f"Nothing is left out: each of the {total:,} tokens can be drawn. {first} is, in **{before}** of all draws."
+        )
+    if kept == 1:
+        return f"Only {first} can be drawn, so every seed gives it."
+    return (
+        f"**{kept:,}** of {total:,} tokens can still be drawn. They share out what the others had: {first} goes from "
+        f"{before} to {after}."
+    )
 
 
 def topic_or_order(tried: PairsTried) -> str:

@@ -17,6 +17,8 @@ ONWARD = (
 
 
 def show_onward() -> None:
-    """Two short paragraphs."""
+    """What the vectors are used for, and folded where the ideas come from."""
     st.header("Where to go from here")
-    st.markdown(f"{USES}\n\n{ONWARD}")
+    st.markdown(USES)
+    with st.expander("Before and beyond this lab", icon=":material/history:"):
+        st.markdown(ONWARD)

@@ -16,10 +16,12 @@ from lab.charts.base.axes import Scale
 from lab.charts.marks.bars import bars
 from lab.course.words import escaped, quoted, share
 from lab.lessons.masked_language_model import likelihood_checks as ask
+from lab.lessons.masked_language_model import meanings as means
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models.trace import Trace
 from lab.ui import masking
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TOP_K, TOP_P
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz.predictions import predict
@@ -39,6 +41,9 @@ def show_sampling(view: PredictionView) -> None:
     if question is not None and not predict(LESSON, question):
         return
     _show_removed(trace, prediction, found, settings)
+    meaning(means.can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))
+    why = "only the most probable tokens that hold one half together. How many are these?"
+    try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
     seed = _seed()
     _show_draw(trace, found, seed)
     _show_continuation(view, settings, seed)

@@ -34,7 +34,7 @@ _BESIDE = 5  # words of each of two inputs
 _WHY_HIDE = (
     "A model that is asked only about words it sees can answer by copying. It needs no neighbour for that, and no "
     "grammar. So BERT is trained on hidden words: of 10 words it is asked about, 8 are hidden, 1 is replaced by a "
-    "random word and 1 stays (Devlin et al. 2019, §3.1)."
+    "random word and 1 stays, as the texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1)."
 )
 
 
@@ -72,6 +72,8 @@ def show_next(view: PredictionView) -> None:
 
 
 def _predict_best(view: PredictionView, prompt: str) -> bool:
+    if means.random_weights(view.model):
+        return True
     question = ask.best_word(prompt, view.best(4), view.truth, view.model.config.vocabulary)
     return question is None or predict(LESSON, question)
 
@@ -125,6 +127,11 @@ def _show_steps(view: PredictionView, steps: read.HeadSteps) -> None:
     if head is not None and steps.dense is not None and steps.activation is not None:
         rows |= {"dense": steps.dense, head.activation.split("_")[0].upper(): steps.activation}
     rows["LayerNorm"] = steps.normed
+    if head is not None and steps.dense is not None:
+        st.markdown(
+            "First the vocabulary head passes the vector through a layer of its own: a matrix (dense), "
+            f"{head.activation.split('_')[0].upper()}, LayerNorm. Then it compares."
+        )
     limit = steps.limit
     title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"
     scale = replace(VALUE, domain=(-limit, limit))
@@ -172,7 +179,10 @@ def show_softmax(view: PredictionView) -> None:
     chosen_id = st.selectbox("Candidate", names, format_func=lambda i: names[i], key="_candidate")
     chosen = read.candidate(prediction, chosen_id, tokenizer)
     st.latex(_written_out(chosen, prediction))
-    st.markdown(f"The probability of {quoted(chosen.word)} {view.where} is **{share(chosen.probability)}**.")
+    st.markdown(
+        f"The probability of {quoted(chosen.word)} {view.where} is **{share(chosen.probability)}**. "
+        "To take away the largest logit changes no probability: it keeps the numbers small."
+    )
     _show_sum(shown, prediction)
     meaning(means.turned(view.trace, prediction))
     tries.colder(view)
@@ -185,8 +195,8 @@ def _written_out(chosen: Candidate, prediction: Prediction) -> str:
     logit, largest = chosen.logit, prediction.largest * prediction.temperature
     return (
         rf"\begin{{aligned}} P &= \frac{{e^{{(z - z_{{\max}}){'/T' if over else ''}}}}}"
-        rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[4pt]"
-        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[4pt]"
+        rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[8pt]"
+        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[8pt]"
         rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 3)}"
         r"\end{aligned}"
     )
@@ -242,7 +252,7 @@ def show_unmasked(view: PredictionView) -> None:
         _show_both({"Hidden": view.trace, "In plain sight": seen}, view.place, truth)
         meaning(means.in_sight(truth, visible))
         st.markdown(_WHY_HIDE)
-        tries.another_place(view)
+        tries.nothing_hidden(view)
 
 
 def _show_both(inputs: Mapping[str, Trace], place: int, truth: Candidate) -> None:
@@ -250,6 +260,5 @@ def _show_both(inputs: Mapping[str, Trace], place: int, truth: Candidate) -> Non
     for column, (name, read_by) in zip(st.columns(2), inputs.items(), strict=True):
         with column:
             st.markdown(f"**{name}**: {masking.reading(read_by, place)}")
-            draw(
-                partial(figures.best_words, read_by, place, truth.token_id, _BESIDE), f"best-{name.split()[0].lower()}"
-            )
+            call = partial(figures.best_words, read_by, place, truth.token_id, _BESIDE, whole=True)
+            draw(call, f"best-{name.split()[0].lower()}")

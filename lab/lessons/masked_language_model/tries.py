@@ -14,6 +14,7 @@ from lab.course.telling import telling
 from lab.course.words import quoted
 from lab.models.encoding import clean, encode, word_of
 from lab.models.interventions import Interventions
+from lab.models.trace import Trace
 from lab.ui import masking, runs
 from lab.ui.frame.script import try_this
 from lab.ui.parameter_kinds import Parameter
@@ -89,12 +90,39 @@ def another_place(view: PredictionView) -> None:
 
 
 def colder(view: PredictionView) -> None:
-    """A lower temperature for a model that draws; another sentence for one that fills blanks."""
+    """A lower temperature for a model that draws; another place for one that fills blanks."""
     if view.causal:
         why = "At temperature 0.5 every lead counts double. What becomes of the first word?"
         try_this(why, "Temperature 0.5", {TEMPERATURE: 0.5})
     else:
-        first_page(view)
+        another_place(view)
+
+
+def nothing_hidden(view: PredictionView) -> None:
+    """The table of every place; the toy, which has none, hides another letter."""
+    if view.page.selection.mode == TOY:
+        another_place(view)
+    else:
+        try_this("Look at every place at once, with nothing hidden.", "Every place", {STEP: "Every place"})
+
+
+def two_words_swapped(trace: Trace) -> None:
+    """Two neighbouring words change places: the longest two, so that no name or article is all that moves."""
+    encoding, text = trace.encoding, trace.text
+    whole = set(whole_words(encoding, [i for i, second in enumerate(encoding.in_pair) if not second]))
+    starts = [i for i in sorted(whole) if i + 1 in whole]
+    if not starts:
+        return
+    at = max(starts, key=lambda i: encoding.offsets[i + 1][1] - encoding.offsets[i][0])
+    (start, end), (then, last) = ((_trimmed(text, *encoding.offsets[i])) for i in (at, at + 1))
+    one, other = text[start:end], text[then:last]
+    why = f"swap {quoted(one)} and {quoted(other)}. Does the text become less probable?"
+    try_this(why, "Swap two words", {TEXT: text[:start] + other + text[end:then] + one + text[last:]})
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """A token’s span without the space that some tokenizers put before a word."""
+    return end - len(text[start:end].lstrip()), end
 
 
 def ranks() -> None:

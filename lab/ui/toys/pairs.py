@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.charts.cells.small_maps import small_maps
+from lab.charts.base.axes import Axis
+from lab.charts.cells.heatmap import heatmap
 from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
-from lab.figures.axes import WEIGHT
+from lab.figures.axes import KEY, QUERY, WEIGHT
 from lab.models.trace import Trace
 from lab.toy.data import as_text
 from lab.toy.pairs import PAIR_RULES
@@ -57,9 +58,11 @@ def _show_heads(page: LessonPage) -> None:
     question = pair_checks(trace.text.split(), (trace.pair or "").split())[0]
     if question is not None and not predict("toy", question):
         return
-    names = [("Head 1", "across"), ("Head 2", "within")]
-    title = "Attention of every head: rows attend, columns are attended to"
-    draw(small_maps(trace.layer(0).attention.numpy(), trace.labels, names, WEIGHT, title=title), "pair-maps")
+    axes = Axis(QUERY, trace.labels), Axis(KEY, trace.labels)
+    for head, (column, what) in enumerate(zip(st.columns(2), ("across", "within"), strict=True)):
+        with column:
+            weights = trace.layer(0).attention[head].numpy()
+            draw(heatmap(weights, axes, WEIGHT, title=f"Head {head + 1}, {what}"), f"pair-map-{head + 1}")
     rules = "\n".join(f"- Head {number} was written to {rule}." for number, rule in enumerate(PAIR_RULES, start=1))
     st.markdown(
         f"{rules}\n\nThe first sentence stands between [CLS] and the first [SEP], the second one before the last. No "

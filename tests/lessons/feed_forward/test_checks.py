@@ -131,7 +131,7 @@ def test_more_than_untrained_has_different_answers() -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.001, "At fewer than half"), (0.012, "At about as many"), (0.2, "At more than double"), (0.021, None)],
+    [(0.001, "Nearly"), (0.012, "Nearly"), (0.2, "No"), (0.021, None)],
 )
 def test_only_there(share: float, text: str | None) -> None:
     question = ask.only_there(share, 0.01, 25, "“to”", "10 of the 12")

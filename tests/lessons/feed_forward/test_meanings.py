@@ -9,10 +9,12 @@ import pytest
 import torch
 
 from lab.analysis.layers.excitation import Commonest
-from lab.analysis.layers.feed_forward import active_on_words
+from lab.analysis.layers.feed_forward import active_on_words, most_its_own
 from lab.analysis.layers.neurons_off import neurons_off
-from lab.analysis.layers.sublayers import sublayer_changes
+from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
+from lab.course.words import quoted
 from lab.lessons.feed_forward import meanings
+from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.loading import load_model
 from lab.models.trace import trace
@@ -62,8 +64,8 @@ def test_nothing_is_called_odd_that_is_not(text: str) -> None:
 @pytest.mark.parametrize(
     ("cosine", "told"),
     [
-        ([0.1, -0.19], "is −0.19 to 0.10: the old direction is nearly gone."),
-        ([0.9, 0.9], "is 0.90 there: the direction hardly changes"),
+        ([0.1, -0.19], "with the old x is −0.19 to 0.10: the old direction is nearly gone."),
+        ([0.9, 0.9], "is 0.90: the direction hardly changes"),
         ([0.9, 0.1], "is 0.10 to 0.90, where 1 is the old direction and 0 a right angle"),
     ],
 )
@@ -140,16 +142,18 @@ def test_words_are_told_apart_by_where_the_neuron_s_vector_points(name: str) -> 
             off = Interventions(zero_neurons=frozenset({(layer, neuron)}))
             after = trace(model, text, None, off).logits(place)[0].double()
             ratios = [float((of[most] - of[least]).exp()) for of in (before, after)]
-            said = meanings.words_aimed_at(run, place, layer, neuron, 5)
+            said, how = meanings.words_aimed_at(run, place, layer, neuron, 5)
             if aims.max() - aims.min() < 0.01:
-                assert "at none of them more" in said
+                assert "at none of these 5 words more" in said
                 continue
-            assert _numbers(said) == pytest.approx([float(aims.max()), float(aims.min()), *ratios], rel=0.02, abs=0.006)
+            first, second = (quoted(word_of(model.tokenizer, int(each))) for each in (most, least))
+            assert f"most at {first}, least at {second}" in said
+            assert _numbers(how) == pytest.approx([float(aims.max()), float(aims.min()), *ratios], rel=0.02, abs=0.006)
             change = float(np.log(ratios[1] / ratios[0]))
             told.add("little" if abs(change) < 0.01 else "as it points" if change < 0 else "other way")
-            assert ("little comes of it" in said) == (abs(change) < 0.01)
-            assert ("That is what you see" in said) == (change <= -0.01)
-            assert ("comes out the other way" in said) == (change >= 0.01)
+            assert ("Yet it hardly does" in said) == (abs(change) < 0.01)
+            assert ("It does: with the neuron" in said) == (change <= -0.01)
+            assert ("It does the opposite" in said) == (change >= 0.01)
     assert "as it points" in told
 
 
@@ -164,6 +168,7 @@ def test_what_a_layer_and_a_layer_norm_do_is_told_with_their_numbers(name: str) 
         said = meanings.layer_order(run, index, 2)
         assert _numbers(said) == pytest.approx([network, attention], rel=0.02, abs=0.006)
         assert ("adds more than attention" in said) == (network > attention)
+        assert ("That is much" in said) == (network > 10)
         active = layer.ffn_activation
         best = int(active[2].argmax())
         said = meanings.active_neurons(run, index, 2)
@@ -175,10 +180,83 @@ def test_what_a_layer_and_a_layer_norm_do_is_told_with_their_numbers(name: str) 
         others = int((active.argmax(dim=1) == best).sum()) - 1
         many = {0: "of no other token", 1: "of one other token, too"}
         assert many.get(others, f"of {others} other tokens, too") in said
-    x = np.array([1.0, 3.0, 8.0])
-    assert _numbers(meanings.normalized("after attention", x, 2 * x))[:4] == pytest.approx(
-        [4, x.std(), 8, 2 * x.std()], abs=0.006
-    )
+        near = int((active[:, best] > active[2, best] / 2).sum())
+        assert ("No other token has half of that" in said) == (near == 1)
+        assert near == 1 or f"At {near} of {len(active)} tokens it has more than half" in said
+        assert ("says little about" in said) == (near > 1 and near > len(active) / 2)
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_a_layer_norm_brings_every_vector_to_one_length(name: str) -> None:
+    run = trace(load_model(name), BLANKS[name][0])
+    for index in (1, 3):
+        layer = run.layer(index)
+        for where, (vectors, norm) in layer_norms(layer).items():
+            for token in range(len(run)):
+                x = vectors[token].double()
+                plain = torch.nn.functional.layer_norm(x, x.shape, eps=run.model.config.norm_eps)
+                out = plain * norm.gamma.double() + norm.beta.double()
+                said = meanings.normalized(where, norm_steps(vectors[token], norm, run.model.config.norm_eps))
+                wanted = [each.norm().item() for each in (x, plain, out)]
+                assert _numbers(said) == pytest.approx(wanted, rel=1e-3, abs=0.006)
+                assert wanted[1] == pytest.approx(len(x) ** 0.5, abs=0.01) and "like every other token" in said
+                assert ("make it longer" in said) == (wanted[2] > wanted[1])
+
+
+def test_a_vector_without_variance_is_said_to_stay_short() -> None:
+    steps = NormSteps(np.array([1.0, 1.0, 1.002]), np.ones(3), np.zeros(3), 1e-5)
+    said = meanings.normalized("after attention", steps)
+    assert "ε counts" in said and "every other token" not in said
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_what_a_function_holds_back_is_told_with_the_means_of_both_sides(name: str) -> None:
+    run = trace(load_model(name), BLANKS[name][0])
+    for index, token in ((0, 1), (2, 3)):
+        hidden, active = run.layer(index).ffn_hidden[token].double(), run.layer(index).ffn_activation[token].double()
+        said = meanings.held_back(hidden.numpy(), active.numpy())
+        below = hidden < 0
+        wanted = [each[which].mean().item() for which in (below, ~below) for each in (hidden, active)]
+        assert _numbers(said) == pytest.approx(wanted, abs=0.006)
+        assert f"the {int(below.sum()):,} sums below 0" in said and f"other {int((~below).sum()):,} go" in said
+    assert "nothing that the function holds back" in meanings.held_back(np.ones(3), np.ones(3))
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_where_a_neuron_answers_in_the_text_is_counted(name: str) -> None:
+    run, told = trace(load_model(name), BLANKS[name][0]), set()
+    values = run.layer(0).ffn_activation
+    for neuron in range(values.shape[1]):
+        active = [i for i, value in enumerate(values[:, neuron].tolist()) if value > 0]
+        said = meanings.over_text(run, 0, neuron)
+        kind = {0: "at no token", len(run): f"all {len(run)} tokens"}.get(len(active))
+        if len(active) == len(run) - 1:
+            (silent,) = set(range(len(run))) - set(active)
+            kind = f"all tokens but {quoted(run.labels[silent])}"
+        told.add(kind)
+        assert (kind or f"at {len(active)} of {len(run)} tokens") in said
+        if active:
+            most = int(values[:, neuron].argmax())
+            assert f"({most + 1}): {values[most, neuron].item():.2f}" in said
+    assert len(told) > 2
+
+
+def test_a_favoured_word_is_read_only_beyond_chance() -> None:
+    assert "there is something in it" in meanings.beside_chance(3, "sea", 5.01, 4.5)
+    said = meanings.beside_chance(3, "sea", 4.3, 4.5)
+    assert "neuron 4" in said and "read nothing into these words" in said and _numbers(said) == [4.3, 4.5]
+
+
+def test_a_neuron_of_its_own_is_one_that_the_token_excites_twice_as_much_as_any_other() -> None:
+    layer = trace(load_model("lab-bert"), TEXTS[1]).layer(0)
+    for token in range(len(layer.ffn_activation)):
+        own, active = most_its_own(layer, token), layer.ffn_activation.tolist()
+        fits = {}
+        for neuron, here in enumerate(active[token]):
+            others = max(0.0, *(row[neuron] for at, row in enumerate(active) if at != token))
+            if here > 0 and here >= 2 * others:
+                fits[neuron] = here - others
+        assert own == (max(fits, key=lambda each: fits[each]) if fits else None)
 
 
 def test_a_layer_without_activations_above_0_is_said_to_have_none() -> None:

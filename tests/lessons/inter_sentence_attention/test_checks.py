@@ -10,7 +10,7 @@ import pytest
 import lab
 from lab.analysis.heads.values import is_causal
 from lab.analysis.sentences.attention import InterSentence, inter_sentence
-from lab.analysis.sentences.split import aside, expected, split
+from lab.analysis.sentences.split import as_one, aside, crossing, expected, split
 from lab.course.checks import Question
 from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention import checks as ask
@@ -209,9 +209,12 @@ def test_what_if_really_runs_the_model(model: str) -> None:
     pair = lab.trace(trace.model, texts[0], " ".join(texts[1:]))
     sides = [[p for p, second in enumerate(pair.encoding.in_pair) if second == side and not pair.encoding.special[p]]
              for side in (False, True)]  # fmt: skip
+    made = what_if.first_and_rest(trace)
+    assert made is not None and (made.token_ids, made.segment_ids) == (pair.token_ids, pair.segment_ids)
+    apart = crossing(read(made, split(made), False), split(made).in_pair)
+    together = crossing(read(*as_one(made), False), split(made).in_pair)
     wanted = mean_mass(trace, places[0], places[1] + places[2]), mean_mass(pair, *sides)
-    assert what_if.first_to_second(trace, False) == pytest.approx(wanted, abs=1e-5)
-    assert what_if.first_to_second(pair, False) == pytest.approx(wanted, abs=1e-5)
+    assert (together[0, 1], apart[0, 1]) == pytest.approx(wanted, abs=1e-5)
     assert what_if.exchanged(pair, False) is None
 
 

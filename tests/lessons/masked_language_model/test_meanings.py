@@ -17,6 +17,7 @@ from lab.analysis.words.likelihood import likelihood
 from lab.analysis.words.masking import mask_of, masked_run
 from lab.analysis.words.next_sentence import NextSentence, PairsTried, try_pairs
 from lab.analysis.words.predictions import candidate, likeliest, masked_prediction, prediction_at, word_of
+from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.course.blanks import BLANKS
 from lab.course.examples import EXAMPLES, FOLLOWING
 from lab.course.words import quoted, share
@@ -190,7 +191,8 @@ def test_copied_counts_the_first_choices_that_are_right(model: str) -> None:
             continue
         right = sum(best == true for best, true in wanted)
         assert f"**{right}** of {len(wanted)} places" in said
-        assert causal or ("copies most words" in said) == (right > len(wanted) / 2)
+        assert causal or ("copies every word" in said) == (right == len(wanted))
+        assert causal or ("copies most words" in said) == (len(wanted) > right > len(wanted) / 2)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -213,6 +215,27 @@ def test_both_orders_is_about_this_pair() -> None:
     for follows, swapped, said in ((0.9, 0.85, "hardly counts"), (0.2, 0.9, "The order counts"), (0.3, 0.3, "hardly")):
         text = meanings.both_orders(NextSentence(follows, swapped, (0.0, 0.0), (0.0, 0.0)))
         assert said in text and numbers(text) == [follows, swapped]
+        assert ("A random pair" in text) == ("hardly" in said)
+
+
+@pytest.mark.parametrize(("top_k", "top_p"), [(None, 1.0), (50, 0.9), (None, 0.5), (1, 1.0)])
+def test_can_be_drawn_counts_what_stays_and_what_the_likeliest_wins(top_k: int | None, top_p: float) -> None:
+    trace = run("lab-gpt2", "The cat sat on the mat.")
+    shares, order = their_rows(trace)[-1][3].softmax(0).sort(descending=True)
+    kept = min(int((shares.cumsum(0) < top_p).sum()) + 1 if top_p < 1 else len(shares), top_k or len(shares))
+    if top_k and top_p < 1:  # top-p counts what top-k has left
+        kept = int(((shares[:top_k] / shares[:top_k].sum()).cumsum(0) < top_p).sum()) + 1
+    best = word(trace, int(order[0]))
+    said = meanings.can_be_drawn(sample(prediction_at(trace, 3, None), SamplingSettings(1.0, top_k, top_p)), best)
+    after = float(shares[0] / shares[:kept].sum())
+    assert best in said
+    if kept == 1:
+        assert said.startswith("Only") and "every seed gives it" in said
+    elif kept == len(shares):
+        assert f"each of the {kept:,} tokens" in said and numbers(said) == pytest.approx([after], abs=0.0006)
+    else:
+        assert f"**{kept:,}** of {len(shares):,} tokens" in said
+        assert numbers(said) == pytest.approx([float(shares[0]), after], abs=0.0006)
 
 
 def test_topic_or_order_counts_the_pairs_of_a_model() -> None:

@@ -4,6 +4,7 @@
     python -m benchmarks.load --soak 600       # the last scenario for ten minutes
     python -m benchmarks.load --servers 2      # the visitors shared out among two servers, as behind a balancer
     python -m benchmarks.load classroom own    # only these
+    python -m benchmarks.load room             # a class in a room, on both databases: see benchmarks/room.py
 
 Learners look around as people do: skip the prediction, change layer or head, go to the next step, now
 and then to the next lesson, and think for two seconds each time. The teacher has opened every lesson on
@@ -212,14 +213,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the scenarios and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__.partition("\n")[0])
     names = [scenario.name for scenario in SCENARIOS]
-    parser.add_argument("scenario", nargs="*", help=f"{', '.join(names)} or soak; all of them if none is named")
+    parser.add_argument("scenario", nargs="*", help=f"{', '.join(names)}, soak or room; all but room if none is named")
     parser.add_argument("--soak", type=float, default=0.0, metavar="SECONDS", help="go on with the soak for so long")
     parser.add_argument("--seconds", type=float, default=30.0, help="length of each other scenario (30)")
     parser.add_argument("--servers", type=int, default=1, help="servers that share the visitors (1)")
     asked = parser.parse_args(arguments)
     wanted = asked.scenario or [*names, "soak"]
-    if unknown := set(wanted) - {*names, "soak"}:
-        parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {', '.join(names)} and soak")
+    if unknown := set(wanted) - {*names, "soak", "room"}:
+        parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {', '.join(names)}, soak and room")
+    if wanted == ["room"]:
+        from benchmarks import room  # which asks this module for its learners
+
+        return int(any(found.broken for found in room.measure()))
     with ExitStack() as servers:
         labs = [servers.enter_context(running_lab()) for _ in range(asked.servers)]
         return asyncio.run(_all(labs, wanted, asked.seconds, asked.soak))

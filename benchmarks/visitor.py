@@ -54,13 +54,19 @@ class Answer:
 
 @dataclass
 class Visitor:
-    """One open page. ``widgets`` are on it now, by the name of their URL parameter or key."""
+    """One open page. ``widgets`` are on it now, by the name of their URL parameter or key, ``words`` what it says.
+
+    ``fragment`` is the part of it that asks to be drawn again every few seconds, if there is one.
+    """
 
     socket: ClientConnection
     widgets: dict[str, Element] = field(default_factory=dict)
     buttons: dict[str, str] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
     query: dict[str, str] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)
+    fragment: str = ""
+    _parts: dict[str, str] = field(default_factory=dict)
     _page: str = ""
     _chosen: dict[str, WidgetState] = field(default_factory=dict)
 
@@ -76,22 +82,35 @@ class Visitor:
 
     async def choose(self, name: str, option: str) -> Answer:
         """Set a select box, a row of segments or a text to ``option``, as it reads on screen."""
+        self.fill(name, option)
+        return await self._rerun(ClientState(page_script_hash=self._page))
+
+    def fill(self, name: str, option: str) -> None:
+        """The same in a form, which is sent by its button."""
         element = self.widgets[name]
         kind = element.WhichOneof("type")
         assert kind is not None, name
         state = WidgetState(id=getattr(element, kind).id)
-        if kind == "button_group":
+        if kind == "bidi_component":
+            state.json_value = option
+        elif kind == "button_group":
             state.string_array_value.data.append(option)
         else:
             state.string_value = option
         self._chosen[name] = state
-        self.query[name] = option
-        return await self._rerun(ClientState(page_script_hash=self._page))
+        if getattr(getattr(element, kind), "query_param_key", ""):
+            self.query[name] = option
 
     async def press(self, label: str) -> Answer:
         """Click a button."""
         click = WidgetState(id=self.buttons[label], trigger_value=True)
-        return await self._rerun(ClientState(page_script_hash=self._page), click)
+        part = self._parts.get(click.id, "")
+        return await self._rerun(ClientState(page_script_hash=self._page, fragment_id=part), click)
+
+    async def look_again(self) -> Answer:
+        """What a browser does by itself where a part of the page asks for it."""
+        again = ClientState(page_script_hash=self._page, fragment_id=self.fragment, is_auto_rerun=True)
+        return await self._rerun(again)
 
     def options(self, name: str) -> list[str]:
         """What a select box or a row of segments offers; nothing where it is not on the page."""
@@ -100,13 +119,14 @@ class Visitor:
             return []
         if element.HasField("button_group"):
             return [option.content for option in element.button_group.options]
-        return list(element.selectbox.options)
+        return list(element.radio.options if element.HasField("radio") else element.selectbox.options)
 
     async def _rerun(self, state: ClientState, *clicks: WidgetState) -> Answer:
         state.query_string = urlencode(self.query)
         state.widget_states.widgets.extend([*self._chosen.values(), *clicks])
         start = time.perf_counter()
         running, received, errors, lost = None, 0, list[str](), False
+        whole = not state.fragment_id
         try:
             async with asyncio.timeout(PATIENCE):
                 await self.socket.send(BackMsg(rerun_script=state).SerializeToString())
@@ -117,7 +137,9 @@ class Visitor:
                     kind = message.WhichOneof("type")
                     if running is None and kind in _RUNNING_FIELDS:
                         running = time.perf_counter() - start
-                    errors += self._take(message)
+                    errors += self._take(message, whole)
+                    # A part of the page that finds something new has the whole page drawn.
+                    whole = whole or kind == "script_finished"
                     if kind == "script_finished" and message.script_finished != _RESTARTED:
                         break
         except (ConnectionClosed, TimeoutError) as error:
@@ -126,19 +148,25 @@ class Visitor:
         seconds = time.perf_counter() - start
         return Answer(seconds, seconds if running is None else running, received / 1e3, tuple(errors), lost)
 
-    def _take(self, message: ForwardMsg) -> list[str]:
-        """Put a message on the page; returns what is wrong with it."""
+    def _take(self, message: ForwardMsg, whole: bool = True) -> list[str]:
+        """Put a message on the page, of which the ``whole`` is drawn; returns what is wrong with it."""
         kind = message.WhichOneof("type")
-        if kind == "new_session":
+        if kind == "new_session" and whole:
             self._page = message.new_session.page_script_hash
-            self.widgets.clear()
-            self.buttons.clear()
+            for shown in (self.widgets, self.buttons, self.words, self._parts):
+                shown.clear()
+            self.fragment = ""
+        elif kind == "auto_rerun":
+            self.fragment = message.auto_rerun.fragment_id
         elif kind == "navigation":
             self._page = message.navigation.page_script_hash
             self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
         elif kind == "page_info_changed":
             self.query = dict(parse_qsl(message.page_info_changed.query_string))
         elif kind == "delta" and message.delta.HasField("new_element"):
+            part = message.delta.fragment_id
+            if message.delta.new_element.HasField("button"):
+                self._parts[message.delta.new_element.button.id] = part
             return self._draw(message.delta.new_element)
         elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
             return ["the page does not compile"]
@@ -152,10 +180,14 @@ class Visitor:
             return [f"{element.exception.type}: {element.exception.message}"]
         if kind == "button":
             self.buttons[element.button.label] = element.button.id
-        elif kind in ("selectbox", "button_group", "text_area", "text_input"):
+        elif kind in ("alert", "heading", "markdown"):
+            self.words.append(getattr(element, kind).body)
+        elif kind in ("selectbox", "button_group", "radio", "text_area", "text_input", "bidi_component"):
             widget = getattr(element, kind)
             # An id ends with the widget's key, where it has one.
-            self.widgets[widget.query_param_key or widget.id.partition("-")[2].partition("-")[2]] = element
+            self.widgets[getattr(widget, "query_param_key", "") or widget.id.partition("-")[2].partition("-")[2]] = (
+                element
+            )
         return []
 
 

@@ -101,11 +101,9 @@ def vote(page: Page, option: int, sure: str = "Sure") -> None:
     page.get_by_role("radio").nth(option).wait_for(timeout=SOON)
     wait_idle(page)
     page.get_by_test_id("stRadio").locator("label").nth(option + 1).click()
-    wait_idle(page)
     page.get_by_role("radio", name=sure, exact=True).click()
-    wait_idle(page)
     page.get_by_role("button", name=re.compile("^Send")).click()
-    expect(page.get_by_text("Your answer is in")).to_be_visible()
+    expect(page.get_by_text(re.compile(f"Your answer is in: {chr(ord('A') + option)}.*{sure.lower()}"))).to_be_visible()
 
 
 def lobby(school: Lab, browser: Browser, rooms: ExitStack) -> Class:

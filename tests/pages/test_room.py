@@ -77,10 +77,15 @@ def asked(at: AppTest) -> tuple[str, str]:
     return code, at.session_state["_room_keys"][code]
 
 
+def fill(at: AppTest, option: int, sure: int) -> None:
+    """A form, which is sent by its button."""
+    at.radio[0].set_value(option)
+    next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(sure)
+
+
 def answer(at: AppTest, option: int, sure: int = 3) -> AppTest:
-    at.radio[0].set_value(option).run()
-    next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(sure).run()
-    return press(at, "Send")
+    fill(at, option, sure)
+    return press(at, next(label for label in labels(at) if label.startswith("Send")))
 
 
 def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None:
@@ -173,8 +178,8 @@ def test_an_answer_waits_for_a_database_that_is_away(browsers: Browsers, monkeyp
     code, key = asked(visit(ROOM))
     browsers.who = "a" * 32
     learner = visit(ROOM, room=code)
-    learner.radio[0].set_value(1).run()
-    next(each for each in learner.segmented_control if each.label == "How sure are you?").set_value(2).run()
+    assert "Choose an answer" in words(press(learner, "Send"))
+    fill(learner, 1, 2)
 
     def away(*_: object) -> None:
         raise Unreachable("The database does not answer.")

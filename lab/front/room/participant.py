@@ -48,7 +48,9 @@ def show(code: str, seat: Seat) -> Seen:
     if question is not None:
         shown.ask(question)
     if phase in ROUND and question is not None:
-        _form(seen, question, seat)
+        if phase is Phase.OPEN_AGAIN:
+            st.markdown("Round 2: answer again, after the discussion.")
+        st.fragment(_form)(seen, question, seat)
     elif isinstance(question, Posed):
         shown.explain(question)
         shown.rounds(seen.rounds, "room")
@@ -57,9 +59,7 @@ def show(code: str, seat: Seat) -> Seen:
         if question is not None:
             shown.list_options(question)
         st.info(_waits(seen), icon=":material/hourglass_empty:")
-    said = st.session_state.pop(_SAID, "")
-    if said:
-        st.warning(said, icon=":material/info:")
+    _say()
     return seen
 
 
@@ -74,6 +74,8 @@ def deliver(seat: Seat) -> bool:
         return False
     except RoomError as refused:
         st.session_state[_SAID] = str(refused)
+    else:
+        st.session_state[f"_room.{vote.code}.{vote.number}.{vote.turn}"] = (vote.option, vote.confidence)
     del st.session_state[_PENDING]
     return True
 
@@ -85,29 +87,38 @@ def _waits(seen: Seen) -> str:
 
 
 def _form(seen: Seen, question: Posed | Hidden, seat: Seat) -> None:
+    """The answer, how sure, and whether it is in. A part of the page of its own: a class sends all at once."""
     state, turn = seen.state, ROUND[seen.state.phase]
     name = f"_room.{state.code}.{state.number}.{turn}"
     option, sure = f"{name}.option", f"{name}.sure"
-    if seen.mine is not None:
-        st.session_state.setdefault(option, seen.mine[0])
-        st.session_state.setdefault(sure, seen.mine[1])
-    if turn == ROUND[Phase.OPEN_AGAIN]:
-        st.markdown("Round 2: answer again, after the discussion.")
-    places = range(len(question.options))
-    st.radio("Your answer", places, None, lambda place: shown.option_named(question, place), key=option)
-    st.segmented_control("How sure are you?", CONFIDENCES, format_func=_SURE.__getitem__, key=sure)
-    ready = st.session_state.get(option) is not None and st.session_state.get(sure) is not None
-    given = (state, turn, option, sure, seat)
-    label = "Send" if seen.mine is None else "Send again"
-    st.button(label, key=f"{name}.send", disabled=not ready, type="primary", on_click=_send, args=given)
+    mine = st.session_state.get(name, seen.mine)
+    if mine is not None:
+        st.session_state.setdefault(option, mine[0])
+        st.session_state.setdefault(sure, mine[1])
+    with st.form(f"{name}.form", border=False):
+        places = range(len(question.options))
+        st.radio("Your answer", places, None, lambda place: shown.option_named(question, place), key=option)
+        st.segmented_control("How sure are you?", CONFIDENCES, format_func=_SURE.__getitem__, key=sure)
+        label = "Send" if mine is None else "Send again"
+        st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_send, args=(state, turn, name, seat))
     if st.session_state.get(_PENDING) is not None:
         st.warning(f"{AWAY} Your answer is kept here and is sent then.", icon=":material/cloud_off:")
-    elif seen.mine is not None:
-        kept = f"{shown.option_named(question, seen.mine[0])}, {_SURE[seen.mine[1]].lower()}"
+    elif mine is not None:
+        kept = f"{shown.option_named(question, mine[0])}, {_SURE[mine[1]].lower()}"
         st.success(f"Your answer is in: {kept}. You can change it until the round closes.", icon=":material/check:")
+    _say()
 
 
-def _send(state: State, turn: int, option: str, sure: str, seat: Seat) -> None:
-    chosen = st.session_state[option], st.session_state[sure]
-    st.session_state[_PENDING] = _Vote(state.code, state.number, turn, *chosen)
+def _say() -> None:
+    said = st.session_state.pop(_SAID, "")
+    if said:
+        st.warning(said, icon=":material/info:")
+
+
+def _send(state: State, turn: int, name: str, seat: Seat) -> None:
+    option, sure = st.session_state.get(f"{name}.option"), st.session_state.get(f"{name}.sure")
+    if option is None or sure is None:
+        st.session_state[_SAID] = "Choose an answer, and how sure you are."
+        return
+    st.session_state[_PENDING] = _Vote(state.code, state.number, turn, option, sure)
     deliver(seat)

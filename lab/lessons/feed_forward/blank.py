@@ -38,7 +38,7 @@ def show_blank(view: FeedForwardView) -> Trace | None:
     neuron = view.neuron if NEURON.chosen() else found[0].neuron
     NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", neuron + 1, view.config.ffn_width)
     draw(partial(figures.words, trace, place, layer, neuron), "words-without")
-    st.caption("Full colour: with the neuron. Pale: without it.")
+    st.caption("Full colour: with the neuron. Pale, “off”: without it.")
     draw(partial(figures.changes, trace, place, layer, neuron), "neurons-off")
     meaning(meanings.neuron_in_blank(trace, place, layer, neuron))
     told, how = meanings.words_aimed_at(trace, place, layer, neuron, figures.WORDS)

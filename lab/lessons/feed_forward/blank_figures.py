@@ -30,7 +30,7 @@ def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
 def words(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
     """The most probable words, each with the neuron, in full colour, and without it."""
     found = analysis.words_without(traced, place, layer, neuron, WORDS)
-    names = [name for each in found for name in (each.word, f"{each.word}, without it")]
+    names = [name for each in found for name in (each.word, f"{each.word}, off")]
     values = [value for each in found for value in (each.before, each.after)]
     title = f"The word in the blank, with neuron {neuron + 1:,} of layer {layer + 1} and without it"
     return bars(names, values, Scale("Probability"), title=title, highlight=range(0, len(names), 2))

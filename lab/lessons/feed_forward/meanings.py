@@ -266,7 +266,7 @@ def over_text(trace: Trace, layer: int, neuron: int) -> str:
     least = quoted(trace.labels[int(values.argmin())])
     where = {n: f"all {n} tokens", n - 1: f"all tokens but {least}"}.get(active, f"{active} of {n} tokens")
     return (
-        f"Neuron {neuron + 1:,} is above 0 at {where} of this text, most at {named(trace, most)}: "
+        f"Over this text, neuron {neuron + 1:,} is above 0 at {where}, most at {named(trace, most)}: "
         f"{float(values[most]):.2f}."
     )
 

@@ -19,7 +19,7 @@ from lab.analysis.layers.feed_forward import (
     share_below_zero,
     silent,
 )
-from lab.course.words import quoted
+from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import figures, meanings
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first_neuron
@@ -162,7 +162,7 @@ def show_activation(view: FeedForwardView) -> None:
     hidden, active = float(hidden_values[view.neuron]), float(bent_values[view.neuron])
     st.markdown(
         f"**{share:.1%}** of the hidden values of {view.name} lie below 0. The ring is neuron {view.neuron + 1:,}: "
-        f"from {hidden:z.3f} to {active:z.3f}.{_gate_of(view)}"
+        f"from {signed(hidden, 3)} to {signed(active, 3)}.{_gate_of(view)}"
     )
     meaning(meanings.held_back(hidden_values, bent_values))
     st.latex(_formula(view.config.activation))

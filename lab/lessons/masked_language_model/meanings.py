@@ -41,7 +41,8 @@ def random_weights(model: LoadedModel) -> bool:
 def answered(trace: Trace, prediction: Prediction) -> str:
     """How sure the model is of its best word."""
     if random_weights(trace.model):
-        return "The weights are random, so these bars say nothing about the words."
+        told = "The weights are random, so these bars say nothing about the words."
+        return told if twin_of(trace.model.id) is not None else f"{told} Train the toy, then look again."
     first, second = _best(trace.model, prediction)
     if first.probability - second.probability < SEEN:
         return (

@@ -181,7 +181,7 @@ def show_softmax(view: PredictionView) -> None:
     st.latex(_written_out(chosen, prediction))
     st.markdown(
         f"The probability of {quoted(chosen.word)} {view.where} is **{share(chosen.probability)}**. "
-        "To take away the largest logit changes no probability: it keeps the numbers small."
+        "Subtracting the largest logit changes no probability; it keeps the numbers small."
     )
     _show_sum(shown, prediction)
     meaning(means.turned(view.trace, prediction))

@@ -103,7 +103,7 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
     else:
         told = "The layers take the two no farther apart."
     start = (
-        f"Both uses of {first.word} begin with one row of the table, so with the cosine 1. At the input of layer 1 it "
+        f"Both uses of {first.word} begin with the same row of the table, so with the cosine 1. At the input of layer 1 it "
         f"is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near[0], alike)}"
     )
     if len(near[0].nearest) < _NAMED:
@@ -165,8 +165,8 @@ def reordered(trace: Trace, order: Order) -> str:
         )
     told = (
         "Without positions, **every output moves with its token**; what differs is rounding. **Attention**, the next "
-        "lesson, adds up what the tokens offer, and a sum has no order. Every other step looks at one token alone. So "
-        f"{name} cannot tell this order from the first."
+        "lesson, adds up what the tokens offer, and a sum has no order. Every other step looks at one token alone. So, "
+        f"without positions, {name} cannot tell this order from the first."
     )
     if gaps[WITH].follows:
         return f"{told} With positions, the outputs move with their tokens here, too."
@@ -214,7 +214,7 @@ def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> st
         "Along a diagonal the two words are equally far apart. Turned, their cosine is the same all along it: at one "
         f"offset, no two values differ by more than **{apart['rotary']:.0e}**, which is rounding. It differs by "
         f"{others}. So what a layer finds when it compares two turned vectors depends on how far apart their tokens "
-        "stand, not on where they stand."
+        "stand, and on which side, not on where they stand."
     )
 
 

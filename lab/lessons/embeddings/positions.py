@@ -63,7 +63,7 @@ def show_tables(view: EmbeddingView) -> None:
     draw(partial(figures.similarity_by_distance, view.trace, length, width, base), "similarity-by-distance")
     meaning(meanings.positions(view.trace, length, width, base))
     if length < PE_LENGTH.most:
-        why = "many more positions. Are neighbours still more alike than positions far apart?"
+        why = "many more positions. Are neighbours more alike than positions far apart there?"
         try_this(why, f"Take {PE_LENGTH.most} positions", {PE_LENGTH: PE_LENGTH.most})
     st.latex(
         r"\begin{aligned} PE_{(pos,\,2i)} & = \sin(pos \cdot \omega_i) \\ PE_{(pos,\,2i+1)} & = \cos(pos \cdot "

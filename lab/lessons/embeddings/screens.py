@@ -72,7 +72,7 @@ def choose_dimensions(width: int) -> int:
         selection.note(f"{DIMENSIONS} of {width} dimensions can start at 1 to {last}, so {asked} became {last}.")
         asked = last
         FIRST_DIMENSION.set(asked)
-    FIRST_DIMENSION.type_in(f"First of the {DIMENSIONS} dimensions drawn, of {width}", asked, last, DIMENSIONS)
+    FIRST_DIMENSION.type_in(f"Show {DIMENSIONS} of {width} dimensions, from", asked, last, DIMENSIONS)
     return asked - 1
 
 
@@ -116,8 +116,9 @@ def _what_is_added(view: EmbeddingView) -> str:
             f"Here, nothing else is added: {view.model} has no vector for a position, nor for a segment. Where a token "
             "stands comes in later, in each layer; see **Rotary**."
         )
-    segment = ", its segment one of the segment table" if "segment" in view.parts else ""
-    return f"The token’s position picks a row of the position table{segment}. These vectors are added up."
+    segment = " Its segment picks one of the segment table." if "segment" in view.parts else ""
+    norm = " **LayerNorm** brings the sum to one scale; see **Sum**." if "LayerNorm" in view.parts else ""
+    return f"The token’s position picks a row of the position table.{segment} These vectors are added up.{norm}"
 
 
 def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:

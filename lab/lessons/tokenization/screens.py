@@ -150,16 +150,16 @@ def show_pre_tokens(view: TokenizationView) -> None:
 
 
 def _pre_token_rule(steps: TokenizationSteps) -> str:
-    pieces = f"{count(len(steps.words), 'pre-token')}, the parts that are then cut into tokens"
+    found = f"Your text has {count(len(steps.words), 'pre-token')}."
     whole = next((f" {quoted(word.text)} is an added token and stays whole." for word in steps.words if word.added), "")
     if isinstance(steps, BpeSteps):
         return (
-            f"{pieces}. Letters, digits and other signs are kept apart, and **a space belongs to what follows it**. "
-            f"No token reaches from one pre-token into the next.{whole}"
+            "The text is first cut into **pre-tokens**. Letters, digits and other signs are kept apart, and **a space "
+            f"belongs to what follows it**. {found} No token reaches from one pre-token into the next.{whole}"
         )
     return (
-        f"{pieces}. The normalized text is cut at white space and around **every punctuation mark**; the white space "
-        f"itself is dropped. From here on, each pre-token is cut by itself.{whole}"
+        "The text is first cut into **pre-tokens**: at white space, which is dropped, and around **every punctuation "
+        f"mark**. {found} Each of them is then cut into tokens by itself.{whole}"
     )
 
 

@@ -65,7 +65,8 @@ def _show_corpus(view: ToyView) -> None:
     """The words, as letters."""
     corpus, learned = view.corpus, view.learned
     st.markdown(
-        "A vocabulary is learned from text, before the model is trained. This text is small enough to follow by eye: "
+        "Words are cut into pieces of a vocabulary. Where do the pieces come from? They are learned from text, the "
+        "**corpus**, before the model is trained. This corpus is small enough to follow by eye: "
         f"{len(corpus.times)} made-up words, each of them several times. At first each letter is a token."
     )
     _show_words(learned, 0)
@@ -203,7 +204,13 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
     """The merges in their order, as far as they change the word."""
     way = learned.way(word, made)
     joined = ["the letters", *(f"{number} · {' + '.join(learned.merges[number - 1])}" for number, _ in way[1:])]
-    st.markdown("The merges are made in the order in which they were learned. These change the word:")
+    if not made:
+        st.markdown("No merge is made yet: the word is in its letters.")
+        return
+    st.markdown(
+        "BPE cuts by making its merges again, in the order in which they were learned. WordPiece, BERT’s way, cuts "
+        "otherwise: it takes the longest entry of the vocabulary that fits (see **Pieces**). These merges change the word:"
+    )
     st.dataframe(pd.DataFrame({"merge": joined, "pieces": [" · ".join(each) for _, each in way]}), hide_index=True)
 
 

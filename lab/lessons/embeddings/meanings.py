@@ -104,7 +104,7 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
         told = "The layers take the two no farther apart."
     start = (
         f"Both uses of {first.word} begin with the same row of the table, so with the cosine 1. At the input of layer 1 it "
-        f"is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near[0], alike)}"
+        f"is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near, alike)}"
     )
     if len(near[0].nearest) < _NAMED:
         return start
@@ -116,11 +116,12 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
     )
 
 
-def _measured(first: Use, last: float, near: Neighbours, alike: Use | None) -> str:
+def _measured(first: Use, last: float, near: Sequence[Neighbours], alike: Use | None) -> str:
     """What a cosine of ``last`` means: beside that of one meaning in two sentences, and of the mean over all words."""
-    mean = f"the mean with all {near.count:,} words of the texts is {signed(near.mean)}" if near.count else ""
+    means = " and ".join(signed(each.mean) for each in near)
+    mean = f"the means with all {near[0].count:,} words of the texts are {means}" if near[0].count else ""
     if alike is None:
-        return f" For comparison: for the first of them, {mean}." if mean else ""
+        return f" For comparison: {mean}." if mean else ""
     same = float(cosine_by_state(first.trace, first.token, alike.trace, alike.token)[-1])
     also = f", and {mean}" if mean else ""
     if same - last > MARGIN:

@@ -45,7 +45,7 @@ def show_tables(view: EmbeddingView) -> None:
     """Learned rows beside computed ones."""
     length, width, base = settings()
     own = (
-        f"{view.model} has learned its vectors, as BERT has."
+        f"{view.model} has learned its vectors, as BERT has. Many newer models add none: they turn vectors; see **Rotary**."
         if view.learned
         else f"{view.model} has no such table: it adds no vector for the position. See **Rotary** for what it does."
     )

@@ -46,10 +46,12 @@ def near_sum(traced: Trace, first: str, second: str, third: str) -> Figure:
     """
     found = word_sum(traced.model, *_ids(traced.model, (first, second, third)))
     shown = found.nearest(NEAREST)
+    if expected:
+        shown = (*shown, *({found.ids.index(*_ids(traced.model, (expected,)))} - set(shown)))
     names = [
         ("• " if found.ids[at] in found.summands else "") + word_of(traced.model.tokenizer, found.ids[at])
-        for at in shown
-    ]
+        for at in shown[:NEAREST]
+    ] + [f"… {expected}, place {found.rank(found.ids[at]):,}" for at in shown[NEAREST:]]
     values, mean = found.cosines[list(shown)], float(found.cosines.mean())
     scale = Scale("Cosine", (min(0.0, mean, float(values.min())), 1.0), ".2f")
     return bars(names, values, scale, title=f"Words nearest to {first} − {second} + {third}", reference=mean)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 IDEAS: Mapping[str, Mapping[str, str]] = {
     "embeddings": {
         "Like words": "A row of numbers says nothing by itself. But two rows can be compared. The **cosine** of two "
-        "vectors says how much they point the same way: 1 for the same direction, 0 for a right angle, below 0 for more "
-        "opposite ones. Which rows are most like that of your word?",
+        "vectors says how much they point the same way: 1 for the same direction, 0 for a right angle, below 0 for "
+        "more opposite ones. Which rows are most like that of your word?",
         "Two meanings": "A word can mean two things, but the table has one row for it. Each layer of the model then "
         "changes the vector by what stands around it; the next lessons show how. What has become of the word after "
         "the last layer?",

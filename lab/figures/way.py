@@ -66,8 +66,8 @@ def way(traced: Trace, place: int) -> tuple[Sketched, ...]:
         ),
         Sketched(
             "Layers",
-            f"Attention and feed-forward take {config.layers} turns. Each row shows how one layer changes the vector of "
-            "the blank.",
+            f"Attention and feed-forward take {config.layers} turns. Each row shows how one layer changes the vector "
+            "of the blank.",
             of_layers,
         ),
         Sketched(

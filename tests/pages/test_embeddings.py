@@ -14,8 +14,8 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
-    "Vectors", "Like words", "Two meanings", "Position lab", "Learned or computed", "Rotary",
-    "King and queen", "Sum", "Lengths", "Segments", "Similarity", "Wavelengths", "Shift", "Check",
+    "Vectors", "Like words", "Two meanings", "Position lab", "Learned or computed",
+    "Rotary", "King and queen", "Sum", "Lengths", "Segments", "Similarity", "Wavelengths", "Shift", "Check",
 )  # fmt: skip
 # The steps that show the learner's own tokens, or compute with them.
 OF_TOKENS = ("Vectors", "Like words", "Two meanings", "Sum", "Segments", "Position lab")

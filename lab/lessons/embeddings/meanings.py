@@ -103,8 +103,8 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
     else:
         told = "The layers take the two no farther apart."
     start = (
-        f"Both uses of {first.word} begin with the same row of the table, so with the cosine 1. At the input of layer 1 it "
-        f"is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near, alike)}"
+        f"Both uses of {first.word} begin with the same row of the table, so with the cosine 1. At the input of "
+        f"layer 1 it is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near, alike)}"
     )
     if len(near[0].nearest) < _NAMED:
         return start

@@ -30,8 +30,8 @@ def show_rotary(view: EmbeddingView) -> None:
         "at position p turns this hand by p · ω. Each pair of dimensions is a hand with its own ω."
     )
     turning = (
-        "Which vectors turn? Those that a layer compares, one of each token with one of each other token. Lesson 3 makes "
-        "them and calls them **query** and **key**. Both are turned before they are compared."
+        "Which vectors turn? Those that a layer compares, one of each token with one of each other token. Lesson 3 "
+        "makes them and calls them **query** and **key**. Both are turned before they are compared."
     )
     st.markdown(turning, help=defined(terms_in("query, key")))
     st.markdown(_who_turns(view))

@@ -15,7 +15,7 @@ from lab.course.words import quoted
 from lab.figures import embeddings as figures
 from lab.figures.embeddings import DIMENSIONS, TOKENS, stretch
 from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import meanings
+from lab.lessons.embeddings import meanings, side_meanings
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
@@ -149,6 +149,7 @@ def show_sum(view: EmbeddingView) -> None:
     worked = worked_dimension(view.trace, view.token, dimension)
     _write_sum(view, worked, dimension)
     _show_norm(view, worked, first, dimension)
+    meaning(side_meanings.summed(worked, dimension))
     code(forward.embed, forward.layer_norm)
 
 
@@ -225,6 +226,7 @@ def show_lengths(view: EmbeddingView) -> None:
             f"LayerNorm gives all of them the length √{view.width} = {math.sqrt(view.width):.2f}; with γ and β they "
             f"are {after.min():.2f} to {after.max():.2f} long."
         )
+    meaning(side_meanings.longer(view.trace, view.token))
     st.markdown(_on_the_way(view))
     code(lengths)
 

@@ -39,9 +39,10 @@ def missing(model: LoadedModel, words: tuple[str, ...]) -> list[str]:
     return [word for word, found in zip(words, ids_of(model, words), strict=True) if found is None]
 
 
-def near_sum(traced: Trace, first: str, second: str, third: str) -> Figure:
+def near_sum(traced: Trace, first: str, second: str, third: str, expected: str = "") -> Figure:
     """The words nearest to first − second + third; the words of the sum are marked. Dashed: the mean of all words.
 
+    The word ``expected``, if it is not among them, is a last bar, with its place among all words but those of the sum.
     Raises ValueError for a word that the vocabulary does not have.
     """
     found = word_sum(traced.model, *_ids(traced.model, (first, second, third)))

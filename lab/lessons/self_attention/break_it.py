@@ -105,8 +105,8 @@ def _told(name: str, trace: Trace) -> str:
         "less.",
         _OUTPUT: "What the heads collect is added to the token as it is. The map of layer 1 stays; what layer 1 hands "
         "on does not.",
-        _GELU: f"The feed-forward network (lesson 8) uses the {other} form of its curve GELU; this model was trained with the {used} one. "
-        "The two are close: the badge sees it, a reader hardly.",
+        _GELU: f"The feed-forward network (lesson 8) uses the {other} form of its curve GELU; this model was trained "
+        f"with the {used} one. The two are close: the badge sees it, a reader hardly.",
     }[name]
 
 

@@ -92,6 +92,8 @@ def show_normalization(view: TokenizationView) -> None:
             if steps.composed != steps.text:
                 changed = "joins letters and the marks above or below them into one character each (NFC)"
             st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
+    meaning(meanings.spellings(view.reading))
+    try_this("one word in three spellings. How many are left?", "Take CAFÉ, café, Café", {TEXT: "CAFÉ, café, Café"})
     if any(isinstance(steps, BpeSteps) for steps in view.reading.texts):
         _bytes(view)
 
@@ -147,6 +149,9 @@ def show_pre_tokens(view: TokenizationView) -> None:
         st.markdown(_pre_token_rule(steps))
         draw_chips(pre_token_chips(steps))
         table(tables.pre_token_table(steps), f"pre-tokens-{place + 1}")
+    meaning(meanings.pre_tokens(view.reading))
+    why = "an apostrophe and a decimal point. Into how many pre-tokens do they fall?"
+    try_this(why, "Take a sentence with both", {TEXT: "I don't pay 3.50 for it."})
 
 
 def _pre_token_rule(steps: TokenizationSteps) -> str:
@@ -166,6 +171,7 @@ def _pre_token_rule(steps: TokenizationSteps) -> str:
 def show_special_tokens(view: TokenizationView) -> None:
     """The tokens that are not in the text, and how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
+    st.markdown("Some tokens stand for no character of your text: the model adds them as signs of its own.")
     draw_chips(encoding_chips(encoding))
     added = sum(encoding.special)
     if added:
@@ -184,7 +190,8 @@ def show_special_tokens(view: TokenizationView) -> None:
     _segments(view)
     st.progress(len(encoding) / config.max_tokens, f"{len(encoding)} of the {config.max_tokens} positions are taken.")
     st.markdown(
-        "This lab counts tokens from 1. Positions count from 0, as in the papers: token 1 stands at position 0."
+        f"A **position** is the place of a token; {view.model} has {config.max_tokens}. This lab counts tokens from 1. "
+        "Positions count from 0, as in the papers: token 1 stands at position 0."
     )
     _cut(view)
     rows, width = view.trace.model.weights.embeddings.token.shape

@@ -159,8 +159,8 @@ def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
     """What the merges have found so far, counted."""
     if not made:
         st.markdown(
-            f"Nothing is merged yet: each letter is a token, and the corpus is {_tokens(learned, 0)} tokens long. Press "
-            "**Next merge**."
+            f"Nothing is merged yet: each letter is a token, and the corpus is {_tokens(learned, 0)} tokens long. "
+            "Press **Next merge**."
         )
         return
     stems, endings = learned.whole(made, corpus.stems), learned.whole(made, corpus.endings)
@@ -217,7 +217,8 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
         return
     st.markdown(
         "BPE cuts by making its merges again, in the order in which they were learned. WordPiece, BERT’s way, cuts "
-        "otherwise: it takes the longest entry of the vocabulary that fits (see **Pieces**). These merges change the word:"
+        "otherwise: it takes the longest entry of the vocabulary that fits (see **Pieces**). These merges "
+        "change the word:"
     )
     st.dataframe(pd.DataFrame({"merge": joined, "pieces": [" · ".join(each) for _, each in way]}), hide_index=True)
 

@@ -16,7 +16,10 @@ from lab.text.tokenizers.wordpiece import Lookup, WordSteps
 
 STAGES: Mapping[StageName, tuple[str, str]] = {
     "clean_text": ("Clean", "Control characters are deleted, and every kind of white space becomes a plain space."),
-    "handle_chinese_chars": ("Space out ideographs", "Each Chinese character gets a space on both sides, in Japanese or Korean text, too."),
+    "handle_chinese_chars": (
+        "Space out ideographs",
+        "Each Chinese character gets a space on both sides, in Japanese or Korean text, too.",
+    ),
     "strip_accents": ("Strip accents", "Accents are taken off their letters."),
     "lowercase": ("Lower case", "Capital letters become small ones."),
 }

@@ -32,7 +32,7 @@ def spellings(reading: Reading) -> str:
     """Whether words that are typed differently are one to the model."""
     words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
     typed, read = {each for each, _ in words}, {spelled(word).removeprefix("Ġ") for _, word in words}
-    told = f"Your text has {count(len(typed), 'different word')} as typed, and {len(read)} as the model reads them."
+    told = f"Your text has {count(len(typed), 'different spelling')} as typed, and {len(read)} as the model reads it."
     if len(read) < len(typed):
         return f"{told} Spellings that fall together share their tokens."
     return f"{told} Here no two spellings fall together."
@@ -46,7 +46,7 @@ def pre_tokens(reading: Reading) -> str:
     return (
         f"Between spaces, your text has {count(between, 'word')}. The tokenizer makes "
         f"{count(len(reading.words), 'pre-token')} of it; {signs or 'none'} of them {'has' if signs == 1 else 'have'} "
-        f"neither a letter nor a digit. {cut or 'None'} of them {'is' if cut == 1 else 'are'} cut further, into "
+        f"neither a letter nor a digit. {cut or 'None'} of them {'are' if cut > 1 else 'is'} cut further, into "
         "several tokens."
     )
 

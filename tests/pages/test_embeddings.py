@@ -98,7 +98,7 @@ def test_a_word_of_the_learner_s_own_text_stands_beside_its_row_or_its_other_pla
     once = open_step("Two meanings", sense="from your sentence", text="The cat sat.", token="3")
     assert "In the token table, “" in words(once)
     twice = open_step("Two meanings", sense="from your sentence", text="The cat saw the other cat.", token="3")
-    assert "Both uses of “\u2068cat\u2069” begin with one row" in words(twice)
+    assert "Both uses of “\u2068cat\u2069” begin with the same row" in words(twice)
 
 
 def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:

@@ -28,8 +28,8 @@ def show_word_sums(view: EmbeddingView) -> None:
         return
     draw(partial(word_sums.near_sum, view.trace, *words), "near-sum")
     st.caption(
-        "Nothing is left out: a dot marks the words of the sum. The dashed line is the mean over all. A bar after "
-        "“…” is the expected word; its place counts without the words of the sum."
+        "Nothing is left out: a dot marks the words of the sum. The dashed line is the mean over all. After “…” comes "
+        "the expected word, where it is farther off."
     )
     meaning(word_sums.meaning(model, words))
     said = word_sums.in_general(model)

@@ -27,7 +27,10 @@ def summed(worked: WorkedDimension, dimension: int) -> str:
     if len(worked.summands) == 1:
         return f"In dimension {dimension + 1} the word alone gives {signed(worked.total)}.{after}"
     most = max(worked.summands, key=lambda name: abs(worked.summands[name]))
-    whom = {"position": " It gives this to any token in this place.", "segment": " It gives this to every token there."}
+    whom = {
+        "position": " It gives this to any token in this place.",
+        "segment": " It gives this to every token of its segment.",
+    }
     return (
         f"In dimension {dimension + 1} the {most} vector gives most: {signed(worked.summands[most])}."
         f"{whom.get(most, '')} The sum is {signed(worked.total)}.{after}"

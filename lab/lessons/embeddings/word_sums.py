@@ -42,7 +42,7 @@ def missing(model: LoadedModel, words: tuple[str, ...]) -> list[str]:
 def near_sum(traced: Trace, first: str, second: str, third: str, expected: str = "") -> Figure:
     """The words nearest to first − second + third; the words of the sum are marked. Dashed: the mean of all words.
 
-    The word ``expected``, if it is not among them, is a last bar, with its place among all words but those of the sum.
+    The word ``expected``, if it is not among them, is a last bar after "…".
     Raises ValueError for a word that the vocabulary does not have.
     """
     found = word_sum(traced.model, *_ids(traced.model, (first, second, third)))
@@ -52,7 +52,7 @@ def near_sum(traced: Trace, first: str, second: str, third: str, expected: str =
     names = [
         ("• " if found.ids[at] in found.summands else "") + word_of(traced.model.tokenizer, found.ids[at])
         for at in shown[:NEAREST]
-    ] + [f"… {expected}, place {found.rank(found.ids[at]):,}" for at in shown[NEAREST:]]
+    ] + [f"… {expected}"] * len(shown[NEAREST:])
     values, mean = found.cosines[list(shown)], float(found.cosines.mean())
     scale = Scale("Cosine", (min(0.0, mean, float(values.min())), 1.0), ".2f")
     return bars(names, values, scale, title=f"Words nearest to {first} − {second} + {third}", reference=mean)

@@ -25,11 +25,11 @@ play(
         "Two meanings": like_words.show_two_meanings,
         "Position lab": show_position_lab,
         "Learned or computed": positions.show_tables,
-        "Rotary": show_rotary,
         "Check": with_earlier(page, show_checks, EARLIER),
     },
     lambda: steps.look(page, trace),
     more={
+        "Rotary": show_rotary,
         "King and queen": show_word_sums,
         "Sum": steps.show_sum,
         "Lengths": steps.show_lengths,

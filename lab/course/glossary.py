@@ -85,11 +85,12 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "BERT has learned ones instead.",
          {"formula": r"\sin(p / 10000^{2i/d})", "paper": _VASWANI, "also": ("sinusoid", "sinusoidal")}),
         ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then how "
-         "two compare depends on how far apart their tokens stand.", {"paper": "Su et al. 2021", "also": ("rotary",)}),
+         "two compare depends on how far apart their tokens stand, and on which side.",
+         {"paper": "Su et al. 2021", "also": ("rotary",)}),
         ("dot product", "Multiply two vectors number by number and add up. It is large where both are large and point "
          "the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i", "also": ("dot products",)}),
-        ("cosine", "How far two vectors point the same way, whatever their lengths: 1 the same way, 0 at right angles, "
-         "−1 opposite ways.", {"formula": r"\frac{x \cdot y}{\|x\|\,\|y\|}", "also": ("cosine similarity",)}),
+        ("cosine", "How much two vectors point the same way, whatever their lengths: 1 the same way, 0 at right "
+         "angles, −1 opposite ways.", {"formula": r"\frac{x \cdot y}{\|x\|\,\|y\|}", "also": ("cosine similarity",)}),
         ("norm", "The length of a vector.", {"formula": r"\|x\| = \sqrt{\sum_i x_i^2}", "also": ("norms",)}),
         ("LayerNorm", "It shifts and stretches the numbers of one vector to mean 0 and variance 1, then scales each "
          "by a learned γ and adds a learned β.",

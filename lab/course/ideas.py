@@ -11,14 +11,14 @@ from collections.abc import Mapping
 IDEAS: Mapping[str, Mapping[str, str]] = {
     "embeddings": {
         "Like words": "A row of numbers says nothing by itself. But two rows can be compared. The **cosine** of two "
-        "vectors says how far they point the same way: 1 for the same direction, 0 for a right angle. Which words have "
-        "rows most like that of your word?",
+        "vectors says how much they point the same way: 1 for the same direction, 0 for a right angle, below 0 for "
+        "more opposite ones. Which rows are most like that of your word?",
         "Two meanings": "A word can mean two things, but the table has one row for it. Each layer of the model then "
         "changes the vector by what stands around it; the next lessons show how. What has become of the word after "
         "the last layer?",
-        "Position lab": "A row of the table knows its word, not its place. Does the place matter? *The dog bit the "
-        "man* and *The man bit the dog* have the same words. Take all places away, put your tokens in another order, "
-        "and see what becomes of the outputs, the vectors after the last layer.",
+        "Position lab": "A row of the table knows its word, not its place. *The dog bit the man* and *The man bit the "
+        "dog* have the same words. In a layer, a token adds up vectors, each with a weight. Take all places away and "
+        "reorder your tokens: what becomes of the outputs, the vectors after the last layer?",
         "Learned or computed": "So a model must be told where a token stands. BERT adds a vector for the place to "
         "that of the word. Where does this vector come from? It can be **learned**, one row of a table for each "
         "position, or **computed** by a formula.",

@@ -64,7 +64,12 @@ def way(traced: Trace, place: int) -> tuple[Sketched, ...]:
             f"{config.ffn_width:,} neurons work on each token.",
             cells_sketch(inside.ffn_activation[rows, :COLUMNS].numpy()),
         ),
-        Sketched("Layers", f"That happens {config.layers} times. A row is how a layer changes the blank.", of_layers),
+        Sketched(
+            "Layers",
+            f"Attention and feed-forward take {config.layers} turns. Each row shows how one layer changes the vector "
+            "of the blank.",
+            of_layers,
+        ),
         Sketched(
             "Word",
             f"The last vector becomes a word: {best[0].word}, {best[0].probability:.2f}.",

@@ -14,8 +14,8 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
-    "Vectors", "Like words", "Two meanings", "Position lab", "Learned or computed", "Rotary",
-    "King and queen", "Sum", "Lengths", "Segments", "Similarity", "Wavelengths", "Shift", "Check",
+    "Vectors", "Like words", "Two meanings", "Position lab", "Learned or computed",
+    "Rotary", "King and queen", "Sum", "Lengths", "Segments", "Similarity", "Wavelengths", "Shift", "Check",
 )  # fmt: skip
 # The steps that show the learner's own tokens, or compute with them.
 OF_TOKENS = ("Vectors", "Like words", "Two meanings", "Sum", "Segments", "Position lab")
@@ -98,7 +98,7 @@ def test_a_word_of_the_learner_s_own_text_stands_beside_its_row_or_its_other_pla
     once = open_step("Two meanings", sense="from your sentence", text="The cat sat.", token="3")
     assert "In the token table, “" in words(once)
     twice = open_step("Two meanings", sense="from your sentence", text="The cat saw the other cat.", token="3")
-    assert "Both uses of “\u2068cat\u2069” begin with one row" in words(twice)
+    assert "Both uses of “\u2068cat\u2069” begin with the same row" in words(twice)
 
 
 def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:

@@ -14,7 +14,7 @@ from lab.figures.attention import BARS
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 
-STATES, DISTANCE = "Hidden state (0 = input of layer 1)", Scale("Distance ÷ length")
+STATES, DISTANCE = "After layer (0 = before layer 1)", Scale("Distance ÷ length")
 WITHOUT, WITH, NO_MASK = "without positions", "with positions", "without both"
 
 
@@ -55,4 +55,4 @@ def reordering(traced: Trace, order: Order) -> Figure:
     gaps = {name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()}
     series, places = {name: gap.layers for name, gap in gaps.items()}, Places(STATES, range(len(gaps[WITHOUT].layers)))
     scale = Scale("max |difference|", format=".2g")
-    return settled(lines(series, places, scale, title="Difference in each hidden state"))
+    return settled(lines(series, places, scale, title="Difference after each layer"))

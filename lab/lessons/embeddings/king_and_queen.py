@@ -26,8 +26,11 @@ def show_word_sums(view: EmbeddingView) -> None:
     if len(words) < 3 or unknown:
         _say_why_not(model, unknown)
         return
-    draw(partial(word_sums.near_sum, view.trace, *words[:3]), "near-sum")
-    st.caption("Nothing is left out: a dot marks the words of the sum. The dashed line is the mean over all.")
+    draw(partial(word_sums.near_sum, view.trace, *words), "near-sum")
+    st.caption(
+        "Nothing is left out: a dot marks the words of the sum. The dashed line is the mean over all. After “…” comes "
+        "the expected word, where it is farther off."
+    )
     meaning(word_sums.meaning(model, words))
     said = word_sums.in_general(model)
     if said is not None:

@@ -103,8 +103,8 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
     else:
         told = "The layers take the two no farther apart."
     start = (
-        f"Both uses of {first.word} begin with one row of the table, so with the cosine 1. At the input of layer 1 it "
-        f"is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near[0], alike)}"
+        f"Both uses of {first.word} begin with the same row of the table, so with the cosine 1. At the input of "
+        f"layer 1 it is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near, alike)}"
     )
     if len(near[0].nearest) < _NAMED:
         return start
@@ -116,11 +116,12 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
     )
 
 
-def _measured(first: Use, last: float, near: Neighbours, alike: Use | None) -> str:
+def _measured(first: Use, last: float, near: Sequence[Neighbours], alike: Use | None) -> str:
     """What a cosine of ``last`` means: beside that of one meaning in two sentences, and of the mean over all words."""
-    mean = f"the mean with all {near.count:,} words of the texts is {signed(near.mean)}" if near.count else ""
+    means = " and ".join(signed(each.mean) for each in near)
+    mean = f"the means with all {near[0].count:,} words of the texts are {means}" if near[0].count else ""
     if alike is None:
-        return f" For comparison: for the first of them, {mean}." if mean else ""
+        return f" For comparison: {mean}." if mean else ""
     same = float(cosine_by_state(first.trace, first.token, alike.trace, alike.token)[-1])
     also = f", and {mean}" if mean else ""
     if same - last > MARGIN:
@@ -165,8 +166,8 @@ def reordered(trace: Trace, order: Order) -> str:
         )
     told = (
         "Without positions, **every output moves with its token**; what differs is rounding. **Attention**, the next "
-        "lesson, adds up what the tokens offer, and a sum has no order. Every other step looks at one token alone. So "
-        f"{name} cannot tell this order from the first."
+        "lesson, adds up what the tokens offer, and a sum has no order. Every other step looks at one token alone. So, "
+        f"without positions, {name} cannot tell this order from the first."
     )
     if gaps[WITH].follows:
         return f"{told} With positions, the outputs move with their tokens here, too."
@@ -214,7 +215,7 @@ def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> st
         "Along a diagonal the two words are equally far apart. Turned, their cosine is the same all along it: at one "
         f"offset, no two values differ by more than **{apart['rotary']:.0e}**, which is rounding. It differs by "
         f"{others}. So what a layer finds when it compares two turned vectors depends on how far apart their tokens "
-        "stand, not on where they stand."
+        "stand, and on which side, not on where they stand."
     )
 
 

@@ -11,18 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from lab.analysis.layers.embeddings import position_rows
 from lab.analysis.layers.positions import (
-    Measure,
-    Spread,
     by_distance,
     frequencies,
-    learned_similarity,
     similarity,
-    sinusoid_similarity,
     sinusoids,
 )
 from lab.charts.cells.heatmap import Heatmap
-from lab.course.words import signed
-from lab.lessons.embeddings import figures, meanings
+from lab.lessons.embeddings import figures, meanings, side_meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
@@ -45,7 +40,8 @@ def show_tables(view: EmbeddingView) -> None:
     """Learned rows beside computed ones."""
     length, width, base = settings()
     own = (
-        f"{view.model} has learned its vectors, as BERT has."
+        f"{view.model} has learned its vectors, as BERT has. Many newer models add none: they turn vectors; see "
+        "**Rotary**."
         if view.learned
         else f"{view.model} has no such table: it adds no vector for the position. See **Rotary** for what it does."
     )
@@ -63,7 +59,7 @@ def show_tables(view: EmbeddingView) -> None:
     draw(partial(figures.similarity_by_distance, view.trace, length, width, base), "similarity-by-distance")
     meaning(meanings.positions(view.trace, length, width, base))
     if length < PE_LENGTH.most:
-        why = "many more positions. Are neighbours still more alike than positions far apart?"
+        why = "many more positions. Are neighbours more alike than positions far apart there?"
         try_this(why, f"Take {PE_LENGTH.most} positions", {PE_LENGTH: PE_LENGTH.most})
     st.latex(
         r"\begin{aligned} PE_{(pos,\,2i)} & = \sin(pos \cdot \omega_i) \\ PE_{(pos,\,2i+1)} & = \cos(pos \cdot "
@@ -110,12 +106,13 @@ def _draw_lengths(view: EmbeddingView, length: int, width: int, base: float) -> 
         learned = f" The learned rows have lengths from {sizes.min():.3f} to {sizes.max():.3f}."
     st.markdown(
         f"Each pair of a sinusoid adds sin² + cos² = 1, so every row has the length √(d/2) = √{half} = "
-        f"**{math.sqrt(half):.4f}**; the largest difference on screen is {off:.1g}.{learned}"
+        f"**{math.sqrt(half):.4f}**, up to rounding ({off:.0e}).{learned}"
     )
 
 
 def show_similarity(view: EmbeddingView) -> None:
     """Which positions are alike? The same map for both tables."""
+    st.markdown("**Learned or computed** compared positions by their distance. Here is every pair of positions.")
     length, width, base = settings()
     measure = SIMILARITY.choose("Similarity")
     st.markdown(
@@ -131,28 +128,6 @@ def show_similarity(view: EmbeddingView) -> None:
     if length > figures.MAP:
         st.caption(f"One position in {math.ceil(length / figures.MAP)} is drawn.")
     draw(partial(figures.similarity_by_distance, view.trace, length, width, base, measure), "similarity-by-distance")
-    _tell_by_distance(sinusoid_similarity(length, width, base, measure)[1], measure)
-    if view.learned:
-        _tell_learned(learned_similarity(view.trace, length, measure)[1])
+    meaning(side_meanings.alike_by_distance(view.trace, length, width, base, measure))
     _draw_lengths(view, length, width, base)
     code(similarity, by_distance)
-
-
-def _tell_by_distance(computed: Spread, measure: Measure) -> None:
-    least, _, most = computed
-    share = " ÷ (d/2)" if measure == "cosine" else ""
-    st.markdown(
-        f"Among sinusoids the {measure} depends on the distance k alone: it is Σ cos(k·ω){share}. At one distance, no "
-        f"two values differ by more than {float((most - least).max()):.1g}."
-    )
-
-
-def _tell_learned(learned: Spread) -> None:
-    least, mean, most = learned
-    far = len(mean) // 2
-    near, away = signed(float(mean[1]), 3), signed(float(mean[far]), 3)
-    st.markdown(
-        f"Among the learned vectors, the least and the largest value at one distance are up to "
-        f"{float((most - least).max()):.3f} apart. The mean is {near} between neighbours and {away} at the distance "
-        f"{far}."
-    )

@@ -30,9 +30,8 @@ def show_rotary(view: EmbeddingView) -> None:
         "at position p turns this hand by p · ω. Each pair of dimensions is a hand with its own ω."
     )
     turning = (
-        "Which vectors turn? Lesson 3 makes two out of each token’s vector: a **query** says what the token looks for, "
-        "a **key** what it has to offer. A layer compares the query of one token with the key of another. Both are "
-        "turned first."
+        "Which vectors turn? Those that a layer compares, one of each token with one of each other token. Lesson 3 "
+        "makes them and calls them **query** and **key**. Both are turned before they are compared."
     )
     st.markdown(turning, help=defined(terms_in("query, key")))
     st.markdown(_who_turns(view))
@@ -48,7 +47,7 @@ def show_rotary(view: EmbeddingView) -> None:
         return
     _compare(view, count, base)
     if base == PE_BASE.default:
-        why = "with a small base all hands turn fast. Does that change what the two words know of each other?"
+        why = "with a small base all hands turn fast. Does the cosine still depend on the offset alone?"
         try_this(why, "Take the base 100", {PE_BASE: 100})
     st.latex(
         r"\begin{aligned} R_p\,q \cdot R_r\,k & = q \cdot R_{r-p}\,k \\ \omega_m & = \text{base}^{-2m/d} \end{aligned}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from lab.analysis.layers import rotary
@@ -31,12 +33,17 @@ def turned(traced: Trace, token: int, length: int, base: float = BASE) -> Heatma
 
 
 def cosines(traced: Trace, query: int, key: int, way: Way, length: int, base: float = BASE) -> Heatmap:
-    """Two words at every pair of positions: the cosine between what stands for them there."""
+    """Two words at every pair of positions: the cosine between what stands for them there.
+
+    One scale of colours for all ways, up to the next tenth above the largest cosine of any.
+    """
+    every = (rotary.cosines(traced, (query, key), each, length, base) for each in rotary.ways(traced))
+    most = min(1.0, math.ceil(10 * max(float(np.abs(each).max()) for each in every)) / 10)
     values = rotary.cosines(traced, (query, key), way, length, base)
     places = spaced(len(values), ROWS)
     names = [str(place) for place in places]
     axes = Axis(f"Position of {traced.labels[query]}", names), Axis(f"Position of {traced.labels[key]}", names)
-    scale = Scale("Cosine", (-1.0, 1.0), signed=True)
+    scale = Scale("Cosine", (-most, most), signed=True)
     return heatmap(values[np.ix_(places, places)], axes, scale, title=f"Cosine, {TITLES[way]}")
 
 

@@ -15,7 +15,7 @@ from lab.course.words import quoted
 from lab.figures import embeddings as figures
 from lab.figures.embeddings import DIMENSIONS, TOKENS, stretch
 from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import meanings
+from lab.lessons.embeddings import meanings, side_meanings
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
@@ -72,7 +72,7 @@ def choose_dimensions(width: int) -> int:
         selection.note(f"{DIMENSIONS} of {width} dimensions can start at 1 to {last}, so {asked} became {last}.")
         asked = last
         FIRST_DIMENSION.set(asked)
-    FIRST_DIMENSION.type_in(f"First of the {DIMENSIONS} dimensions drawn, of {width}", asked, last, DIMENSIONS)
+    FIRST_DIMENSION.type_in(f"Show {DIMENSIONS} of {width} dimensions, from", asked, last, DIMENSIONS)
     return asked - 1
 
 
@@ -116,8 +116,9 @@ def _what_is_added(view: EmbeddingView) -> str:
             f"Here, nothing else is added: {view.model} has no vector for a position, nor for a segment. Where a token "
             "stands comes in later, in each layer; see **Rotary**."
         )
-    segment = ", its segment one of the segment table" if "segment" in view.parts else ""
-    return f"The token’s position picks a row of the position table{segment}. These vectors are added up."
+    segment = " Its segment picks one of the segment table." if "segment" in view.parts else ""
+    norm = " **LayerNorm** brings the sum to one scale; see **Sum**." if "LayerNorm" in view.parts else ""
+    return f"The token’s position picks a row of the position table.{segment} These vectors are added up.{norm}"
 
 
 def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
@@ -148,6 +149,7 @@ def show_sum(view: EmbeddingView) -> None:
     worked = worked_dimension(view.trace, view.token, dimension)
     _write_sum(view, worked, dimension)
     _show_norm(view, worked, first, dimension)
+    meaning(side_meanings.summed(worked, dimension))
     code(forward.embed, forward.layer_norm)
 
 
@@ -224,6 +226,7 @@ def show_lengths(view: EmbeddingView) -> None:
             f"LayerNorm gives all of them the length √{view.width} = {math.sqrt(view.width):.2f}; with γ and β they "
             f"are {after.min():.2f} to {after.max():.2f} long."
         )
+    meaning(side_meanings.longer(view.trace, view.token))
     st.markdown(_on_the_way(view))
     code(lengths)
 

@@ -12,9 +12,11 @@ from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
 from lab.lessons.embeddings import change_figures as figures
 from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import side_meanings
 from lab.lessons.embeddings.screens import LESSON, EmbeddingView
 from lab.models.encoding import Encoding
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import SEGMENTS
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
@@ -38,6 +40,7 @@ def show_segments(view: EmbeddingView) -> None:
             icon=":material/info:",
         )
         return
+    st.markdown("Two texts can stand in one input. How does the model know which token belongs to which?")
     _draw_segments(trace.encoding)
     if segments == 1:
         st.markdown(f"{view.model} has a single segment. Every token gets the same segment vector.")
@@ -81,10 +84,10 @@ def _choose_change(segments: int, *, pair: bool) -> SegmentChange:
 
 
 def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChange) -> None:
-    if not movement.distance.any():
-        st.markdown(f"Nothing moves: with {_CHANGES[change]}, every number stays as it was.")
-        return
     trace = view.trace
+    if not movement.distance.any():
+        meaning(side_meanings.other_segments(trace, movement, change))
+        return
     draw(partial(figures.segment_movement_by_layer, trace, change), "segment-layers")
     draw(partial(figures.segment_movement_by_token, trace, change, view.token), "segment-tokens")
     told = [f"{float(line[-1]):.3f} in {name}" for name, line in figures.segment_means(trace, movement).items()]
@@ -92,6 +95,7 @@ def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChang
         f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance "
         "of 1 means that a vector moved as far as it is long."
     )
+    meaning(side_meanings.other_segments(trace, movement, change))
     if movement.follows is not None:
         before, after = movement.follows
         label, rise = "The second sentence follows the first", f"{after - before:+.3f}"

@@ -58,6 +58,6 @@ def apart_by_state(
             drawn,
             Places(STATES, range(states)),
             scale,
-            title=f"The two vectors of {first.labels[token]}",
+            title=f"Cosine of two vectors of {first.labels[token]}",
         )
     )

@@ -39,17 +39,20 @@ def missing(model: LoadedModel, words: tuple[str, ...]) -> list[str]:
     return [word for word, found in zip(words, ids_of(model, words), strict=True) if found is None]
 
 
-def near_sum(traced: Trace, first: str, second: str, third: str) -> Figure:
+def near_sum(traced: Trace, first: str, second: str, third: str, expected: str = "") -> Figure:
     """The words nearest to first − second + third; the words of the sum are marked. Dashed: the mean of all words.
 
+    The word ``expected``, if it is not among them, is a last bar after "…".
     Raises ValueError for a word that the vocabulary does not have.
     """
     found = word_sum(traced.model, *_ids(traced.model, (first, second, third)))
     shown = found.nearest(NEAREST)
+    if expected:
+        shown = (*shown, *({found.ids.index(*_ids(traced.model, (expected,)))} - set(shown)))
     names = [
         ("• " if found.ids[at] in found.summands else "") + word_of(traced.model.tokenizer, found.ids[at])
-        for at in shown
-    ]
+        for at in shown[:NEAREST]
+    ] + [f"… {expected}"] * len(shown[NEAREST:])
     values, mean = found.cosines[list(shown)], float(found.cosines.mean())
     scale = Scale("Cosine", (min(0.0, mean, float(values.min())), 1.0), ".2f")
     return bars(names, values, scale, title=f"Words nearest to {first} − {second} + {third}", reference=mean)

@@ -44,10 +44,11 @@ def break_it(view: OneHead) -> Trace:
     offered = _offered(trace)
     with st.container(horizontal=True):
         chosen = {name for name in offered if st.toggle(_SWITCHES[name], key=f"_break.{name}")}
+    told = [f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered if name in chosen or not chosen]
+    st.markdown("\n".join(told))
     if not chosen:
-        st.info("Switch one on.", icon=":material/toggle_on:")
+        st.info("Which moves the outputs least, which most? Guess, then switch one on.", icon=":material/toggle_on:")
         return trace
-    st.markdown("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered if name in chosen))
     runs = break_run(trace, _changes(chosen, trace.model.config))
     choose_token(trace, "Token to follow", view.query)
     _show_output(view, runs)
@@ -104,8 +105,8 @@ def _told(name: str, trace: Trace) -> str:
         "less.",
         _OUTPUT: "What the heads collect is added to the token as it is. The map of layer 1 stays; what layer 1 hands "
         "on does not.",
-        _GELU: f"The feed-forward network uses the {other} form of GELU; this model was trained with the {used} one. "
-        "The two are close: the badge sees it, a reader hardly.",
+        _GELU: f"The feed-forward network (lesson 8) uses the {other} form of its curve GELU; this model was trained "
+        f"with the {used} one. The two are close: the badge sees it, a reader hardly.",
     }[name]
 
 

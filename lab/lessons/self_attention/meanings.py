@@ -42,6 +42,7 @@ def collected(trace: Trace, layer: int, head: int, query: int) -> str:
         f"{me} collects most from {named(trace, first)}: **{weights[first]:.2f}**. Next comes {named(trace, second)} "
         f"with {weights[second]:.2f}."
     )
+    told += _alike(trace, layer, head, query, first)
     heads = trace.model.config.heads
     others = [attention_map(trace.layer(layer), other)[query, first] for other in range(heads) if other != head]
     few = sum(bool(weight < LITTLE) for weight in others)
@@ -52,6 +53,18 @@ def collected(trace: Trace, layer: int, head: int, query: int) -> str:
     else:
         of = f"{few} of the {len(others)} other heads of this layer {'give' if few > 1 else 'gives'}"
     return f"{told} {of} {quoted(trace.labels[first])} less than {LITTLE:.2f}: each head has its own way to look."
+
+
+def _alike(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
+    """How many other tokens collect most from ``key``, too: then it says little of this query alone."""
+    best = attention_map(trace.layer(layer), head).argmax(axis=1)
+    same, n = int((np.delete(best, query) == key).sum()), len(best)
+    if not same:
+        return ""
+    return (
+        f" In this head {same} of the {n - 1} other tokens collect{'s' * (same == 1)} most from it, too, so this does "
+        f"not single out {quoted(trace.labels[query])}."
+    )
 
 
 def fits(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
@@ -99,9 +112,12 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
     lead = float(row.scaled[first]) - float(row.scaled[second])
     ratio = math.exp(lead)
     times = f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
+    left = "" if np.isfinite(row.scaled).all() else " that the mask leaves"
+    it = "After the division it" if trace.model.config.scaled_scores else "It"
     return (
-        f"After the division, {named(trace, first)} leads {named(trace, second)} by {lead:.2f}. Softmax turns that "
-        f"into a ratio: its weight is $e^{{{lead:.2f}}}$ ≈ **{times}** times as large."
+        f"{named(trace, first)} has the largest score{left}. {it} leads {named(trace, second)} by {lead:.2f}. "
+        "**Softmax** takes e to the power of each score and divides by the sum of all. So the weight of the first is "
+        f"$e^{{{lead:.2f}}}$ ≈ **{times}** times that of the second."
     )
 
 

@@ -79,9 +79,10 @@ def show_queries_and_keys(view: OneHead) -> None:
     _choose(view)
     config = view.trace.model.config
     st.markdown(
-        f"Each token’s vector of {config.width} numbers is multiplied by three matrices. Head {view.head + 1} "
-        f"gets {config.head_width} of the results each time: a **query**, what the token looks for, a **key**, what "
-        f"it offers, and a **value**, what it passes on."
+        f"Three matrices, $W_Q$, $W_K$ and $W_V$, make new vectors out of each token’s vector $x$ of {config.width} "
+        f"numbers. Head {view.head + 1} gets {config.head_width} numbers of each: a **query** (what the token looks "
+        "for), a **key** (what it offers) and a **value** (what it passes on)."
+        + (" The learned vectors $b$ are added." if config.biases else "")
     )
     draw(view.figure(figures.query_key_value), "query-key-value")
     meaning(means.fits(view.trace, view.layer.index, view.head, view.query, view.key))
@@ -124,7 +125,7 @@ def show_built(view: OneHead) -> None:
     """The whole row, stage by stage."""
     st.markdown(
         f"{view.token(view.query)} has a query, and every token has a key and a value. Four short computations turn "
-        "them into what it takes home. Go through them one by one, or press Play."
+        "them into what the token collects. Go through them one by one, or press Play."
     )
     choose_token(view.trace, "Query: the token that attends", view.query)
     row = figures.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
@@ -169,7 +170,7 @@ def show_scale(view: OneHead) -> None:
     if view.layer.weights.window is not None:
         draw(view.figure(figures.local_scores), "window")
     meaning(means.sharper(view.trace, view.layer.index, view.head, view.query))
-    try_this("Take the division away in every layer, and see what becomes of the word.", "Break it", {STEP: "Break it"})
+    try_this("Take the division away in every layer, and see how far the outputs move.", "Break it", {STEP: "Break it"})
     code(forward.scale, forward.mask)
 
 
@@ -237,7 +238,7 @@ def show_softmax(view: OneHead) -> None:
 
 
 def show_values(view: OneHead) -> None:
-    """What the query takes home: the weighted sum of the values."""
+    """What the query collects: the weighted sum of the values."""
     _choose(view)
     st.markdown(
         f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
@@ -252,7 +253,8 @@ def show_values(view: OneHead) -> None:
     config = view.trace.model.config
     st.markdown(
         f"On the way to the next layer, the contexts of all {config.heads} heads are laid side by side ({config.heads} "
-        f"× {config.head_width} = {config.width} numbers), multiplied by $W_O$, and added to the token’s own vector."
+        f"× {config.head_width} = {config.width} numbers), multiplied by a fourth matrix, $W_O$, which mixes "
+        "the heads, and added to the token’s own vector."
     )
     code(forward.mix_values, forward.self_attention)
 

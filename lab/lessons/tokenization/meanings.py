@@ -28,6 +28,29 @@ def whole_and_cut(reading: Reading) -> str:
     return f"{told} as a whole.{pieces}{gone}{_respelled(reading)}{added}"
 
 
+def spellings(reading: Reading) -> str:
+    """Whether words that are typed differently are one to the model."""
+    words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
+    typed, read = {each for each, _ in words}, {spelled(word).removeprefix("Ġ") for _, word in words}
+    told = f"Your text has {count(len(typed), 'different spelling')} as typed, and {len(read)} as the model reads it."
+    if len(read) < len(typed):
+        return f"{told} Spellings that fall together share their tokens."
+    return f"{told} Here no two spellings fall together."
+
+
+def pre_tokens(reading: Reading) -> str:
+    """How many pre-tokens there are beside the words between spaces, and how many hold no letter and no digit."""
+    between = sum(len(steps.text.split()) for steps in reading.texts)
+    signs = sum(not any(character.isalnum() for character in word.text) for word in reading.words)
+    cut = sum(len(word.pieces) > 1 for word in reading.words)
+    return (
+        f"Between spaces, your text has {count(between, 'word')}. The tokenizer makes "
+        f"{count(len(reading.words), 'pre-token')} of it; {signs or 'none'} of them {'has' if signs == 1 else 'have'} "
+        f"neither a letter nor a digit. {cut or 'None'} of them {'are' if cut > 1 else 'is'} cut further, into "
+        "several tokens."
+    )
+
+
 def _respelled(reading: Reading) -> str:
     """How many of the text's words are looked up in another spelling than the typed one, and the first of them."""
     changed = [

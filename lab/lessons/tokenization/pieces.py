@@ -72,7 +72,8 @@ def _rule(word: Word) -> str:
     if not isinstance(word, BpeWord):
         return (
             "**WordPiece** looks for the longest entry of the vocabulary that starts the word, then for the longest "
-            "that continues it, until nothing is left."
+            f"that continues it, until nothing is left. {quoted(word.continuing_prefix)} marks a piece that continues "
+            "a word."
         )
     space = byte_symbols()[0x20]
     return (

@@ -58,17 +58,17 @@ def pieces_of(tokenizer: Tokenizer, word: str) -> tuple[str, ...]:
 
 
 def first_piece(model: models.WordPiece, word: WordSteps) -> Question | None:
-    """Where does the first piece end? The wrong options are shorter entries, and the whole word."""
-    if not askable(word) or word.unknown or len(word.text) < 2:
+    """Where does the first piece end? The wrong options are shorter entries, and the whole word.
+
+    Not asked of a word that stays whole: the chips of the first step have shown that.
+    """
+    if not askable(word) or word.unknown or len(word.pieces) < 2:
         return None
     found = word.matches[0]
     tried = len(word.text) - found.end + 1
     name = quoted(found.candidate)
-    place = "found at once" if tried == 1 else f"found by lookup {tried}"
-    why = f"It is the longest start of the word in the vocabulary, {place}."
-    options = [Option(name, why, correct=True)]
-    if tried > 1:
-        options.append(Option(quoted(word.text), not_whole(word)))
+    why = f"It is the longest start of the word in the vocabulary, found by lookup {tried}."
+    options = [Option(name, why, correct=True), Option(quoted(word.text), not_whole(word))]
     for start in starts(model, word.text[: found.end - 1])[:2]:
         why = f"It is in the vocabulary too, but {name} is longer and is looked up before it."
         options.append(Option(quoted(start), why))

@@ -92,6 +92,8 @@ def show_normalization(view: TokenizationView) -> None:
             if steps.composed != steps.text:
                 changed = "joins letters and the marks above or below them into one character each (NFC)"
             st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
+    meaning(meanings.spellings(view.reading))
+    try_this("one word in three spellings. How many are left?", "Take CAFÉ, café, Café", {TEXT: "CAFÉ, café, Café"})
     if any(isinstance(steps, BpeSteps) for steps in view.reading.texts):
         _bytes(view)
 
@@ -147,25 +149,29 @@ def show_pre_tokens(view: TokenizationView) -> None:
         st.markdown(_pre_token_rule(steps))
         draw_chips(pre_token_chips(steps))
         table(tables.pre_token_table(steps), f"pre-tokens-{place + 1}")
+    meaning(meanings.pre_tokens(view.reading))
+    why = "an apostrophe and a decimal point. Into how many pre-tokens do they fall?"
+    try_this(why, "Take a sentence with both", {TEXT: "I don't pay 3.50 for it."})
 
 
 def _pre_token_rule(steps: TokenizationSteps) -> str:
-    pieces = f"{count(len(steps.words), 'pre-token')}, the parts that are then cut into tokens"
+    found = f"Your text has {count(len(steps.words), 'pre-token')}."
     whole = next((f" {quoted(word.text)} is an added token and stays whole." for word in steps.words if word.added), "")
     if isinstance(steps, BpeSteps):
         return (
-            f"{pieces}. Letters, digits and other signs are kept apart, and **a space belongs to what follows it**. "
-            f"No token reaches from one pre-token into the next.{whole}"
+            "The text is first cut into **pre-tokens**. Letters, digits and other signs are kept apart, and **a space "
+            f"belongs to what follows it**. {found} No token reaches from one pre-token into the next.{whole}"
         )
     return (
-        f"{pieces}. The normalized text is cut at white space and around **every punctuation mark**; the white space "
-        f"itself is dropped. From here on, each pre-token is cut by itself.{whole}"
+        "The text is first cut into **pre-tokens**: at white space, which is dropped, and around **every punctuation "
+        f"mark**. {found} Each of them is then cut into tokens by itself.{whole}"
     )
 
 
 def show_special_tokens(view: TokenizationView) -> None:
     """The tokens that are not in the text, and how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
+    st.markdown("Some tokens stand for no character of your text: the model adds them as signs of its own.")
     draw_chips(encoding_chips(encoding))
     added = sum(encoding.special)
     if added:
@@ -184,7 +190,8 @@ def show_special_tokens(view: TokenizationView) -> None:
     _segments(view)
     st.progress(len(encoding) / config.max_tokens, f"{len(encoding)} of the {config.max_tokens} positions are taken.")
     st.markdown(
-        "This lab counts tokens from 1. Positions count from 0, as in the papers: token 1 stands at position 0."
+        f"A **position** is the place of a token; {view.model} has {config.max_tokens}. This lab counts tokens from 1. "
+        "Positions count from 0, as in the papers: token 1 stands at position 0."
     )
     _cut(view)
     rows, width = view.trace.model.weights.embeddings.token.shape

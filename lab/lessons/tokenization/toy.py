@@ -19,6 +19,7 @@ from lab.lessons.tokenization.view import LESSON
 from lab.toy import merges
 from lab.toy.merges import BPE, MERGES, UNKNOWN, WORDPIECE, Corpus, Learned
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import try_this
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TOY_MERGES, TOY_WORD
 from lab.ui.quiz.asking import checks
@@ -65,7 +66,8 @@ def _show_corpus(view: ToyView) -> None:
     """The words, as letters."""
     corpus, learned = view.corpus, view.learned
     st.markdown(
-        "A vocabulary is learned from text, before the model is trained. This text is small enough to follow by eye: "
+        "Words are cut into pieces of a vocabulary. Where do the pieces come from? They are learned from text, the "
+        "**corpus**, before the model is trained. This corpus is small enough to follow by eye: "
         f"{len(corpus.times)} made-up words, each of them several times. At first each letter is a token."
     )
     _show_words(learned, 0)
@@ -147,7 +149,7 @@ def _show_merges(view: ToyView) -> bool:
     with right:
         draw(partial(figures.next_pairs, view.chosen.toy_seed, learned.trainer, made), "toy-pairs")
     _say_found(corpus, learned, made)
-    if learned.trainer == BPE:
+    if made and learned.trainer == BPE:
         st.markdown(f"*Try:* choose WordPiece in the sidebar. {_WORDPIECE}")
     code(merges.learn, merges.candidates, merges.merged)
     return False
@@ -155,6 +157,12 @@ def _show_merges(view: ToyView) -> bool:
 
 def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
     """What the merges have found so far, counted."""
+    if not made:
+        st.markdown(
+            f"Nothing is merged yet: each letter is a token, and the corpus is {_tokens(learned, 0)} tokens long. "
+            "Press **Next merge**."
+        )
+        return
     stems, endings = learned.whole(made, corpus.stems), learned.whole(made, corpus.endings)
     words = learned.whole(made, tuple(corpus.times))
     whole = f" So {'is' if len(words) == 1 else 'are'} {count(len(words), 'whole word')}." if words else ""
@@ -203,7 +211,15 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
     """The merges in their order, as far as they change the word."""
     way = learned.way(word, made)
     joined = ["the letters", *(f"{number} · {' + '.join(learned.merges[number - 1])}" for number, _ in way[1:])]
-    st.markdown("The merges are made in the order in which they were learned. These change the word:")
+    if not made:
+        why = "no merge is made yet, so the word is in its letters. Which merges change it?"
+        try_this(why, f"Make all {MERGES} merges", {TOY_MERGES: MERGES})
+        return
+    st.markdown(
+        "BPE cuts by making its merges again, in the order in which they were learned. WordPiece, BERT’s way, cuts "
+        "otherwise: it takes the longest entry of the vocabulary that fits (see **Pieces**). These merges "
+        "change the word:"
+    )
     st.dataframe(pd.DataFrame({"merge": joined, "pieces": [" · ".join(each) for _, each in way]}), hide_index=True)
 
 

@@ -16,12 +16,15 @@ from lab.text.tokenizers.wordpiece import Lookup, WordSteps
 
 STAGES: Mapping[StageName, tuple[str, str]] = {
     "clean_text": ("Clean", "Control characters are deleted, and every kind of white space becomes a plain space."),
-    "handle_chinese_chars": ("Space out ideographs", "Each CJK ideograph gets a space on both sides."),
+    "handle_chinese_chars": (
+        "Space out ideographs",
+        "Each Chinese character gets a space on both sides, in Japanese or Korean text, too.",
+    ),
     "strip_accents": ("Strip accents", "Accents are taken off their letters."),
     "lowercase": ("Lower case", "Capital letters become small ones."),
 }
 
-_STARTS = "stands first; whoever wants one vector for the whole input reads this one"
+_STARTS = "stands first; what the model makes of it can stand for the whole input"
 _ENDS = "ends each text"
 _UNKNOWN = "stands for what the vocabulary cannot build"
 _HIDES = "hides a token that the model is to guess"

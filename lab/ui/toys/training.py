@@ -40,7 +40,11 @@ def show_training(page: LessonPage) -> None:
     """The task, a prediction, the training, and what became of the heads."""
     chosen = page.selection
     if chosen.toy_weights != TRAINED:
-        st.markdown("The toy selected in the sidebar is not trained. This step teaches one a task while you watch.")
+        task = task_of(toy_runs.plan(chosen).task)
+        st.markdown(
+            f"Here you can watch a toy learn a task, **{task.name}**: {task.description} What to look for: "
+            f"**{task.look_for}**. The toy that learns takes the place of the one in the sidebar."
+        )
         st.button("Choose “Trained live”", icon=":material/model_training:", on_click=toy_runs.choose_trained)
         return
     plan, words = toy_runs.plan(chosen), toy_runs.sentence(chosen)

@@ -104,6 +104,15 @@ def test_the_figure_leaves_nothing_out(model: LoadedModel) -> None:
     assert table.index[0].startswith("• ") and table.index[0].endswith("king")
 
 
+def test_the_expected_word_is_in_the_figure_with_its_place(model: LoadedModel) -> None:
+    for question in asked(model)[::3]:
+        index = list(word_sums.near_sum(lab.trace(model, "A king."), *question).table().index)
+        whole_place, _, _ = ranks(model, question)
+        far = whole_place > word_sums.NEAREST
+        assert index[-1] == f"… {question[3]}" if far else any(question[3] in each for each in index)
+        assert len(index) == word_sums.NEAREST + far
+
+
 def test_words_that_are_no_token_are_told() -> None:
     toy = constructed_toy(8, 8)
     assert word_sums.missing(toy, ("king", "man")) == ["king", "man"]

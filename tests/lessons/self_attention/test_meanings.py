@@ -29,6 +29,10 @@ def places(trace: Trace) -> list[tuple[int, int, int]]:
     return [(layer, head, q) for layer in (0, config.layers - 1) for head in (0, 4) for q in {0, n // 2, n - 1}]
 
 
+def heads_of(trace: Trace, layer: int) -> np.ndarray:
+    return np.asarray(trace.layer(layer).attention)
+
+
 def numbers(text: str) -> list[float]:
     """The decimals of a sentence; a typographic minus counts."""
     return [float(each) for each in re.findall(r"-?\d+\.\d\d", text.replace("−", "-"))]
@@ -52,6 +56,9 @@ def test_collected_names_the_largest_weights(model: str, text: str) -> None:
         assert ("most from" in said) == clear
         if clear:
             assert f"most from {named(trace, int(first))}" in said
+            best = heads_of(trace, layer)[head].argmax(axis=1)
+            same = int((np.delete(best, query) == first).sum())
+            assert (f"{same} of the {len(best) - 1} other tokens" in said) == (same > 0)
             few = re.search(r"(\d+) of the (\d+) other heads", said)
             if few:
                 others = np.delete(heads[:, first], head)

@@ -124,15 +124,7 @@ def test_the_first_piece_is_the_longest_start_in_the_vocabulary() -> None:
     assert "in the vocabulary too" in option(question, quoted("phot")).why
 
 
-def test_the_first_piece_of_a_whole_word_is_the_word() -> None:
-    word = word_of(read(bert(), TEXT), "everything")
-    assert isinstance(word, WordSteps)
-    question = ask.first_piece(bert().model, word)
-    assert answer(question).text == quoted("everything")
-    assert "found at once" in answer(question).why
-
-
-@pytest.mark.parametrize("text", ["☃", "x" * 150, "[MASK]", "."])
+@pytest.mark.parametrize("text", ["☃", "x" * 150, "[MASK]", ".", "everything"])
 def test_no_first_piece_is_asked_where_there_is_none_to_choose(text: str) -> None:
     word = read(bert(), text).words[0]
     assert isinstance(word, WordSteps)

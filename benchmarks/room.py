@@ -136,7 +136,8 @@ async def vote(visitor: Visitor, turn: int, chance: random.Random, votes: Votes)
     """Wait for the round, choose, say how sure, send."""
     while (option := named(visitor, turn, "option")) is None:
         await asyncio.sleep(LOOKS)
-        await visitor.look_again()
+        if (await visitor.look_again()).lost:
+            return
     await asyncio.sleep(chance.uniform(0, VOTING))
     visitor.fill(option, chance.choice(visitor.options(option)))
     sure = named(visitor, turn, "sure")
@@ -144,7 +145,7 @@ async def vote(visitor: Visitor, turn: int, chance: random.Random, votes: Votes)
     visitor.fill(sure, "Sure")
     answer = await visitor.press("Send")
     votes.waited.append(answer.seconds)
-    votes.told += any("Your answer is in" in said for said in visitor.words)
+    votes.told += not answer.lost and any("Your answer is in" in said for said in visitor.words)
 
 
 async def shown(wall: Visitor, rooms: Rooms, code: str) -> float:

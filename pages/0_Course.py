@@ -5,7 +5,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from lab.course.benches import BENCHES
-from lab.course.lessons import GLOSSARY_PAGE, MODELS_PAGE, script
+from lab.course.lessons import GLOSSARY_PAGE, MODELS_PAGE, ROOM_PAGE, script
 from lab.front import experiment, way
 from lab.ui import progress_view, selection, shell, teaching
 
@@ -42,7 +42,11 @@ st.markdown(
     "class](Self-attention?teach=1).\n- **The same questions for everybody.** Add `?seed=7`, or another number, to the "
     "address. Everybody who opens it gets the same checks, with the answers in the same order: [the checks of lesson "
     "3, seed 7](Self-attention?seed=7&step=Check).\n- **A task.** Sentence, model, step and head are part of the "
-    f"address. Choose them, then copy it: [why not *was*?]({TASK})\n- **What you show them.** The [cards of the "
+    f"address. Choose them, then copy it: [why not *was*?]({TASK})\n- **The class answers together.** Open a room. "
+    "Everybody answers a question of a lesson alone, discusses, answers again, and then one of the same kind about "
+    "another sentence.\n- **What you show them.** The [cards of the "
     "models](Models) say what they were trained on and what they cannot do."
 )
-st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))
+    st.page_link(script(ROOM_PAGE), label="Open a room", icon=":material/groups:")

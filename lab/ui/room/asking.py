@@ -26,9 +26,15 @@ def posed(lesson: str, question: Question, of: str, link: Mapping[str, str]) -> 
 
 
 def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | None = None, of: str = "") -> None:
-    """The button that asks the class, for the teacher of a room; ``link`` and ``of`` as a check has them."""
+    """The button that asks the class, for the teacher of a room; the way to one for a teacher who has none.
+
+    ``link`` and ``of`` as a check has them.
+    """
     code = code_here()
-    if not key_of(code) or not st.button("Ask the class", key=f"{key}.class", icon=":material/groups:"):
+    if not key_of(code):
+        st.page_link(script(ROOM_PAGE), label="Open a room", icon=":material/groups:")
+        return
+    if not st.button("Ask the class", key=f"{key}.class", icon=":material/groups:"):
         return
     shown = dict(selection.link() if link is None else link)
     if not of and {"layer", "head"} <= selection.shown().keys():

@@ -141,7 +141,7 @@ def test_every_family_answers_or_says_that_it_does_not(family: Family, offer: Of
 def test_the_map_says_in_words_what_it_draws() -> None:
     at = visit()
     text = words(at)
-    for told in ("10 tokens", "256 numbers", "8 heads", "1,024 neurons", "4 times"):
+    for told in ("10 tokens", "256 numbers", "8 heads", "1,024 neurons", "4 turns"):
         assert told in text
     assert drawn(at).count("data:image/png;base64,") == 4
 

@@ -58,6 +58,9 @@ def test_what_is_said_of_stems_endings_and_lengths_is_counted() -> None:
         known |= {left + right for left, right in library_merges(corpus.times)[:made]}
         long = sum(len(line.split()) * times for line, times in zip(pieces(at), corpus.times.values(), strict=True))
         said = words(at)
+        if not made:
+            assert f"Nothing is merged yet: each letter is a token, and the corpus is {long} tokens long" in said
+            continue
         assert f"tokens long and is **{long}** now; the vocabulary has {len(known) + 1} tokens" in said
         stems, endings = (sum(part in known for part in parts) for parts in (corpus.stems, corpus.endings))
         assert f"**{stems}** of the stems and **{endings}** of the endings" in said

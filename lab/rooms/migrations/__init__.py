@@ -1,1 +1,0 @@
-"""How the tables of rooms came to be, step by step (Alembic)."""

@@ -64,6 +64,6 @@ def test_break_it_turns_the_badge_red(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention?step=Break+it")
     wait_idle(page)
     expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=30_000)
-    page.get_by_text("Softmax over the queries").click()
+    page.get_by_text("Softmax over the queries", exact=True).click()
     wait_idle(page)
     expect(page.get_by_role("button", name="Differs from attention, layer 1")).to_be_visible(timeout=30_000)

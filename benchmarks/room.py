@@ -31,7 +31,7 @@ from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
 
 LEARNERS, OTHERS, LATE = 100, 8, 10
-JOINING, VOTING, LOOKS = 25.0, 5.0, 2.0  # seconds: all join, all vote, one looks again
+JOINING, VOTING = 25.0, 5.0  # seconds in which all join, and in which all vote who see the question
 IN_TIME, SHOWN = 1.0, 3.0  # 95 of 100 votes are in, the wall has the right count, within so many seconds
 HEADER = (
     f"{'room on':<10} {'users':>5} {'joined s':>8} {'votes':>6} {'lost':>5} {'twice':>5} {'late':>5} {'p95 s':>6} "
@@ -116,15 +116,14 @@ def _secret() -> str:
 
 
 async def until(visitor: Visitor, word: str, seconds: float) -> bool:
-    """Look again as the page asks for it, until it says ``word``."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if any(word in said for said in visitor.words):
-            return True
-        await asyncio.sleep(LOOKS)
-        if (await visitor.look_again()).lost:
+    """Look again as the page asks for it, until it says ``word``; a class does not look at one moment."""
+    end, pause = time.monotonic() + seconds, random.uniform(0, visitor.pause)
+    while not any(word in said for said in visitor.words):
+        await asyncio.sleep(pause)
+        pause = visitor.pause
+        if time.monotonic() > end or (await visitor.look_again()).lost:
             return False
-    return False
+    return True
 
 
 def named(visitor: Visitor, turn: int, what: str) -> str | None:
@@ -134,8 +133,9 @@ def named(visitor: Visitor, turn: int, what: str) -> str | None:
 
 async def vote(visitor: Visitor, turn: int, chance: random.Random, votes: Votes) -> None:
     """Wait for the round, choose, say how sure, send."""
+    await asyncio.sleep(chance.uniform(0, visitor.pause))
     while (option := named(visitor, turn, "option")) is None:
-        await asyncio.sleep(LOOKS)
+        await asyncio.sleep(visitor.pause)
         if (await visitor.look_again()).lost:
             return
     await asyncio.sleep(chance.uniform(0, VOTING))
@@ -153,7 +153,7 @@ async def shown(wall: Visitor, rooms: Rooms, code: str) -> float:
     start, right = time.monotonic(), rooms.seen(code).state.answers
     await wall.look_again()
     while not any(f"{right} of" in said for said in wall.words) and time.monotonic() < start + 4 * SHOWN:
-        await asyncio.sleep(LOOKS / 4)
+        await asyncio.sleep(0.5)
         await wall.look_again()
     return time.monotonic() - start
 
@@ -177,6 +177,8 @@ async def a_round(
             visitor.fill(option, visitor.options(option)[0])
             if "Send again" in visitor.buttons:
                 await visitor.press("Send again")
+    ended = "The round is closed" if turn == 1 else "Because of"
+    await asyncio.gather(*(until(each, ended, 30) for each in learners))
     changed = sum(abs(a - b) for a, b in zip(before, _options(rooms, code, secret, turn), strict=True))
     return votes, counted, changed
 

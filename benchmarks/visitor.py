@@ -56,7 +56,7 @@ class Answer:
 class Visitor:
     """One open page. ``widgets`` are on it now, by the name of their URL parameter or key, ``words`` what it says.
 
-    ``fragment`` is the part of it that asks to be drawn again every few seconds, if there is one.
+    ``fragment`` is the part of it that asks to be drawn again every ``pause`` seconds, if there is one.
     """
 
     socket: ClientConnection
@@ -66,6 +66,7 @@ class Visitor:
     query: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
     fragment: str = ""
+    pause: float = 0.0
     _parts: dict[str, str] = field(default_factory=dict)
     _page: str = ""
     _chosen: dict[str, WidgetState] = field(default_factory=dict)
@@ -157,7 +158,7 @@ class Visitor:
                 shown.clear()
             self.fragment = ""
         elif kind == "auto_rerun":
-            self.fragment = message.auto_rerun.fragment_id
+            self.fragment, self.pause = message.auto_rerun.fragment_id, message.auto_rerun.interval
         elif kind == "navigation":
             self._page = message.navigation.page_script_hash
             self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}

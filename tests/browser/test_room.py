@@ -151,6 +151,7 @@ def through(room: Class, database: str, look: Callable[[str], None]) -> None:
         press(room.teacher.page, step)
         look(step)
     for each in room.learners:
+        expect(each.page.get_by_text("Round 2: answer again")).to_be_visible(timeout=SOON)
         vote(each.page, told.answer)
     for each in (room.wall, *room.learners):
         nothing_told(each, told)

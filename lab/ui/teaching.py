@@ -21,13 +21,12 @@ STEPS_IN_ONE_LINE = """
 .st-key-step [role="radiogroup"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
 .st-key-step [role="radio"] { flex: none; }
 """
-# Streamlit measures in rem, that is in the size of the page's own type: 16 px otherwise. Its own bar at the top is as
-# high as a line of buttons and holds one: the page begins beside it.
+# Streamlit measures in rem, that is in the size of the page's own type: 16 px otherwise. The page begins right below
+# the bar of menus.
 _STYLE = f"""<style>
 html:root {{ font-size: {LARGER * 16:g}px; }}
-.stAppHeader {{ height: 3rem; background: none; pointer-events: none; }}
-.stAppHeader button, .stAppHeader a {{ pointer-events: auto; }}
-.stMainBlockContainer {{ padding: 0.4rem 3rem 3rem; }}
+.stAppHeader {{ height: 3rem; min-height: 3rem; }}
+.stMainBlockContainer {{ padding: 3.1rem 3rem 3rem; }}
 .stMainBlockContainer > .stVerticalBlock {{ gap: 0.75rem; }}
 .st-key-page_header h1 {{ font-size: 1.3rem; padding: 0.35rem 0; }}
 .st-key-page_header, .st-key-page_header .stHorizontalBlock {{ row-gap: 0.25rem; }}

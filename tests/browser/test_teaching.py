@@ -30,6 +30,8 @@ def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: Lesson) -> No
     page.goto(f"{lab.url}{pages[lesson.id]}?teach=1&{THREE}")
     expect(page.locator(STEP)).to_be_visible(timeout=60_000)  # a cold server loads a model first
     wait_idle(page)
+    menus, title = (page.locator(each).bounding_box() for each in ('[data-testid="stHeader"]', "h1"))
+    assert menus and title and menus["y"] + menus["height"] <= title["y"] + 1, "the menus lie above the title"
     steps = page.locator(".st-key-step [role=radio]").all_inner_texts()
     asked = 0
     for number, step in enumerate(steps):

@@ -51,8 +51,8 @@ class Rooms:
     def create(self) -> tuple[str, str]:
         """A new room; returns its code and the teacher's key, which is stored nowhere. Raises Full."""
         key, now = new_secret(), int(time.time())
+        self.tidy()
         with writing(self._engine) as connection:
-            connection.execute(delete(ROOMS).where(ROOMS.c.expires <= now))
             taken = set(connection.scalars(select(ROOMS.c.code)))
             if len(taken) >= MOST_ROOMS:
                 raise Full(f"There are {MOST_ROOMS} rooms, and there can be no more. Try again later.")
@@ -63,6 +63,11 @@ class Rooms:
                 )
             )
         return code, key
+
+    def tidy(self) -> None:
+        """Delete the rooms whose day is over, with all that was answered in them."""
+        with writing(self._engine) as connection:
+            connection.execute(delete(ROOMS).where(ROOMS.c.expires <= int(time.time())))
 
     def states(self) -> Mapping[str, State]:
         """Where all rooms stand, by code, in one reading."""

@@ -6,9 +6,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from lab.rooms.database import Unreachable, open_database
-from lab.rooms.rooms import GONE, Full, NoSuchRoom, Rooms
+from lab.rooms.rooms import GONE, LIFE, Full, NoSuchRoom, Rooms
 from lab.rooms.seen import State
 
 _FRESH = 1.0  # seconds that what was read is good for
@@ -81,6 +82,7 @@ class RoomServer:
         if not self._new.takes():
             raise Full(f"{MOST_NEW} rooms were opened here within a minute. Wait a minute, then try again.")
         made = rooms.create()
+        self._tidy_later(rooms)
         self.forget()
         return made
 
@@ -88,12 +90,26 @@ class RoomServer:
         """Read anew for the next one who asks: this server has just changed something."""
         self._when = -_FRESH
 
+    @staticmethod
+    def _tidy_later(rooms: Rooms) -> None:
+        """A room is deleted when its day is over, also where nobody comes again."""
+
+        def tidy() -> None:
+            with suppress(Unreachable):  # then the next one who opens the rooms does it
+                rooms.tidy()
+
+        timer = threading.Timer(LIFE + 1, tidy)
+        timer.daemon = True
+        timer.start()
+
     def _look(self) -> Mapping[str, State]:
         with self._lock:
             if self._clock() - self._when >= _FRESH:
                 try:
                     if self._opened is None:
-                        self._opened = Rooms(open_database(self._url))
+                        opened = Rooms(open_database(self._url))
+                        opened.tidy()
+                        self._opened = opened
                     self._read = self._opened.states()
                 except Unreachable:
                     self._read = None

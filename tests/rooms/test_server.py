@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine, func, select
 
+from lab.rooms import rooms as rooms_module
 from lab.rooms import server as module
 from lab.rooms.codes import new_code
 from lab.rooms.database import Unreachable, open_database
 from lab.rooms.rooms import Full, NoSuchRoom, Rooms
+from lab.rooms.schema import ROOMS
 from lab.rooms.server import MINUTE, MOST_NEW, MOST_WRONG, RoomServer
 from lab.rooms.states import Phase
 from tests.rooms.test_rooms import posed
@@ -53,6 +57,35 @@ def test_rooms_that_are_opened_are_limited(server: RoomServer, clock: Clock) -> 
         server.create()
     clock.now += MINUTE
     server.create()
+
+
+def test_a_room_goes_after_its_day_though_nobody_comes(
+    server: RoomServer, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a timer of the server that made it; and by the next server that opens the database."""
+    monkeypatch.setattr(module, "LIFE", -0.5)
+    monkeypatch.setattr(rooms_module, "LIFE", 0)
+    server.create()
+    end = time.monotonic() + 10
+    while _rooms(engine) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert _rooms(engine) == 0
+
+
+def test_a_server_that_starts_deletes_what_is_over(
+    url: str, engine: Engine, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rooms_module, "LIFE", 0)
+    Rooms(engine).create()
+    assert _rooms(engine) == 1
+    with pytest.raises(NoSuchRoom):
+        RoomServer(url, clock).state("222222")
+    assert _rooms(engine) == 0
+
+
+def _rooms(engine: Engine) -> int:
+    with engine.begin() as connection:
+        return connection.scalar(select(func.count()).select_from(ROOMS)) or 0
 
 
 def test_wrong_codes_wait_and_right_ones_never(server: RoomServer, clock: Clock) -> None:

@@ -49,9 +49,19 @@ class Question:
         return next(i for i, option in enumerate(self.options) if option.correct)
 
 
-def lettered(question: Question, index: int) -> str:
+def letter(index: int) -> str:
+    """What an option, from 0, is called on screen."""
+    return chr(ord("A") + index)
+
+
+def with_letter(index: int, text: str) -> str:
     """An option as it stands on screen: "**A** · brother"."""
-    return f"**{chr(ord('A') + index)}** · {question.options[index].text}"
+    return f"**{letter(index)}** · {text}"
+
+
+def lettered(question: Question, index: int) -> str:
+    """The same of a question's option."""
+    return with_letter(index, question.options[index].text)
 
 
 def clear_winner(values: Sequence[float], margin: float = MARGIN) -> int | None:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.ranges import ranges
+from lab.course.checks import letter
 from lab.experiments.intervals import wilson
 from lab.rooms.counts import Counts
 
 NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}
-
-
-def letter(option: int) -> str:
-    """What an option, from 0, is called on screen."""
-    return chr(ord("A") + option)
 
 
 def round_chart(found: Counts) -> Figure:

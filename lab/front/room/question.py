@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from lab.course.checks import with_letter
 from lab.course.lessons import LESSONS, number, script
-from lab.figures.room import NAMES, letter, round_chart
+from lab.figures.room import NAMES, round_chart
 from lab.rooms.counts import FEWEST, Counts
 from lab.rooms.questions import Hidden, Posed
 from lab.ui import chosen_tokens, parameters, runs, selection
@@ -16,7 +17,7 @@ from lab.ui.drawing import draw
 
 def option_named(question: Posed | Hidden, place: int) -> str:
     """An option as it stands on screen, with its letter."""
-    return f"**{letter(place)}** · {_texts(question)[place]}"
+    return with_letter(place, _texts(question)[place])
 
 
 def ask(question: Posed | Hidden) -> None:

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from lab.charts.base.tables import to_csv
+from lab.course.checks import letter, with_letter
 from lab.course.words import plain
-from lab.figures.room import letter
 from lab.rooms.counts import Counts, normalised_gain
 from lab.rooms.seen import Told
 
@@ -24,7 +24,7 @@ def show(asked: Sequence[Told]) -> None:
             error = _error(told)
             if error is not None:
                 option = told.question.options[error]
-                st.markdown(f"The commonest wrong option is **{letter(error)}** · {option.text}. {option.why}")
+                st.markdown(f"The commonest wrong option is {with_letter(error, option.text)}. {option.why}")
         name, mime = "inside-bert-room.csv", "text/csv"
         st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
 

@@ -1,0 +1,47 @@
+"""What a class answered, in figures and in the summary: against intervals and gains worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.figures.room import round_chart
+from lab.front.room.summary import frame
+from lab.rooms.counts import Counts
+from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.seen import Told
+
+OPTIONS = tuple(PosedOption(text, f"Why {text}.", text == "b") for text in "abc")
+ASKED = Posed("self-attention", "which", "Which?", OPTIONS, "Asked about “x”", {})
+
+
+def test_a_round_has_its_shares_and_their_wilson_intervals() -> None:
+    """8 of 10 are 80 %, from 49.0 to 94.3 %: (2·8 + z² ± z√(z² + 4·8·0.2)) / (2(10 + z²)), Newcombe 1998, method 3."""
+    z = 1.959964
+    side = z * (z * z + 4 * 8 * 0.2) ** 0.5
+    low, high = ((16 + z * z - side) / (2 * (10 + z * z)), (16 + z * z + side) / (2 * (10 + z * z)))
+    assert (round(low, 3), round(high, 3)) == (0.490, 0.943)
+    table = round_chart(Counts(1, (2, 8, 0), 1, (0, 8, 0))).table()
+    row = [value for value in table.iloc[1] if isinstance(value, float)]
+    assert row == pytest.approx([0.8, low, high], abs=1e-6)
+    assert [("✓" in str(label)) for label in table.index] == [False, True, False]
+
+
+def test_the_summary_has_three_shares_the_gain_and_the_commonest_error() -> None:
+    """Smith et al. 2009: 52 % → 68 % → 73 %; the gain of the discussion is (.68 − .52) / .48 = 1/3."""
+    rounds = (
+        Counts(1, (40, 52, 8), 1, (9, 30, 1)),
+        Counts(2, (20, 68, 12), 1, (0, 0, 0)),
+        Counts(3, (73, 27), 0, (0, 4)),
+    )
+    line = frame([Told(1, ASKED, ASKED, rounds)]).iloc[0]
+    assert [line[f"right {turn}"] for turn in (1, 2, 3)] == [0.52, 0.68, 0.73]
+    assert [line[f"sure and wrong {turn}"] for turn in (1, 2, 3)] == [10, 0, 4]
+    assert line["normalised gain"] == pytest.approx(1 / 3)
+    assert (line["right"], line["commonest wrong option"]) == ("B", "A")
+
+
+def test_nothing_is_told_of_fewer_than_five_answers() -> None:
+    line = frame([Told(1, ASKED, None, (Counts(1, (1, 3, 0), 1, (1, 0, 0)),))]).iloc[0]
+    kept = [name for name in line.index if name.startswith(("answers", "right 1", "sure", "normalised"))]
+    assert all(line[name] is None for name in kept), line
+    assert line["commonest wrong option"] == ""

@@ -1,6 +1,6 @@
-"""A class in a room: a hundred learners join and vote twice, on two servers with one database.
+"""A class in a room: a hundred learners join and vote twice.
 
-    python -m benchmarks.load room             # make load ARGS=room: SQLite, then Postgres behind two servers
+    python -m benchmarks.load room             # make load ARGS=room: one server on SQLite, then two on Postgres
 
 Every learner is a visitor of the room's page over a WebSocket, as a browser is, and so is the wall. The teacher's steps
 are taken in the database. ``lost`` are votes that the page said were in and that the result has not, ``late`` those
@@ -165,7 +165,7 @@ async def a_round(
     code, secret = key
     votes, phase = Votes(), Phase.OPEN if turn == 1 else Phase.OPEN_AGAIN
     chances = [random.Random(100 * turn + number) for number in range(len(learners))]
-    await asyncio.gather(*(vote(*each, votes) for each in zip(learners, [turn] * len(learners), chances, strict=True)))
+    await asyncio.gather(*(vote(each, turn, chance, votes) for each, chance in zip(learners, chances, strict=True)))
     votes.wall = await shown(wall, rooms, code)
     rooms.step(code, secret, phase, Phase.CLOSED if turn == 1 else Phase.REVEALED)
     counted = _counted(rooms, code, secret, turn)

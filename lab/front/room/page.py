@@ -11,20 +11,16 @@ from lab.front.room import door, participant, projector, teacher
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError
 from lab.rooms.seen import Seen, State, Taught
-from lab.rooms.states import ROUND
 from lab.ui import parameters, shell
 from lab.ui.room.here import AWAY, code_here, pause, server
 from lab.ui.room.seat import Seat, forget_key, seat
 
 _Count = Callable[[State], None]
-_LOOKS, _TURNS = "_room_looks", 4
 
 
 def show(again: Mapping[str, Returning]) -> None:
     """The door, or the room. ``again`` makes third questions, by lesson id."""
     shell.route()
-    if parameters.TEACH.chosen():  # the menus lie above a page in the teaching view
-        st.html("<style>.stMainBlockContainer { padding-top: 3.5rem; }</style>")
     code = code_here()
     st.title(f"Room {door.spaced(code)}" if code else "Room", anchor=False)
     if not code:
@@ -75,19 +71,10 @@ def _look(drawn: State, sits: Seat | None, count: _Count | None) -> None:
         return
     except NoSuchRoom:
         st.rerun()
-    if now.version > drawn.version and (now.phase in ROUND or sits is None or _turn(now, sits)):
+    if now.version > drawn.version:
         st.rerun()
     if count is not None:
         count(max(now, drawn, key=lambda state: state.version))
-
-
-def _turn(now: State, sits: Seat) -> bool:
-    """Whether this page goes on now: where a round ends, a class does so in turns, or the lessons of others wait."""
-    if sits.key:
-        return True
-    looks: dict[int, int] = st.session_state.setdefault(_LOOKS, {})
-    looks[now.version] = looks.get(now.version, 0) + 1
-    return looks[now.version] > int(sits.who[-1], 16) % _TURNS
 
 
 def _until_back() -> None:

@@ -56,10 +56,8 @@ _STYLE = (
 .st-key-lens-grid { overflow-x: auto; }
 .st-key-lens-grid .stVegaLiteChart { min-width: 620px; }
 .st-key-page_header { gap: 0.5rem; }
-.st-key-page_header .stHorizontalBlock { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
-.st-key-page_header .stHorizontalBlock > * { flex: none; }
 """
-    + teaching.STEPS_IN_ONE_LINE
+    + teaching.IN_ONE_LINE
     + """
 }
 @media (prefers-reduced-motion: reduce) {

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 # How much larger type is before a class.
 LARGER = 1.25
 
-# Rows of steps would push the step itself down; what does not fit scrolls.
-STEPS_IN_ONE_LINE = """
+# Rows of steps and badges would push the step itself down; what does not fit scrolls.
+IN_ONE_LINE = """
+.st-key-page_header .stHorizontalBlock { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
+.st-key-page_header .stHorizontalBlock > * { flex: none; }
 .st-key-step, .st-key-step .stButtonGroup { max-width: 100%; }
 .st-key-step [role="radiogroup"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
 .st-key-step [role="radio"] { flex: none; }
@@ -25,14 +27,14 @@ STEPS_IN_ONE_LINE = """
 # the bar of menus.
 _STYLE = f"""<style>
 html:root {{ font-size: {LARGER * 16:g}px; }}
-.stAppHeader {{ height: 3rem; min-height: 3rem; }}
-.stMainBlockContainer {{ padding: 3.1rem 3rem 3rem; }}
+.stAppHeader, [data-testid="stSidebarHeader"] {{ height: 2.25rem; min-height: 2.25rem; margin-bottom: 0; }}
+.stMainBlockContainer {{ padding: 2.4rem 3rem 3rem; }}
 .stMainBlockContainer > .stVerticalBlock {{ gap: 0.75rem; }}
 .st-key-page_header h1 {{ font-size: 1.3rem; padding: 0.35rem 0; }}
-.st-key-page_header, .st-key-page_header .stHorizontalBlock {{ row-gap: 0.25rem; }}
+.st-key-page_header {{ flex-wrap: nowrap; row-gap: 0.25rem; }}
+.st-key-page_header > .stHorizontalBlock, .st-key-page_header > [data-testid="stLayoutWrapper"] {{ min-width: 0; }}
 .st-key-page_header button {{ min-height: 2rem; padding-block: 0; }}
-[data-testid="stSidebarHeader"] {{ height: 3rem; margin-bottom: 0; }}
-{STEPS_IN_ONE_LINE}
+{IN_ONE_LINE}
 </style>"""
 # Sizes in pixels that a chart's specification states; all others follow the page's own type.
 _SIZES = ("fontSize", "labelFontSize", "titleFontSize", "subtitleFontSize", "labelLimit", "minExtent", "maxExtent")

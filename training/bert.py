@@ -10,7 +10,9 @@ See training/loop.py for the schedule and training/NOTES.md for what was tried.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -21,9 +23,9 @@ from transformers import BertConfig, BertForPreTraining
 from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 
 from training.corpus import SOURCES, TokenCorpus, token_corpus
-from training.loop import Run, argument_parser, parsed_options, schedule_of
+from training.loop import Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
 from training.vocabulary import wordpiece_tokenizer
-from training.windows import Batch, WindowSampler, mask_tokens
+from training.windows import Batch, WindowSampler, endless, mask_tokens
 
 WORK = Path(".training/lab-bert")
 
@@ -89,7 +91,7 @@ def losses_of(
     hidden = output.last_hidden_state.flatten(0, 1)[batch.chosen]
     masked = functional.cross_entropy(model.cls.predictions(hidden).float(), batch.labels)
     if batch.is_next is None:
-        return masked, torch.zeros(())
+        return masked, torch.zeros((), device=hidden.device)
     relation = model.cls.seq_relationship(output.pooler_output)
     return masked, functional.cross_entropy(relation.float(), batch.is_next)
 
@@ -100,7 +102,7 @@ def held_out_loss(model: BertForPreTraining, corpus: TokenCorpus, tokenizer: Tok
     generator = torch.Generator().manual_seed(1)
     total = positions = 0.0
     for batch in WindowSampler(corpus, SOURCES, tokenizer, seed=1).groups(64, 640, pairs=True):
-        masked = mask_tokens(batch, 0.15, tokenizer, generator)
+        masked = mask_tokens(batch, 0.15, tokenizer, generator).to(model.device)
         total += losses(model, masked)[0].item() * len(masked.labels)
         positions += len(masked.labels)
     return total / positions
@@ -114,20 +116,25 @@ class MaskedTask(ABC):
 
     def __init__(
         self, bert: BertForPreTraining, recipe: MaskedRecipe, corpora: tuple[TokenCorpus, TokenCorpus],
-        tokenizer: Tokenizer, learning_rates: tuple[float, float],
+        tokenizer: Tokenizer, learning_rates: tuple[float, float], machine: Machine,
     ) -> None:  # fmt: skip
         self.bert, self.recipe, self.corpora, self.tokenizer = bert, recipe, corpora, tokenizer
-        self.model: nn.Module = bert
+        self.model: nn.Module = bert.to(machine.device)
+        self.machine = machine
         self.learning_rates, self.weight_decay = learning_rates, recipe.weight_decay
 
     @abstractmethod
-    def lengths(self, tokens: int, left: float) -> dict[int, float]:
+    def lengths(self, tokens: int, left: float) -> Mapping[int, float]:
         """The probability of each window length, ``tokens`` into the training."""
 
     def start(self, tokens: int) -> None:
-        seed = self.recipe.seed + tokens
-        self.sampler = WindowSampler(self.corpora[0], SOURCES, self.tokenizer, seed)
-        self.generator = torch.Generator().manual_seed(seed)
+        self._drawn: Mapping[int, float] | None = None
+        self._generator = torch.Generator(self.machine.device).manual_seed(self.recipe.seed + tokens)
+
+    def _draws(self, lengths: Mapping[int, float], seed: int, worker: int) -> Iterator[Batch]:
+        sampler = WindowSampler(self.corpora[0], SOURCES, self.tokenizer, [seed, worker])
+        while True:
+            yield sampler.draw(lengths, self.recipe.batch_tokens)
 
     def matrices(self) -> list[nn.Parameter]:
         return [p for n, p in self.model.named_parameters() if p.ndim == 2 and n.startswith("bert.encoder.")]
@@ -136,8 +143,11 @@ class MaskedTask(ABC):
         recipe = self.recipe
         # Rounded, so that batches of one shape have one number of masked tokens for a while.
         rate = round(recipe.final_mask_rate + left * (recipe.mask_rate - recipe.final_mask_rate), 2)
-        drawn = self.sampler.draw(self.lengths(tokens, left), recipe.batch_tokens)
-        batch = mask_tokens(drawn, rate, self.tokenizer, self.generator)
+        lengths = self.lengths(tokens, left)
+        if lengths is not self._drawn:
+            self._drawn = lengths
+            self._batches = endless(partial(self._draws, lengths, recipe.seed + tokens), self.machine.workers)
+        batch = mask_tokens(next(self._batches).to(self.machine.device), rate, self.tokenizer, self._generator)
         descended, masked = self.loss(batch)
         return descended, masked, batch.inputs.numel()
 
@@ -153,10 +163,13 @@ class MaskedTask(ABC):
 class BertTask(MaskedTask):
     """``lab-bert``, from nothing."""
 
-    def __init__(self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer) -> None:
-        super().__init__(build_model(recipe), recipe, corpora, tokenizer, (recipe.learning_rate,) * 2)
+    def __init__(
+        self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer,
+        machine: Machine = Machine(),
+    ) -> None:  # fmt: skip
+        super().__init__(build_model(recipe), recipe, corpora, tokenizer, (recipe.learning_rate,) * 2, machine)
 
-    def lengths(self, tokens: int, left: float) -> dict[int, float]:
+    def lengths(self, tokens: int, left: float) -> Mapping[int, float]:
         return DECAY_LENGTHS if left < 1 else next(chosen for until, chosen in CURRICULUM if tokens < until * 1e6)
 
 
@@ -166,7 +179,7 @@ def main() -> None:
     tokenizer = wordpiece_tokenizer(parsed.corpora, parsed.work / "tokenizer.json", recipe.vocabulary)
     corpora = token_corpus(parsed.corpora, tokenizer, parsed.work / "tokens.npz")
     print(f"{len(corpora[0].tokens):,} training tokens, {len(corpora[1].tokens):,} held out", flush=True)
-    Run(BertTask(recipe, corpora, tokenizer), parsed.work, schedule_of(parsed)).train()
+    Run(BertTask(recipe, corpora, tokenizer, machine_of(parsed)), parsed.work, schedule_of(parsed)).train()
 
 
 if __name__ == "__main__":

@@ -8,41 +8,51 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import Tokenizer
+from transformers import PreTrainedModel
 
 from lab.models.loading import EMBEDDED
-from training import bert, gpt2
+from training import bert, gpt2, minilm
 from training.vocabulary import END_OF_TEXT
 
 # What google-bert/bert-base-uncased and openai-community/gpt2 say of their tokenizers, written out: the defaults of
 # the classes differ between versions of transformers. The class decides which inputs a tokenizer gives: only
 # BERT's gives token_type_ids.
+_WORDPIECE: dict[str, Any] = {
+    "tokenizer_class": "BertTokenizer", "model_max_length": 512, "do_lower_case": True, "strip_accents": None,
+    "tokenize_chinese_chars": True, "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]",
+    "cls_token": "[CLS]", "mask_token": "[MASK]",
+}  # fmt: skip
 _TOKENIZERS: dict[str, dict[str, Any]] = {
-    "lab-bert": {
-        "tokenizer_class": "BertTokenizer", "model_max_length": 512, "do_lower_case": True, "strip_accents": None,
-        "tokenize_chinese_chars": True, "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]",
-        "cls_token": "[CLS]", "mask_token": "[MASK]",
-    },
+    "lab-minilm": _WORDPIECE,
+    "lab-bert": _WORDPIECE,
     "lab-gpt2": {
         "tokenizer_class": "GPT2Tokenizer", "model_max_length": 512, "add_prefix_space": False,
         "unk_token": END_OF_TEXT, "bos_token": END_OF_TEXT, "eos_token": END_OF_TEXT,
     },
 }  # fmt: skip
 
+# Of its shape; the weights come from the training.
+_EMPTY: dict[str, Callable[[], PreTrainedModel]] = {
+    "lab-minilm": minilm.empty_model,
+    "lab-bert": lambda: bert.build_model(bert.Recipe()),
+    "lab-gpt2": lambda: gpt2.build_model(gpt2.Recipe()),
+}
+
 
 def export(model_id: str, state: Path, folder: Path) -> None:
     """Write the model of ``state`` as a Hugging Face folder; weights as float16 halve the repository."""
-    of_bert = model_id == "lab-bert"
-    model = bert.build_model(bert.Recipe()) if of_bert else gpt2.build_model(gpt2.Recipe())
+    model = _EMPTY[model_id]()
     model.load_state_dict(torch.load(state, map_location="cpu", weights_only=True)["model"])
     model.half().save_pretrained(folder)
     write_tokenizer(model_id, Tokenizer.from_file(str(state.with_name("tokenizer.json"))), folder)
     compute_in_float32(folder)
-    if not of_bert:
+    if model_id == "lab-gpt2":
         (folder / "generation_config.json").unlink(missing_ok=True)
 
 
@@ -69,7 +79,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", choices=["lab-bert", "lab-gpt2"])
+    parser.add_argument("model", choices=list(_EMPTY))
     parser.add_argument("--state", type=Path, help="default: final.pt of the model's training")
     parser.add_argument("--tokenizer", action="store_true", help="leave the weights; rewrite the files around them")
     options = parser.parse_args()

@@ -3,14 +3,16 @@
     python -m training.gpt2 --corpora ../shared/corpora --until 40                the constant phase
     python -m training.gpt2 --corpora ../shared/corpora --until 40 --decay 12     and its end
 
-One process, one thread by default; stop it at any time and give the same command again: it resumes.
+One process, one thread by default; stop it at any time and give the same command again: it resumes. A GPU is asked
+for by ``--device cuda --workers 4``.
 See training/loop.py for the schedule and training/NOTES.md for what was tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +23,9 @@ from torch.nn import functional
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from training.corpus import SOURCES, Source, TokenCorpus, token_corpus
-from training.loop import Run, argument_parser, parsed_options, schedule_of
+from training.loop import Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
 from training.vocabulary import END_OF_TEXT, bpe_tokenizer
+from training.windows import endless
 
 WORK = Path(".training/lab-gpt2")
 
@@ -44,10 +47,10 @@ class Recipe:
     heads: int = 8
     positions: int = 512
     vocabulary: int = 8192
-    batch_tokens: int = 8192
+    batch_tokens: int = 32768
     learning_rate: float = 3e-3
     initial_std: float = 0.04
-    weight_decay: float = 0.01
+    weight_decay: float = 0.1
     repeats: float = 0.04
     seed: int = 0
 
@@ -84,7 +87,7 @@ def weighted_sources() -> tuple[Source, ...]:
 class TextSampler:
     """Draws windows of running text that begin at a sentence, documents ended by ``<|endoftext|>``."""
 
-    def __init__(self, corpus: TokenCorpus, tokenizer: Tokenizer, repeats: float, seed: int) -> None:
+    def __init__(self, corpus: TokenCorpus, tokenizer: Tokenizer, repeats: float, seed: int | Sequence[int]) -> None:
         self.corpus, self.repeats = corpus, repeats
         self.random = np.random.default_rng(seed)
         sources = weighted_sources()
@@ -134,27 +137,40 @@ def next_token_loss(model: nn.Module, ids: Tensor) -> Tensor:
 class Gpt2Task:
     """Next tokens; see :class:`training.loop.Task`."""
 
-    def __init__(self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer) -> None:
-        self.recipe, self.corpora, self.tokenizer = recipe, corpora, tokenizer
-        self.model: nn.Module = build_model(recipe)
+    def __init__(
+        self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer,
+        machine: Machine = Machine(),
+    ) -> None:  # fmt: skip
+        self.recipe, self.corpora, self.tokenizer, self.machine = recipe, corpora, tokenizer, machine
+        self.model: nn.Module = build_model(recipe).to(machine.device)
         self.learning_rates = (recipe.learning_rate, recipe.learning_rate)
         self.weight_decay = recipe.weight_decay
 
     def start(self, tokens: int) -> None:
-        self.sampler = TextSampler(self.corpora[0], self.tokenizer, self.recipe.repeats, self.recipe.seed + tokens)
+        self._drawn: Mapping[int, float] | None = None
+
+    def _draws(self, lengths: Mapping[int, float], seed: int, worker: int) -> Iterator[Tensor]:
+        sampler = TextSampler(self.corpora[0], self.tokenizer, self.recipe.repeats, [seed, worker])
+        while True:
+            yield sampler.batch(lengths, self.recipe.batch_tokens)
 
     def matrices(self) -> list[nn.Parameter]:
         return [p for n, p in self.model.named_parameters() if p.ndim == 2 and ".h." in n]
 
     def next_loss(self, tokens: int, left: float) -> tuple[Tensor, Tensor, int]:
-        ids = self.sampler.batch(DECAY_LENGTHS if left < 1 else LENGTHS, self.recipe.batch_tokens)
+        lengths = DECAY_LENGTHS if left < 1 else LENGTHS
+        if lengths is not self._drawn:
+            self._drawn = lengths
+            self._batches = endless(partial(self._draws, lengths, self.recipe.seed + tokens), self.machine.workers)
+        ids = next(self._batches).to(self.machine.device)
         loss = next_token_loss(self.model, ids)
         return loss, loss.detach(), ids.numel()
 
     @torch.inference_mode()
     def held_out_loss(self) -> float:
         sampler = TextSampler(self.corpora[1], self.tokenizer, 0.0, seed=1)
-        return sum(next_token_loss(self.model, sampler.batch({128: 1.0}, 8192)).item() for _ in range(4)) / 4
+        batches = [sampler.batch({128: 1.0}, 8192).to(self.machine.device) for _ in range(4)]
+        return sum(next_token_loss(self.model, batch).item() for batch in batches) / 4
 
 
 def main() -> None:
@@ -163,7 +179,7 @@ def main() -> None:
     tokenizer = bpe_tokenizer(parsed.corpora, parsed.work / "tokenizer.json", recipe.vocabulary)
     corpora = token_corpus(parsed.corpora, tokenizer, parsed.work / "tokens.npz", before_sentence=" ")
     print(f"{len(corpora[0].tokens):,} training tokens, {len(corpora[1].tokens):,} held out", flush=True)
-    Run(Gpt2Task(recipe, corpora, tokenizer), parsed.work, schedule_of(parsed)).train()
+    Run(Gpt2Task(recipe, corpora, tokenizer, machine_of(parsed)), parsed.work, schedule_of(parsed)).train()
 
 
 if __name__ == "__main__":

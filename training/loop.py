@@ -19,10 +19,21 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-LOG_EVERY = 800_000  # tokens
+LOG_EVERY = 800_000  # tokens; a long run logs about a hundred times
 SAVE_EVERY = 300  # seconds
-# A processor without bfloat16 instructions imitates them: a quarter of float32's speed.
-HAS_BFLOAT16 = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where a training computes, and how many processes draw its batches ahead (0: it draws them itself)."""
+
+    device: torch.device = torch.device("cpu")  # noqa: RUF009
+    workers: int = 0
+
+    @property
+    def has_bfloat16(self) -> bool:
+        """A processor without bfloat16 instructions imitates them: a quarter of float32's speed."""
+        return self.device.type == "cuda" or bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,7 @@ class Task(Protocol):
     """What is trained: a model, the loss of its next batch, and its loss on text held out."""
 
     model: nn.Module
+    machine: Machine
     learning_rates: tuple[float, float]  # of the matrices and of the rest
     weight_decay: float
 
@@ -87,7 +99,7 @@ def optimizers(task: Task) -> list[torch.optim.Optimizer]:
     chosen = {id(p) for p in matrices}
     rest = [p for p in task.model.parameters() if id(p) not in chosen]
     (of_matrices, of_rest), decay = task.learning_rates, task.weight_decay
-    if not HAS_BFLOAT16:
+    if not task.machine.has_bfloat16:
         torch.optim._muon._zeropower_via_newtonschulz = orthogonal
     return [
         torch.optim.Muon(matrices, lr=of_matrices, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
@@ -103,6 +115,7 @@ class Run:
         self.optimizers = optimizers(task)
         self.tokens, self.seconds, self.step = 0, 0.0, 0
         self.log: list[dict[str, float]] = []
+        self.log_every = max(LOG_EVERY, schedule.total // 100)
         decaying = folder / "decay.pt"
         for path in (decaying, folder / "stable.pt") if schedule.decay else (folder / "stable.pt",):
             if path.exists():
@@ -121,7 +134,7 @@ class Run:
         self.tokens, self.seconds, self.step = state["tokens"], state["seconds"], state["step"]
         self.log = state["log"]
         if state.get("decay"):
-            self.schedule = Schedule(state["constant"], state["decay"])
+            self.schedule = Schedule(state["constant"], state["decay"], self.schedule.warm_up)
 
     def save(self) -> None:
         """Keep the state: ``stable.pt`` before the decay, ``decay.pt`` in it, ``final.pt`` at its end."""
@@ -142,10 +155,10 @@ class Run:
             (self.folder / "log.json").write_text(json.dumps({key: state[key] for key in (
                 "tokens", "seconds", "step", "constant", "decay", "log")}))  # fmt: skip
 
-    def update(self) -> float:
-        """One step; return the loss to log."""
-        factor = self.schedule.factor(self.tokens)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=HAS_BFLOAT16):
+    def update(self) -> Tensor:
+        """One step; return the loss to log. It stays where it is: reading it would wait for the device."""
+        factor, machine = self.schedule.factor(self.tokens), self.task.machine
+        with torch.autocast(machine.device.type, dtype=torch.bfloat16, enabled=machine.has_bfloat16):
             loss, shown, tokens = self.task.next_loss(self.tokens, self.schedule.left(self.tokens))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.task.model.parameters(), 1.0)
@@ -156,12 +169,12 @@ class Run:
             optimizer.zero_grad(set_to_none=True)
         self.tokens += tokens
         self.step += 1
-        return shown.item()
+        return shown.detach()
 
-    def record(self, losses: list[float]) -> None:
+    def record(self, losses: list[Tensor]) -> None:
         """Add a row to the log, print it, and keep the state."""
         row = {"step": self.step, "tokens": self.tokens, "seconds": round(self.seconds),
-               "loss": round(sum(losses) / len(losses), 4),
+               "loss": round(torch.stack(losses).mean().item(), 4),
                "held_out": round(self.task.held_out_loss(), 4)}  # fmt: skip
         self.log.append(row)
         print(json.dumps(row), flush=True)
@@ -169,7 +182,7 @@ class Run:
 
     def train(self) -> None:
         """Train to the end of the schedule, keeping the state every few minutes and when told to stop."""
-        losses: list[float] = []
+        losses: list[Tensor] = []
         clock = saved = time.monotonic()
         constant = self.schedule.constant
         stopped: list[int] = []
@@ -181,7 +194,7 @@ class Run:
             self.seconds, clock = self.seconds + now - clock, now
             turned = before < constant <= self.tokens
             ended = self.tokens >= self.schedule.total
-            if before // LOG_EVERY != self.tokens // LOG_EVERY or turned or ended:
+            if before // self.log_every != self.tokens // self.log_every or turned or ended:
                 self.record(losses)
                 losses, saved = [], now
             elif now - saved > SAVE_EVERY or stopped:
@@ -196,7 +209,12 @@ def argument_parser(description: str | None, work: Path) -> argparse.ArgumentPar
     parser.add_argument("--work", type=Path, default=work, help="states and caches")
     parser.add_argument("--until", type=float, required=True, help="million tokens of the constant phase")
     parser.add_argument("--decay", type=float, default=0, help="million tokens of the decay after it; 0: none yet")
+    parser.add_argument("--warm-up", type=float, default=0.15, help="million tokens until the full learning rate")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--device", type=torch.device, default=torch.device("cpu"), help="cpu, or cuda where there is one"
+    )
+    parser.add_argument("--workers", type=int, default=0, help="processes that draw batches ahead; 0: none")
     return parser
 
 
@@ -208,5 +226,9 @@ def parsed_options(parser: argparse.ArgumentParser) -> argparse.Namespace:
     return parsed
 
 
+def machine_of(parsed: argparse.Namespace) -> Machine:
+    return Machine(parsed.device, parsed.workers)
+
+
 def schedule_of(parsed: argparse.Namespace) -> Schedule:
-    return Schedule(round(parsed.until * 1e6), round(parsed.decay * 1e6))
+    return Schedule(round(parsed.until * 1e6), round(parsed.decay * 1e6), round(parsed.warm_up * 1e6))

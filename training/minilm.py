@@ -1,20 +1,19 @@
 """Train ``lab-minilm``: a real encoder, all-MiniLM-L6-v2, taught to fill blanks and to tell what follows.
 
-    make train MODEL=minilm BASE=folder ARGS="--until 15"               the constant phase
-    make train MODEL=minilm BASE=folder ARGS="--until 15 --decay 6"     and its end
+    make train MODEL=minilm BASE=folder ARGS="--until 180 --decay 140 --warm-up 2 --device cuda --workers 8"
 
 ``folder`` holds the encoder as Hugging Face keeps it (config.json, model.safetensors, tokenizer.json). It has
 BERT's own vocabulary and no vocabulary head (Wang et al. 2020; Reimers & Gurevych 2019). The word embeddings stay
 as they are until the decay; then every weight learns.
 
-One process, one thread by default; stop it at any time and give the same command again: it resumes.
+Stop it at any time and give the same command again: it resumes. Without a GPU this takes days.
 See training/loop.py for the schedule and training/NOTES.md for what was tried.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,33 +25,43 @@ from transformers import BertConfig, BertForPreTraining
 from training.bert import MaskedRecipe, MaskedTask, losses_of
 from training.corpus import TokenCorpus, token_corpus
 from training.evaluation.grammar import loaded, table
-from training.loop import Run, argument_parser, parsed_options, schedule_of
+from training.loop import Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
 from training.windows import Batch
 
-WORK = Path.home() / ".cache" / "inside-bert" / "lab-minilm"
+WORK = Path(".training/lab-minilm")
 # The grammar of the heads is measured on this many sentences of the treebank, every so many measurements of the loss.
-GRAMMAR_SENTENCES, GRAMMAR_EVERY = 500, 2
+GRAMMAR_SENTENCES, GRAMMAR_EVERY = 500, 10
 
 
 @dataclass(frozen=True)
 class Recipe(MaskedRecipe):
     """Everything that decides the result besides the base, the data and the number of tokens."""
 
-    batch_tokens: int = 4096
-    weight_decay: float = 0.01
+    batch_tokens: int = 32768
+    weight_decay: float = 0.05
     mask_rate: float = 0.2
-    matrices_rate: float = 1e-3
-    rest_rate: float = 5e-4
+    matrices_rate: float = 2e-3
+    rest_rate: float = 1e-3
     # How much the attention of the base holds that of the first layers back, in which its grammar is.
     pull: float = 1.0
     pulled_layers: int = 4
-    # Of so many windows one is compared with the base, which then runs as well.
+    # Of so many windows one is compared with the base, which then runs as well; none that is longer than this.
     pulled_every: int = 4
+    pulled_length: int = 128
 
 
-LENGTHS = {64: 1.0}
-# In the decay long windows join, so that far positions keep what the base knew of them.
-DECAY_LENGTHS = {64: 0.75, 128: 0.2, 512: 0.05}
+# Some windows are long, so that far positions keep what the base knew of them.
+LENGTHS = {64: 0.75, 128: 0.2, 512: 0.05}
+
+
+def empty_model() -> BertForPreTraining:
+    """A model of the encoder's shape, for weights to be put into: BertConfig's vocabulary and positions, but smaller."""
+    return BertForPreTraining(
+        BertConfig(
+            hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
+            hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        )
+    )  # fmt: skip
 
 
 def build_model(base: Path, seed: int) -> BertForPreTraining:
@@ -84,7 +93,7 @@ def drift(base: Sequence[Tensor], now: Sequence[Tensor], rows: Tensor) -> Tensor
     """
     return torch.stack([
         (then * (then.clamp(min=1e-9).log() - here.clamp(min=1e-9).log())).sum(-1).mean(1)[rows].mean()
-        for then, here in zip(base, now, strict=True)
+        for then, here in ((a.float(), b.float()) for a, b in zip(base, now, strict=True))
     ]).sum()  # fmt: skip
 
 
@@ -96,16 +105,18 @@ class MiniLmTask(MaskedTask):
     So the rows of ordinary tokens are held back, and those of chosen tokens are free.
     """
 
-    def __init__(self, recipe: Recipe, base: Path, corpora: tuple[TokenCorpus, TokenCorpus]) -> None:
+    def __init__(
+        self, recipe: Recipe, base: Path, corpora: tuple[TokenCorpus, TokenCorpus], machine: Machine = Machine()
+    ) -> None:
         rates = recipe.matrices_rate, recipe.rest_rate
-        super().__init__(build_model(base, recipe.seed), recipe, corpora, tokenizer_of(base), rates)
+        super().__init__(build_model(base, recipe.seed), recipe, corpora, tokenizer_of(base), rates, machine)
         self.recipe: Recipe = recipe
-        self._base = build_model(base, recipe.seed).bert.eval().requires_grad_(False)
+        self._base = build_model(base, recipe.seed).bert.eval().requires_grad_(False).to(machine.device)
         self._base.encoder.layer = self._base.encoder.layer[: recipe.pulled_layers]
         self._measured = 0
 
-    def lengths(self, tokens: int, left: float) -> dict[int, float]:
-        return DECAY_LENGTHS if left < 1 else LENGTHS
+    def lengths(self, tokens: int, left: float) -> Mapping[int, float]:
+        return LENGTHS
 
     def next_loss(self, tokens: int, left: float) -> tuple[Tensor, Tensor, int]:
         # A step over 11.7 million embeddings takes time, and changed nothing early on (training/NOTES.md).
@@ -113,18 +124,23 @@ class MiniLmTask(MaskedTask):
         return super().next_loss(tokens, left)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        output = self.bert.bert(input_ids=batch.inputs, token_type_ids=batch.segments, output_attentions=True)
+        pulled = batch.inputs.shape[1] <= self.recipe.pulled_length
+        output = self.bert.bert(input_ids=batch.inputs, token_type_ids=batch.segments, output_attentions=pulled)
         masked, following = losses_of(self.bert, output, batch)
+        descended = masked + self.recipe.next_sentence_weight * following
+        return (descended + self.recipe.pull * self._moved(batch, output.attentions) if pulled else descended), masked
+
+    def _moved(self, batch: Batch, attentions: Sequence[Tensor]) -> Tensor:
+        """How far the rows of ordinary tokens have moved from the base's, in every few windows of ``batch``."""
         few = -(-len(batch.inputs) // self.recipe.pulled_every)
         with torch.no_grad():
             base = self._base(
                 input_ids=batch.inputs[:few], token_type_ids=batch.segments[:few], output_attentions=True
             ).attentions
-        rows = torch.ones(batch.inputs.numel(), dtype=torch.bool)
+        rows = torch.ones(batch.inputs.numel(), dtype=torch.bool, device=batch.inputs.device)
         rows[batch.chosen] = False
-        now = [attention[:few] for attention in output.attentions[: len(base)]]
-        moved = drift(base, now, rows.view(batch.inputs.shape)[:few])
-        return masked + self.recipe.next_sentence_weight * following + self.recipe.pull * moved, masked
+        now = [attention[:few] for attention in attentions[: len(base)]]
+        return drift(base, now, rows.view(batch.inputs.shape)[:few])
 
     def held_out_loss(self) -> float:
         if self._measured % GRAMMAR_EVERY == 0:
@@ -137,9 +153,11 @@ def main() -> None:
     parser = argument_parser(__doc__, WORK)
     parser.add_argument("--base", type=Path, required=True, help="folder of the encoder to begin from")
     parsed = parsed_options(parser)
-    corpora = token_corpus(parsed.corpora, tokenizer_of(parsed.base), parsed.work / "tokens.npz")
+    tokenizer = tokenizer_of(parsed.base)
+    tokenizer.save(str(parsed.work / "tokenizer.json"))
+    corpora = token_corpus(parsed.corpora, tokenizer, parsed.work / "tokens.npz")
     print(f"{len(corpora[0].tokens):,} training tokens, {len(corpora[1].tokens):,} held out", flush=True)
-    Run(MiniLmTask(Recipe(), parsed.base, corpora), parsed.work, schedule_of(parsed)).train()
+    Run(MiniLmTask(Recipe(), parsed.base, corpora, machine_of(parsed)), parsed.work, schedule_of(parsed)).train()
 
 
 if __name__ == "__main__":

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from training.corpus import Source, TokenCorpus
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,30 @@ class Batch:
     chosen: Tensor
     labels: Tensor
 
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on ``device``."""
+        is_next = None if self.is_next is None else self.is_next.to(device)
+        inputs, segments = self.inputs.to(device), self.segments.to(device)
+        return Batch(inputs, segments, is_next, self.chosen.to(device), self.labels.to(device))
+
+
+class _Endless(IterableDataset[T_co]):
+    def __init__(self, draws: Callable[[int], Iterator[T_co]]) -> None:
+        self._draws = draws
+
+    def __iter__(self) -> Iterator[T_co]:
+        worker = get_worker_info()
+        return self._draws(worker.id if worker else 0)
+
+
+def endless(draws: Callable[[int], Iterator[T_co]], workers: int) -> Iterator[T_co]:
+    """Batches without end. So many processes draw them ahead, where a machine computes faster than one can draw.
+
+    ``draws`` is given the number of its worker, from 0: each should begin at another seed.
+    """
+    ahead = 4 if workers else None
+    return iter(DataLoader(_Endless(draws), batch_size=None, num_workers=workers, prefetch_factor=ahead))
+
 
 def mask_tokens(
     batch: Batch, rate: float, tokenizer: Tokenizer, generator: torch.Generator, *, keep: float = 0.1, swap: float = 0.1
@@ -38,15 +66,16 @@ def mask_tokens(
     The number chosen depends on the batch's shape alone: shapes that repeat keep oneDNN's cache small.
     """
     vocabulary = tokenizer.get_vocab()
-    special = torch.tensor([vocabulary[t] for t in ("[PAD]", "[UNK]", "[CLS]", "[SEP]")])
+    device = batch.inputs.device
+    special = torch.tensor([vocabulary[t] for t in ("[PAD]", "[UNK]", "[CLS]", "[SEP]")], device=device)
     rows, width = batch.inputs.shape
     flat = batch.inputs.flatten()
-    lottery = torch.rand(flat.shape, generator=generator).masked_fill(torch.isin(flat, special), 2.0)
+    lottery = torch.rand(flat.shape, generator=generator, device=device).masked_fill(torch.isin(flat, special), 2.0)
     # Two special tokens a row at least; rounding keeps the count one of a few.
     count = max(1, round(rate * rows * (width - 2)))
     chosen = lottery.argsort()[:count]
-    fate = torch.rand(count, generator=generator)
-    swapped = torch.randint(5, len(vocabulary), (count,), generator=generator)
+    fate = torch.rand(count, generator=generator, device=device)
+    swapped = torch.randint(5, len(vocabulary), (count,), generator=generator, device=device)
     labels = flat[chosen]
     shown = torch.where(fate < keep, labels, torch.where(fate < keep + swap, swapped, vocabulary["[MASK]"]))
     inputs = flat.scatter(0, chosen, shown).view(rows, width)
@@ -65,7 +94,9 @@ def _batch(rows: list[Row], pairs: bool) -> Batch:
 class WindowSampler:
     """Draws windows that start at a sentence, sources in proportion to weight times size."""
 
-    def __init__(self, corpus: TokenCorpus, sources: Sequence[Source], tokenizer: Tokenizer, seed: int) -> None:
+    def __init__(
+        self, corpus: TokenCorpus, sources: Sequence[Source], tokenizer: Tokenizer, seed: int | Sequence[int]
+    ) -> None:
         self.corpus = corpus
         self.random = np.random.default_rng(seed)
         vocabulary = tokenizer.get_vocab()
@@ -145,7 +176,7 @@ class WindowSampler:
         """[CLS] whole sentences [SEP], at most ``length`` tokens."""
         return self._fill(length, batch_tokens, pairs=False)
 
-    def draw(self, lengths: dict[int, float], batch_tokens: int) -> Batch:
+    def draw(self, lengths: Mapping[int, float], batch_tokens: int) -> Batch:
         """A batch of pairs (3 in 5) or single sentences, at a window length drawn from ``lengths``."""
         length = int(self.random.choice(list(lengths), p=list(lengths.values())))
         if self.random.random() < 0.6:

@@ -55,7 +55,6 @@ def test_word_embeddings_learn_in_the_decay_only(
     base: Path, wordpiece: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(minilm, "LENGTHS", {32: 1.0})
-    monkeypatch.setattr(minilm, "DECAY_LENGTHS", {32: 1.0})
     monkeypatch.setattr(minilm, "table", lambda *_: {})  # measured by test_grammar.py
     recipe = Recipe(batch_tokens=256)
 

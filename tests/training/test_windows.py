@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import torch
 from tests.training.conftest import Corpora
 from training.corpus import SOURCES, paragraphs_to_sentences, split
 from training.gpt2 import TextSampler
-from training.windows import Batch, WindowSampler, mask_tokens
+from training.windows import Batch, WindowSampler, endless, mask_tokens
 
 
 def sampler(wordpiece: Corpora, seed: int = 0) -> WindowSampler:
@@ -111,3 +113,15 @@ def test_a_weight_of_nought_leaves_a_source_out(wordpiece: Corpora) -> None:
     only = [replace(source, weight=float(index == 3)) for index, source in enumerate(SOURCES)]
     drawn = WindowSampler(train, only, tokenizer, seed=0)
     assert {int(train.source_of[drawn._sentence(drawn._any)]) for _ in range(100)} == {3}
+
+
+def test_workers_draw_what_one_process_draws_each_from_its_own_seed(wordpiece: Corpora) -> None:
+    def draws(worker: int) -> Iterator[Batch]:
+        mine = sampler(wordpiece, worker)
+        while True:
+            yield mine.pairs(32, 512)
+
+    here = [draws(0), draws(1)]
+    for number, batch in enumerate(islice(endless(draws, workers=2), 6)):
+        assert torch.equal(batch.inputs, next(here[number % 2]).inputs)
+    assert torch.equal(next(endless(draws, workers=0)).inputs, next(draws(0)).inputs)

@@ -28,7 +28,7 @@ RELATIONS = ("case", "nsubj", "det", "obj", "aux", "cop", "ccomp")
 
 def loaded(model: BertForPreTraining, tokenizer: Tokenizer) -> LoadedModel:
     """The weights of a model in training, as the lab reads them."""
-    checkpoint = Checkpoint(model.config.to_dict(), model.state_dict())
+    checkpoint = Checkpoint(model.config.to_dict(), {name: tensor.cpu() for name, tensor in model.state_dict().items()})
     return LoadedModel("in training", read_weights(checkpoint.config, checkpoint.tensors), tokenizer, checkpoint)
 
 

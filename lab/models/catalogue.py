@@ -25,7 +25,8 @@ class ModelCard:
 
 
 CATALOGUE = (
-    ModelCard("lab-bert", "Lab BERT (small, trained for this lab)", "bert", 11, "Apache-2.0"),
+    ModelCard("lab-minilm", "Lab MiniLM (a real encoder, taught to fill blanks)", "bert", 46, "Apache-2.0"),
+    ModelCard("lab-bert", "Lab BERT (small, trained here from nothing)", "bert", 11, "Apache-2.0"),
     ModelCard("lab-gpt2", "Lab GPT-2 (small, trained for this lab)", "gpt2", 11, "Apache-2.0"),
     ModelCard("bert-base-uncased", "BERT base", "bert", 440, "Apache-2.0", "google-bert/bert-base-uncased"),
     ModelCard("bert-large-uncased", "BERT large", "bert", 1345, "Apache-2.0", "google-bert/bert-large-uncased"),
@@ -49,7 +50,7 @@ CATALOGUE = (
     ModelCard("gpt2", "GPT-2 small", "gpt2", 548, "MIT", "openai-community/gpt2"),
     ModelCard("distilgpt2", "DistilGPT-2", "gpt2", 353, "Apache-2.0", "distilbert/distilgpt2"),
 )  # fmt: skip
-DEFAULT_MODEL = "lab-bert"
+DEFAULT_MODEL = "lab-minilm"
 _TWIN = re.compile(r"(.+), random weights \(seed ([0-9]{1,9})\)")
 
 

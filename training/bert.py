@@ -23,7 +23,7 @@ from transformers import BertConfig, BertForPreTraining
 from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 
 from training.corpus import SOURCES, TokenCorpus, token_corpus
-from training.loop import Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
+from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
 from training.vocabulary import wordpiece_tokenizer
 from training.windows import Batch, WindowSampler, endless, mask_tokens
 
@@ -165,7 +165,7 @@ class BertTask(MaskedTask):
 
     def __init__(
         self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer,
-        machine: Machine = Machine(),
+        machine: Machine = HERE,
     ) -> None:  # fmt: skip
         super().__init__(build_model(recipe), recipe, corpora, tokenizer, (recipe.learning_rate,) * 2, machine)
 

@@ -23,7 +23,7 @@ from torch.nn import functional
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from training.corpus import SOURCES, Source, TokenCorpus, token_corpus
-from training.loop import Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
+from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
 from training.vocabulary import END_OF_TEXT, bpe_tokenizer
 from training.windows import endless
 
@@ -139,7 +139,7 @@ class Gpt2Task:
 
     def __init__(
         self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer,
-        machine: Machine = Machine(),
+        machine: Machine = HERE,
     ) -> None:  # fmt: skip
         self.recipe, self.corpora, self.tokenizer, self.machine = recipe, corpora, tokenizer, machine
         self.model: nn.Module = build_model(recipe).to(machine.device)

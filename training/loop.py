@@ -36,6 +36,9 @@ class Machine:
         return self.device.type == "cuda" or bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 
 
+HERE = Machine()
+
+
 @dataclass(frozen=True)
 class Schedule:
     """Tokens of the constant phase and of the decay after it; ``decay`` 0 stays in the constant phase."""

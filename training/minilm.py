@@ -25,7 +25,7 @@ from transformers import BertConfig, BertForPreTraining
 from training.bert import MaskedRecipe, MaskedTask, losses_of
 from training.corpus import TokenCorpus, token_corpus
 from training.evaluation.grammar import loaded, table
-from training.loop import Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
+from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
 from training.windows import Batch
 
 WORK = Path(".training/lab-minilm")
@@ -55,7 +55,7 @@ LENGTHS = {64: 0.75, 128: 0.2, 512: 0.05}
 
 
 def empty_model() -> BertForPreTraining:
-    """A model of the encoder's shape, for weights to be put into: BertConfig's vocabulary and positions, but smaller."""
+    """A model of the encoder's shape, for weights to be put into."""
     return BertForPreTraining(
         BertConfig(
             hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
@@ -106,7 +106,7 @@ class MiniLmTask(MaskedTask):
     """
 
     def __init__(
-        self, recipe: Recipe, base: Path, corpora: tuple[TokenCorpus, TokenCorpus], machine: Machine = Machine()
+        self, recipe: Recipe, base: Path, corpora: tuple[TokenCorpus, TokenCorpus], machine: Machine = HERE
     ) -> None:
         rates = recipe.matrices_rate, recipe.rest_rate
         super().__init__(build_model(base, recipe.seed), recipe, corpora, tokenizer_of(base), rates, machine)

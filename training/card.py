@@ -1,4 +1,4 @@
-"""The model cards of ``lab-bert`` and ``lab-gpt2``, written from the figures of their own training and evaluation.
+"""The model cards of the embedded models, written from the figures of their own training and evaluation.
 
 python -m training.card lab-bert        (after training.export)
 """
@@ -8,122 +8,30 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.layers.feed_forward import nearly_silent
-from lab.course.words import beside
-from lab.lessons.feed_forward.meanings import MUCH, layers_named
 from lab.models.loading import EMBEDDED
-from training import bert, gpt2
+from training import bert, gpt2, minilm
+from training.card_parts import heads, how, licences, loss_curve, outside_the_lab, percent, residual_stream
 from training.corpus import SOURCES
-from training.curve import curve
-from training.evaluation.heads import SENTENCES
-from training.evaluation.outside import RECORD
+from training.evaluation import bert as bert_evaluation
+from training.evaluation import gpt2 as gpt2_evaluation
+from training.evaluation.whole_words import RECORD as WHOLE_WORDS
+
+BASE_GRAMMAR = Path(__file__).parent / "evaluation" / "base_grammar.json"
 
 
-def percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def loss_curve(log: list[dict[str, float]]) -> str:
-    """Training and held-out loss over tokens."""
-    series = {
-        name: [(row["tokens"] / 1e6, row[key]) for row in log]
-        for name, key in (("training", "loss"), ("held-out", "held_out"))
-    }
-    return curve("Loss over training tokens", series, "{:.1f} million tokens")
-
-
-def _how(model_id: str, run: Mapping[str, Any], rate: float) -> str:
-    constant, decay = run["constant"] / 1e6, run["decay"] / 1e6
-    module = model_id.removeprefix("lab-")
-    return f"""## How it was made
-
-    python -m training.{module} --corpora <folder> --until {constant:.1f} --decay {decay:.1f}
-    python -m training.export {model_id}
-    python -m training.card {model_id}
-
-{run["tokens"] / 1e6:.1f} million tokens in {run["seconds"] / 3600:.1f} hours on one thread of a shared two-core
-machine (AMD EPYC, bf16 autocast). Muon for the matrices between the layers and AdamW for the rest, both at {rate},
-constant for {constant:.1f} million tokens, then linear to 0. What was tried on the way is in `training/NOTES.md`.
-
-![Loss over training tokens](loss.svg)
-"""
-
-
-def outside_the_lab(model_id: str) -> str:
-    """How to load the folder with transformers alone, and how far it was compared (``make outside``)."""
-    of_bert = model_id == "lab-bert"
-    task, classes, text = (
-        ("fill-mask", "`BertTokenizer`, `AutoModelForMaskedLM`, `BertForPreTraining`", "The boys [MASK] playing.")
-        if of_bert
-        else ("text-generation", "`GPT2Tokenizer`, `AutoModelForCausalLM`", "Once upon a time")
-    )
-    asked = json.loads(RECORD.read_text("utf-8"))["asked"]
-    versions = " and ".join(row["versions"]["transformers"] for row in asked)
-    apart = max(row["largest_difference_of_a_probability"] for row in asked)
-    same = "tokens, segments and offsets" if of_bert else "tokens and offsets"
-    return f"""## Outside the lab
-
-    from transformers import pipeline
-    pipeline("{task}", "lab/models/embedded/{model_id}")("{text}")
-
-The folder loads like any {"BERT" if of_bert else "GPT-2"} of the Hub: {classes}. On {asked[0]["texts"]} texts
-transformers {versions} give the {same} that the lab gives, and the probabilities of words
-{"and of next sentences " if of_bert else ""}differ by {apart:.0e} at most (`make outside`).
-"""
-
-
-def _heads(figures: Mapping[str, Any]) -> str:
-    heads = figures["heads"]
-    rows = [
-        f"| {p.name.lower()} | layer {best['layer']}, head {best['head']} | {beside(best['score'], best['needed'])} | "
-        f"{best['uniform']:.2f} | {best['untrained']:.2f} | {best['heads']} |"
-        for p in PATTERNS
-        if (best := heads.get(p.id))
+def what_it_knows(figures: Mapping[str, Any]) -> str:
+    """What a masked-language model knows about text it never saw: by position, source by source, and blank by blank."""
+    whole, after_the = figures["all"], figures["after_the"]
+    here, elsewhere = figures["whole_words"], json.loads(WHOLE_WORDS.read_text("utf-8"))["found"]
+    hidden = [
+        f"| {name} | "
+        + " | ".join(percent(found[name][key]) for found in (here, elsewhere) for key in ("top_1", "top_5"))
+        + " |"
+        for name in here
     ]
-    return "\n".join(
-        [f"Mean scores over {SENTENCES} held-out sentences, beside what a uniform head and the best head of the",
-         "untrained twin (the same architecture, random weights) score there. A head is named where it is clearly",
-         "above both: at least half of the way from the uniform head to 1. Clear in two patterns, it has the name of",
-         "the one that it is farther above.", "",
-         "| pattern | the head that shows it most | score | uniform head | best untrained head | named heads |",
-         "| --- | --- | --- | --- | --- | --- |", *rows]
-    )  # fmt: skip
-
-
-def residual_stream(figures: Mapping[str, list[float]]) -> str:
-    """What each layer's feed-forward network adds, beside the same with random weights; what is odd is said."""
-    trained, active = np.array(figures["trained"]), np.array(figures["active"])
-    much, silent = [int(i) for i in np.flatnonzero(trained > MUCH)], nearly_silent(active)
-    adds = "adds" if len(much) == 1 else "add"
-    odd = [f"{layers_named(much)} {adds} more than {MUCH:.0f} times the length of x."] if much else []
-    odd += [f"Layer {i + 1} is nearly silent for words: {active[i]:.1%} of its neurons are above 0." for i in silent]
-    rows = [
-        f"| {i + 1} | {trained[i]:.2f} | {before:.2f} | {active[i]:.1%} | {special:.0%} |"
-        for i, (before, special) in enumerate(zip(figures["random"], figures["on_special"], strict=True))
-    ]
-    return "\n".join(
-        [f"Over the words of {SENTENCES} held-out sentences. ‖Δ‖ / ‖x‖ (median): how long what a feed-forward network",
-         "adds to a word is, in lengths of what was there; beside it the same with random weights (seed 0).", "",
-         "| layer | ‖Δ‖ / ‖x‖ | random weights | neurons above 0 | attention on special tokens |",
-         "| --- | --- | --- | --- | --- |", *rows, "", "**Odd**: " + " ".join(odd) if odd else "Nothing is odd."]
-    )  # fmt: skip
-
-
-def _licences() -> str:
-    rows = [f"| {source.name} | {source.licence} |" for source in SOURCES]
-    return "\n".join(["| source | licence |", "| --- | --- |", *rows])
-
-
-def bert_card(run: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
-    """The card of ``lab-bert``; every figure in it is measured."""
-    recipe, whole, after_the = bert.Recipe(), figures["all"], figures["after_the"]
     nouns = after_the["NOUN"] + after_the["PROPN"]
     sources = []
     for source in SOURCES:
@@ -134,29 +42,20 @@ def bert_card(run: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
         f"| {text} | " + ", ".join(f"{word} {probability:.2f}" for word, probability in top) + " |"
         for text, top in figures["blanks"].items()
     ]
-    return f"""---
-license: apache-2.0
-language: en
-library_name: transformers
-pipeline_tag: fill-mask
----
-# lab-bert
-
-A small BERT made for *Inside BERT*: {recipe.layers} layers, {recipe.width} wide, {recipe.heads} heads, 512
-positions, its own uncased WordPiece vocabulary of {recipe.vocabulary:,}, masked-language and next-sentence heads.
-Weights are stored as float16 and loaded as float32. It is for looking inside, not for use.
-
-{_how("lab-bert", run, recipe.learning_rate)}
-Masking {recipe.mask_rate:.0%}, falling to {recipe.final_mask_rate:.0%} in the decay; windows of 32 tokens, later 64 and
-128, in the decay also 512; {recipe.batch_tokens:,} tokens a batch. Held-out loss (15 % chosen, 80/10/10):
-**{figures["held_out_loss"]:.3f}**.
-
-## What it knows
+    return f"""## What it knows
 
 On documents it never saw, in windows of up to 64 tokens, 15 % of the tokens masked, all of them by `[MASK]`,
 {whole["positions"]:,} positions: top-1 **{percent(whole["top_1"])}**, top-5 **{percent(whole["top_5"])}**.
 The best guess that looks at no context, always the most frequent token, is right in
 {percent(whole["context_free"])}: a factor of **{whole["top_1"] / whole["context_free"]:.1f}**.
+
+One whole word hidden at a time, {here["lab-bert"]["words"]:,} words that are one piece in both vocabularies:
+
+| model | first, held-out prose | in the first five | first, text not in the repository | in the first five |
+| --- | --- | --- | --- | --- |
+{chr(10).join(hidden)}
+
+The other text is GUM's, without the genres that the corpora here have (`training/evaluation/whole_words.json`).
 
 Next sentence or a random one, half of each: **{percent(figures["next_sentence"])}** right.
 
@@ -169,15 +68,38 @@ EWT dev mostly tags as nouns or names; another {percent(after_the.get("unlisted"
 
 A dash: not measured, because the held-out text may not travel in this repository.
 
-Ten blanks a learner would try, good and bad:
+Blanks a learner would try, good and bad:
 
 | sentence | five best |
 | --- | --- |
-{chr(10).join(blanks)}
+{chr(10).join(blanks)}"""
+
+
+def bert_card(run: Mapping[str, Any] | None, figures: Mapping[str, Any]) -> str:
+    """The card of ``lab-bert``; every figure in it is measured."""
+    recipe = bert.Recipe()
+    return f"""---
+license: apache-2.0
+language: en
+library_name: transformers
+pipeline_tag: fill-mask
+---
+# lab-bert
+
+A small BERT made for *Inside BERT*: {recipe.layers} layers, {recipe.width} wide, {recipe.heads} heads, 512
+positions, its own uncased WordPiece vocabulary of {recipe.vocabulary:,}, masked-language and next-sentence heads.
+Weights are stored as float16 and loaded as float32. It is for looking inside, not for use.
+
+{how("lab-bert", run, f"both at {recipe.learning_rate}")}
+Masking {recipe.mask_rate:.0%}, falling to {recipe.final_mask_rate:.0%} in the decay; windows of 32 tokens, later 64 and
+128, in the decay also 512; {recipe.batch_tokens:,} tokens a batch. Held-out loss (15 % chosen, 80/10/10):
+**{figures["held_out_loss"]:.3f}**.
+
+{what_it_knows(figures)}
 
 ## Its heads
 
-{_heads(figures)}
+{heads(figures)}
 
 ## Its residual stream
 
@@ -194,7 +116,79 @@ TinyStories' licence puts no condition on trained models.
 """
 
 
-def gpt2_card(run: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
+def minilm_card(run: Mapping[str, Any] | None, figures: Mapping[str, Any]) -> str:
+    """The card of ``lab-minilm``; every figure in it is measured."""
+    recipe, base = minilm.Recipe(), json.loads(BASE_GRAMMAR.read_text("utf-8"))
+    rates = f"the one at {recipe.matrices_rate}, the other at {recipe.rest_rate}"
+    options = " --warm-up 2 --base <folder> --device cuda --workers 8"
+    return f"""---
+license: apache-2.0
+language: en
+library_name: transformers
+pipeline_tag: fill-mask
+base_model: {base["base"]}
+---
+# lab-minilm
+
+A real encoder that was taught to fill blanks, made for *Inside BERT*: 6 layers, 384 wide, 12 heads, 512 positions and
+BERT's own uncased vocabulary of 30,522, with masked-language and next-sentence heads. Weights are stored as float16
+and loaded as float32. It is for looking inside, not for use.
+
+It goes on from [{base["base"]}](https://huggingface.co/{base["base"]})
+(Apache-2.0): a BERT of this shape that was distilled from a large one (Wang et al. 2020, MiniLM) and then trained on
+pairs of sentences so that texts of like meaning get vectors alike (Reimers & Gurevych 2019, Sentence-BERT). That
+encoder has no vocabulary head; ours was trained with all other weights. Taken from the package
+`{base["package"]}`, SHA-256 of its weights `{base["weights"]}`, rounded to float16.
+
+{how("lab-minilm", run, rates, options=options)}
+Masking {recipe.mask_rate:.0%}, falling to {recipe.final_mask_rate:.0%} in the decay; windows of 64 tokens, of the
+batches of pairs a fifth has 128 and a twentieth 512; {recipe.batch_tokens:,} tokens a batch. The word embeddings learn
+in the decay only. In the first {recipe.pulled_layers} layers the attention of ordinary tokens is pulled back to the
+encoder's (a divergence of rows, added to the loss with weight {recipe.pull:g}): without it the heads forgot grammar
+that they knew. Held-out loss (15 % chosen, 80/10/10): **{figures["held_out_loss"]:.3f}**.
+
+{what_it_knows(figures)}
+
+## The grammar of its heads
+
+For each relation the head that finds it most often, on UD English EWT dev with the method of Clark et al. 2019, beside
+the best fixed distance and the best head of the encoder before (`{base["command"]}`):
+
+| relation | cases | fixed distance | encoder before | lab-minilm | head |
+| --- | --- | --- | --- | --- | --- |
+{grammar(figures["grammar"], base["found"])}
+
+## Its heads
+
+{heads(figures)}
+
+## Its residual stream
+
+{residual_stream(figures["residual"])}
+
+{outside_the_lab("lab-minilm")}
+## Limits
+
+What it knew before comes from texts we have not seen; what it learned here from {len(SOURCES)} English sources, many of
+them books from before 1930: it repeats what they say about people. Names and facts it often makes up. Case and accents
+are lost.
+
+The texts keep their own licences, named above with whom to credit; the weights are released under Apache-2.0, as those
+they come from. TinyStories' licence puts no condition on trained models.
+"""
+
+
+def grammar(ours: Mapping[str, Mapping[str, Any]], base: Mapping[str, Mapping[str, Any]]) -> str:
+    """A row for each relation, and their mean."""
+    rows = [
+        f"| {name} | {row.get('count', '')} | {row['offset']:.2f} | {base[name]['best']:.2f} | {row['best']:.2f} | "
+        f"{row.get('head', '')} |"
+        for name, row in ours.items()
+    ]
+    return "\n".join(rows)
+
+
+def gpt2_card(run: Mapping[str, Any] | None, figures: Mapping[str, Any]) -> str:
     """The card of ``lab-gpt2``; every figure in it is measured."""
     recipe, perplexity, induction = gpt2.Recipe(), figures["perplexity"], figures["induction"]
     texts = "\n\n".join("> " + text.replace("\n", " ") for text in figures["continuations"])
@@ -211,7 +205,7 @@ A small GPT-2 made for *Inside BERT*: {recipe.layers} layers, {recipe.width} wid
 {recipe.positions} positions, byte-level BPE with {figures["merges"]:,} merges. Weights are stored as float16 and
 loaded as float32. It is for looking inside, not for use.
 
-{_how("lab-gpt2", run, recipe.learning_rate)}
+{how("lab-gpt2", run, f"both at {recipe.learning_rate}", options=" --warm-up 2 --device cuda --workers 4")}
 Windows of 64, 128 and 256 tokens, in the decay also 512; {recipe.batch_tokens:,} tokens a batch. Stories are drawn
 more often than their size:
 {", ".join(first)}.
@@ -230,7 +224,7 @@ chosen among others):
 
 ## Its heads
 
-{_heads(figures)}
+{heads(figures)}
 
 Induction, on {induction["period"]} random tokens said twice, mean of {induction["sequences"]} sequences: layer
 {induction["layer"]}, head {induction["head"]} spends **{induction["score"]:.2f}** of the second copy on what followed
@@ -246,22 +240,28 @@ the token the first time (a uniform head: {induction["uniform"]:.2f}).
 It writes short sentences in the manner of children's stories and old books, loses the thread after two or three of
 them, and repeats what its sources say about people. It knows few names and fewer facts.
 
-{_licences()}
+{licences()}
 
 The texts keep their own licences, with whom to credit; the weights are released under Apache-2.0. TinyStories'
 licence puts no condition on trained models.
 """
 
 
+CARDS = {"lab-minilm": minilm_card, "lab-bert": bert_card, "lab-gpt2": gpt2_card}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", choices=["lab-bert", "lab-gpt2"])
+    parser.add_argument("model", choices=list(CARDS))
     model_id = parser.parse_args().model
     folder = EMBEDDED / model_id
-    run = json.loads((Path(".training") / model_id / "log.json").read_text())
-    figures = import_module(f"training.evaluation.{model_id.removeprefix('lab-')}").evaluate()
-    (folder / "loss.svg").write_text(loss_curve(run["log"]))
-    (folder / "MODEL_CARD.md").write_text((bert_card if model_id == "lab-bert" else gpt2_card)(run, figures))
+    log = Path(".training") / model_id / "log.json"
+    # Trained elsewhere: the figures are measured anew, and how it was made stays as it is told.
+    run = json.loads(log.read_text()) if log.exists() else None
+    figures = gpt2_evaluation.evaluate() if model_id == "lab-gpt2" else bert_evaluation.evaluate(model_id)
+    if run:
+        (folder / "loss.svg").write_text(loss_curve(run["log"]))
+    (folder / "MODEL_CARD.md").write_text(CARDS[model_id](run, figures))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from lab.experiments.treebank import ewt
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ships
 from lab.models.loading import LoadedModel, load_model
 from tests.checkpoints import write_checkpoint
-from training.evaluation.notable import weights_hash
+from training.evaluation import weights_hash
 
 SHIPPED = [entry.id for entry in CATALOGUE if ships(entry)]
 VERB, BROAD = Job("obj:head", "finds the verb of an object"), Job("broad", "looks at all tokens alike")

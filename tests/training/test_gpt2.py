@@ -7,7 +7,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers import GPT2LMHeadModel
 
-from training.card import residual_stream
+from training.card_parts import residual_stream
 from training.corpus import TokenCorpus
 from training.evaluation import folder_bytes
 from training.evaluation.gpt2 import FOLDER, PROMPTS, continuation, merges, perplexity, shipped
@@ -30,7 +30,9 @@ def test_it_fits() -> None:
 
 def test_it_expects_what_comes_next(model: Shipped) -> None:
     # gzip needs about 2.6 bits for a byte of English prose, a perplexity of 6 per byte.
-    assert perplexity(*model, windows=96)["per_byte"] < 3.3
+    found = perplexity(*model, windows=96)
+    assert found["per_byte"] < 3.0
+    assert found["per_token"] < 58  # 51.8 over 640 windows
 
 
 def test_it_goes_on_in_words(model: Shipped) -> None:

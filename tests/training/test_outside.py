@@ -18,6 +18,7 @@ from lab.models.loading import EMBEDDED
 from training.evaluation import outside
 
 FAMILIES = {
+    "lab-minilm": ("BertTokenizer", {"vocab.txt"}),
     "lab-bert": ("BertTokenizer", {"vocab.txt"}),
     "lab-gpt2": ("GPT2Tokenizer", {"vocab.json", "merges.txt"}),
 }
@@ -40,7 +41,7 @@ def test_hugging_face_answers_as_the_lab_does(ours: dict[str, Any], theirs: dict
 
 
 def test_segments_are_given_where_the_model_has_them(theirs: dict[str, Any]) -> None:
-    for folder, has in ((outside.BERT, True), (outside.GPT2, False)):
+    for folder, has in (*((each, True) for each in outside.BERTS), (outside.GPT2, False)):
         for text, encoded in zip(outside.TEXTS, theirs["encodings"][str(folder)], strict=True):
             assert ("token_type_ids" in encoded) == has
             if has:
@@ -49,17 +50,18 @@ def test_segments_are_given_where_the_model_has_them(theirs: dict[str, Any]) -> 
 
 def test_a_pair_that_follows_and_one_that_does_not_are_told_apart(theirs: dict[str, Any]) -> None:
     """Without segments the model says "follows" to both; see issue 11."""
-    likely, unlikely = theirs["follows"][:2]
-    assert likely > 0.5 > unlikely
+    for likely, unlikely, *_ in theirs["follows"].values():
+        assert likely > 0.5 > unlikely
 
 
 def test_any_difference_is_found(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+    first = str(outside.BERTS[0])
     for break_it in (
-        lambda broken: broken["encodings"][str(outside.BERT)][0].pop("token_type_ids"),
+        lambda broken: broken["encodings"][first][0].pop("token_type_ids"),
         lambda broken: broken["encodings"][str(outside.GPT2)][0]["offset_mapping"].reverse(),
-        lambda broken: broken["filled"][0].reverse(),
+        lambda broken: broken["filled"][first][0].reverse(),
         lambda broken: broken["continued"].reverse(),
-        lambda broken: broken.update(follows=[p + 0.001 for p in broken["follows"]]),
+        lambda broken: broken["follows"].update({first: [p + 0.001 for p in broken["follows"][first]]}),
     ):
         broken = json.loads(json.dumps(theirs))
         break_it(broken)
@@ -96,6 +98,6 @@ def test_the_record_is_of_the_files_that_ship_and_of_both_versions() -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_card_quotes_the_record(name: str) -> None:
-    from training.card import outside_the_lab
+    from training.card_parts import outside_the_lab
 
     assert outside_the_lab(name) in (EMBEDDED / name / "MODEL_CARD.md").read_text("utf-8")

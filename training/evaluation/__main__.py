@@ -1,18 +1,26 @@
-"""``make evaluate``: every figure of the four model cards, measured on what ships; and the experiments, anew."""
+"""``make evaluate``: every figure of the model cards, measured on what ships; and the experiments, anew."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import torch
 
 from training.evaluation import bert, en_lab, experiments, gpt2, punkt
+from training.evaluation.whole_words import MODELS
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    for name, module in (("lab-bert", bert), ("lab-gpt2", gpt2), ("en_lab", en_lab), ("punkt", punkt)):
-        print(f"{name}\n{json.dumps(module.evaluate(), indent=1, ensure_ascii=False)}\n", flush=True)
+    found: dict[str, Callable[[], dict[str, Any]]] = {
+        **{model_id: partial(bert.evaluate, model_id) for model_id in MODELS},
+        "lab-gpt2": gpt2.evaluate, "en_lab": en_lab.evaluate, "punkt": punkt.evaluate,
+    }  # fmt: skip
+    for name, evaluate in found.items():
+        print(f"{name}\n{json.dumps(evaluate(), indent=1, ensure_ascii=False)}\n", flush=True)
     experiments.main([])
 
 

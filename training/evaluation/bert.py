@@ -1,6 +1,6 @@
-"""What ``lab-bert`` knows about text it never saw.
+"""What ``lab-bert`` and ``lab-minilm`` know about text they never saw.
 
-    python -m training.evaluation.bert
+    python -m training.evaluation.bert lab-minilm
 
 Counts only positions that really hold ``[MASK]`` (15 % of the ordinary tokens, all of them masked),
 in windows of up to 64 tokens that begin and end with a sentence, source by source.
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import lzma
+import sys
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,19 @@ from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
 from lab.experiments.treebank import EWT
-from lab.models.loading import EMBEDDED
+from lab.models.loading import EMBEDDED, load_model
 from training.bert import held_out_loss
 from training.corpus import SOURCES, TokenCorpus, held_out_corpus
 from training.evaluation import folder_bytes
+from training.evaluation.grammar import table
 from training.evaluation.heads import head_patterns
 from training.evaluation.residual import residual
+from training.evaluation.whole_words import MODELS, compared, held_out_windows, model_of
 from training.windows import WindowSampler, mask_tokens
 
-FOLDER = EMBEDDED / "lab-bert"
 BLANKS = (
+    "The sleepy cat sat on the [MASK].",
+    "The keys to the cabinet [MASK] on the table.",
     "The king and the [MASK] lived in a castle.",
     "She opened the [MASK] and walked in.",
     "The dog ran across the [MASK].",
@@ -125,16 +129,15 @@ def noun_share(model: BertForPreTraining, tokenizer: Tokenizer) -> dict[str, flo
     return dict(mass.most_common())
 
 
-def shipped() -> tuple[BertForPreTraining, TokenCorpus, Tokenizer]:
-    """The model that ships, text that it never saw, and its tokenizer."""
-    tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
-    model = BertForPreTraining.from_pretrained(FOLDER, dtype=torch.float32).eval()
+def shipped(model_id: str) -> tuple[BertForPreTraining, TokenCorpus, Tokenizer]:
+    """A model that ships, text that it never saw, and its tokenizer."""
+    model, tokenizer = model_of(model_id)
     return model, held_out_corpus(tokenizer), tokenizer
 
 
-def evaluate(rows: int = 3000, rows_a_source: int = 600) -> dict[str, Any]:
-    """All figures of the model card, from the files that ship."""
-    model, held_out, tokenizer = shipped()
+def evaluate(model_id: str, rows: int = 3000, rows_a_source: int = 600) -> dict[str, Any]:
+    """All figures of the model's card, from the files that ship."""
+    model, held_out, tokenizer = shipped(model_id)
     blanks = {}
     for text in BLANKS:
         top = fill(model, tokenizer, text).topk(5)
@@ -144,13 +147,15 @@ def evaluate(rows: int = 3000, rows_a_source: int = 600) -> dict[str, Any]:
         ]
     present = np.unique(held_out.source_of).tolist()
     return {
-        "bytes": folder_bytes(FOLDER),
+        "bytes": folder_bytes(EMBEDDED / model_id),
         "held_out_loss": held_out_loss(model, held_out, tokenizer),
         "all": vars(masked_score(model, held_out, tokenizer, None, rows)),
         "sources": {SOURCES[i].name: vars(masked_score(model, held_out, tokenizer, i, rows_a_source)) for i in present},
         "next_sentence": next_sentence_accuracy(model, held_out, tokenizer, rows),
-        "heads": head_patterns("lab-bert"),
-        "residual": residual("lab-bert"),
+        "whole_words": {name: asdict(each) for name, each in compared(held_out_windows()).items()},
+        "grammar": table(load_model(model_id)),
+        "heads": head_patterns(model_id),
+        "residual": residual(model_id),
         "after_the": noun_share(model, tokenizer),
         "blanks": blanks,
     }
@@ -158,7 +163,8 @@ def evaluate(rows: int = 3000, rows_a_source: int = 600) -> dict[str, Any]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    print(json.dumps(evaluate(), indent=1, ensure_ascii=False))
+    for model_id in sys.argv[1:] or MODELS:
+        print(model_id, json.dumps(evaluate(model_id), indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

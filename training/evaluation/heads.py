@@ -105,7 +105,7 @@ def induction(model_id: str, period: int = 50, sequences: int = 8) -> dict[str, 
 
 def main() -> None:
     torch.set_num_threads(1)
-    for model_id in sys.argv[1:] or ["lab-bert", "lab-gpt2"]:
+    for model_id in sys.argv[1:] or ["lab-minilm", "lab-bert", "lab-gpt2"]:
         found = patterns_of(model_id)
         names = name_heads(found, chance_over(model_id))
         print(f"{model_id}: mean over {SENTENCES} held-out sentences")

@@ -67,13 +67,13 @@ def continued(folder: str, prompts: list[str]) -> list[tuple[str, float]]:
     return found
 
 
-def answers(bert: str, gpt2: str, questions: Answers) -> Answers:
-    """Everything asked, of the two folders."""
+def answers(berts: list[str], gpt2: str, questions: Answers) -> Answers:
+    """Everything asked, of the folders of two BERTs and a GPT-2."""
     return {
-        "encodings": {folder: encodings(folder, questions["texts"]) for folder in (bert, gpt2)},
-        "classes": {folder: type(AutoTokenizer.from_pretrained(folder)).__name__ for folder in (bert, gpt2)},
-        "follows": follows(bert, questions["pairs"]),
-        "filled": filled(bert, questions["blanks"]),
+        "encodings": {folder: encodings(folder, questions["texts"]) for folder in (*berts, gpt2)},
+        "classes": {folder: type(AutoTokenizer.from_pretrained(folder)).__name__ for folder in (*berts, gpt2)},
+        "follows": {folder: follows(folder, questions["pairs"]) for folder in berts},
+        "filled": {folder: filled(folder, questions["blanks"]) for folder in berts},
         "continued": continued(gpt2, questions["prompts"]),
         "versions": {each.__name__: each.__version__ for each in (transformers, tokenizers, torch)},
     }
@@ -82,4 +82,4 @@ def answers(bert: str, gpt2: str, questions: Answers) -> Answers:
 if __name__ == "__main__":
     hush()
     asked = json.load(sys.stdin)
-    json.dump(answers(asked["bert"], asked["gpt2"], asked["questions"]), sys.stdout)
+    json.dump(answers(asked["berts"], asked["gpt2"], asked["questions"]), sys.stdout)

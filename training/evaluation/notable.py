@@ -7,7 +7,6 @@ Grammar is measured on all sentences of UD English EWT dev, patterns on 200 of t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 
@@ -16,13 +15,9 @@ import torch
 from lab.experiments.notable import FILE, as_record, measured
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
+from training.evaluation import weights_hash
 
 GRAMMAR, PATTERNS = 2000, 200
-
-
-def weights_hash(model_id: str) -> str:
-    """SHA-256 of the weights that were measured."""
-    return hashlib.sha256((EMBEDDED / model_id / "model.safetensors").read_bytes()).hexdigest()
 
 
 def write(model_id: str) -> None:
@@ -38,7 +33,7 @@ def write(model_id: str) -> None:
 
 def main() -> None:
     torch.set_num_threads(1)
-    for model_id in sys.argv[1:] or ["lab-bert", "lab-gpt2"]:
+    for model_id in sys.argv[1:] or ["lab-minilm", "lab-bert", "lab-gpt2"]:
         write(model_id)
 
 

@@ -30,7 +30,7 @@ from training.evaluation.gpt2 import PROMPTS
 
 RECORD = Path(__file__).with_suffix(".json")
 OLDER = "transformers==4.57.6"
-BERT, GPT2 = EMBEDDED / "lab-bert", EMBEDDED / "lab-gpt2"
+BERTS, GPT2 = (EMBEDDED / "lab-minilm", EMBEDDED / "lab-bert"), EMBEDDED / "lab-gpt2"
 # Both compute in float32, in another order of operations.
 TOLERANCE = 1e-4
 PAIRS = (
@@ -50,12 +50,7 @@ QUESTIONS = {"texts": TEXTS, "pairs": PAIRS, "blanks": BLANKS, "prompts": PROMPT
 
 def from_the_lab() -> dict[str, Any]:
     """The lab's own answers, in the form of :func:`training.evaluation.hub_user.answers`."""
-    bert, gpt2 = load_model(BERT), load_model(GPT2)
-    filled = []
-    for blank in BLANKS:
-        run = trace(bert, blank)
-        found = masked_prediction(run, run.encoding, run.tokens.index("[MASK]"))
-        filled.append([(bert.tokenizer.id_to_token(i), float(found.probabilities[i])) for i in found.best(5)])
+    berts, gpt2 = {str(folder): load_model(folder) for folder in BERTS}, load_model(GPT2)
     continued = []
     for prompt in PROMPTS:
         run = trace(gpt2, prompt)
@@ -63,11 +58,17 @@ def from_the_lab() -> dict[str, Any]:
         (best,) = found.best(1)
         continued.append((gpt2.tokenizer.decode([best]), float(found.probabilities[best])))
     return {
-        "encodings": {str(BERT): _encodings(bert), str(GPT2): _encodings(gpt2)},
-        "follows": [follows(trace(bert, *pair)) for pair in PAIRS],
-        "filled": filled,
+        "encodings": {folder: _encodings(model) for folder, model in {**berts, str(GPT2): gpt2}.items()},
+        "follows": {folder: [follows(trace(bert, *pair)) for pair in PAIRS] for folder, bert in berts.items()},
+        "filled": {folder: [_filled(bert, blank) for blank in BLANKS] for folder, bert in berts.items()},
         "continued": continued,
     }
+
+
+def _filled(bert: LoadedModel, blank: str) -> list[tuple[str, float]]:
+    run = trace(bert, blank)
+    found = masked_prediction(run, run.encoding, run.tokens.index("[MASK]"))
+    return [(bert.tokenizer.id_to_token(i), float(found.probabilities[i])) for i in found.best(5)]
 
 
 def _encodings(model: LoadedModel) -> list[dict[str, Any]]:
@@ -87,7 +88,7 @@ def _encodings(model: LoadedModel) -> list[dict[str, Any]]:
 def from_here() -> dict[str, Any]:
     """The answers of the transformers that the lab runs on."""
     hub_user.hush()
-    return json.loads(json.dumps(hub_user.answers(str(BERT), str(GPT2), QUESTIONS)))
+    return json.loads(json.dumps(hub_user.answers([str(folder) for folder in BERTS], str(GPT2), QUESTIONS)))
 
 
 def from_an_older_one(environments: Path) -> dict[str, Any]:
@@ -98,7 +99,7 @@ def from_an_older_one(environments: Path) -> dict[str, Any]:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         wanted = [f"torch=={torch.__version__.partition('+')[0]}", OLDER]
         subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
-    asked = json.dumps({"bert": str(BERT), "gpt2": str(GPT2), "questions": QUESTIONS})
+    asked = json.dumps({"berts": [str(folder) for folder in BERTS], "gpt2": str(GPT2), "questions": QUESTIONS})
     done = subprocess.run(
         [python, hub_user.__file__], input=asked, stdout=subprocess.PIPE, text=True, check=True,
         env={**os.environ, "HF_HUB_OFFLINE": "1"},
@@ -113,9 +114,10 @@ def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
         for text, mine, other in zip(TEXTS, every, theirs["encodings"][folder], strict=True):
             names = [name for name in mine.keys() | other.keys() if mine.get(name) != other.get(name)]
             found += [f"{Path(folder).name} {text}: {name}" for name in sorted(names)]
-    for blank, mine, other in zip(BLANKS, ours["filled"], theirs["filled"], strict=True):
-        if [word for word, _ in mine] != [word for word, _ in other]:
-            found.append(f"lab-bert {blank}: {mine} {other}")
+    for folder, fives in ours["filled"].items():
+        for blank, mine, other in zip(BLANKS, fives, theirs["filled"][folder], strict=True):
+            if [word for word, _ in mine] != [word for word, _ in other]:
+                found.append(f"{Path(folder).name} {blank}: {mine} {other}")
     for prompt, mine, other in zip(PROMPTS, ours["continued"], theirs["continued"], strict=True):
         if mine[0] != other[0]:
             found.append(f"lab-gpt2 {prompt}: {mine} {other}")
@@ -130,13 +132,14 @@ def largest_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
 
 
 def _probabilities(answers: dict[str, Any]) -> list[float]:
-    words = [score for five in answers["filled"] for _, score in five]
-    return [*answers["follows"], *words, *(probability for _, probability in answers["continued"])]
+    words = [score for fives in answers["filled"].values() for five in fives for _, score in five]
+    follow = [each for every in answers["follows"].values() for each in every]
+    return [*follow, *words, *(probability for _, probability in answers["continued"])]
 
 
 def fingerprints() -> dict[str, str]:
     """SHA-256 of every file that transformers reads."""
-    files = (path for folder in (BERT, GPT2) for path in sorted(folder.iterdir()))
+    files = (path for folder in (*BERTS, GPT2) for path in sorted(folder.iterdir()))
     read = [path for path in files if path.suffix in (".json", ".txt", ".safetensors") and path.name != FILE]
     return {f"{path.parent.name}/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
 

@@ -57,7 +57,7 @@ def _words(run: Trace) -> list[int]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    for model_id in sys.argv[1:] or ["lab-bert", "lab-gpt2"]:
+    for model_id in sys.argv[1:] or ["lab-minilm", "lab-bert", "lab-gpt2"]:
         print(model_id, json.dumps(residual(model_id), indent=1))
 
 

@@ -1,7 +1,7 @@
 """Inside BERT: a transformer's forward pass, every step at hand and compared with Hugging Face.
 
     import lab
-    model = lab.load_model("lab-bert")
+    model = lab.load_model("lab-minilm")
     trace = lab.trace(model, "The cat sat on the mat.")
     trace.layer(0).attention          # (heads, n, n)
     lab.prove(model, trace)           # each step against Hugging Face

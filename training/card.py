@@ -191,6 +191,7 @@ def grammar(ours: Mapping[str, Mapping[str, Any]], base: Mapping[str, Mapping[st
 def gpt2_card(run: Mapping[str, Any] | None, figures: Mapping[str, Any]) -> str:
     """The card of ``lab-gpt2``; every figure in it is measured."""
     recipe, perplexity, induction = gpt2.Recipe(), figures["perplexity"], figures["induction"]
+    feeds = figures["feeds_induction"]
     texts = "\n\n".join("> " + text.replace("\n", " ") for text in figures["continuations"])
     first = [f"{name} × {weight:g}" for name, weight in gpt2.WEIGHTS.items() if weight > 1]
     return f"""---
@@ -228,7 +229,9 @@ chosen among others):
 
 Induction, on {induction["period"]} random tokens said twice, mean of {induction["sequences"]} sequences: layer
 {induction["layer"]}, head {induction["head"]} spends **{induction["score"]:.2f}** of the second copy on what followed
-the token the first time (a uniform head: {induction["uniform"]:.2f}).
+the token the first time (a uniform head: {induction["uniform"]:.2f}). It is fed by layer {feeds["layer"]}, head
+{feeds["head"]}, which spends {feeds["previous"]:.2f} on the token before: without it the induction score is
+{feeds["without"]:.2f} in place of {feeds["with"]:.2f}.
 
 ## Its residual stream
 

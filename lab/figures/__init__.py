@@ -2,7 +2,7 @@
 
     import lab
     from lab.figures.attention import attention_map
-    trace = lab.trace(lab.load_model("lab-bert"), "The cat sat on the mat.")
+    trace = lab.trace(lab.load_model("lab-minilm"), "The cat sat on the mat.")
     attention_map(trace, layer=0, head=2)            # a notebook draws it
     attention_map(trace, layer=0, head=2).table()    # its numbers
 

@@ -11,7 +11,7 @@ from training.card_parts import residual_stream
 from training.corpus import TokenCorpus
 from training.evaluation import folder_bytes
 from training.evaluation.gpt2 import FOLDER, PROMPTS, continuation, merges, perplexity, shipped
-from training.evaluation.heads import head_patterns, induction
+from training.evaluation.heads import feeds_induction, head_patterns, induction
 from training.evaluation.residual import residual
 
 Shipped = tuple[GPT2LMHeadModel, TokenCorpus, Tokenizer]
@@ -53,6 +53,12 @@ def test_its_heads_are_there_to_be_found() -> None:
 def test_its_best_induction_head_does_more_than_a_uniform_one() -> None:
     found = induction("lab-gpt2")
     assert found["score"] > 5 * found["uniform"]
+
+
+def test_the_head_that_feeds_it_looks_at_the_token_before_and_is_needed() -> None:
+    found, card = feeds_induction("lab-gpt2"), (FOLDER / "MODEL_CARD.md").read_text("utf-8")
+    assert found["previous"] > 0.5 and found["without"] < found["with"] / 3
+    assert f"fed by layer {found['layer']}, head\n{found['head']}, which" in card
 
 
 def test_the_card_says_what_is_odd_in_its_residual_stream() -> None:

@@ -16,7 +16,7 @@ from transformers import GPT2LMHeadModel
 from lab.models.loading import EMBEDDED
 from training.corpus import TokenCorpus, held_out_corpus
 from training.evaluation import folder_bytes
-from training.evaluation.heads import head_patterns, induction
+from training.evaluation.heads import feeds_induction, head_patterns, induction
 from training.evaluation.residual import residual
 from training.gpt2 import TextSampler
 
@@ -83,6 +83,7 @@ def evaluate(windows: int = 640) -> dict[str, Any]:
         "heads": head_patterns("lab-gpt2"),
         "residual": residual("lab-gpt2"),
         "induction": induction("lab-gpt2"),
+        "feeds_induction": feeds_induction("lab-gpt2"),
     }
 
 

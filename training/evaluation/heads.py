@@ -29,6 +29,7 @@ from lab.analysis.heads.named import (
 )
 from lab.analysis.heads.patterns import PATTERNS, Patterns, average_patterns, trace_patterns
 from lab.analysis.heads.values import Values
+from lab.experiments.copying import copying
 from lab.models.loading import load_model
 from lab.models.trace import trace
 from training.corpus import HELD_OUT, paragraphs_to_sentences
@@ -101,6 +102,24 @@ def induction(model_id: str, period: int = 50, sequences: int = 8) -> dict[str, 
     uniform = float(np.mean([1 / (i + 1) for i in range(period, 2 * period)]))
     return {"period": period, "sequences": sequences, "layer": int(layer) + 1, "head": int(head) + 1,
             "score": float(scores[layer, head]), "uniform": uniform}  # fmt: skip
+
+
+def feeds_induction(model_id: str) -> dict[str, Any]:
+    """The earlier head that the best induction head depends on: its weight on the token before, and what it is worth.
+
+    See :mod:`lab.experiments.copying`.
+    """
+    found = copying(load_model(model_id), texts=8, draws=1)
+    if found.source is None:
+        return {}
+    chosen, before, source = found.induction[..., : found.chosen].mean(-1), found.previous.mean(-1), found.source
+    return {
+        "layer": source[0] + 1,
+        "head": source[1] + 1,
+        "previous": float(before[source]),
+        "with": float(chosen[found.best]),
+        "without": float(chosen[found.best] - found.dependence[source]),
+    }
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def _patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
     found = own_known(model, two)
     if found is None:
         key = (EXPERIMENT, model_hash(model), two.clean.token_ids, two.corrupt.token_ids, two.place, two.good, two.bad)
-        help = "Patches every part of every layer at every token, both ways. With lab-bert it takes a second or two."
+        help = "Patches every part of every layer at every token, both ways. It takes a few seconds."
         offer(key, "Patch these two sentences", partial(own_patching, model, two), help)
         return
     part, way = PATCH.chosen(), PATCH_WAY.chosen()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-COVER_MODEL, COVER_TEXT = "lab-bert", "The cat sat on the mat because it was tired. Then it slept."
+COVER_MODEL, COVER_TEXT = "lab-minilm", "The cat sat on the mat because it was tired. Then it slept."
 COVER = f"A drawing made of numbers of {COVER_MODEL} on “{COVER_TEXT}”"
 
 

@@ -97,6 +97,26 @@ def test_nobody_chose_a_neuron_so_it_is_the_most_active_one() -> None:
     assert at.number_input(key="_neuron").value == layer.ffn_activation[3].argmax().item() + 1
 
 
+def test_the_lesson_begins_past_the_middle_where_a_layer_answers_to_words() -> None:
+    for model, layer in ((DEFAULT_MODEL, 4), ("lab-bert", 4), ("lab-gpt2", 3)):  # layer 3 of lab-bert is nearly silent
+        assert visit(PAGE, model=model).selectbox(key="layer").value == layer
+
+
+def test_the_first_neurons_drawn_have_the_most_active_one_among_them() -> None:
+    at = open_step("Neurons", layer="2", token="4")
+    best = int(lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1).ffn_activation[3].argmax())
+    first = int(at.number_input(key="_first_neuron").value or 0)
+    assert first <= best + 1 < first + 96 and first % 96 == 1
+    at.button(key="_try").click().run()
+    assert at.number_input(key="_first_neuron").value != first
+
+
+def test_the_first_neuron_taken_from_a_blank_is_active() -> None:
+    at = open_step("In the blank")
+    table = next(frame.value for frame in at.dataframe if "excited most by" in frame.value).set_index("neuron")
+    assert table.loc[at.number_input(key="_neuron").value, "activation in the blank"] > 0
+
+
 def test_a_click_chooses_token_and_neuron() -> None:
     at = open_step("Neurons", first_neuron="101")
     at.session_state["neurons"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.analysis.words.masking import masked_run
+from lab.analysis.words.predictions import head_steps
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from tests.checkpoints import Family
@@ -152,6 +155,16 @@ def test_logits_are_counted_for_the_place_that_is_asked() -> None:
     config = lab.load_model(DEFAULT_MODEL).config
     assert [metric.value for metric in at.metric] == [f"{config.vocabulary:,}", f"{13 * config.vocabulary:,}"]
     assert "def vocabulary_logits" in at.code[0].value
+
+
+def test_the_vectors_of_the_head_are_drawn_each_on_its_own_scale() -> None:
+    at = open_step("From vector to word", text=TEXT)
+    steps = head_steps(masked_run(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), (10,)), 10)
+    chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()
+    values = chart["value"].to_numpy().reshape(4, -1)
+    assert np.abs(values).max(axis=1) == pytest.approx(1)
+    assert values[0] == pytest.approx(steps.hidden / np.abs(steps.hidden).max(), abs=1e-5)
+    assert f"hidden state {np.abs(steps.hidden).max():.2f}" in words(at)
 
 
 def test_a_causal_model_predicts_the_next_token(offer: Offer) -> None:

@@ -6,7 +6,7 @@ from lab.lessons.feed_forward.blank import show_blank
 from lab.lessons.feed_forward.by_hand import by_hand
 from lab.lessons.feed_forward.layers import show_layers
 from lab.lessons.feed_forward.quiz import show_checks
-from lab.lessons.feed_forward.view import look
+from lab.lessons.feed_forward.view import look, middle_layer
 from lab.lessons.head_specialization import again as head_specialization
 from lab.lessons.multi_head_attention import again as multi_head_attention
 from lab.lessons.self_attention import again as self_attention
@@ -22,7 +22,7 @@ EARLIER = {
 
 page = open_lesson("8_Feed-forward_and_LayerNorm.py")
 trace = chosen_run(page)
-layer = page.layer_control(trace)
+layer = page.layer_control(trace, middle_layer)
 play(
     page,
     trace,

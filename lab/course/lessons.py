@@ -190,6 +190,8 @@ LESSONS = (
         ),
         toy=Toy.HEADS,
         story=STORIES["head-specialization"],
+        # Of each relation that is measured the sentence has a case, and of each kind of word a few, names included.
+        text="Tom bought a ticket in Paris and took the train to Rome.",
     ),
     Lesson(
         id="inter-sentence-attention",
@@ -267,7 +269,7 @@ LESSONS = (
         toy=Toy.BLANK,
         story=STORIES["masked-language-model"],
         # Its last word is the blank. One word fits well, and what a model says second may surprise.
-        text="The ship sailed across the sea.",
+        text="The king sat on his throne.",
     ),
 )
 

@@ -141,10 +141,10 @@ class OpenPage:
         with sidebar.controls():
             return _head(trace, begin(trace, first_head))
 
-    def layer_control(self, trace: Trace) -> int:
-        """Layer selector in the sidebar, for a lesson without heads; returns it from 0."""
+    def layer_control(self, trace: Trace, first: FirstHead = first_head) -> int:
+        """Layer selector in the sidebar, for a lesson without heads; returns it from 0. ``first``: see ``controls``."""
         with sidebar.controls():
-            return _layer(trace, begin(trace, first_head))
+            return _layer(trace, begin(trace, first))
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
         """Fill the badge. Call it last: the page is on screen while Hugging Face runs.

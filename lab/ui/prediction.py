@@ -10,6 +10,7 @@ from lab.analysis.words import predictions as read
 from lab.analysis.words.masking import asked_next, mask_of, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
 from lab.course.words import quoted
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.families.registry import FAMILIES
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
@@ -65,15 +66,15 @@ def cannot_predict(model: LoadedModel) -> str | None:
     if FAMILIES[model.config.family].decoder is None:
         return (
             f"{name} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, not to "
-            "predict hidden ones, so it has no vocabulary head. Choose lab-bert in the sidebar."
+            f"predict hidden ones, so it has no vocabulary head. Choose {DEFAULT_MODEL} in the sidebar."
         )
     if model.weights.vocabulary_head is None:
         return (
-            f"{name} was saved without its vocabulary head, the part that turns a vector into a word. Choose lab-bert "
-            "in the sidebar, or a checkpoint that was saved with it."
+            f"{name} was saved without its vocabulary head, the part that turns a vector into a word. Choose "
+            f"{DEFAULT_MODEL} in the sidebar, or a checkpoint that was saved with it."
         )
     if not model.config.causal and mask_of(model.tokenizer) is None:
-        return f"The tokenizer of {name} has no token that hides another. Choose lab-bert in the sidebar."
+        return f"The tokenizer of {name} has no token that hides another. Choose {DEFAULT_MODEL} in the sidebar."
     return None
 
 

@@ -16,7 +16,7 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 from streamlit.testing.v1 import AppTest
 
 from lab.models import downloads, hub
-from lab.models.catalogue import ModelCard
+from lab.models.catalogue import DEFAULT_MODEL, ModelCard
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
 from tests.checkpoints import write_checkpoint
@@ -24,7 +24,7 @@ from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, turn_to, visit, walk, words
 
 PAGE = "3_Self-attention.py"
-INSTEAD = "You see lab-bert instead."
+INSTEAD = f"You see {DEFAULT_MODEL} instead."
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def works(at: AppTest, model: str) -> None:
     assert warning.value.endswith(INSTEAD)
     assert "Traceback" not in warning.value and "\n" not in warning.value
     assert at.selectbox(key="model").value == model
-    assert at.selectbox(key="layer").options == ["1", "2", "3", "4"], "the layers of lab-bert"
+    assert at.selectbox(key="layer").options == ["1", "2", "3", "4", "5", "6"], "the layers of the default model"
     turn_to(at, "Softmax")
     assert not at.exception and not at.error
     assert "The softmax turns" in words(at)

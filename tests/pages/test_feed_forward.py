@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.models.catalogue import DEFAULT_MODEL, twin_id
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
@@ -70,19 +71,19 @@ def test_a_long_text_is_drawn_in_part(offer: Offer) -> None:
 
 def test_a_link_to_what_is_not_there_is_mended_and_said() -> None:
     at = visit(PAGE, step="One neuron", layer="9", neuron="5000", token="400")
-    assert "neuron 5,000 became 1,024" in words(at)
-    assert "layers run from 1 to 4" in words(at)
-    assert reveal(at).number_input(key="_neuron").value == 1024
+    assert "neuron 5,000 became 1,536" in words(at)
+    assert "layers run from 1 to 6" in words(at)
+    assert reveal(at).number_input(key="_neuron").value == 1536
     at = open_step("Neurons", first_neuron="1020", neurons_drawn="7")
     assert at.number_input(key="_first_neuron").value == 1020
     assert at.segmented_control(key="neurons_drawn").value == 96
     at = open_step("LayerNorm", dimension="9999", norm="nonsense")
-    assert at.number_input(key="_dimension").value == 256
+    assert at.number_input(key="_dimension").value == 384
 
 
 def test_the_shown_neuron_is_the_trace_s() -> None:
     at = open_step("One neuron", text="She opened the door.", layer="2", token="4", neuron="77")
-    layer = lab.trace(runs.model("lab-bert"), "She opened the door.").layer(1)
+    layer = lab.trace(runs.model(DEFAULT_MODEL), "She opened the door.").layer(1)
     shown = " ".join(formula.value for formula in at.latex)
     assert f"= {layer.ffn_hidden[3, 76].item():.3f}" in shown
     assert f"= {layer.ffn_activation[3, 76].item():.3f}" in shown
@@ -92,8 +93,28 @@ def test_the_shown_neuron_is_the_trace_s() -> None:
 
 def test_nobody_chose_a_neuron_so_it_is_the_most_active_one() -> None:
     at = open_step("One neuron", layer="2", token="4")
-    layer = lab.trace(runs.model("lab-bert"), DEFAULT_TEXT).layer(1)
+    layer = lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1)
     assert at.number_input(key="_neuron").value == layer.ffn_activation[3].argmax().item() + 1
+
+
+def test_the_lesson_begins_past_the_middle_where_a_layer_answers_to_words() -> None:
+    for model, layer in ((DEFAULT_MODEL, 4), ("lab-bert", 4), ("lab-gpt2", 3)):  # layer 3 of lab-bert is nearly silent
+        assert visit(PAGE, model=model).selectbox(key="layer").value == layer
+
+
+def test_the_first_neurons_drawn_have_the_most_active_one_among_them() -> None:
+    at = open_step("Neurons", layer="2", token="4")
+    best = int(lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1).ffn_activation[3].argmax())
+    first = int(at.number_input(key="_first_neuron").value or 0)
+    assert first <= best + 1 < first + 96 and first % 96 == 1
+    at.button(key="_try").click().run()
+    assert at.number_input(key="_first_neuron").value != first
+
+
+def test_the_first_neuron_taken_from_a_blank_is_active() -> None:
+    at = open_step("In the blank")
+    table = next(frame.value for frame in at.dataframe if "excited most by" in frame.value).set_index("neuron")
+    assert table.loc[at.number_input(key="_neuron").value, "activation in the blank"] > 0
 
 
 def test_a_click_chooses_token_and_neuron() -> None:
@@ -108,7 +129,7 @@ def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_witho
     text = "The boys [MASK] playing in the garden."
     at = open_step("In the blank", text=text, layer="2")
     neuron = int(at.number_input(key="_neuron").value or 0) - 1
-    model = runs.model("lab-bert")
+    model = runs.model(DEFAULT_MODEL)
     off = lab.Interventions(zero_neurons=frozenset({(1, neuron)}))
     before, after = (lab.trace(model, text, interventions=each).logits(3).softmax(-1)[0] for each in (PLAIN, off))
     best = int(before.argmax())
@@ -130,7 +151,7 @@ def test_excited_tokens_are_marked_in_their_texts() -> None:
     assert "of 200 short texts" in words(at)
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> None:
     at = open_step("Excited by", model=model, layer="1", token="5")
     most_active = int(lab.trace(runs.model(model), DEFAULT_TEXT).layer(0).ffn_activation[4].argmax()) + 1
@@ -147,17 +168,20 @@ def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> N
 def test_residual_shows_the_same_with_random_weights_beside() -> None:
     at = open_step("Residual", token="5")
     table = next(frame.value for frame in at.dataframe if "feed-forward, trained" in frame.value)
-    for column, of in (("trained", "lab-bert"), ("random weights", "lab-bert, random weights (seed 0)")):
+    for column, of in (("trained", DEFAULT_MODEL), ("random weights", twin_id(DEFAULT_MODEL, 0))):
         run = lab.trace(runs.model(of), DEFAULT_TEXT)
-        for index in range(4):
+        for index in range(run.model.config.layers):
             layer = run.layer(index)
             assert layer.attention_norm is not None
             expected = layer.ffn_output[4].norm() / layer.attention_norm[4].norm()
             assert table[f"feed-forward, {column}"][index] == pytest.approx(expected.item(), rel=1e-4)
             expected = layer.attention_output[4].norm() / layer.input[4].norm()
             assert table[f"attention, {column}"][index] == pytest.approx(expected.item(), rel=1e-4)
-    assert "Layer 3 is nearly silent for words" in words(at)
-    assert "Layers 1, 2 and 4 add more than 10 times" in words(at)
+    # What is odd about a model is said of it alone.
+    assert "Layer 6 adds more than 10 times" in words(at) and "nearly silent" not in words(at)
+    of_lab_bert = words(open_step("Residual", model="lab-bert", token="5"))
+    assert "Layer 3 is nearly silent for words" in of_lab_bert
+    assert "Layers 1, 2 and 4 add more than 10 times" in of_lab_bert
 
 
 def test_with_random_weights_on_screen_nothing_stands_beside_and_nothing_is_odd() -> None:
@@ -169,7 +193,9 @@ def test_with_random_weights_on_screen_nothing_stands_beside_and_nothing_is_odd(
 @pytest.mark.parametrize("step", ["Neurons", "Activation", "One neuron"])
 def test_a_layer_that_hardly_answers_to_words_is_named(step: str) -> None:
     said = "Layer 3 is nearly silent for words"
-    assert said in words(open_step(step, layer="3")) and said not in words(open_step(step, layer="2"))
+    assert said in words(open_step(step, model="lab-bert", layer="3"))
+    for params in ({"model": "lab-bert", "layer": "2"}, {"layer": "3"}):
+        assert "nearly silent" not in words(open_step(step, **params))
 
 
 def test_no_number_is_minus_zero() -> None:
@@ -185,7 +211,7 @@ def test_no_number_is_minus_zero() -> None:
 
 def test_layer_norm_is_written_out_with_the_trace_s_numbers() -> None:
     at = open_step("LayerNorm", text="She opened the door.", layer="3", token="2", dimension="11")
-    layer = lab.trace(runs.model("lab-bert"), "She opened the door.").layer(2)
+    layer = lab.trace(runs.model(DEFAULT_MODEL), "She opened the door.").layer(2)
     assert layer.attention_norm is not None
     assert any(f"= {layer.attention_norm[1, 10].item():.4f}" in formula.value for formula in at.latex)
     table = next(frame.value for frame in at.dataframe if "stage" in frame.value)

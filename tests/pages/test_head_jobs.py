@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.experiments.notable import in_folder
-from lab.models.catalogue import EMBEDDED
+from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from tests.pages.apptest import Offer, visit, words
 
 MENU = "By what it does"
@@ -32,14 +32,14 @@ def test_a_job_leads_to_its_head(page: str) -> None:
 
 
 def test_a_head_without_a_job_after_one_with_one() -> None:
-    known = (in_folder(EMBEDDED / "lab-bert") or ())[0].heads[0]
+    known = (in_folder(EMBEDDED / DEFAULT_MODEL) or ())[0].heads[0]
     at = visit("3_Self-attention.py", layer=str(known.layer + 1), head=str(known.head + 1))
     job = at.sidebar.selectbox(key="_job").value
     assert job is not None
     other = "the best fixed distance" if ":" in job[0].job.id else "a uniform head"
     assert f"Score {job[1].score:.2f}; {other} has {job[0].chance:.2f}." in words(at)
-    busy = {(doing.layer, doing.head) for each in in_folder(EMBEDDED / "lab-bert") or () for doing in each.heads}
-    idle = next(head for head in range(8) if (known.layer, head) not in busy)
+    busy = {(doing.layer, doing.head) for each in in_folder(EMBEDDED / DEFAULT_MODEL) or () for doing in each.heads}
+    idle = next(head for head in range(12) if (known.layer, head) not in busy)
     at.selectbox(key="head").select(idle + 1).run()
     assert not at.exception and at.sidebar.selectbox(key="_job").value is None
 

@@ -14,7 +14,11 @@ from lab.analysis.heads.named import trace_names, untrained_twin
 from lab.analysis.heads.patterns import trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
 from lab.analysis.heads.survey import head_survey
+from lab.course.lessons import lesson_of
+from lab.experiments.notable import in_folder
 from lab.lessons.head_specialization.checks import pattern_name
+from lab.lessons.head_specialization.figures import to_others
+from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
 from lab.text.tags import pipeline
@@ -42,7 +46,7 @@ def read(at: AppTest) -> AppTest:
     return reveal(at)
 
 
-def sample(text: str, model: str = "lab-bert") -> Sample:
+def sample(text: str, model: str = DEFAULT_MODEL) -> Sample:
     """A trace and its tags, without the page's caches."""
     trace = lab.trace(lab.load_model(model), text)
     found = pipeline.pipeline().tag(text)
@@ -96,12 +100,41 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
 
 @pytest.mark.parametrize(("text", "offered"), [("She gave her brother the book that he wanted.", True), (BOOK, False)])
 def test_a_head_that_is_wrong_here_is_offered_a_sentence_in_which_it_is_right(text: str, offered: bool) -> None:
-    """Head 2-6 of lab-bert misses both objects of the first sentence, and finds that of the second."""
+    """Head 3-1 of the default model misses both objects of the first sentence, and finds that of the second."""
     at = visit(PAGE, step="Grammar", text=text)
+    at.selectbox(key="_relation").set_value("finds the verb of an object").run()
     assert ("A sentence in which this head is right" in words(at)) == offered
     if offered:
         next(button for button in at.button if button.label == "Take that sentence").click().run()
         assert "right 1 of 1 times" in words(at)
+
+
+def test_grammar_begins_with_a_relation_whose_head_is_right_here() -> None:
+    assert "right 2 of 2 times" in words(visit(PAGE, step="Grammar"))
+    at = visit(PAGE, step="Grammar", text="She gave her brother the book that he wanted.")
+    assert at.selectbox(key="_relation").value == "finds the object of a verb"
+    assert "right 1 of 2 times" in words(at)
+
+
+def test_grammar_has_a_row_for_each_relation_with_the_best_head_and_the_others() -> None:
+    table = next(frame.value for frame in visit(PAGE, step="Grammar").dataframe if "what it does" in frame.value)
+    found = [each for each in in_folder(EMBEDDED / DEFAULT_MODEL) or () if each.job.grammatical]
+    assert table["what it does"].tolist() == [each.job.does for each in found]
+    for row, each in zip(table.itertuples(index=False), found, strict=True):
+        assert (row[1], row[2], row[3]) == (each.heads[0].name, each.heads[0].score, each.chance)
+        assert [part.split(" ")[0] for part in row[4].split(", ") if part] == [doing.name for doing in each.heads[1:]]
+
+
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
+def test_the_grammar_map_shares_out_what_goes_to_other_words(model: str) -> None:
+    trace = lab.trace(lab.load_model(model), TEXT)
+    weights, shares = trace.layer(2).attention[0].double().numpy(), to_others(trace, 2, 0)
+    special = np.array(trace.encoding.special)
+    assert not shares[special].any() and not shares[:, special].any() and not shares.diagonal().any()
+    for query in np.flatnonzero(~special)[model != DEFAULT_MODEL :]:  # GPT-2's first token sees no other
+        others = ~special & (np.arange(len(trace)) != query)
+        expected = weights[query, others] / weights[query, others].sum()
+        assert shares[query, others] == pytest.approx(expected, abs=1e-6)
 
 
 def words_only(one: Sample, layer: int, head: int, upos: set[str]) -> tuple[float, float]:
@@ -126,7 +159,7 @@ FUNCTION_TAGS = {"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"}
 BOYS = "The boys who play in the garden are tired."
 
 
-@pytest.mark.parametrize(("model", "layer", "head"), [("lab-bert", 2, 7), ("lab-gpt2", 4, 7), ("lab-gpt2", 4, 4)])
+@pytest.mark.parametrize(("model", "layer", "head"), [(DEFAULT_MODEL, 2, 7), ("lab-gpt2", 4, 7), ("lab-gpt2", 4, 4)])
 def test_without_special_tokens_or_the_first_one_a_card_says_what_the_words_alone_give(
     model: str, layer: int, head: int
 ) -> None:
@@ -155,16 +188,23 @@ def test_many_sentences_say_how_many_heads_the_special_tokens_move_across_one() 
     at = survey_of(open_step("Many sentences", source="Your own"), lines)
     at.selectbox(key="_averaged").set_value("Function words").run()
     samples = [sample(line) for line in lines.splitlines() if line]
+    config = samples[0].trace.model.config
     means = np.array(
         [
-            [np.mean([words_only(one, layer, head, FUNCTION_TAGS)[0] for one in samples]) for head in range(8)]
-            for layer in range(4)
+            [
+                np.mean([words_only(one, layer, head, FUNCTION_TAGS)[0] for one in samples])
+                for head in range(config.heads)
+            ]
+            for layer in range(config.layers)
         ]
     )
     assert f"**{means.max():.2f}** times" in words(at)
     *_, whole = accumulate(samples)
     kept = whole.mean[..., FEATURES.index("function_words")]
-    assert f"{np.count_nonzero((means > 1) != (kept > 1))} of 32 heads would be on the other side of 1" in words(at)
+    assert (
+        f"{np.count_nonzero((means > 1) != (kept > 1))} of {means.size} heads would be on the other side of 1"
+        in words(at)
+    )
     at.segmented_control(key="sinks").set_value("Kept").run()
     assert f"**{kept.max():.2f}** times" in words(at)
 
@@ -191,7 +231,7 @@ def test_tags_of_the_sentence_are_listed() -> None:
 
 
 def test_names_and_best_heads() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     patterns, names = trace_patterns(trace), trace_names(trace)
     at = open_step("Named patterns", layer="1", head="1")
     assert f"is **{pattern_name(str(names[0, 0]))}**" in words(at)
@@ -215,9 +255,11 @@ def test_names_and_best_heads() -> None:
 
 
 def test_a_delimiter_head_is_not_said_to_do_nothing_else() -> None:
-    """Layer 2, head 6 of lab-bert finds the noun of a preposition better than any other of its heads."""
-    text = "The little girl sat in the shade of the old tree."
-    said = words(open_step("Named patterns", text=text, layer="2", head="6"))
+    """The head of the default model that the lesson begins with has a name, and a job that the name does not tell."""
+    text = lesson_of(PAGE).text
+    grammar = words(open_step("Grammar", text=text))
+    assert "layer 3, head 1 finds the verb of an object" in grammar and "right 2 of 2 times" in grammar
+    said = words(open_step("Named patterns", text=text, layer="3", head="1"))
     assert "is **Delimiter**" in said and "does not say that the head does nothing else" in said
     assert "conjecture" in said
     causal = words(open_step("Named patterns", text=text, model="lab-gpt2", layer="4", head="3"))
@@ -264,7 +306,7 @@ def test_a_survey_can_be_cancelled_and_goes_on() -> None:
 
 
 def cached_model() -> lab.LoadedModel:
-    return runs.model("lab-bert")
+    return runs.model(DEFAULT_MODEL)
 
 
 def test_clusters_are_shown_with_how_far_to_trust_them(offer: Offer) -> None:

@@ -12,6 +12,7 @@ import lab
 from lab.analysis.sentences.attention import inter_sentence
 from lab.analysis.sentences.split import split
 from lab.lessons.inter_sentence_attention.view import EXAMPLE
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 
 PAGE = "7_Inter-sentence_attention.py"
@@ -48,7 +49,7 @@ def test_mean_mass_comes_first() -> None:
     ).value == "Mean mass"  # fmt: skip
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_on_a_fresh_visit_every_step_is_alive(model: str) -> None:
     """While the learner has no text, the lesson begins with three sentences."""
     at = visit(PAGE, model=model)
@@ -58,7 +59,7 @@ def test_on_a_fresh_visit_every_step_is_alive(model: str) -> None:
     assert "**3 sentences**" in words(go(at, "Sentences"))
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
     """The learner's sentence is one; the lesson shows three of its own, says so, and leaves the text as it is."""
     at = visit(PAGE, model=model, text=ONE)
@@ -89,7 +90,7 @@ def test_the_example_can_be_taken_and_ones_own_text_ends_it() -> None:
 
 
 def test_the_numbers_of_the_example_are_of_its_own_trace() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), EXAMPLE)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), EXAMPLE)
     members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
     inside = sorted(place for own in members for place in own)
     attention = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))[np.ix_(inside, inside)]
@@ -142,7 +143,7 @@ def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said
 
 
 def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     kept, left_out = (inter_sentence(trace, split(trace).of_token, renormalise=each) for each in (False, True))
     assert (kept.relative < 1).all()  # what an expert objected to: less than even, also within a sentence
     assert (np.diag(left_out.relative) > 1).all() and left_out.relative.min() < 1
@@ -201,7 +202,7 @@ def test_the_toy_s_second_sentence_is_brought_inside() -> None:
 
 
 def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
     attention = np.stack([np.asarray(trace.layer(i).attention) for i in range(trace.model.config.layers)])
     block = attention[:, :, members[2]][..., members[0]]
@@ -213,7 +214,7 @@ def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:
 
 def test_the_tokens_behind_a_number_are_seen_in_any_head() -> None:
     """The mean over all, the strongest head, the largest of all heads, or one head that the learner chooses."""
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
     block = trace.attention.numpy().astype(np.float64)[:, :, members[1]][..., members[0]]
     layer, head = (int(place) for place in np.unravel_index(int(block.argmax()), block.shape)[:2])
@@ -250,7 +251,7 @@ def test_bad_links_are_told() -> None:
 
 
 def test_by_hand_asks_for_the_way_back() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     value = float(inter_sentence(trace, split(trace).of_token, renormalise=True).relative[1, 0])
     at = open_step("By hand", sentence="1", other_sentence="2")
     field = next(each for each in at.number_input if str(each.key).startswith("_sentences."))

@@ -18,6 +18,7 @@ from lab.analysis.words import likelihood
 from lab.analysis.words.predictions import word_of
 from lab.course.examples import FOLLOWING
 from lab.course.words import quoted
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.ui import runs
@@ -74,7 +75,7 @@ def scores(model: LoadedModel, ids: list[int]) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("name", [DEFAULT_MODEL, "lab-gpt2"])
 def test_the_likelihood_on_screen_is_the_sum_of_their_log_probabilities(name: str) -> None:
     model = lab.load_model(name)
     ids = list(lab.trace(model, TEXT).token_ids)
@@ -88,15 +89,15 @@ def test_the_likelihood_on_screen_is_the_sum_of_their_log_probabilities(name: st
     (table,) = tables(at)
     assert table["ln P"].tolist() == pytest.approx(logs, abs=1e-3)
     assert table["rank"].min() >= 1
-    assert ("pseudo-perplexity" in at.latex[0].value) == (name == "lab-bert")
+    assert ("pseudo-perplexity" in at.latex[0].value) == (name == DEFAULT_MODEL)
 
 
 def test_a_long_text_is_scored_only_when_asked() -> None:
     at = visit(PAGE, step="Likelihood", text=LONG)
     assert not at.metric
-    count = len(lab.trace(lab.load_model("lab-bert"), LONG)) - 2
+    count = len(lab.trace(lab.load_model(DEFAULT_MODEL), LONG)) - 2
     assert at.button(key="_score_tokens").label == f"Score {count} tokens"
-    traced = runs.run("lab-bert", LONG, "", Interventions())
+    traced = runs.run(DEFAULT_MODEL, LONG, "", Interventions())
     scoring = likelihood.scoring(traced)
     scoring.step(traced)
     assert scoring.latest is not None
@@ -115,7 +116,7 @@ def test_a_long_text_is_scored_only_when_asked() -> None:
     assert scoring.latest.total == pytest.approx(sum(scores(traced.model, list(traced.token_ids))), abs=1e-2)
 
 
-@pytest.mark.parametrize(("name", "text"), [("lab-bert", "[MASK]"), ("lab-gpt2", "a")])
+@pytest.mark.parametrize(("name", "text"), [(DEFAULT_MODEL, "[MASK]"), ("lab-gpt2", "a")])
 def test_nothing_to_score_gets_a_sentence(name: str, text: str) -> None:
     at = open_step("Likelihood", model=name, text=text)
     assert "no token to score" in words(at)
@@ -133,7 +134,7 @@ def hidden_states(model: LoadedModel, ids: list[int]) -> list[Tensor]:
         return [module.cls.predictions(x)[0] for x in states]
 
 
-@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("name", [DEFAULT_MODEL, "lab-gpt2"])
 def test_the_lens_reads_what_their_head_reads(name: str) -> None:
     model = lab.load_model(name)
     ids = list(lab.trace(model, TEXT).token_ids)
@@ -176,7 +177,7 @@ def test_a_long_text_is_seen_through_a_small_window(offer: Offer) -> None:
 
 
 def test_both_orders_of_a_pair_are_their_probabilities() -> None:
-    model = lab.load_model("lab-bert")
+    model = lab.load_model(DEFAULT_MODEL)
     expected, logits = [], []
     for first, second in (PAIR, PAIR[::-1]):
         read = lab.trace(model, first, second)
@@ -196,7 +197,7 @@ def test_both_orders_of_a_pair_are_their_probabilities() -> None:
 
 
 def test_without_a_pair_the_step_opens_on_an_example_that_is_called_so() -> None:
-    model = lab.load_model("lab-bert")
+    model = lab.load_model(DEFAULT_MODEL)
     read = lab.trace(model, *FOLLOWING[0])
     scored = theirs(model, list(read.token_ids), token_type_ids=torch.tensor([read.segment_ids]))
     expected = scored.seq_relationship_logits[0].double().softmax(0)[0].item()

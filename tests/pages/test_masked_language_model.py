@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.analysis.words.masking import masked_run
+from lab.analysis.words.predictions import head_steps
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, reveal, visit, walk, words
@@ -130,7 +134,7 @@ def test_a_long_text_offers_a_list_instead_of_buttons() -> None:
 
 def test_shown_numbers_are_the_models() -> None:
     """Rank, probability and the written-out softmax against logits computed here."""
-    model = lab.load_model("lab-bert")
+    model = lab.load_model(DEFAULT_MODEL)
     typed = lab.trace(model, TEXT.replace("mat", "[MASK]"))
     probabilities = typed.logits(6)[0].double().softmax(0)
     mat = lab.trace(model, TEXT).token_ids[6]
@@ -148,9 +152,19 @@ def test_shown_numbers_are_the_models() -> None:
 
 def test_logits_are_counted_for_the_place_that_is_asked() -> None:
     at = open_step("From vector to word", text=TEXT)
-    config = lab.load_model("lab-bert").config
+    config = lab.load_model(DEFAULT_MODEL).config
     assert [metric.value for metric in at.metric] == [f"{config.vocabulary:,}", f"{13 * config.vocabulary:,}"]
     assert "def vocabulary_logits" in at.code[0].value
+
+
+def test_the_vectors_of_the_head_are_drawn_each_on_its_own_scale() -> None:
+    at = open_step("From vector to word", text=TEXT)
+    steps = head_steps(masked_run(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), (10,)), 10)
+    chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()
+    values = chart["value"].to_numpy().reshape(4, -1)
+    assert np.abs(values).max(axis=1) == pytest.approx(1)
+    assert values[0] == pytest.approx(steps.hidden / np.abs(steps.hidden).max(), abs=1e-5)
+    assert f"hidden state {np.abs(steps.hidden).max():.2f}" in words(at)
 
 
 def test_a_causal_model_predicts_the_next_token(offer: Offer) -> None:
@@ -198,7 +212,7 @@ def test_a_model_without_a_head_says_why_and_what_instead(offer: Offer, family: 
     at = visit(PAGE, model=offer(family))
     assert not at.exception
     assert why in words(at)
-    assert "Choose lab-bert" in words(at)
+    assert f"Choose {DEFAULT_MODEL}" in words(at)
 
 
 def test_checks_are_graded_on_this_text() -> None:
@@ -218,15 +232,23 @@ def test_random_weights_are_not_asked_about_before_their_bars_are_shown() -> Non
         assert ("The weights are random" in words(at)) != trained
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
-def test_two_neighbours_change_places(model: str) -> None:
+@pytest.mark.parametrize(
+    ("model", "after"),
+    # Whole words only: to lab-bert and lab-gpt2, “sailed” is two pieces.
+    [
+        (DEFAULT_MODEL, "The ship across sailed the sea."),
+        ("lab-bert", "The ship sailed the across sea."),
+        ("lab-gpt2", "The ship sailed the across sea."),
+    ],
+)
+def test_two_neighbours_change_places(model: str, after: str) -> None:
     at = open_step("Likelihood", model=model, text="The ship sailed across the sea.")
     at.button(key="_try").click().run()
     assert not at.exception
-    assert at.text_area(key="text").value == "The ship sailed the across sea."
+    assert at.text_area(key="text").value == after
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_the_first_pages_sentence_and_its_change_are_a_click_away(model: str) -> None:
     """From any text and any hidden word, the button asks about the verb, and then about that of the other subject."""
     at = reveal(visit(PAGE, model=model, text="The cat were here.", masked="4"))

@@ -126,17 +126,6 @@ class HeadSteps:
     activation: Array | None  # (d,)
     normed: Array  # (d,)
 
-    @property
-    def limit(self) -> float:
-        """The largest absolute value of the first and the last vector."""
-        return float(max(np.abs(self.hidden).max(), np.abs(self.normed).max()))
-
-    @property
-    def largest(self) -> float:
-        """The largest absolute value of all of them."""
-        between = [np.abs(x).max() for x in (self.dense, self.activation) if x is not None]
-        return float(max(self.limit, *between)) if between else self.limit
-
 
 @dataclass(frozen=True)
 class LogitParts:

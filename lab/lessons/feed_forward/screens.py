@@ -101,11 +101,11 @@ def show_neurons(view: FeedForwardView) -> None:
     if question is not None and not predict(LESSON, question):
         return
     left, right = st.columns(2)
-    with left:
-        p.FIRST_NEURON.type_in("First neuron drawn", first_neuron(view) + 1, config.ffn_width, p.NEURONS_DRAWN.default)
     with right:
-        drawn = p.NEURONS_DRAWN.choose("Neurons drawn")
-    first = first_neuron(view)
+        drawn = int(p.NEURONS_DRAWN.choose("Neurons drawn"))
+    first = first_neuron(view, drawn)
+    with left:
+        p.FIRST_NEURON.type_in("First neuron drawn", first + 1, config.ffn_width, p.NEURONS_DRAWN.default)
     columns = slice(first, min(first + drawn, config.ffn_width))
     _draw_neurons(view, columns)
     _say_silence(view)
@@ -116,7 +116,7 @@ def show_neurons(view: FeedForwardView) -> None:
             "What the function gives is multiplied by it, so an activation can be far below 0 (GeGLU, Shazeer 2020)."
         )
     meaning(meanings.active_neurons(view.trace, view.layer.index, view.token))
-    _try_its_own(view, drawn)
+    _try_others(view, columns)
     st.markdown(
         f"Over the whole layer, {float((values > 0).float().mean()):.0%} of the {values.numel():,} activations are "
         f"above 0; the largest is {float(values.max()):.2f}. Click a cell to choose its token and neuron. In Python: "
@@ -125,13 +125,17 @@ def show_neurons(view: FeedForwardView) -> None:
     code(forward.feed_forward)
 
 
-def _try_its_own(view: FeedForwardView, drawn: int) -> None:
-    """The neuron whose activation at the token is furthest above that at every other token."""
-    own = most_its_own(view.layer, view.token)
-    if own is not None:
+def _try_others(view: FeedForwardView, columns: slice) -> None:
+    """The neuron whose activation at the token is furthest above that at every other token; else the next neurons."""
+    own, drawn = most_its_own(view.layer, view.token), columns.stop - columns.start
+    if own is not None and own not in range(columns.start, columns.stop):
         why = f"a neuron that {view.name} excites at least twice as much as any other token. Look down its column."
         first = own - own % drawn + 1
         try_this(why, f"Take neuron {own + 1:,}", {p.NEURON: own + 1, p.FIRST_NEURON: first})
+    elif columns.stop < view.config.ffn_width or columns.start:
+        first = columns.stop + 1 if columns.stop < view.config.ffn_width else 1
+        why = f"other neurons. Which of them does {view.name} excite?"
+        try_this(why, f"From neuron {first:,} on", {p.FIRST_NEURON: first})
 
 
 def _draw_neurons(view: FeedForwardView, columns: slice) -> None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.analysis.layers.feed_forward import NeuronSteps, most_active, neuron_steps
+from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, most_active, nearly_silent, neuron_steps
 from lab.analysis.layers.sublayers import NormSteps
 from lab.charts.base.figure import Figure
 from lab.course.words import escaped, quoted
@@ -62,6 +62,15 @@ class FeedForwardView(OneLayer):
         return neuron_steps(self.layer, self.config, self.token, neuron)
 
 
+def middle_layer(trace: Trace) -> tuple[int, int]:
+    """The first layer past the middle that answers to words, and head 1, from 0: what the lesson begins with.
+
+    Vectors have collected from their neighbours there, so its neurons can answer to more than the token itself.
+    """
+    layers, quiet = trace.model.config.layers, nearly_silent(active_on_words(trace))
+    return next((layer for layer in range(layers // 2, layers) if layer not in quiet), 0), 0
+
+
 def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
     """What is selected, brought inside this text and this model.
 
@@ -73,9 +82,10 @@ def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
     return FeedForwardView(page, trace, traced, token, chosen - 1 if chosen else most_active(traced, token, 1)[0])
 
 
-def first_neuron(view: FeedForwardView) -> int:
-    """The first of the neurons to draw, from 0, out of the link."""
-    return _within(FIRST_NEURON, view.trace) - 1
+def first_neuron(view: FeedForwardView, drawn: int) -> int:
+    """The first of ``drawn`` neurons, from 0; before anybody chose it, the block in which the chosen neuron lies."""
+    chosen = _within(FIRST_NEURON, view.trace)
+    return chosen - 1 if chosen else view.neuron - view.neuron % drawn
 
 
 def _within(place: Place, trace: Trace) -> int:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
+from lab.analysis.heads.attention import attention_map
 from lab.course.experiments import experiment_of
-from lab.course.words import escaped
+from lab.course.words import beside, escaped, quoted
 from lab.experiments import grammar as measure
-from lab.experiments.notable import Notable
+from lab.experiments.notable import Doing, Notable
 from lab.experiments.own_sentence import Case, cases
 from lab.experiments.verdicts import FEW
-from lab.figures.attention import attention_map
-from lab.lessons.head_specialization import meanings
+from lab.lessons.head_specialization import figures, meanings
 from lab.models.catalogue import twin_of
 from lab.models.interventions import Interventions
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
@@ -28,7 +29,7 @@ EXAMPLE = "She gave her brother the book that he wanted."
 # Where a head that is wrong in the learner's sentence may be right.
 _SHORT = ("She read the book.", "The girl saw a bird in the garden.")
 _RELATION = "_relation"
-_FIXED = "best fixed distance"
+_FIXED, _ALSO = "best fixed distance", "also"
 
 
 def show_grammar(view: OneHead) -> None:
@@ -76,9 +77,14 @@ def show_grammar(view: OneHead) -> None:
 
 def _table(found: tuple[Notable, ...]) -> None:
     rows = [
-        {"what it does": each.job.does, "head": doing.name, "right": doing.score, _FIXED: each.chance}
+        {
+            "what it does": each.job.does,
+            "best head": each.heads[0].name,
+            "right": each.heads[0].score,
+            _FIXED: each.chance,
+            _ALSO: ", ".join(f"{doing.name} ({doing.score:.0%})" for doing in each.heads[1:]),
+        }
         for each in found
-        for doing in each.heads
     ]
     percent = {name: st.column_config.NumberColumn(format="percent") for name in ("right", _FIXED)}
     st.dataframe(pd.DataFrame(rows), hide_index=True, height="content", column_config=percent)
@@ -94,9 +100,9 @@ def _table(found: tuple[Notable, ...]) -> None:
 
 
 def _relation(found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
-    """Which relation is drawn; before anybody chose, the first that the text has a case of."""
+    """Which relation is drawn; before anybody chose, the first whose best head is right here, or has a case at all."""
     names = [each.job.does for each in found]
-    start = next((at for at, found_here in enumerate(here) if found_here), 0)
+    start = max(range(len(here)), key=lambda at: (any(case.right for case in here[at]), bool(here[at]), -at))
     chosen = st.selectbox("Draw the best head that …", names, start, key=_RELATION)
     return names.index(chosen) if chosen in names else 0
 
@@ -106,7 +112,8 @@ def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
     doing = each.heads[0]
     if here:
         first = next((case for case in here if case.right), here[0])
-        draw(partial(attention_map, view.trace, doing.layer, doing.head, first.query, first.key), "grammar-map")
+        draw(partial(figures.others_map, view.trace, doing.layer, doing.head, first.query, first.key), "grammar-map")
+        st.caption(_what_is_drawn(view, doing, first))
         _cases(here)
     meaning(meanings.grammar(each, doing, here))
     shows = None if any(case.right for case in here) else _sentence_for(view, each)
@@ -124,6 +131,17 @@ def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
             "Take that sentence",
             {MODE: MODE.default, TEXT: EXAMPLE},
         )
+
+
+def _what_is_drawn(view: OneHead, doing: Doing, case: Case) -> str:
+    """What the map leaves out, and how much that is in the row of a case."""
+    row = attention_map(view.trace.layer(doing.layer), doing.head)[case.query]
+    left = float(row[~np.asarray(view.trace.encoding.special)].sum() - row[case.query])
+    special = "special tokens and " if any(view.trace.encoding.special) else ""
+    return (
+        f"Left out is what a word gives {special}itself; each row is divided by what is left. In the row of "
+        f"{quoted(case.asked)} that is {beside(left, 0.0)} of 1."
+    )
 
 
 def _sentence_for(view: OneHead, each: Notable) -> str | None:

@@ -163,7 +163,7 @@ def show_seven(view: OneHead) -> None:
             with column, st.container(border=True, height="stretch"):
                 _card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
     if missing := [name_of(each, view.trace) for at, each in enumerate(SPECIALIZATIONS) if at not in shown]:
-        st.caption(f"{', '.join(missing)}: no card, because {escaped(aside(view.trace))} is left out.")
+        st.caption(f"{', '.join(missing)}: no card, because it is left out.")
     own = every.corrected[layer, view.head]
     meaning(meanings.seven(np.where(np.isin(np.arange(len(own)), shown), own, np.nan), (layer, view.head)))
     code(take.specialization_parts, take.cells_of, trace_specialization)

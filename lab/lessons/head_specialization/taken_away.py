@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from lab.analysis.heads.first_look import first_look_in, heaviest_key
 from lab.analysis.heads.taken_away import POSITIONS, SEGMENTS, lost, without
 from lab.figures.attention import attention_map
 from lab.lessons.head_specialization import meanings
@@ -29,11 +30,14 @@ def show_taken_away(view: OneHead) -> None:
         st.info("This text is too short: no token has another to look at.", icon=":material/edit:")
         return
     changed = without(trace, taken)
+    # Outlined is what the head does: its own row, not that of the head in the sidebar.
+    row = first_look_in(trace, found.layer, found.head).query
+    key = heaviest_key(trace, found.layer, found.head, row)
     names = ("As it is", f"Without {taken.lower()}")
     for column, traced, name in zip(st.columns(2), (trace, changed), names, strict=True):
         with column:
             title = f"{name}: layer {found.layer + 1}, head {found.head + 1}"
-            call = partial(attention_map, traced, found.layer, found.head, view.query, view.key, title)
+            call = partial(attention_map, traced, found.layer, found.head, row, key, title)
             draw(call, f"taken-away-{name.split()[0].lower()}")
     meaning(meanings.taken_away(taken, found, len({*trace.segment_ids}) > 1))
     st.markdown(

@@ -133,8 +133,8 @@ def look(page: LessonPage, own: Trace) -> SentencesView | None:
     causal = is_causal(trace)
     with sidebar.controls():
         st.divider()
-        a = choose_one(FROM_SENTENCE, "From sentence", len(sentences), 2 if causal else FROM_SENTENCE.default)
-        b = choose_one(TO_SENTENCE, "To sentence", len(sentences), 1 if causal else TO_SENTENCE.default)
+        a = choose_one(FROM_SENTENCE, "From sentence", len(sentences), FROM_SENTENCE.default)
+        b = choose_one(TO_SENTENCE, "To sentence", len(sentences), TO_SENTENCE.default)
     if causal and a < b:
         st.caption(
             f"This model reads from left to right: no token of sentence {a + 1} can attend to sentence {b + 1}. You "

@@ -61,7 +61,7 @@ def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: t
     """The head on each hidden state: best words, ranks of the true ones, or entropies."""
     found = measure.lens(traced, places, truths)
     tokenizer, last = traced.model.tokenizer, len(found.best) - 1
-    rows = ["Embeddings", *(f"Layer {layer}" for layer in range(1, last)), f"Layer {last}, output"]
+    rows = ["Embeddings", *(f"Layer {layer}" for layer in range(1, last + 1))]
     names = [f"{place + 1} {word_of(tokenizer, traced.token_ids[place])}" for place in found.places]
     words = [[word_of(tokenizer, int(best)) for best in row] for row in found.best]
     values, texts, value_title, text_title = found.probability, words, "Probability of the best word", "Best word"

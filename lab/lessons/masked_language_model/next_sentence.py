@@ -15,7 +15,7 @@ from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model import meanings as means
 from lab.lessons.masked_language_model.view import LESSON, numbers_table
 from lab.models import forward
-from lab.models.catalogue import twin_of
+from lab.models.catalogue import DEFAULT_MODEL, twin_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
@@ -42,7 +42,7 @@ def show_next_sentence(trace: Trace) -> Trace:
     if trace.model.weights.pair_head is None:
         st.info(
             f"{quoted(trace.model.id)} has no next-sentence head: GPT-2, DistilBERT and RoBERTa were trained without "
-            "this task. Choose lab-bert in the sidebar to see it.",
+            f"this task. Choose {DEFAULT_MODEL} in the sidebar to see it.",
             icon=":material/info:",
         )
         return trace

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -120,7 +121,7 @@ def show_vector(view: PredictionView) -> None:
 
 
 def _show_steps(view: PredictionView, steps: read.HeadSteps) -> None:
-    """The vectors of the head on the scale of its first and last; the dense layer may go far beyond."""
+    """The vectors of the head, each on a scale of its own: LayerNorm can make numbers ten times as large."""
     head = view.model.weights.vocabulary_head
     normed = steps.dense is not None and view.model.weights.final_norm is not None
     rows = {"hidden state, final LayerNorm" if normed else "hidden state": steps.hidden}
@@ -132,12 +133,14 @@ def _show_steps(view: PredictionView, steps: read.HeadSteps) -> None:
             "First the vocabulary head passes the vector through a layer of its own: a matrix (dense), "
             f"{head.activation.split('_')[0].upper()}, LayerNorm. Then it compares."
         )
-    limit = steps.limit
+    most = {name: float(np.abs(row).max()) for name, row in rows.items()}
     title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"
-    scale = replace(VALUE, domain=(-limit, limit))
-    draw(strips(list(rows.values()), list(rows), scale, title=title), "head-steps")
-    if steps.largest > limit:
-        st.markdown(f"Values beyond ±{limit:.1f} have the strongest colour; the largest is {steps.largest:.1f}.")
+    scale = replace(VALUE, title="Value / largest of its row", domain=(-1.0, 1.0))
+    draw(
+        strips([row / (most[name] or 1.0) for name, row in rows.items()], list(rows), scale, title=title), "head-steps"
+    )
+    sizes = ", ".join(f"{name} {size:.2f}" for name, size in most.items())
+    st.caption(f"Each row is divided by its largest number: {sizes}.")
 
 
 def _show_parts(view: PredictionView, steps: read.HeadSteps) -> None:

@@ -19,7 +19,7 @@ from lab.models.catalogue import EMBEDDED
 from lab.models.encoding import word_of
 from lab.toy.models import constructed_toy
 
-KINDS: dict[str, type[PreTrainedModel]] = {"lab-bert": BertModel, "lab-gpt2": GPT2Model}
+KINDS: dict[str, type[PreTrainedModel]] = {"lab-minilm": BertModel, "lab-bert": BertModel, "lab-gpt2": GPT2Model}
 TEXT = "She gave her brother the book that he wanted."
 
 

@@ -14,6 +14,7 @@ from lab.analysis.layers.neurons_off import neurons_off
 from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
 from lab.course.words import quoted
 from lab.lessons.feed_forward import meanings
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.loading import load_model
@@ -50,6 +51,24 @@ def test_what_is_odd_about_lab_bert_is_said(text: str) -> None:
     beside = meanings.beside_untrained("“x”", after, before)
     for value in (before.min(), before.max(), after.min(), after.max()):
         assert f"{value:.2f}" in beside
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_of_the_default_model_only_its_last_layer_is_odd(text: str) -> None:
+    model = load_model(DEFAULT_MODEL)
+    run, twin = trace(model, text), trace(random_twin(model), text)
+    assert meanings.silent_for_words(active_on_words(run)) is None
+    words = [place for place, special in enumerate(run.encoding.special) if not special and run.labels[place].isalpha()]
+    told = 0
+    for place in words:
+        after, before = (sublayer_changes(each).relative[:, 1, place] for each in (run, twin))
+        assert before.max() < 1 and after[:-1].max() < 2 and after[-1] > 9
+        said = meanings.much_added(after, before, sublayer_changes(run).cosine[:, 1, place])
+        assert (said is not None) == (after[-1] > 10)
+        if said is not None:
+            told += 1
+            assert said.startswith("**This is odd.** Layer 6 adds more than 10 times")
+    assert told > len(words) / 2
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -93,7 +112,8 @@ def test_what_the_strongest_tokens_allow_to_be_said(share: float, found: Commone
     )
 
 
-BLANKS = {"lab-bert": ("The boys [MASK] playing in the garden.", 3), "lab-gpt2": ("She gave her brother the book", 5)}
+BOYS = ("The boys [MASK] playing in the garden.", 3)
+BLANKS = {"lab-minilm": BOYS, "lab-bert": BOYS, "lab-gpt2": ("She gave her brother the book", 5)}
 
 
 def _numbers(text: str) -> list[float]:

@@ -56,7 +56,7 @@ def test_a_block_is_weaker_without_segments() -> None:
     assert found.after < found.before
 
 
-@pytest.mark.parametrize("model_id", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model_id", ["lab-minilm", "lab-bert", "lab-gpt2"])
 def test_what_is_said_follows_from_the_scores(model_id: str) -> None:
     trace = lab.trace(lab.load_model(model_id), "She gave her brother the book that he wanted.")
     for taken in (POSITIONS, SEGMENTS)[: 1 if trace.model.weights.embeddings.segment is None else 2]:

@@ -185,7 +185,7 @@ def moves(change: float) -> str | None:
     return "It hardly moves" if abs(change) < 0.01 else "It rises" if change > 0 else "It falls"
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", ["lab-minilm", "lab-bert", "lab-gpt2"])
 def test_what_if_really_runs_the_model(model: str) -> None:
     texts = ("The little girl lost her dog.", "She looked for it until it was dark.", "It came home.")
     trace = lab.trace(lab.load_model(model), " ".join(texts))

@@ -16,7 +16,7 @@ from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention import meanings
 from lab.models.trace import Trace
 
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 TEXTS = [(each.text, each.pair) for each in EXAMPLES if "." in each.text[:-1] or each.pair]
 TEXTS += [("The cat sat. The dog ran.", ""), ("Dr. Miller lost his dog. It barked! Nobody heard it in the park.", "")]
 CASES = [(model, *text) for model in MODELS for text in TEXTS]

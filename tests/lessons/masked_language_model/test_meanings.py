@@ -25,7 +25,7 @@ from lab.lessons.masked_language_model import meanings
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
 
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 TEXTS = (*(each.text for each in EXAMPLES[:3]), BLANKS[0].filled(), "a")
 
 
@@ -53,7 +53,7 @@ def word(trace: Trace, token_id: int) -> str:
 def numbers(text: str) -> list[float]:
     """The decimals of a sentence outside tokens and formulas."""
     plain = re.sub("“\u2068.*?\u2069”|\\$.*?\\$", "", text).replace(",", "")
-    return [float(each) for each in re.findall(r"\d+\.\d+(?:e[+-]?\d+)?", plain)]
+    return [float(each) for each in re.findall(r"\d+(?:\.\d+)?e[+-]?\d+|\d+\.\d+", plain)]
 
 
 def cases(model: str) -> list[tuple[Trace, int]]:
@@ -238,9 +238,10 @@ def test_can_be_drawn_counts_what_stays_and_what_the_likeliest_wins(top_k: int |
         assert numbers(said) == pytest.approx([float(shares[0]), after], abs=0.0006)
 
 
-def test_topic_or_order_counts_the_pairs_of_a_model() -> None:
-    """lab-bert's answers again by Hugging Face: it tells texts that belong together, not their order."""
-    model = lab.load_model("lab-bert")
+@pytest.mark.parametrize("name", ["lab-minilm", "lab-bert"])
+def test_topic_or_order_counts_the_pairs_of_a_model(name: str) -> None:
+    """Their answers again by Hugging Face: both tell texts that belong together, not their order."""
+    model = lab.load_model(name)
     module: Any = model.reference()
     seconds = [second for _, second in FOLLOWING]
 

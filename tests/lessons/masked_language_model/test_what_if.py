@@ -18,7 +18,7 @@ from lab.course.words import share
 from lab.lessons.masked_language_model import what_if as ask
 from lab.models.loading import LoadedModel
 
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 
 
 @torch.inference_mode()
@@ -53,7 +53,8 @@ def test_another_subject_is_really_run(name: str, blank: Any) -> None:
     right = question.options[question.answer]
     way = "rises" if after - before > MARGIN else "falls" if before - after > MARGIN else "stays"
     assert way in right.text
-    assert [float(each) for each in re.findall(r"\d\.\d+", right.why)] == pytest.approx([before, after], abs=0.0006)
+    told = re.findall(r"\d+(?:\.\d+)?e[+-]?\d+|\d\.\d+", right.why)
+    assert [float(each) for each in told] == pytest.approx([before, after], abs=0.0006)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -45,9 +45,13 @@ class Provenance:
 
 
 def commit() -> str:
-    """What is checked out; with a + where a file of the lab differs from it; "" where there is no git."""
+    """What is checked out; with a + where a file of the lab differs from it; "" where there is no git.
+
+    Results are no part of what measures: one that was just written says nothing about the next.
+    """
     said = []
-    for asked in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no", ".")):
+    changed = ("status", "--porcelain", "--untracked-files=no", ".", ":!experiments/results")
+    for asked in (("rev-parse", "HEAD"), changed):
         try:
             done = subprocess.run(["git", *asked], cwd=_LAB, capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):

@@ -60,7 +60,7 @@ def test_a_click_on_the_matrix_shows_the_tokens_behind_it(lab: Lab, page: Page) 
 
 def test_with_one_sentence_the_lesson_shows_three_of_its_own(lab: Lab, page: Page) -> None:
     open_step(lab, page, "/Inter-sentence_attention?step=Matrix&text=The+sleepy+cat+sat+on+the+mat.")
-    expect(page.get_by_text(re.compile("^From sentence 1 to sentence 2:"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^From sentence 2 to sentence 1:"))).to_be_visible()
     expect(page.get_by_text("Your text is one sentence: “\u2068The sleepy cat sat on the mat.")).to_be_visible()
     click_cell(page, 2 * 3 + 1)
     expect(page.get_by_text(re.compile("^From sentence 3 to sentence 2:"))).to_be_visible()

@@ -269,7 +269,7 @@ LESSONS = (
         toy=Toy.BLANK,
         story=STORIES["masked-language-model"],
         # Its last word is the blank. One word fits well, and what a model says second may surprise.
-        text="The king sat on his throne.",
+        text="The fish swam in the water.",
     ),
 )
 

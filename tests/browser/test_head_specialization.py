@@ -17,7 +17,7 @@ PAGE = "/Head_specialization"
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page) -> None:
     open_step(lab, page, f"{PAGE}?step=Named+patterns")
-    click_cell(page, 2 * 8 + 4)
+    click_cell(page, 2 * 12 + 4)
     expect(page.get_by_text("Layer 3, head 5 is")).to_be_visible()
     assert "layer=3" in page.url and "head=5" in page.url
 

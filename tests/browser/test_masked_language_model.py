@@ -56,7 +56,7 @@ def test_hide_predict_reveal(lab: Lab, page: Page) -> None:
         expect(charts).to_have_count(0)
         commit_a_prediction(page)
     expect(charts).to_have_count(1)
-    expect(page.get_by_text("In your text, token 7 is")).to_contain_text("of 8,192")
+    expect(page.get_by_text("In your text, token 7 is")).to_contain_text("of 30,522")
     word(page, 11).click()
     wait_idle(page)
     assert "masked=7" in page.url

@@ -36,7 +36,7 @@ def click_cell(page: Page, place: int) -> None:
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page) -> None:
     open_step(lab, page, "/Attention_metrics?step=All+heads")
-    click_cell(page, 2 * 8 + 3)
+    click_cell(page, 2 * 12 + 3)
     expect(page.get_by_text("Click a head to choose it")).to_be_visible()
     assert "layer=3" in page.url and "head=4" in page.url
 
@@ -60,7 +60,7 @@ def test_a_click_on_the_matrix_shows_the_tokens_behind_it(lab: Lab, page: Page) 
 
 def test_with_one_sentence_the_lesson_shows_three_of_its_own(lab: Lab, page: Page) -> None:
     open_step(lab, page, "/Inter-sentence_attention?step=Matrix&text=The+sleepy+cat+sat+on+the+mat.")
-    expect(page.get_by_text(re.compile("^From sentence 1 to sentence 2:"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^From sentence 2 to sentence 1:"))).to_be_visible()
     expect(page.get_by_text("Your text is one sentence: “\u2068The sleepy cat sat on the mat.")).to_be_visible()
     click_cell(page, 2 * 3 + 1)
     expect(page.get_by_text(re.compile("^From sentence 3 to sentence 2:"))).to_be_visible()

@@ -95,9 +95,24 @@ def test_the_numbers_of_the_example_are_of_its_own_trace() -> None:
     inside = sorted(place for own in members for place in own)
     attention = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))[np.ix_(inside, inside)]
     attention /= attention.sum(axis=-1, keepdims=True)
-    rows, columns = ([inside.index(i) for i in members[n]] for n in (0, 1))
+    rows, columns = ([inside.index(i) for i in members[n]] for n in (1, 0))
     mass = attention[np.ix_(rows, columns)].sum(axis=-1).mean()
-    assert f"From sentence 1 to sentence 2: **{mass:.3f}**" in words(open_step("Matrix", text="The cat sat."))
+    assert f"From sentence 2 to sentence 1: **{mass:.3f}**" in words(open_step("Matrix", text="The cat sat."))
+
+
+def test_the_lesson_begins_where_a_pronoun_looks_back_to_what_it_means() -> None:
+    """Of all words of the first sentence, “she” gives most to “girl”, and “it” to “dog”."""
+    at = visit(PAGE)
+    assert (at.selectbox(key="sentence").value, at.selectbox(key="other_sentence").value) == (2, 1)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), EXAMPLE)
+    weights = trace.attention.mean(dim=(0, 1)).numpy()
+    first = [place for place in split(trace).places(0) if trace.labels[place].isalpha()]
+    for pronoun, meant in (("she", "girl"), ("it", "dog")):
+        row = weights[trace.labels.index(pronoun), first]
+        assert trace.labels[first[int(row.argmax())]] == meant
+    at = reveal(go(at, "Matrix"))
+    reveal(at.button(key="_try").click().run())
+    assert at.segmented_control(key="measure").value == "Maximum"
 
 
 def test_a_button_makes_a_pair_of_the_sentences() -> None:
@@ -149,7 +164,7 @@ def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained
     assert (np.diag(left_out.relative) > 1).all() and left_out.relative.min() < 1
     said = words(open_step("Matrix", measure="Length-corrected"))
     counted = sum(len(own) for own in left_out.members)
-    assert f"**{left_out.relative[0, 1]:.3f}**" in said
+    assert f"**{left_out.relative[1, 0]:.3f}**" in said
     assert f"spreads its attention evenly over the {counted} tokens that stay" in said
     said = words(open_step("Matrix", measure="Length-corrected", sinks="Kept"))
     assert f"evenly over all {len(trace)} tokens (with \\[CLS\\] and \\[SEP\\])" in said

@@ -31,7 +31,7 @@ PAGES = (
 WITH_TOYS = {lesson.page for lesson in LESSONS if lesson.toy} | {bench.page for bench in BENCHES if bench.toy}
 PAIR = {"text": "The cat sat on the mat. It slept.", "pair": "Then it ran home."}
 WAYS: dict[str, dict[str, str]] = {
-    "lab-bert": PAIR,
+    "default": PAIR,
     "lab-gpt2": {"model": "lab-gpt2", **PAIR},
     "random": {"weights": "Random", "twin_seed": "3", **PAIR},
     "toy": {"mode": "Toy"},

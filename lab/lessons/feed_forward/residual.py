@@ -142,6 +142,7 @@ def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension:
             f"dimension {dimension + 1}": [float(vector[dimension]) for vector in stages.values()],
         }
     )
+    table["mean"] = table["mean"].mask(table["mean"].abs() < 0.00005, 0.0)  # no −0.0000
     numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
     st.latex(_written_out(steps, dimension))

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.sentences import attention as measure_of
-from lab.analysis.sentences.attention import MASS, RELATIVE
+from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
 from lab.analysis.sentences.split import MOST, expected
 from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
@@ -113,21 +113,24 @@ def show_matrix(view: SentencesView) -> None:
     )
     say_sinks(view, measure)
     meaning(means.sent(view.trace, view.a, view.b, view.left_out))
-    _try_strongest(view)
+    _try_strongest(view, measure)
     st.markdown("**How to read the matrix**")
     st.markdown("\n".join(f"- {each}" for each in means.reading(view.trace, view.left_out)))
     show_tokens(view, measure)
     code(measure_of.between_sentences)
 
 
-def _try_strongest(view: SentencesView) -> None:
-    """The pair of sentences between which most crosses for their length, if it is not on screen."""
+def _try_strongest(view: SentencesView, measure: str) -> None:
+    """The pair of sentences between which most crosses for their length; on it, the largest weight of any head."""
     relative = np.where(np.isfinite(view.found.relative), view.found.relative, -1.0)
     np.fill_diagonal(relative, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(relative.argmax()), relative.shape))
     if (a, b) != (view.a, view.b):
         why = f"For its length, most crosses from sentence {a + 1} to sentence {b + 1}. Which tokens carry it?"
         try_this(why, f"{a + 1} to {b + 1}", {FROM_SENTENCE: a + 1, TO_SENTENCE: b + 1})
+    elif measure != MAXIMUM:
+        why = "the largest weight of any head. Do the two tokens behind it belong together?"
+        try_this(why, MAXIMUM, {MEASURE: MAXIMUM})
 
 
 def show_direction(view: SentencesView) -> None:

@@ -133,7 +133,8 @@ def test_without_a_neuron_the_word_s_probability_is_that_of_a_run_without_it(nam
         )
         for each in (found[0], found[-1]):
             off = Interventions(zero_neurons=frozenset({(layer, each.neuron)}))
-            after = trace(model, text, None, off).logits(place).softmax(-1)[0, best].item()
+            # In float32 the sum over 30,522 words is off by more than what is compared.
+            after = trace(model, text, None, off).logits(place).double().softmax(-1)[0, best].item()
             assert each.after == pytest.approx(after, abs=1e-5)
             said = meanings.neuron_in_blank(run, place, layer, each.neuron)
             change = after - before[best].item()
@@ -245,10 +246,11 @@ def test_what_a_function_holds_back_is_told_with_the_means_of_both_sides(name: s
 @pytest.mark.parametrize("name", BLANKS)
 def test_where_a_neuron_answers_in_the_text_is_counted(name: str) -> None:
     run, told = trace(load_model(name), BLANKS[name][0]), set()
-    values = run.layer(0).ffn_activation
+    layer = run.model.config.layers - 1  # the first of lab-minilm is silent but for a few tokens
+    values = run.layer(layer).ffn_activation
     for neuron in range(values.shape[1]):
         active = [i for i, value in enumerate(values[:, neuron].tolist()) if value > 0]
-        said = meanings.over_text(run, 0, neuron)
+        said = meanings.over_text(run, layer, neuron)
         kind = {0: "at no token", len(run): f"all {len(run)} tokens"}.get(len(active))
         if len(active) == len(run) - 1:
             (silent,) = set(range(len(run))) - set(active)

@@ -52,7 +52,7 @@ def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedMod
     alike, second = log(gpt2.config.vocabulary), found.plain.second.mean()
     assert f"{second:.1f} in the second. The second is {alike - second:.1f} below" in said
     assert f"the same, {alike:.1f}." in said
-    assert (alike - second) / alike < 0.25 and "**m copies weakly.**" in said
+    assert 0.25 < (alike - second) / alike < 0.75 and "**m copies in part.**" in said
 
 
 def test_the_meaning_says_where_the_two_heads_look(found: CopyingTest) -> None:
@@ -91,7 +91,7 @@ def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: CopyingT
     assert f"({found.rows[0].run.name}) the second loss rises by 0.00, not clearly more" in said
     worse = replace(found.plain, second=found.plain.second + 20)
     assert "does not copy" in meanings.meaning_of(replace(found, runs=(worse, *found.runs[1:])), "m", 8192)
-    assert "no better than giving every token the same" in meanings.meaning_of(found, "m", 100)
+    assert "no better than giving every token the same" in meanings.meaning_of(found, "m", 10)
 
 
 @pytest.mark.parametrize(("rise", "option"), [(0.0, 0), (0.5, 1), (2.0, 2), (9.0, 3)])

@@ -178,7 +178,8 @@ def test_questions_about_words_have_the_run_s_answers(name: str) -> None:
     token = place_of(trace.encoding, "three")
     assert token is not None
     question = word_checks.nearest_word(trace, token)
-    assert question is not None and "two" in question.options[question.answer].text
+    assert question is not None
+    assert any(number in question.options[question.answer].text for number in ("two", "four"))
     assert word_checks.nearest_word(trace, 0 if name == "lab-bert" else len(trace) - 1) is None
     bitten = [lab.trace(model, text) for text in ("The dog bit the man.", "The man bit the dog.")]
     plain_uses = [Use(each, place_of(each.encoding, "dog") or 0) for each in bitten]

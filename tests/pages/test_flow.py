@@ -10,6 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.flow.rollout import rollout
+from lab.course.words import escaped
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.charts.payloads import unpack
 from tests.pages.apptest import Offer, components, go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
@@ -27,13 +29,17 @@ def sent(at: AppTest) -> int:
     return max(len(proto.SerializeToString()) for proto in protos)
 
 
-def trace(model: str = "lab-bert") -> lab.Trace:
+def trace(model: str = DEFAULT_MODEL) -> lab.Trace:
     return lab.trace(lab.load_model(model), TEXT)
+
+
+def layers() -> int:
+    return lab.load_model(DEFAULT_MODEL).config.layers
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_every_figure_bears_every_text(causal: bool, offer: Offer) -> None:
-    at = visit(PAGE, model=offer("gpt2") if causal else "lab-bert", layer="2", flow_threshold="0.01")
+    at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, layer="2", flow_threshold="0.01")
     for kind, (text, pair) in TEXTS.items():
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()
@@ -54,7 +60,7 @@ def test_toys_and_random_weights(params: dict[str, str], reading: str) -> None:
 
 
 def test_the_sankeys_sentence_counts_what_the_model_has() -> None:
-    maps = np.stack([trace().layer(layer).attention.numpy().mean(axis=0) for layer in range(4)])
+    maps = trace().attention.numpy().mean(axis=1)
     strongest = [np.sort(one[one >= 0.2])[::-1][:10] for one in maps]
     said = words(visit(PAGE, text=TEXT, flow_threshold="0.2", flow_links="10"))
     drawn, there = sum(len(each) for each in strongest), int((maps >= 0.2).sum())
@@ -93,7 +99,7 @@ def test_rollout_opens_after_the_last_layer() -> None:
     at.switch_page(f"pages/{PAGE}").run()
     said = words(go(at, "Rollout"))
     assert f"**{row[2]:.4f}** of itself" in said
-    assert at.selectbox(key="_flow_layer").value == 4
+    assert at.selectbox(key="_flow_layer").value == layers()
 
 
 def test_the_layer_of_an_old_link_is_understood() -> None:
@@ -101,19 +107,20 @@ def test_the_layer_of_an_old_link_is_understood() -> None:
     assert at.selectbox(key="_flow_layer").value == 2
     assert not at.warning
     assert "layer" not in at.query_params and at.query_params["flow_layer"] == "2"
-    at.selectbox(key="_flow_layer").set_value(4).run()
-    assert at.selectbox(key="_flow_layer").value == 4 and "flow_layer" not in at.query_params
+    at.selectbox(key="_flow_layer").set_value(layers()).run()
+    assert at.selectbox(key="_flow_layer").value == layers() and "flow_layer" not in at.query_params
     for name in ("layer", "flow_layer"):
         at = visit(PAGE, text=TEXT, step="Rollout", **{name: "9"})
-        assert at.selectbox(key="_flow_layer").value == 4
-        assert "There is no layer 9 in lab\\-bert: layers run from 1 to 4." in words(at)
+        assert at.selectbox(key="_flow_layer").value == layers()
+        assert f"There is no layer 9 in {escaped(DEFAULT_MODEL)}: layers run from 1 to {layers()}." in words(at)
     assert "There is no layer x" in words(visit(PAGE, text=TEXT, step="Rollout", layer="x"))
 
 
 def test_a_tree_too_large_is_cut_and_said() -> None:
     said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="7", tree_depth="4"))
     assert "The tree stops at depth 3" in said and "at most 400 nodes" in said
-    assert "layers 4 down to 2" in said and "ends at what comes out of layer 1" in said
+    assert f"layers {layers()} down to {layers() - 2}" in said
+    assert f"ends at what comes out of layer {layers() - 3}" in said
     said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="7", tree_depth="4", tree="One layer repeated"))
     assert "The tree stops at depth 3" in said
     said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="21", tree_depth="x", flow_links="7"))

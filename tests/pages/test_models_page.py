@@ -121,7 +121,7 @@ def test_a_hub_model_that_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     runs.model_ids.clear()
 
 
-@pytest.mark.parametrize("held", [("lab-bert",), ("lab-bert", "lab-gpt2")])
+@pytest.mark.parametrize("held", [(DEFAULT_MODEL,), (DEFAULT_MODEL, "lab-gpt2")])
 def test_the_sidebar_offers_the_models_this_copy_holds(
     held: tuple[str, ...], tmp_path: Path, tiny_checkpoint: TinyCheckpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

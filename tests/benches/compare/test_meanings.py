@@ -12,7 +12,7 @@ from lab.benches.compare.meanings import best_words
 from lab.benches.compare.shown import Words
 from lab.course.words import quoted
 
-SAME = "The old cats were sleeping in the garden."
+SAME = "The old boys were sleeping in the garden."
 
 
 def said(model: str, first: str, second: str, token: int) -> tuple[str, list[tuple[str, float]]]:

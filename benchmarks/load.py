@@ -43,7 +43,7 @@ SOAKING = 8  # visitors of the soak
 # A page's address is its file's name without the number.
 PAGES = tuple(Path(lesson.page).stem.partition("_")[2] for lesson in LESSONS)
 SHARED = "The cat sat on the mat because it was tired."
-# Each is one token of lab-bert.
+# Each is one token of lab-minilm and of lab-bert.
 _WORDS = (
     "the", "a", "and", "of", "to", "in", "was", "he", "she", "it", "his", "her", "with", "for", "on", "that", "they",
     "had", "from", "by", "all", "not", "be", "have", "this", "were", "one", "who", "been", "their", "there", "out",

@@ -12,10 +12,13 @@ import lab as library
 from benchmarks.server import Lab
 from lab.analysis.flow.influence import Tree, influence_tree
 from lab.analysis.flow.maps import layer_maps
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import EXTREMES, View, wait_idle
 
-TEXT = "The sleepy cat sat on the mat."
-TREE = "/Flow?step=Influence+tree&flow_layer=3&tree_k=3&token=5&text=The+sleepy+cat+sat+on+the+mat."
+TEXT = "The sleepish cat sat on the mat."
+TREE = (
+    "/Flow?flow_reading=Weights&step=Influence+tree&flow_layer=3&tree_k=3&token=5&text=The+sleepish+cat+sat+on+the+mat."
+)
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
 
 
@@ -37,7 +40,7 @@ def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Pa
     expect(items(page)).to_have_count(1 + 3 + 9 + 27)
     first = items(page).nth(1)
     first.hover()
-    trace = library.trace(library.load_model("lab-bert"), TEXT)
+    trace = library.trace(library.load_model(DEFAULT_MODEL), TEXT)
     row = trace.layer(2).attention.mean(dim=0)[4]
     tip = page.locator(".tooltip")
     expect(tip).to_contain_text(f"{float(row.max()):.4f}")
@@ -65,20 +68,20 @@ def places(tree: Tree, node: int) -> list[int]:
 
 
 def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, "/Flow?step=Influence+tree&token=5&text=The+sleepy+cat+sat+on+the+mat.")
-    levels = page.locator(".levels span")
-    expect(levels).to_have_text(["After layer 4", "After layer 3", "After layer 2", "After layer 1", "Input"])
+    open_bench(lab, page, "/Flow?step=Influence+tree&token=5&text=The+sleepish+cat+sat+on+the+mat.")
+    levels, last = page.locator(".levels span"), library.load_model(DEFAULT_MODEL).config.layers
+    expect(levels).to_have_text([f"After layer {layer}" for layer in range(last, last - 5, -1)])
     expect(items(page)).to_have_count(1 + 2 + 4 + 8 + 16)
     page.get_by_role("radio", name="One layer repeated").click()
     wait_idle(page)
     expect(levels).to_have_count(0)
-    expect(page.get_by_text("Every level reads the same matrix: layer 4")).to_be_visible()
+    expect(page.get_by_text(f"Every level reads the same matrix: layer {last}")).to_be_visible()
 
 
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_no_band_strikes_through_a_label(lab: Lab, page: Page, view: View) -> None:
     """Each label has a rim in the page's colour below its letters, in each theme."""
-    open_bench(lab, page, "/Flow?token=5&text=The+sleepy+cat+sat+on+the+mat.")
+    open_bench(lab, page, "/Flow?token=5&text=The+sleepish+cat+sat+on+the+mat.")
     label = page.locator(".sankey .node-label").nth(3)
     expect(label).to_be_visible()
     paper = page.get_by_test_id("stApp").evaluate("(app) => getComputedStyle(app).backgroundColor")
@@ -137,9 +140,11 @@ def test_hostile_tokens_are_text(lab: Lab, page: Page, step: str) -> None:
 
 
 def test_a_band_tells_its_number(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, "/Flow?flow_links=10&flow_threshold=0.3&text=The+sleepy+cat+sat+on+the+mat.")
+    open_bench(
+        lab, page, "/Flow?flow_reading=Weights&flow_links=10&flow_threshold=0.3&text=The+sleepish+cat+sat+on+the+mat."
+    )
     page.locator(".sankey-link").first.hover(force=True)
-    weights = library.trace(library.load_model("lab-bert"), TEXT).attention.mean(dim=1)
+    weights = library.trace(library.load_model(DEFAULT_MODEL), TEXT).attention.mean(dim=1)
     shown = page.locator(".hoverlayer").text_content() or ""
     number = shown.rpartition(" ")[2]
     assert number in {f"{float(weight):.4f}" for weight in weights[weights >= 0.3]}

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import EXTREMES, PHONE, View, wait_idle
 
 
@@ -31,7 +32,7 @@ def test_which_map_was_trained(lab: Lab, page: Page) -> None:
     wait_idle(page)
     page.get_by_role("button", name="Commit and show").click()
     wait_idle(page)
-    for name in ("lab-bert", "random weights (seed 0)"):
+    for name in (DEFAULT_MODEL, "random weights (seed 0)"):
         expect(page.locator(".stVegaLiteChart").get_by_text(name)).to_have_count(1)
     expect(page.get_by_role("button", name="steps match Hugging Face")).to_have_count(2, timeout=30_000)
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import lab as library
 from benchmarks.server import Lab
+from lab.analysis.heads.patterns import trace_patterns
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.ui.parameters import DEFAULT_TEXT
 from tests.browser.harness import EXTREMES, View, wait_idle
 
-TEXT = "The sleepy cat sat on the mat."
-ADDRESS = "/Neuron_view?layer=4&head=5&token=5&text=The+sleepy+cat+sat+on+the+mat."
+TEXT = "The sleepish cat sat on the mat."
+ADDRESS = "/Neuron_view?layer=4&head=5&token=5&text=The+sleepish+cat+sat+on+the+mat."
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
 
 
@@ -35,7 +39,7 @@ def six(number: float) -> str:
 
 def expect_numbers(page: Page, key: int, dimension: int) -> None:
     """The tip tells what the trace of layer 4, head 5, query 5 has for a key and dimension (from 0)."""
-    layer = library.trace(library.load_model("lab-bert"), TEXT).layer(3)
+    layer = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
     q, k, v = (tensor[4].numpy() for tensor in (layer.query, layer.key, layer.value))
     weight = layer.attention[4, 4].numpy()[key]
     tip = page.locator(".tooltip")
@@ -60,7 +64,7 @@ def test_hovering_a_cell_tells_the_traces_numbers(lab: Lab, page: Page, view: Vi
 
 def test_numbers_in_the_rows_are_the_traces(lab: Lab, page: Page) -> None:
     open_bench(lab, page)
-    layer = library.trace(library.load_model("lab-bert"), TEXT).layer(3)
+    layer = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
     rows = [row.locator("td.number").all_inner_texts() for row in page.locator("tr.key").all()]
     columns = (layer.scores, layer.scaled_scores, layer.attention, layer.head_contribution)
     for key, row in enumerate(rows):
@@ -70,7 +74,7 @@ def test_numbers_in_the_rows_are_the_traces(lab: Lab, page: Page) -> None:
 
 
 @pytest.mark.parametrize("view", [View(width=1024, height=768)], indirect=True, ids=str)
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_all_columns_fit_a_projectors_width(lab: Lab, page: Page, view: View, model: str) -> None:
     open_bench(lab, page, f"{ADDRESS}&model={model}")
     expect(page.get_by_role("columnheader", name="‖α v W_O‖")).to_be_visible()
@@ -92,7 +96,7 @@ def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:
     expect(keys(page).nth(1)).to_have_attribute("aria-expanded", "true")
     expect(keys(page).nth(1)).to_be_focused()
     expect(page.locator(".term")).to_have_count(32)
-    row = library.trace(library.load_model("lab-bert"), TEXT).layer(3)
+    row = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
     written = page.locator(".written")
     expect(written).to_contain_text(f"q · k = {float(row.scores[4, 4, 1]):.4f}")
     expect(written).to_contain_text(f"= {float(row.attention[4, 4, 1]):.4f} = α")
@@ -111,7 +115,7 @@ def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:
 
 def test_the_contribution_is_read_by_key(lab: Lab, page: Page) -> None:
     open_bench(lab, page)
-    layer = library.trace(library.load_model("lab-bert"), TEXT).layer(3)
+    layer = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
     added = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).numpy()
     page.locator(".whole canvas").focus()
     page.keyboard.press("ArrowRight")
@@ -148,5 +152,7 @@ def test_a_walk_leads_to_its_head(lab: Lab, page: Page) -> None:
     page.get_by_role("button", name="See its dimensions").last.click()
     expect(keys(page).first).to_be_visible()
     wait_idle(page)
-    expect(page.locator(".title")).to_have_text("Dimensions of layer 1, head 8")
-    assert "head=8" in page.url
+    scores = trace_patterns(library.trace(library.load_model(DEFAULT_MODEL), DEFAULT_TEXT)).next_token
+    layer, head = (int(place) + 1 for place in np.unravel_index(int(scores.argmax()), scores.shape))
+    expect(page.locator(".title")).to_have_text(f"Dimensions of layer {layer}, head {head}")
+    assert f"head={head}" in page.url

@@ -10,13 +10,14 @@ from playwright.sync_api import Page, expect
 
 import lab as package
 from benchmarks.server import Lab
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import wait_idle
 
-TEXT = "The sleepy cat sat on the mat."
+TEXT = "The sleepish cat sat on the mat."
 
 
 def test_search_choose_download_and_compare(lab: Lab, page: Page, tmp_path: Path) -> None:
-    page.goto(lab.url + "/Tensors?layer=2&head=3&text=The+sleepy+cat+sat+on+the+mat.")
+    page.goto(lab.url + "/Tensors?layer=2&head=3&text=The+sleepish+cat+sat+on+the+mat.")
     wait_idle(page)
     expect(page.get_by_role("textbox", name="Search")).to_be_visible(timeout=90_000)
     page.get_by_role("textbox", name="Search").fill("selfattn_key_hidden")
@@ -32,7 +33,7 @@ def test_search_choose_download_and_compare(lab: Lab, page: Page, tmp_path: Path
     file = tmp_path / started.value.suggested_filename
     started.value.save_as(file)
     assert file.suffix == ".npy"
-    key = package.trace(package.load_model("lab-bert"), TEXT).layer(1).key[2, 1:6].numpy()
+    key = package.trace(package.load_model(DEFAULT_MODEL), TEXT).layer(1).key[2, 1:6].numpy()
     np.testing.assert_allclose(np.load(file), key, atol=1e-6)
 
 

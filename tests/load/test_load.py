@@ -16,6 +16,7 @@ from benchmarks import load
 from benchmarks.load import Scenario
 from benchmarks.server import Lab, Usage, running_lab, usage
 from benchmarks.visitor import Answer, visiting
+from lab.models.catalogue import DEFAULT_MODEL
 
 QUIET = Usage(0.0, 400.0)
 T = TypeVar("T")
@@ -111,7 +112,7 @@ def test_every_bound_is_judged() -> None:
 
 
 def test_own_sentences_are_32_tokens_and_differ() -> None:
-    model = api.load_model("lab-bert")
+    model = api.load_model(DEFAULT_MODEL)
     texts = [load.sentence(number) for number in range(40)]
     assert len(set(texts)) == 40
     assert {len(api.trace(model, text)) for text in texts} == {32}

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.benches.compare.choice import EXAMPLE
 from lab.course.words import escaped, quoted
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
 from lab.ui.parameters import CHANGE, COMPARE, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
@@ -46,7 +47,7 @@ def drawn(at: AppTest) -> int:
     "params", [{}, {"model": "lab-gpt2"}, {"mode": "Toy"}, {"mode": "Toy", "toy_weights": "Random"}]
 )
 def test_every_way_and_every_figure(params: dict[str, str]) -> None:
-    at = visit(PAGE, layer="2" if "mode" not in params else "1", other_model="lab-bert", **params)
+    at = visit(PAGE, layer="2" if "mode" not in params else "1", other_model=DEFAULT_MODEL, **params)
     for figure in COMPARED[1:] if params.get("mode") == "Toy" else COMPARED:
         for compare in COMPARE.options:
             show(at, compare, figure)
@@ -56,7 +57,7 @@ def test_every_way_and_every_figure(params: dict[str, str]) -> None:
 @pytest.mark.parametrize("causal", [False, True])
 def test_every_text(causal: bool, offer: Offer) -> None:
     """With a mask a tiny model is enough: what is drawn of a text depends on its length, not on what was learned."""
-    at = visit(PAGE, model=offer("gpt2") if causal else "lab-bert", layer="2", head="3")
+    at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, layer="2", head="3")
     for place, (kind, (text, pair)) in enumerate(TEXTS.items()):
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.session_state["other_text"], at.session_state["other_pair"] = list(TEXTS.values())[place - 1]
@@ -85,12 +86,12 @@ def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
 
 def test_what_is_asked_of_each_model_is_said_of_that_model() -> None:
     said = words(visit(PAGE, compare=TWO_MODELS)).replace("\\", "")
-    assert "Token 5 is hidden behind “\u2068[MASK]\u2069” from “\u2068lab-bert\u2069”" in said
+    assert f"Token 5 is hidden behind “\u2068[MASK]\u2069” from “\u2068{DEFAULT_MODEL}\u2069”" in said
     assert "“\u2068lab-gpt2\u2069” is asked what comes after token 5" in said
 
 
 def test_the_example_is_about_the_verb() -> None:
-    model = lab.load_model("lab-bert")
+    model = lab.load_model(DEFAULT_MODEL)
     expected = []
     for text in EXAMPLE:
         plain = lab.trace(model, text)
@@ -134,7 +135,7 @@ def test_a_toy_predicts_no_words_and_opens_on_its_attention() -> None:
 
 
 def test_the_sentence_above_says_what_the_traces_have() -> None:
-    a, b = (lab.trace(lab.load_model("lab-bert"), text) for text in (A, B))
+    a, b = (lab.trace(lab.load_model(DEFAULT_MODEL), text) for text in (A, B))
     change = (b.layer(3).attention[5] - a.layer(3).attention[5]).abs()
     query, key = np.unravel_index(int(change.argmax()), change.shape)
     said = words(visit(PAGE, text=A, other_text=B, layer="4", head="6", figure="Attention of a head"))
@@ -142,7 +143,8 @@ def test_the_sentence_above_says_what_the_traces_have() -> None:
     assert f"\\({query + 1}\\)\\, key" in said and f"\\({key + 1}\\)" in said
     same = [i for i in range(len(a)) if a.tokens[i] == b.tokens[i]]
     cosine = np.mean([_cosine(a, b, i) for i in same])
-    assert f"{len(same)} of {len(a)} tokens that agree" in said and f"and {cosine:.3f} after layer 4" in said
+    assert f"{len(same)} of {len(a)} tokens that agree" in said
+    assert f"and {cosine:.3f} after layer {a.model.config.layers}" in said
 
 
 def _cosine(a: lab.Trace, b: lab.Trace, place: int) -> float:
@@ -151,7 +153,7 @@ def _cosine(a: lab.Trace, b: lab.Trace, place: int) -> float:
 
 
 def test_an_intervention_is_the_one_chosen() -> None:
-    model = lab.load_model("lab-bert")
+    model = lab.load_model(DEFAULT_MODEL)
     plain = lab.trace(model, A)
     at = visit(
         PAGE, text=A, compare=INTERVENTION, layer="2", head="3", token="3", key_token="4", figure="Sublayer changes"
@@ -174,7 +176,7 @@ def test_an_intervention_is_the_one_chosen() -> None:
         cosine = (
             (changed * before).sum(-1) / np.linalg.norm(changed, axis=-1) / np.linalg.norm(before, axis=-1)
         ).mean()
-        assert f"and {cosine:.3f} after layer 4" in words(at), name
+        assert f"and {cosine:.3f} after layer {model.config.layers}" in words(at), name
         assert "From there on nothing " in words(at), name
 
 
@@ -182,7 +184,7 @@ def test_random_weights_are_named_and_seeded() -> None:
     said = words(
         visit(PAGE, text=A, compare=TWO_WEIGHTS, twin_seed="7", layer="3", head="1", figure="Attention of a head")
     )
-    model = lab.load_model("lab-bert")
+    model = lab.load_model(DEFAULT_MODEL)
     a, b = lab.trace(model, A), lab.trace(random_twin(model, 7), A)
     change = (b.layer(2).attention[0] - a.layer(2).attention[0]).abs()
     assert "**random weights**, seed 7: nothing is learned" in said

@@ -9,7 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.analysis.flow.maps import layer_maps
 from lab.analysis.flow.rollout import rollout
+from lab.course.words import escaped
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.ui.parameters import DEFAULT_TEXT
 from tests.charts.payloads import unpack
 from tests.pages.apptest import Offer, components, go, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
@@ -27,13 +31,22 @@ def sent(at: AppTest) -> int:
     return max(len(proto.SerializeToString()) for proto in protos)
 
 
-def trace(model: str = "lab-bert") -> lab.Trace:
+def trace(model: str = DEFAULT_MODEL) -> lab.Trace:
     return lab.trace(lab.load_model(model), TEXT)
+
+
+def by_weight(**params: str) -> AppTest:
+    """The page, drawn of the attention weights as they are."""
+    return visit(PAGE, flow_reading="Weights", **params)
+
+
+def layers() -> int:
+    return lab.load_model(DEFAULT_MODEL).config.layers
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_every_figure_bears_every_text(causal: bool, offer: Offer) -> None:
-    at = visit(PAGE, model=offer("gpt2") if causal else "lab-bert", layer="2", flow_threshold="0.01")
+    at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, layer="2", flow_threshold="0.01")
     for kind, (text, pair) in TEXTS.items():
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()
@@ -54,89 +67,99 @@ def test_toys_and_random_weights(params: dict[str, str], reading: str) -> None:
 
 
 def test_the_sankeys_sentence_counts_what_the_model_has() -> None:
-    maps = np.stack([trace().layer(layer).attention.numpy().mean(axis=0) for layer in range(4)])
+    maps = trace().attention.numpy().mean(axis=1)
     strongest = [np.sort(one[one >= 0.2])[::-1][:10] for one in maps]
-    said = words(visit(PAGE, text=TEXT, flow_threshold="0.2", flow_links="10"))
+    said = words(by_weight(text=TEXT, flow_threshold="0.2", flow_links="10"))
     drawn, there = sum(len(each) for each in strongest), int((maps >= 0.2).sum())
     assert f"{drawn} of {there} links with at least 0.2" in said
     assert f"**{sum(each.sum() for each in strongest) / maps.sum():.1%}** of what all tokens receive" in said
     assert f"**{maps.max():.4f}**" in said
 
 
+def test_the_bench_opens_on_what_is_added_not_on_where_heads_rest() -> None:
+    """Of the default model's weights most lead to special tokens; of what its heads add, most comes from words."""
+    traced = lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT)
+    special = np.array(traced.encoding.special)
+    weights, added = (layer_maps(traced, None, norms=norms)[:, :, special].sum() for norms in (False, True))
+    assert added < 0.75 * weights
+    assert visit(PAGE).segmented_control(key="flow_reading").value == "Norms"
+
+
 def test_a_threshold_that_no_word_reaches_is_explained() -> None:
     largest = trace().attention.numpy().mean(axis=1)[:, 1:-1, 1:-1].max()
-    at = visit(PAGE, text=TEXT, flow_threshold="0.5", flow_tokens="Words only")
+    at = by_weight(text=TEXT, flow_threshold="0.5", flow_tokens="Words only")
     assert largest < 0.5 and f"No link reaches 0.5; the strongest has {largest:.4f}" in words(at)
 
 
 def test_following_a_token() -> None:
-    said = words(visit(PAGE, text=TEXT, follow="3", flow_threshold="0.05"))
+    said = words(by_weight(text=TEXT, follow="3", flow_threshold="0.05"))
     assert "on paths from “\u2068cat\u2069”" in said
-    assert "There is no token 99 to follow" in words(visit(PAGE, text=TEXT, follow="99"))
+    assert "There is no token 99 to follow" in words(by_weight(text=TEXT, follow="99"))
 
 
 def test_rollout_on_screen_is_rollout() -> None:
     attention = trace().attention.numpy().mean(axis=1)
     row = rollout(attention[:3])[2]
-    said = words(visit(PAGE, text=TEXT, step="Rollout", flow_layer="3", token="3"))
+    said = words(by_weight(text=TEXT, step="Rollout", flow_layer="3", token="3"))
     assert f"**{row[2]:.4f}** of itself" in said
     assert f"**{np.delete(row, 2).max():.4f}**" in said
     assert "The row adds up to 1.0000" in said
 
 
 def test_rollout_opens_after_the_last_layer() -> None:
-    """Also for whoever comes from a lesson, where the layer is the first unless another was chosen."""
+    """Also for whoever comes from a lesson, where the layer is that of a soft row unless another was chosen."""
     row = rollout(trace().attention.numpy().mean(axis=1))[2]
-    at = visit("3_Self-attention.py", text=TEXT, token="3")
-    assert at.selectbox(key="layer").value == 1
+    at = visit("3_Self-attention.py", text=TEXT, token="3", flow_reading="Weights")
+    assert at.selectbox(key="layer").value < layers()
     at.query_params.clear()  # as a browser does on the way to another page
     at.switch_page(f"pages/{PAGE}").run()
     said = words(go(at, "Rollout"))
     assert f"**{row[2]:.4f}** of itself" in said
-    assert at.selectbox(key="_flow_layer").value == 4
+    assert at.selectbox(key="_flow_layer").value == layers()
 
 
 def test_the_layer_of_an_old_link_is_understood() -> None:
-    at = visit(PAGE, text=TEXT, step="Rollout", layer="2")
+    at = by_weight(text=TEXT, step="Rollout", layer="2")
     assert at.selectbox(key="_flow_layer").value == 2
     assert not at.warning
     assert "layer" not in at.query_params and at.query_params["flow_layer"] == "2"
-    at.selectbox(key="_flow_layer").set_value(4).run()
-    assert at.selectbox(key="_flow_layer").value == 4 and "flow_layer" not in at.query_params
+    at.selectbox(key="_flow_layer").set_value(layers()).run()
+    assert at.selectbox(key="_flow_layer").value == layers() and "flow_layer" not in at.query_params
     for name in ("layer", "flow_layer"):
-        at = visit(PAGE, text=TEXT, step="Rollout", **{name: "9"})
-        assert at.selectbox(key="_flow_layer").value == 4
-        assert "There is no layer 9 in lab\\-bert: layers run from 1 to 4." in words(at)
-    assert "There is no layer x" in words(visit(PAGE, text=TEXT, step="Rollout", layer="x"))
+        at = by_weight(text=TEXT, step="Rollout", **{name: "9"})
+        assert at.selectbox(key="_flow_layer").value == layers()
+        assert f"There is no layer 9 in {escaped(DEFAULT_MODEL)}: layers run from 1 to {layers()}." in words(at)
+    assert "There is no layer x" in words(by_weight(text=TEXT, step="Rollout", layer="x"))
 
 
 def test_a_tree_too_large_is_cut_and_said() -> None:
-    said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="7", tree_depth="4"))
+    said = words(by_weight(text=TEXT, step="Influence tree", tree_k="7", tree_depth="4"))
     assert "The tree stops at depth 3" in said and "at most 400 nodes" in said
-    assert "layers 4 down to 2" in said and "ends at what comes out of layer 1" in said
-    said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="7", tree_depth="4", tree="One layer repeated"))
+    assert f"layers {layers()} down to {layers() - 2}" in said
+    assert f"ends at what comes out of layer {layers() - 3}" in said
+    said = words(by_weight(text=TEXT, step="Influence tree", tree_k="7", tree_depth="4", tree="One layer repeated"))
     assert "The tree stops at depth 3" in said
-    said = words(visit(PAGE, text=TEXT, step="Influence tree", tree_k="21", tree_depth="x", flow_links="7"))
+    said = words(by_weight(text=TEXT, step="Influence tree", tree_k="21", tree_depth="x", flow_links="7"))
     for name in ("tree\\_k must be a number from 1 to 20", "tree\\_depth must be", "flow\\_links must be one of"):
         assert name in said or name.replace("\\", "") in said
 
 
 def test_a_tree_says_when_it_has_fewer_levels_than_were_asked_for() -> None:
-    said = words(visit(PAGE, text=TEXT, step="Influence tree", flow_layer="2", tree_depth="5"))
+    said = words(by_weight(text=TEXT, step="Influence tree", flow_layer="2", tree_depth="5"))
     assert "Depth 5 needs as many layers; from layer 2 down there are 2." in said and "layers 2 down to 1" in said
-    assert "needs as many layers" not in words(visit(PAGE, text=TEXT, step="Influence tree"))
+    assert "needs as many layers" not in words(by_weight(text=TEXT, step="Influence tree"))
 
 
 @pytest.mark.parametrize("tokens", ["All tokens", "Words only"])
 def test_a_tree_that_runs_through_special_tokens_alone_says_so(tokens: str) -> None:
-    at = visit(PAGE, text=TEXT, step="Influence tree", token="9", tree_k="1", flow_tokens=tokens)
+    at = by_weight(text=TEXT, step="Influence tree", token="9", tree_k="1", flow_tokens=tokens)
     maps = trace().attention.numpy().mean(axis=1)
     special, place, inner = trace().encoding.special, 8, []
-    for attention in maps[::-1]:
+    for attention in maps[::-1][:4]:  # as many levels as are drawn
         kept = [i for i, each in enumerate(special) if tokens == "All tokens" or not each]
         place = max(kept, key=lambda i: attention[place, i])
         inner.append(special[place])
-    assert ("Between the two ends stand special tokens alone" in words(at)) == all(inner[:-1])
+    assert ("Between its two ends stand special tokens alone" in words(at)) == all(inner[:-1])
 
 
 def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -148,7 +171,7 @@ def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> None:
     chosen = {} if head is None else {"flow_heads": "One head", "head": str(head)}
     paths = {"flow_residual": "With residual"} if residual else {}
-    at = visit(PAGE, text=TEXT, step="Influence tree", flow_layer="3", token="3", **chosen, **paths)
+    at = by_weight(text=TEXT, step="Influence tree", flow_layer="3", token="3", **chosen, **paths)
     header, arrays = sent_tree(at)
     attention = trace().attention.numpy()
     maps = attention.mean(axis=1) if head is None else attention[:, head - 1]
@@ -169,7 +192,7 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
 
 
 def test_one_layer_repeated_is_named_for_what_it_is() -> None:
-    at = visit(PAGE, text=TEXT, step="Influence tree", tree="One layer repeated", flow_layer="2", head="3",
+    at = by_weight(text=TEXT, step="Influence tree", tree="One layer repeated", flow_layer="2", head="3",
                flow_heads="One head", token="3")  # fmt: skip
     header, arrays = sent_tree(at)
     attention = trace().layer(1).attention[2].numpy()
@@ -183,7 +206,7 @@ def test_one_layer_repeated_is_named_for_what_it_is() -> None:
 
 def test_a_first_token_reads_itself_in_every_layer_and_has_no_tree_within_one() -> None:
     link = {"model": "lab-gpt2", "text": TEXT, "step": "Influence tree", "token": "1"}
-    _, arrays = sent_tree(visit(PAGE, **link))
+    _, arrays = sent_tree(by_weight(**link))
     assert set(arrays["token"].tolist()) == {0} and set(arrays["product"].tolist()) == {1.0}
-    assert "no other token to attend to" in words(visit(PAGE, tree="One layer repeated", **link))
-    assert "has no target" in words(visit(PAGE, flow_tokens="Words only", **link))
+    assert "no other token to attend to" in words(by_weight(tree="One layer repeated", **link))
+    assert "has no target" in words(by_weight(flow_tokens="Words only", **link))

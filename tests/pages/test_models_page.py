@@ -17,11 +17,12 @@ from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.twins import head_spread
 from lab.benches.models import parts as rooms
 from lab.benches.models.parts import parts
+from lab.course.words import escaped
 from lab.experiments.notable import in_folder
 from lab.models import catalogue as cards
 from lab.models import hub
 from lab.models import loading as catalogue
-from lab.models.catalogue import EMBEDDED, card
+from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED, card
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
 from lab.ui import runs
@@ -78,7 +79,7 @@ def test_a_card_says_which_head_does_what(model: str) -> None:
 def test_the_picker_starts_at_the_sidebar_s_model_and_follows_it(offer: Offer) -> None:
     name = offer("bert")
     at = visit(PAGE)
-    assert at.segmented_control(key="card").value == "lab-bert"
+    assert at.segmented_control(key="card").value == DEFAULT_MODEL
     at.selectbox(key="model").set_value(name).run()
     assert at.segmented_control(key="card").value == name
     assert "It has no card" in words(at)
@@ -120,7 +121,7 @@ def test_a_hub_model_that_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     runs.model_ids.clear()
 
 
-@pytest.mark.parametrize("held", [("lab-bert",), ("lab-bert", "lab-gpt2")])
+@pytest.mark.parametrize("held", [(DEFAULT_MODEL,), (DEFAULT_MODEL, "lab-gpt2")])
 def test_the_sidebar_offers_the_models_this_copy_holds(
     held: tuple[str, ...], tmp_path: Path, tiny_checkpoint: TinyCheckpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,7 +143,7 @@ def test_parts_that_are_not_in_this_copy_are_not_offered(tmp_path: Path, monkeyp
     monkeypatch.setattr(rooms, "TEXT_PARTS", tmp_path)
     at = visit(PAGE, card="punkt")
     assert "There is no card of" in words(at)
-    assert at.segmented_control(key="card").value == "lab-bert"
+    assert at.segmented_control(key="card").value == DEFAULT_MODEL
 
 
 def test_bad_values_in_the_link() -> None:
@@ -155,7 +156,7 @@ def test_bad_values_in_the_link() -> None:
     assert "no model called" in said
     assert at.segmented_control(key="step").value == "Cards"
     at = visit(PAGE, step="Two maps", layer="99", head="x", twin_seed="12345678901")
-    assert "layers run from 1 to 4" in words(at)
+    assert f"layers run from 1 to {runs.model(DEFAULT_MODEL).config.layers}" in words(at)
     assert at.number_input(key="twin_seed").value == 0
 
 
@@ -170,7 +171,7 @@ def test_any_text(kind: str) -> None:
 
 def test_no_text_is_no_matter_for_the_cards() -> None:
     at = visit(PAGE, text="")
-    assert headings(at)[0] == r"lab\-bert"
+    assert headings(at)[0] == escaped(DEFAULT_MODEL)
     for step in walk(at, STEPS):
         assert "There is no text yet" in words(at), step
 
@@ -202,7 +203,7 @@ def test_one_token_attends_to_nothing_else(offer: Offer) -> None:
 def test_the_maps_have_no_names_until_the_learner_has_said() -> None:
     at = visit(PAGE, step="Two maps", layer="2", head="3", text=TEXT)
     assert titles(at) == ["Map A", "Map B"]
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     untrained = lab.trace(random_twin(trace.model), TEXT)
     maps = [attention_map(each.layer(1), 2) for each in (trace, untrained)]
     shown = [drawn(at, i) for i in (0, 1)]
@@ -213,13 +214,13 @@ def test_the_maps_have_no_names_until_the_learner_has_said() -> None:
     radio.set_value(first).run()  # option 0 is map A; the trained one is map A if the first one is 0
     next(button for button in at.button if button.label == "Commit and show").click().run()
     assert "as you predicted" in words(at)
-    labels = ("lab-bert", "random weights (seed 0)")
+    labels = (DEFAULT_MODEL, "random weights (seed 0)")
     assert titles(at) == [f"Map A: {labels[first]}", f"Map B: {labels[1 - first]}"]
 
 
 def test_the_heads_shown_are_those_of_both() -> None:
     at = visit(PAGE, step="All heads", text=TEXT, twin_seed="4")
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     both = [head_spread(each) for each in (trace, lab.trace(random_twin(trace.model, 4), TEXT))]
     for i, expected in enumerate(both):
         assert drawn(at, i).tolist() == pytest.approx(expected.ravel().tolist(), abs=1e-5)
@@ -229,7 +230,7 @@ def test_the_heads_shown_are_those_of_both() -> None:
 
 @pytest.mark.parametrize("family", [None, "gpt2"])
 def test_the_predictions_shown_are_those_of_both(family: Family | None, offer: Offer) -> None:
-    name = "lab-bert" if family is None else offer(family)
+    name = DEFAULT_MODEL if family is None else offer(family)
     at = visit(PAGE, step="Predictions", text="The cat sat on the mat.", model=name, place="7", masked="7")
     place, model = 6, runs.model(name)
     text = "The cat sat on the [MASK]." if family is None else "The cat sat on the mat."

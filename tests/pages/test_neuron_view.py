@@ -12,6 +12,7 @@ import lab
 from lab.analysis.heads.neurons import DECIDED, decide, score_with
 from lab.analysis.heads.patterns import trace_patterns
 from lab.analysis.heads.walk import walk as neuron_walk
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
 from tests.checkpoints import Family
@@ -34,7 +35,7 @@ def plain(at: AppTest) -> str:
 
 
 @pytest.mark.parametrize(
-    ("family", "params"), [(None, {"model": "lab-bert"}), ("gpt2", {}), ("bert", {"weights": "Random"})]
+    ("family", "params"), [(None, {"model": DEFAULT_MODEL}), ("gpt2", {}), ("bert", {"weights": "Random"})]
 )
 def test_every_screen_bears_every_text(family: Family | None, params: dict[str, str], offer: Offer) -> None:
     at = visit(PAGE, layer="2", head="3", **params, **({} if family is None else {"model": offer(family)}))
@@ -65,7 +66,7 @@ def test_what_is_sent_is_the_trace() -> None:
     at = visit(PAGE, text=TEXT, pair=PAIR, layer="3", head="5", token="4")
     payload = components(at)[0].proto
     _, arrays = unpack(payload.bytes)
-    layer = lab.trace(lab.load_model("lab-bert"), TEXT, PAIR).layer(2)
+    layer = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT, PAIR).layer(2)
     assert (arrays["weights"] == layer.attention[4, 3].numpy()).all()
     assert (arrays["values"] == layer.value[4].numpy()).all()
     longest = layer.head_contribution[4, 3].numpy()
@@ -75,8 +76,9 @@ def test_what_is_sent_is_the_trace() -> None:
 
 
 def test_the_sentences_about_deciding_are_computed() -> None:
-    traced = lab.trace(lab.load_model("lab-bert"), TEXT, PAIR)
-    best = np.unravel_index(int(trace_patterns(traced).delimiter.argmax()), (4, 8))
+    traced = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT, PAIR)
+    scores = trace_patterns(traced).delimiter
+    best = np.unravel_index(int(scores.argmax()), scores.shape)
     layer, head = int(best[0]), int(best[1])
     found = decide(traced, layer, head, "delimiter")
     assert found is not None
@@ -88,7 +90,8 @@ def test_the_sentences_about_deciding_are_computed() -> None:
     )  # fmt: skip
     said = words(at)
     assert f"**{found.total:.2f} higher**" in said
-    assert f"**{few} of 32**" in said and f"{found.share(few):.0%} of the difference" in said
+    assert f"**{few} of {traced.model.config.head_width}**" in said
+    assert f"{found.share(few):.0%} of the difference" in said
     order = found.order.tolist()
     only, without = (score_with(traced, (layer, head), "delimiter", part) for part in (order[:2], order[2:]))
     assert (
@@ -98,7 +101,7 @@ def test_the_sentences_about_deciding_are_computed() -> None:
 
 def test_a_walk_leads_to_its_head() -> None:
     at = visit(PAGE, text=TEXT, pair=PAIR, step=STEPS[2])
-    traced = lab.trace(lab.load_model("lab-bert"), TEXT, PAIR)
+    traced = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT, PAIR)
     scores = trace_patterns(traced).next_token
     layer, head = (int(place) for place in np.unravel_index(int(scores.argmax()), scores.shape))
     assert f"**layer {layer + 1}, head {head + 1}**: score **{scores.max():.3f}**. On this" in words(at)
@@ -117,7 +120,7 @@ def test_a_walk_leads_to_its_head() -> None:
 
 def test_what_is_not_there_is_not_taken_apart() -> None:
     """A pattern whose best head scores no more than a uniform one has neither a count of dimensions nor a chart."""
-    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    traced = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     at = visit(PAGE, text=TEXT, step=STEPS[2])
     blocks = words(at).split("### ")[1:]
     assert len(blocks) == 3
@@ -131,7 +134,7 @@ def test_what_is_not_there_is_not_taken_apart() -> None:
 
 
 def test_deciding_begins_with_the_head_that_shows_the_pattern_of_neighbours() -> None:
-    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    traced = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     scores = trace_patterns(traced).next_token
     layer, head = (int(place) + 1 for place in np.unravel_index(int(scores.argmax()), scores.shape))
     at = visit(PAGE, text=TEXT, step=STEPS[1])
@@ -173,7 +176,7 @@ def test_bad_links_are_said() -> None:
     assert at.selectbox(key="pattern").options == [OWN_PATTERN, *(p.name for p in DECIDED)]
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_deciding_opens_on_what_a_dimension_decides(model: str) -> None:
     at = visit(PAGE, model=model, step=STEPS[1])
     said = plain(at)
@@ -186,5 +189,5 @@ def test_the_own_pattern_is_the_one_farthest_above_a_uniform_head() -> None:
     traced = lab.trace(lab.load_model("lab-bert"), TEXT)
     score = traced.layer(0).attention[0].diagonal(-1).mean().item()
     assert score > 0.8
-    said = plain(visit(PAGE, text=TEXT, layer="1", head="1", step=STEPS[1]))
+    said = plain(visit(PAGE, model="lab-bert", text=TEXT, layer="1", head="1", step=STEPS[1]))
     assert f"most clearly: its score is {score:.2f}" in said and f"alike {1 / len(traced):.2f}." in said

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.heads.variants import VARIANTS
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, visit, words
@@ -31,7 +32,7 @@ def python(at: AppTest) -> str:
     return next(str(block.value) for block in at.code if "lab.trace(" in str(block.value))
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_every_text(model: str) -> None:
     at = visit(PAGE, model=model, layer="2", head="3")
     for text, pair in TEXTS.values():
@@ -62,7 +63,8 @@ def test_toys(weights: str) -> None:
 
 def test_random_weights_are_named_and_rebuilt() -> None:
     at = visit(PAGE, weights="Random", twin_seed="5")
-    assert "Nothing is learned here" in words(at) and "random_twin(load_model('lab-bert'), seed=5)" in python(at)
+    assert "Nothing is learned here" in words(at)
+    assert f"random_twin(load_model({DEFAULT_MODEL!r}), seed=5)" in python(at)
 
 
 def test_other_families(offer: Offer) -> None:
@@ -78,13 +80,13 @@ def test_no_text_is_answered_with_a_sentence() -> None:
 
 def test_the_numbers_are_the_trace_s() -> None:
     at = visit(PAGE, layer="2", head="3", tensor="layer.query", tensor_rows="2-5", tensor_columns="7-")
-    query = lab.trace(runs.model("lab-bert"), DEFAULT_TEXT).layer(1).query[2, 1:5, 6:].numpy()
+    query = lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1).query[2, 1:5, 6:].numpy()
     table = next(frame.value for frame in at.dataframe if "selection" in frame.value).set_index("selection")["value"]
     assert float(table["maximum"]) == pytest.approx(query.max(), rel=1e-5)
     assert float(table["mean"]) == pytest.approx(query.mean(), rel=1e-4)
     assert float(table["norm"]) == pytest.approx(np.linalg.norm(query), rel=1e-5)
     assert python(at).endswith("array = trace.layer(1).query[2, 1:5, 6:32].numpy()")
-    proof = lab.prove(runs.model("lab-bert"), lab.trace(runs.model("lab-bert"), DEFAULT_TEXT))
+    proof = lab.prove(runs.model(DEFAULT_MODEL), lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT))
     difference = next(row.difference for row in proof.rows if (row.step, row.layer) == ("query", 1))
     assert f"**{difference:.1e}**" in words(at)
 
@@ -104,19 +106,20 @@ def test_search_leads_to_the_tensor_and_says_when_there_is_none() -> None:
 
 
 def test_odd_links_are_mended_and_said() -> None:
-    n = len(lab.trace(runs.model("lab-bert"), DEFAULT_TEXT))
+    n = len(lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT))
     at = visit(PAGE, tensor="nonsense", state="99", tensor_rows="5-2", tensor_columns="<i>")
     said = words(at)
     assert "There is no tensor" in said and f"Rows run from 1 to {n}" in said and "is no range of columns" in said
     assert "<i>" not in said.replace("\\<", "")
     at = visit(PAGE, tensor="hidden_states", state="99")
-    assert "state 99 became 4" in words(at)
-    assert "**Hugging Face**" in words(at) and "hidden_states[4].numpy()" in python(at)
+    last = runs.model(DEFAULT_MODEL).config.layers
+    assert f"state 99 became {last}" in words(at)
+    assert "**Hugging Face**" in words(at) and f"hidden_states[{last}].numpy()" in python(at)
     assert "variant must be one of" in words(visit(PAGE, step=VARIANT_STEP, variant="nope"))
 
 
 def test_what_is_too_large_is_said_instead_of_offered() -> None:
-    at = visit(PAGE, tensor="model.weights.embeddings.token")
+    at = visit(PAGE, model="lab-bert", tensor="model.weights.embeddings.token")
     assert "As csv the selection takes about 27 MB" in words(at)
     assert "You see rows 1 to 96 of the 8,192 selected" in words(at)
 

@@ -41,7 +41,7 @@ from lab.ui.sidebar import untouched
 from lab.ui.toys import runs as toy_runs
 
 # Token 5 is the verb in both: hidden, it has to agree with what stands before it. In GPT-2 what follows it changes.
-EXAMPLE = ("The little boys were playing in the garden.", "The little boy was playing in the garden.")
+EXAMPLE = ("The old dogs were sleeping in the garden.", "The old dog was sleeping in the garden.")
 _VERB = 4  # from 0
 # Multiplications that nobody waits for: some two seconds of a core.
 _UNASKED = 1e10

@@ -121,17 +121,18 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
         f"The strongest path: {path}. Its weights multiply to **{tree.product[best]:.4f}**. Over *all* paths between "
         f"its two ends, drawn or not, the products add up to **{tree.rolled[best]:.4f}**: that is rollout over the "
         f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of the {counted} that leads "
-        f"to the root. This says what could arrive, not what a prediction rests on: see Rollout.{_parked(view, tree)}"
+        "to the root. This says what could arrive, not what a prediction rests on: see Rollout."
+        f"{_parked(view, tree, best)}"
     )
 
 
-def _parked(view: FlowView, tree: Tree) -> str:
-    """That nothing but special tokens stands between the root and the last level, where it is so."""
-    inner = tree.token[(tree.depth > 0) & (tree.depth < tree.depth.max())]
-    if not len(inner) or not all(view.trace.encoding.special[token] for token in inner.tolist()):
+def _parked(view: FlowView, tree: Tree, best: int) -> str:
+    """That nothing but special tokens stands between the two ends of the strongest path, where it is so."""
+    inner = [int(tree.token[node]) for node in tree.path(best)][1:-1]
+    if not inner or not all(view.trace.encoding.special[token] for token in inner):
         return ""
     return (
-        "\n\nBetween the two ends stand special tokens alone, on which heads often rest (lesson 5; Clark et al. 2019). "
+        "\n\nBetween its two ends stand special tokens alone, on which heads often rest (lesson 5; Clark et al. 2019). "
         "Choose *Words only* to see the ways through words."
     )
 

@@ -12,7 +12,7 @@ from lab.benches.compare.meanings import best_words
 from lab.benches.compare.shown import Words
 from lab.course.words import quoted
 
-SAME = "The little girls were playing in the garden."
+SAME = "The old boys were sleeping in the garden."
 
 
 def said(model: str, first: str, second: str, token: int) -> tuple[str, list[tuple[str, float]]]:
@@ -31,7 +31,7 @@ def test_one_token_moves_the_model_from_one_word_to_another() -> None:
     told, ((first, p), (second, q)) = said("lab-bert", *EXAMPLE, 4)
     assert first != second
     assert told.startswith(f"A expects {quoted(first)} most, with {p:.2f}; B {quoted(second)}, with {q:.2f}.")
-    assert f"in one token, {quoted('boys')} and {quoted('boy')}: that is enough to move the model" in told
+    assert f"in one token, {quoted('dogs')} and {quoted('dog')}: that is enough to move the model" in told
 
 
 def test_one_token_that_moves_nothing_is_said_to() -> None:

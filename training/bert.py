@@ -119,7 +119,8 @@ class MaskedTask(ABC):
         tokenizer: Tokenizer, learning_rates: tuple[float, float], machine: Machine,
     ) -> None:  # fmt: skip
         self.bert, self.recipe, self.corpora, self.tokenizer = bert, recipe, corpora, tokenizer
-        self.model: nn.Module = bert.to(machine.device)
+        self.model: nn.Module = bert
+        self.model.to(machine.device)
         self.machine = machine
         self.learning_rates, self.weight_decay = learning_rates, recipe.weight_decay
 

@@ -142,7 +142,8 @@ class Gpt2Task:
         machine: Machine = HERE,
     ) -> None:  # fmt: skip
         self.recipe, self.corpora, self.tokenizer, self.machine = recipe, corpora, tokenizer, machine
-        self.model: nn.Module = build_model(recipe).to(machine.device)
+        self.model: nn.Module = build_model(recipe)
+        self.model.to(machine.device)
         self.learning_rates = (recipe.learning_rate, recipe.learning_rate)
         self.weight_decay = recipe.weight_decay
 

@@ -28,7 +28,7 @@ from lab.studies.explanation.figures import (
     method_table,
 )
 
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 
 
 def model_and_result(model_id: str) -> tuple[LoadedModel, ExplanationTest]:

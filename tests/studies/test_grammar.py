@@ -22,7 +22,7 @@ from lab.studies.grammar.figures import as_frame, relation_chart
 CLEAR = (Verdict.SAME, Verdict.SMALLER)
 
 
-@pytest.fixture(params=["lab-bert", "lab-gpt2"])
+@pytest.fixture(params=["lab-minilm", "lab-bert", "lab-gpt2"])
 def found(request: pytest.FixtureRequest) -> GrammarTest:
     result = known(lab.load_model(request.param))
     assert result is not None
@@ -132,7 +132,7 @@ def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:
 
 
 def test_a_link_names_the_tokens_of_the_words() -> None:
-    for model_id in ("lab-bert", "lab-gpt2"):
+    for model_id in ("lab-minilm", "lab-bert", "lab-gpt2"):
         model = lab.load_model(model_id)
         result = known(model)
         assert result is not None

@@ -30,7 +30,7 @@ from lab.studies.needed_heads.figures import (
 )
 
 
-@pytest.fixture(scope="module", params=["lab-bert", "lab-gpt2"])
+@pytest.fixture(scope="module", params=["lab-minilm", "lab-bert", "lab-gpt2"])
 def model(request: pytest.FixtureRequest) -> LoadedModel:
     return lab.load_model(request.param)
 

@@ -28,7 +28,7 @@ def gpt2() -> LoadedModel:
     return lab.load_model("lab-gpt2")
 
 
-@pytest.fixture(params=["lab-bert", "lab-gpt2"])
+@pytest.fixture(params=["lab-minilm", "lab-bert", "lab-gpt2"])
 def found(request: pytest.FixtureRequest) -> PatchingTest:
     result = known(lab.load_model(request.param))
     assert result is not None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
 from lab.models.loading import load_model
 from lab.models.proof import prove
@@ -81,7 +82,7 @@ def test_a_run_that_is_told_to_stop_keeps_what_it_has(
     run = Run(bert.BertTask(TINY_BERT, wordpiece[1], wordpiece[0]), tmp_path, Schedule(1_000_000, 0))
     update = Run.update
 
-    def told_to_stop(self: Run) -> float:
+    def told_to_stop(self: Run) -> Tensor:
         loss = update(self)
         os.kill(os.getpid(), signal.SIGTERM)
         return loss

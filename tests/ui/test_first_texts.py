@@ -80,7 +80,7 @@ def test_a_text_in_a_link_is_a_choice(link: dict[str, str]) -> None:
     assert (text(at), at.text_input(key="pair").value) == (link.get("text", DEFAULT_TEXT), link.get("pair", ""))
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", ["lab-minilm", "lab-bert", "lab-gpt2"])
 def test_a_head_is_shown_that_shows_the_point_of_the_page(model: str) -> None:
     loaded = lab.load_model(model)
     soft = tuple(number + 1 for number in first_head(lab.trace(loaded, DEFAULT_TEXT)))

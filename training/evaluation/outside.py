@@ -68,7 +68,7 @@ def from_the_lab() -> dict[str, Any]:
 def _filled(bert: LoadedModel, blank: str) -> list[tuple[str, float]]:
     run = trace(bert, blank)
     found = masked_prediction(run, run.encoding, run.tokens.index("[MASK]"))
-    return [(bert.tokenizer.id_to_token(i), float(found.probabilities[i])) for i in found.best(5)]
+    return [(str(bert.tokenizer.id_to_token(i)), float(found.probabilities[i])) for i in found.best(5)]
 
 
 def _encodings(model: LoadedModel) -> list[dict[str, Any]]:

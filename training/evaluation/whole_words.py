@@ -115,10 +115,11 @@ def blanks(texts: Sequence[str], tokenizers: Sequence[Tokenizer], count: int, se
 @torch.inference_mode()
 def share(model: BertForPreTraining, tokenizer: Tokenizer, hidden: Sequence[Blank]) -> Share:
     """How often the hidden word is the model's first guess, and among its five best."""
-    mask, ranks = tokenizer.token_to_id("[MASK]"), []
+    ranks = []
     for blank in hidden:
         encoded = tokenizer.encode(blank.text)
-        states = model.bert(input_ids=torch.tensor([encoded.ids])).last_hidden_state[0, encoded.ids.index(mask)]
+        at = encoded.tokens.index("[MASK]")
+        states = model.bert(input_ids=torch.tensor([encoded.ids])).last_hidden_state[0, at]
         logits = model.cls.predictions(states)
         ranks.append(int((logits > logits[tokenizer.token_to_id(blank.word)]).sum()))
     n = len(ranks)

@@ -40,7 +40,7 @@ from lab.models.loading import load_model
 from lab.models.twin import random_twin
 from tests.conftest import TinyCheckpoint
 
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 
 
 def result_of(model_id: str) -> ExplanationTest:

@@ -24,7 +24,9 @@ from tests.conftest import TinyCheckpoint
 TEXTS = ("She gave her brother the book that he wanted.", "The sleepy cat sat on the mat.", "Dogs bark.")
 
 
-@pytest.fixture(scope="module", params=[(model, text) for model in ("lab-bert", "lab-gpt2") for text in TEXTS])
+@pytest.fixture(
+    scope="module", params=[(model, text) for model in ("lab-minilm", "lab-bert", "lab-gpt2") for text in TEXTS]
+)
 def trace(request: pytest.FixtureRequest) -> Trace:
     model, text = request.param
     return lab.trace(lab.load_model(model), text)

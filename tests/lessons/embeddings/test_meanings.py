@@ -27,7 +27,7 @@ from lab.models.twin import random_twin
 from lab.text.bundled import bundled_sentences
 from lab.toy.models import constructed_toy
 
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 PICKED = [
     each
     for each in EXAMPLES

@@ -21,7 +21,7 @@ def numbers(text: str) -> list[float]:
     return [float(each.replace(",", "")) for each in re.findall(r"-?[\d,]+\.\d+(?![\de])", text.replace("−", "-"))]
 
 
-@pytest.fixture(scope="module", params=["lab-bert", "lab-gpt2", "toy"])
+@pytest.fixture(scope="module", params=["lab-minilm", "lab-bert", "lab-gpt2", "toy"])
 def traces(request: pytest.FixtureRequest) -> list[Trace]:
     if request.param == "toy":
         return [lab.trace(constructed_toy(4, 6), "a b c a")]

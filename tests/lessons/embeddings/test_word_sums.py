@@ -17,7 +17,7 @@ from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
 from lab.toy.models import constructed_toy
 
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 Question = tuple[str, str, str, str]
 
 

@@ -24,7 +24,9 @@ TEXTS = (EXAMPLES[0].text, EXAMPLES[8].text, "Dogs.")
 Maps = NDArray[np.float64]
 
 
-@pytest.fixture(scope="module", params=[(model, text) for model in ("lab-bert", "lab-gpt2") for text in TEXTS])
+@pytest.fixture(
+    scope="module", params=[(model, text) for model in ("lab-minilm", "lab-bert", "lab-gpt2") for text in TEXTS]
+)
 def trace(request: pytest.FixtureRequest) -> Trace:
     model, text = request.param
     return lab.trace(lab.load_model(model), text)

@@ -21,7 +21,9 @@ from lab.models.trace import Trace, trace_encoding
 TEXTS = ("She gave her brother the book that he wanted.", "The cat sat on the mat because it was tired.", "Dogs.")
 
 
-@pytest.fixture(scope="module", params=[(model, text) for model in ("lab-bert", "lab-gpt2") for text in TEXTS])
+@pytest.fixture(
+    scope="module", params=[(model, text) for model in ("lab-minilm", "lab-bert", "lab-gpt2") for text in TEXTS]
+)
 def trace(request: pytest.FixtureRequest) -> Trace:
     model, text = request.param
     return lab.trace(lab.load_model(model), text)

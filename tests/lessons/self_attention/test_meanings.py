@@ -14,7 +14,7 @@ from lab.course.words import named
 from lab.lessons.self_attention import meanings
 from lab.models.trace import Trace
 
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 TEXTS = [each.text for each in EXAMPLES[:4]] + ["a"]
 
 

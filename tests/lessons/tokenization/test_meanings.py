@@ -20,7 +20,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
+@pytest.mark.parametrize("model", ["lab-minilm", "lab-bert", "lab-gpt2"])
 @pytest.mark.parametrize("text", TEXTS)
 def test_words_are_counted_as_the_library_cuts_them(model: str, text: str) -> None:
     trace = lab.trace(lab.load_model(model), text)

@@ -145,8 +145,8 @@ def show_direction(view: SentencesView) -> None:
         draw(partial(figures.matrix, view.trace, MASS, (a, b), left_out=view.left_out), "one-direction")
         meaning(told)
         if not view.is_toy:
-            other = MODEL.default
-            try_this(f"{other} sees the whole text. There, compare both directions.", other, {MODEL: other})
+            name = MODEL.default
+            try_this(f"{name} sees the whole text. There, compare both directions.", name, {MODEL: name})
         return
     question = counted(view, ask.other_direction(view.found, a, b))
     if question is not None and not predict(LESSON, question):

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from lab.analysis.layers import sublayers
 from lab.analysis.layers.embeddings import Order, SegmentChange
 from lab.models import loading
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace
 from lab.ui import parameters
 from lab.ui.parameter_kinds import Choice, Parameter, Text, Whole
@@ -134,7 +135,7 @@ def test_a_copied_link_loses_nothing() -> None:
 def test_a_link_names_a_head_even_where_it_is_the_default() -> None:
     """A lesson may begin with another one."""
     at = visit("3_Self-attention.py")
-    assert at.selectbox(key="head").value == 5
+    assert at.selectbox(key="head").value == 6
     at.selectbox(key="head").set_value(1).run()
     at.button(key="_next_step").click().run()
     assert opened({"head": "1"}).session_state["_copied"] == {"head": "1"}
@@ -184,7 +185,7 @@ LINKS: list[tuple[dict[str, str], dict[str, Any], str]] = [
     ({"token": "-1"}, {"token": 0}, "token must be a number from 0 to"),
     ({"place": "3", "masked": "3.7"}, {"place": 3, "masked": "3.7"}, ""),
     ({"layer": "2", "head": "٣"}, {"layer": 2, "head": 1}, ""),  # the page tells, when it knows how many there are
-    ({"model": "../secret"}, {"model": "lab-bert"}, "no model called"),
+    ({"model": "../secret"}, {"model": DEFAULT_MODEL}, "no model called"),
     ({"other_model": "nope"}, {"other_model": "lab-gpt2"}, "no model called"),
     ({"norm": "somewhere", "off": "Mean"}, {"norm": "after attention", "off": "Mean"}, "norm must be one of"),
     ({"text": "a" * 5000}, {"text": "a" * 4000}, "longer than 4000 characters"),

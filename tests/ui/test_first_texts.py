@@ -12,6 +12,7 @@ import lab
 from lab.analysis.heads.first_look import first_head
 from lab.course.lessons import lesson_of
 from lab.experiments.notable import shipped
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import visit, words
 
@@ -128,7 +129,7 @@ def test_a_head_stays_with_another_sentence_and_gives_way_in_another_model() -> 
     at = visit(ATTENTION)
     before, other = place(at), "The old man the boat."
     at.text_area(key="text").set_value(other).run()
-    begins = tuple(number + 1 for number in first_head(lab.trace(lab.load_model("lab-bert"), other)))
+    begins = tuple(number + 1 for number in first_head(lab.trace(lab.load_model(DEFAULT_MODEL), other)))
     assert place(at) == before != begins
     assert in_address(at) == dict(zip(("layer", "head"), map(str, before), strict=True))  # a link shows the same
     at.selectbox(key="model").set_value("lab-gpt2").run()
@@ -137,7 +138,7 @@ def test_a_head_stays_with_another_sentence_and_gives_way_in_another_model() -> 
 
 @pytest.mark.parametrize("link", [{"layer": "3"}, {"head": "2"}, {"layer": "3", "head": "2"}])
 def test_a_head_in_a_link_is_a_choice(link: dict[str, str]) -> None:
-    soft = first_head(lab.trace(lab.load_model("lab-bert"), DEFAULT_TEXT))
+    soft = first_head(lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT))
     expected = int(link.get("layer", soft[0] + 1)), int(link.get("head", soft[1] + 1))
     at = visit(ATTENTION, **link)
     assert place(at) == expected

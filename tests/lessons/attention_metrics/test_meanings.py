@@ -51,7 +51,7 @@ def test_first_and_last_are_the_extremes_of_the_metric(trace: Trace) -> None:
         high, low = named_heads(said)
         assert own[high] == pytest.approx(own.max(), abs=1e-6)
         assert own[low] == pytest.approx(own.min(), abs=1e-6)
-        above = re.search(r"(\d+|None) of 32 heads (?:is|are) above that\.", said)
+        above = re.search(rf"(\d+|None) of {own.size} heads (?:is|are) above that\.", said)
         assert above is not None
         count = 0 if above[1] == "None" else int(above[1])
         # A head that equals a uniform one to rounding may be counted on either side.
@@ -117,9 +117,10 @@ def test_the_correlation_is_that_of_the_ranks_and_claims_no_more(trace: Trace) -
     place = len(trace) - 2
     word = int(trace.logits(place)[0].argmax())
     rho, band = meanings.correlation(trace, place, word)
-    assert band == pytest.approx(1.96 / np.sqrt(31))
-    shuffled = np.random.default_rng(0).permuted(np.tile(np.arange(32.0), (4000, 1)), axis=1)
-    inside = np.mean([abs(np.corrcoef(each, np.arange(32))[0, 1]) < band for each in shuffled])
+    count = trace.model.config.layers * trace.model.config.heads
+    assert band == pytest.approx(1.96 / np.sqrt(count - 1))
+    shuffled = np.random.default_rng(0).permuted(np.tile(np.arange(float(count)), (4000, 1)), axis=1)
+    inside = np.mean([abs(np.corrcoef(each, np.arange(count))[0, 1]) < band for each in shuffled])
     assert inside == pytest.approx(0.95, abs=0.015)  # what is said of chance
     said, full = meanings.parked(trace, place, word), meanings.parked_in_full(trace, place, word)
     assert full.startswith(compared(trace, place, word)) and f"below {band:.2f}" in full
@@ -143,8 +144,9 @@ def test_parking_is_compared_inside_layers_too(trace: Trace) -> None:
         np.argsort(np.argsort(each, axis=1), axis=1) for each in (parked_share(trace), effect_sizes(trace, place, word))
     ]
     assert mean == pytest.approx(np.mean([np.corrcoef(*rows)[0, 1] for rows in zip(*ranks, strict=True)]), abs=1e-6)
-    shuffled = np.random.default_rng(0).permuted(np.tile(np.arange(8.0), (16000, 1)), axis=1)
-    rhos = np.array([np.corrcoef(each, np.arange(8))[0, 1] for each in shuffled]).reshape(-1, 4).mean(1)
+    layers, heads = trace.model.config.layers, trace.model.config.heads
+    shuffled = np.random.default_rng(0).permuted(np.tile(np.arange(float(heads)), (4000 * layers, 1)), axis=1)
+    rhos = np.array([np.corrcoef(each, np.arange(heads))[0, 1] for each in shuffled]).reshape(-1, layers).mean(1)
     assert np.mean(abs(rhos) < limit) == pytest.approx(0.95, abs=0.015)
     said = meanings.parked(trace, place, word)
     rho, band = meanings.correlation(trace, place, word)

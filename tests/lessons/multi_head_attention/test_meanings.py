@@ -54,7 +54,7 @@ def apart(trace: Trace, layer: int) -> dict[tuple[int, int], float]:
 def test_the_pairs_named_are_the_closest_and_the_farthest(trace: Trace) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         pairs = apart(trace, 1)
-    found = re.findall(r"Heads (\d) and (\d)", meanings.side_by_side(trace, 1, 0))
+    found = re.findall(r"Heads (\d+) and (\d+)", meanings.side_by_side(trace, 1, 0))
     close, far = (pairs[int(a) - 1, int(b) - 1] for a, b in found)
     assert close == pytest.approx(min(pairs.values()), abs=1e-6)
     assert far == pytest.approx(max(pairs.values()), abs=1e-6)
@@ -66,9 +66,8 @@ def test_the_tokens_that_heads_look_at_most_are_counted(trace: Trace) -> None:
         places = {int(row.argmax()) + 1 for row in maps_of(trace, layer)[:, query]}
         named = [int(each) for each in re.findall(r"\((\d+)\)", said)]
         assert named[0] == query + 1 and set(named[1:]) == places and len(named) == len(places) + 1
-        told = (
-            "all 8 heads look most at" if len(places) == 1 else f"8 heads look most at {len(places)} different tokens"
-        )
+        heads = trace.model.config.heads
+        told = f"all {heads} heads look" if len(places) == 1 else f"{heads} heads look most at {len(places)} different"
         assert told in said
 
 
@@ -117,7 +116,7 @@ def test_the_longest_and_the_shortest_part_are_named(trace: Trace) -> None:
     lengths["added"] = torch.einsum("hk,hkd->hd", at.context[:, token], weights).norm(dim=-1).numpy()
     for name, values in lengths.items():
         said = getattr(meanings, name)(trace, 0, token)
-        named = [int(head) - 1 for head in re.findall(r"head (\d)", said)]
+        named = [int(head) - 1 for head in re.findall(r"head (\d+)", said)]
         assert named == [int(values.argmax()), int(values.argmin())], said
         assert [float(number) for number in re.findall(r"\d+\.\d\d", said)][-2:] == [
             pytest.approx(float(values[head]), abs=0.006) for head in named

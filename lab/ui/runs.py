@@ -78,9 +78,23 @@ def model(model_id: str) -> LoadedModel:
     return twin(trained(of[0]), of[1])
 
 
-@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
 def trained(model_id: str) -> LoadedModel:
-    """Load a model once; two stay in memory."""
+    """Load a model once. Those that ship stay in memory, and two others."""
+    return _small_model(model_id) if _ships(model_id) else _large_model(model_id)
+
+
+# All that ship: whoever looks at a second one would else load the first again, while its runs still hold it.
+@st.cache_resource(show_spinner="Loading the model …")
+def _small_model(model_id: str) -> LoadedModel:
+    return _loaded(model_id)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
+def _large_model(model_id: str) -> LoadedModel:
+    return _loaded(model_id)
+
+
+def _loaded(model_id: str) -> LoadedModel:
     import torch
 
     from lab.models.loading import load_model

@@ -6,7 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.loading import load_model
 from tests.browser.harness import EXTREMES, View, wait_idle
+
+HEADS = load_model(DEFAULT_MODEL).config.heads
 
 
 def open_step(page: Page, url: str) -> None:
@@ -25,8 +29,8 @@ def open_step(page: Page, url: str) -> None:
 def test_a_click_on_a_small_map_enlarges_its_head(lab: Lab, page: Page, view: View) -> None:
     open_step(page, lab.url + "/Multi-head_attention?layer=2&head=3&text=The+cat+sat.")
     expect(page.get_by_role("heading", name="Head 3, enlarged")).to_be_visible()
-    # Eight frames come first, then the cells, map after map: [CLS] the cat sat . [SEP], 36 cells each.
-    cell = page.locator(".mark-rect.role-mark path").nth(8 + 6 * 36 + 3)
+    # A frame a head comes first, then the cells, map after map: [CLS] the cat sat . [SEP], 36 cells each.
+    cell = page.locator(".mark-rect.role-mark path").nth(HEADS + 6 * 36 + 3)
     cell.scroll_into_view_if_needed()
     cell.click(force=True)
     wait_idle(page)
@@ -36,7 +40,7 @@ def test_a_click_on_a_small_map_enlarges_its_head(lab: Lab, page: Page, view: Vi
 
 def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head(lab: Lab, page: Page) -> None:
     open_step(page, lab.url + "/Multi-head_attention?step=Each+head+off&text=The+cat+sat.")
-    cell = page.locator(".mark-rect.role-mark path").nth(2 * 8 + 4)
+    cell = page.locator(".mark-rect.role-mark path").nth(2 * HEADS + 4)
     cell.scroll_into_view_if_needed()
     cell.click(force=True)
     wait_idle(page)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
+import platform
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,7 @@ settings.register_profile("lab", deadline=None, derandomize=True, print_blob=Tru
 settings.load_profile("lab")
 
 TinyCheckpoint = Callable[..., Path]
+MOST = 3_000_000_000  # bytes
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +50,28 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> TinyCheckpoint:
         return written[family, seed]
 
     return checkpoint
+
+
+@pytest.fixture(scope="module", autouse=True)
+def large_things_do_not_pile_up() -> Iterator[None]:
+    """After a file, give back what nobody holds, where this process has grown: hundreds of files share it.
+
+    Pages keep their models and runs as long as the process lives, and freed tensors stay with it.
+    """
+    yield
+    if resident() > MOST:
+        import streamlit as st
+
+        st.cache_resource.clear()
+        gc.collect()
+        if platform.libc_ver()[0] == "glibc":
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+def resident() -> int:
+    """Bytes of memory that this process has; 0 where the system does not tell."""
+    told = Path("/proc/self/statm")
+    return int(told.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if told.exists() else 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

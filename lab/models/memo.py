@@ -22,8 +22,8 @@ from lab.models.cores import one_core
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# Bytes. A changed run of 32 tokens through a model that ships takes up to 1.9 MB, of which a class needs some 40 at
-# once (76 MB); the layer maps, thumbnails and cells of eight texts take 20 MB there, surveys 10 MB. bert-base on 512
+# Bytes. A changed run of 32 tokens through a model that ships takes up to 2.9 MB, of which a class needs some 40 at
+# once (116 MB); the layer maps, thumbnails and cells of eight texts take 20 MB there, surveys 10 MB. bert-base on 512
 # tokens needs 190 MB for one changed run (20 MB stream, two layers of 85 MB) or 170 MB for its maps of all kinds.
 ROOM = 200_000_000
 Subject = TypeVar("Subject")

@@ -136,7 +136,7 @@ def test_an_experiment_is_a_folder_a_page_and_a_record(copy: Path) -> None:
     ))  # fmt: skip
     run(copy, _APP + """
 at = visit("31_Layers.py")
-assert at.title[0].value == "Layers" and "**4** layers" in words(at) and "There are four." in words(at)
+assert at.title[0].value == "Layers" and "**6** layers" in words(at) and "There are four." in words(at)
 links = [link.proto.label for link in visit("2_Embeddings.py", step="Check").get("page_link")]
 assert "The experiment Layers: How many?" in links, links
 from lab.ui import shell

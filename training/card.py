@@ -51,11 +51,12 @@ The best guess that looks at no context, always the most frequent token, is righ
 
 One whole word hidden at a time, {here["lab-bert"]["words"]:,} words that are one piece in both vocabularies:
 
-| model | first, held-out prose | in the first five | first, text not in the repository | in the first five |
+| model | first, held out | in five, held out | first, elsewhere | in five, elsewhere |
 | --- | --- | --- | --- | --- |
 {chr(10).join(hidden)}
 
-The other text is GUM's, without the genres that the corpora here have (`training/evaluation/whole_words.json`).
+Held out: prose as in the rest of this card. Elsewhere: GUM, which is not in the repository, without the genres that the
+corpora here have (`training/evaluation/whole_words.json`).
 
 Next sentence or a random one, half of each: **{percent(figures["next_sentence"])}** right.
 

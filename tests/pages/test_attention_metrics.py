@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.heads.metrics import METRICS, trace_metrics, uniform_metrics
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, words
 
 PAGE = "5_Attention_metrics.py"
@@ -38,7 +39,7 @@ def test_gpt2_has_no_special_tokens_and_leaves_out_the_first(text: str, offer: O
 
 
 def test_cards_show_the_metrics_of_the_chosen_head() -> None:
-    found = trace_metrics(lab.trace(lab.load_model("lab-bert"), TEXT))
+    found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT))
     for corrected in (False, True):
         at = open_step("Six numbers", layer="2", head="3", version="Corrected" if corrected else "Raw")
         for metric in METRICS:
@@ -49,20 +50,20 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
 
 def test_the_layer_is_held_against_a_uniform_head() -> None:
     at = open_step("One layer", metric="Confidence (average)", version="Corrected")
-    n = len(lab.trace(lab.load_model("lab-bert"), TEXT))
+    n = len(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT))
     assert f"**{1 / n:.3f}**" in words(at)
     assert f"{uniform_metrics(n, False).corrected['confidence_avg'][0]:.3f}" in words(at)
 
 
 def test_removed_mass_is_the_mean_over_the_words_of_what_they_spend_on_special_tokens() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     attention = trace.layer(1).attention[2].numpy()
     spent = attention[1:-1][:, [0, -1]].sum(axis=1).mean()
     assert f"**{spent:.1%}**" in words(open_step("Special tokens", layer="2", head="3"))
 
 
 def test_tau_counts_the_cells_below_it() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     attention = trace.layer(1).attention[2].numpy()
     at = open_step("Threshold", layer="2", head="3", tau="0.1")
     assert f"**{(attention < 0.1).mean():.1%}**" in words(at)
@@ -75,13 +76,13 @@ def test_tau_counts_the_cells_below_it() -> None:
 
 
 def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
-    found = trace_metrics(lab.trace(lab.load_model("lab-bert"), TEXT), threshold=0.3)
+    found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), threshold=0.3)
     assert f"{found.raw['sparsity'].max():.3f}" in words(open_step("All heads", metric="Sparsity", tau="0.3"))
 
 
 def test_by_hand_accepts_the_share_of_the_maximum() -> None:
     at = open_step("By hand", layer="2", head="3", token="3")
-    row = lab.trace(lab.load_model("lab-bert"), TEXT).layer(1).attention[2, 2]
+    row = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(1).attention[2, 2]
     share = float(-(row * row.log()).sum() / row.new_tensor(len(row)).log())
     field = next(each for each in at.number_input if str(each.key).startswith("_metrics."))
     field.set_value(share + 0.1).run()

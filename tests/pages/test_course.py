@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Radio
 
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.pages.apptest import ROOT, visit, words
 
 PAGE = "3_Self-attention.py"
@@ -87,7 +88,7 @@ def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
     for text in (missed.question, missed.chosen, missed.right, missed.why_right):
         assert text in shown
     at.button(key="_missed.0").click().run()
-    assert not at.exception and not at.warning
+    assert not at.exception and {each.icon for each in at.warning} <= {":material/lightbulb:"}  # a hint
     assert at.title[0].value == "Self-attention"
     assert at.text_area(key="text").value == TEXT
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)
@@ -133,8 +134,8 @@ def test_a_hostile_file_is_shown_as_text_and_its_link_leads_nowhere_else() -> No
     assert "![x](" not in said and "does not know" in said
     at.button(key="_missed.0").click().run()
     assert not at.exception
-    assert (at.text_area(key="text").value, at.selectbox(key="model").value) == ("<script>", "lab-bert")
-    assert at.selectbox(key="layer").value == 4
+    assert (at.text_area(key="text").value, at.selectbox(key="model").value) == ("<script>", DEFAULT_MODEL)
+    assert at.selectbox(key="layer").value == 6
     assert "teach" not in at.query_params
 
 

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace_encoding
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
@@ -44,7 +45,7 @@ def test_every_family(family: Family, offer: Offer) -> None:
 
 def test_one_number_is_worked_out_to_what_the_model_has() -> None:
     at = open_step("Sum", text="She opened the door.", token="3", dimension="17")
-    trace = lab.trace(lab.load_model("lab-bert"), "She opened the door.")
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), "She opened the door.")
     e = trace.embeddings
     shown = "".join(formula.value for formula in at.latex)
     for part in (e.token, e.position, e.segment, e.sum, e.norm):
@@ -68,8 +69,8 @@ def test_a_chosen_token_is_the_one_of_every_step() -> None:
 
 def test_dimensions_out_of_range_are_clamped_and_said() -> None:
     at = visit(PAGE, step="Learned or computed", first_dimension="9000")
-    assert at.number_input(key="_first_dimension").value == 193
-    assert "9000 became 193" in words(at)
+    assert at.number_input(key="_first_dimension").value == 321
+    assert "9000 became 321" in words(at)
     at.number_input(key="_first_dimension").set_value(100).run()
     assert at.session_state["first_dimension"] == 100
 
@@ -81,7 +82,8 @@ def test_the_neighbours_of_a_day_are_days() -> None:
     days = ("tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
     assert sum(f"“\u2068{day}\u2069”" in words(at) for day in days) == 3
     at.button(key="_try").click().run()
-    assert "“\u2068two\u2069”, “\u2068four\u2069” and “\u2068five\u2069”" in words(at)
+    numbers = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    assert sum(f"“\u2068{number}\u2069”" in words(at) for number in numbers) >= 3
 
 
 def test_a_word_with_two_meanings_is_offered_where_it_is_one_token(offer: Offer) -> None:
@@ -128,7 +130,7 @@ def test_segments_of_a_pair_and_of_one_text() -> None:
 
 def test_the_shown_movement_is_the_run_s() -> None:
     at = open_step("Segments", segments="swapped", **PAIR)
-    trace = lab.trace(lab.load_model("lab-bert"), PAIR["text"], PAIR["pair"])
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"])
     ids = tuple(1 - each for each in trace.segment_ids)
     after = trace_encoding(trace.model, replace(trace.encoding, segment_ids=ids))
     moved = (after.output - trace.output).norm(dim=1) / trace.output.norm(dim=1)

@@ -17,6 +17,7 @@ from lab.experiments.relations import GrammarTest, known
 from lab.experiments.shipped import model_hash
 from lab.experiments.treebank import halves
 from lab.experiments.verdicts import Verdict
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import LoadedModel, load_model
 from lab.ui.experiments import running
 from tests.pages.apptest import Offer, reveal, visit, words
@@ -65,7 +66,7 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
 
 
 def test_a_prediction_is_scored_beside_guessing() -> None:
-    at, found = visit(PAGE), {row.relation: row for row in result_of("lab-bert").rows}
+    at, found = visit(PAGE), {row.relation: row for row in result_of(DEFAULT_MODEL).rows}
     assert at.button[0].label == "Commit and show" and at.button[0].disabled
     for radio in at.radio:
         radio.set_value(0).run()

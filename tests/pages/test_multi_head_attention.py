@@ -12,6 +12,7 @@ from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_divergence, head_sum
 from lab.analysis.words.masking import hide, mask_of, place_to_start
 from lab.course.words import share
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace_encoding
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.checkpoints import Family
@@ -95,24 +96,24 @@ def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch:
     monkeypatch.setattr("lab.ui.heads_off._UNASKED", 1e6)
     at = visit(PAGE, step="Each head off", text=TEXT)
     button = next(button for button in at.button if button.label == "Switch off each head")
-    assert "32 heads, one run each over 7 tokens" in words(at)
+    assert "72 heads, one run each over 7 tokens" in words(at)
     button.click().run()
     reveal(at)
     assert "largest changes" in words(at)
 
 
 def test_a_text_too_long_for_the_memory_says_how_long_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.ui.heads_off._NUMBERS", 4 * 8 * 256 * 5)
+    monkeypatch.setattr("lab.ui.heads_off._NUMBERS", 6 * 12 * 384 * 5)
     assert "Shorten the text to 5 tokens" in words(visit(PAGE, step="Each head off", text=TEXT))
 
 
 def test_url_out_of_range_is_clamped_and_said() -> None:
     at = visit(PAGE, layer="99", other_head="77", off="Nonsense", step=STEPS[1], toy_heads="99", token="500")
     said = words(at)
-    assert "layers run from 1 to 4" in said
-    assert "other heads run from 1 to 8" in said
+    assert "layers run from 1 to 6" in said
+    assert "other heads run from 1 to 12" in said
     assert "toy_heads must be a number from 1 to 32" in said
-    assert at.selectbox(key="other_head").value == 8
+    assert at.selectbox(key="other_head").value == 12
     at = visit(PAGE, head="3", other_head="3", step="Alike or different")
     assert "cannot be compared with itself" in words(at)
     assert at.selectbox(key="other_head").value != 3
@@ -138,7 +139,7 @@ def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head() -> None:
 
 def test_the_heads_shown_add_up() -> None:
     at = visit(PAGE, step="Add up", text=TEXT, layer="3")
-    added = head_sum(lab.trace(lab.load_model("lab-bert"), TEXT).layer(2))
+    added = head_sum(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(2))
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown["Largest difference, sum − layer"] == f"{added.difference:.1e}"
     assert float(shown["Largest difference, sum − layer"]) < 1e-5
@@ -148,14 +149,14 @@ def test_the_heads_shown_add_up() -> None:
 def test_the_divergence_shown_is_the_layer_s() -> None:
     at = visit(PAGE, step="Alike or different", text=TEXT, layer="3", head="2", other_head="5")
     reveal(at)
-    apart = head_divergence(lab.trace(lab.load_model("lab-bert"), TEXT).layer(2).attention, causal=False)
+    apart = head_divergence(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(2).attention, causal=False)
     assert f"Heads 2 and 5 are **{apart[1, 4]:.3f}** nats apart" in words(at)
 
 
 def test_the_probability_shown_is_that_of_the_run_without_the_head() -> None:
     at = visit(PAGE, step="One head off", text=TEXT, layer="2", head="4")
     reveal(at)
-    model = lab.load_model("lab-bert")
+    model = lab.load_model(DEFAULT_MODEL)
     plain, mask = lab.trace(model, TEXT), mask_of(model.tokenizer)
     assert mask is not None
     (place,) = place_to_start(plain.encoding, mask[1])
@@ -181,6 +182,6 @@ def test_checks_ask_at_least_three_questions() -> None:
 
 
 def test_charts_describe_themselves() -> None:
-    at, n = visit(PAGE, layer="1"), len(lab.trace(lab.load_model("lab-bert"), DEFAULT_TEXT))
+    at, n = visit(PAGE, layer="1"), len(lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT))
     reveal(at)
-    assert any(alt.startswith(f"8 maps, each {n} by {n}") for alt in charts(at))
+    assert any(alt.startswith(f"12 maps, each {n} by {n}") for alt in charts(at))

@@ -12,6 +12,7 @@ from lab.experiments.needed.claims import NEEDED, name_of
 from lab.experiments.needed.result import NeededTest
 from lab.experiments.needed.run import known
 from lab.experiments.verdicts import Verdict
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
 from lab.ui.experiments import running
@@ -29,7 +30,7 @@ def result_of(model_id: str) -> NeededTest:
 
 
 def test_nothing_of_the_result_before_the_prediction() -> None:
-    at, found = visit(PAGE), result_of("lab-bert")
+    at, found = visit(PAGE), result_of(DEFAULT_MODEL)
     said, experiment = everything(at), experiment_of(PAGE)
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
     assert name_of(found.effect.largest) not in said
@@ -75,7 +76,7 @@ def test_a_pair_leads_to_the_lesson_that_asks_it(model_id: str) -> None:
 
 
 def test_a_pair_leads_to_the_head_that_was_away() -> None:
-    at, found = reveal(visit(PAGE)), result_of("lab-bert")
+    at, found = reveal(visit(PAGE)), result_of(DEFAULT_MODEL)
     press(at, "Other pairs")
     press(at, "Lesson 3")
     (head,) = found.row(NEEDED).heads
@@ -111,7 +112,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     monkeypatch.setattr(needed, "untestable", lambda _: "")
     monkeypatch.setattr(needed.RESULTS, "found", {})
     monkeypatch.setattr(needed.RESULTS, "data_hash", lambda: "of other pairs")  # so that nothing ships
-    at = reveal(visit(PAGE))
+    at = reveal(visit(PAGE, model="lab-bert"))
     assert "not measured yet" in words(at) and "two minutes or less" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     press(at, "Stop")

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, reveal, steps_of, turn_to, visit, walk, words
 
@@ -45,18 +46,18 @@ def test_what_is_to_be_tried_is_one_click_away() -> None:
 
 def test_url_out_of_range_is_clamped_and_said() -> None:
     at = visit(PAGE, layer="99", head="zzz", token="500", step="Nonsense", mode="Nonsense", model="../../etc/passwd")
-    assert at.selectbox(key="layer").value == 4
+    assert at.selectbox(key="layer").value == 6
     assert at.selectbox(key="head").value == 1
     said = words(at)
-    assert "layers run from 1 to 4" in said
-    assert "heads run from 1 to 8" in said
+    assert "layers run from 1 to 6" in said
+    assert "heads run from 1 to 12" in said
     assert "no model called" in said
     assert at.segmented_control(key="step").value == "Map"
 
 
 def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
     at = visit(PAGE, text="She opened the door.", layer="3", head="5", token="4", key_token="2", step="Softmax")
-    trace = lab.trace(lab.load_model("lab-bert"), "She opened the door.")
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), "She opened the door.")
     weight = trace.layer(2).attention[4, 3, 1].item()
     shown = [formula.value for formula in at.latex]
     assert any(f"{weight:.4f}" in formula for formula in shown), shown

@@ -12,6 +12,7 @@ from lab.course.benches import BENCHES
 from lab.course.experiments import EXPERIMENTS
 from lab.course.lessons import LESSONS, Lesson
 from lab.course.stops import STOPS
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.frame import strip as strip_module
 from lab.ui.frame.strip import shapes
 from tests.charts.payloads import unpack
@@ -45,7 +46,7 @@ def test_the_stop_of_the_page_is_lit_and_every_lesson_is_a_link(lesson: Lesson) 
 
 
 def test_shapes_are_those_of_the_tensors() -> None:
-    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    traced = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     n, width = traced.embeddings.output.shape
     attention, neurons = traced.layer(0).attention, traced.layer(0).ffn_activation
     assert shapes(traced) == {

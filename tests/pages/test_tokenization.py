@@ -117,7 +117,7 @@ def test_bytes_take_the_place_of_normalization(offer: Offer) -> None:
 
 
 def test_lookups_are_made_one_at_a_time() -> None:
-    at = visit(PAGE, step="Pieces", text=LONG_WORD, word="photographers")
+    at = visit(PAGE, step="Pieces", text=LONG_WORD, word="photographers", model="lab-bert")
     assert not at.code
     press(at, "Skip")
     assert "Lookup 4 of 5" in words(at)  # the prediction's answer is on screen
@@ -137,7 +137,7 @@ def test_a_text_without_a_cut_word_offers_one() -> None:
 
 
 def test_a_word_of_another_text_gives_way() -> None:
-    at = open_step("Pieces", text=LONG_WORD, word="photographers")
+    at = open_step("Pieces", text=LONG_WORD, word="photographers", model="lab-bert")
     at.text_area(key="text").set_value("Unbelievable weather.").run()
     assert not at.exception
     assert at.selectbox(key="word").value == "unbelievable"
@@ -183,7 +183,7 @@ def test_what_was_cut_is_shown() -> None:
 
 
 def test_checks_are_graded_on_the_learners_text() -> None:
-    at = open_step("Check", text=LONG_WORD)
+    at = open_step("Check", text=LONG_WORD, model="lab-bert")
     assert "Which tokens does “\u2068photographers\u2069” become?" in words(at)
     right = next(i for i, text in enumerate(at.radio[0].options) if "photograph · \\#\\#ers" in text)
     at.radio[0].set_value(right).run()

@@ -64,4 +64,4 @@ def test_the_head_that_feeds_it_looks_at_the_token_before_and_is_needed() -> Non
 def test_the_card_says_what_is_odd_in_its_residual_stream() -> None:
     said = residual_stream(residual("lab-gpt2"))
     assert said in (FOLDER / "MODEL_CARD.md").read_text("utf-8")
-    assert "Layer 1 adds more than 10 times" in said and "silent" not in said
+    assert "Nothing is odd." in said

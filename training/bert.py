@@ -120,7 +120,7 @@ class MaskedTask(ABC):
     ) -> None:  # fmt: skip
         self.bert, self.recipe, self.corpora, self.tokenizer = bert, recipe, corpora, tokenizer
         self.model: nn.Module = bert
-        self.model.to(machine.device)
+        nn.Module.to(self.model, machine.device)
         self.machine = machine
         self.learning_rates, self.weight_decay = learning_rates, recipe.weight_decay
 

@@ -143,7 +143,7 @@ class Gpt2Task:
     ) -> None:  # fmt: skip
         self.recipe, self.corpora, self.tokenizer, self.machine = recipe, corpora, tokenizer, machine
         self.model: nn.Module = build_model(recipe)
-        self.model.to(machine.device)
+        nn.Module.to(self.model, machine.device)
         self.learning_rates = (recipe.learning_rate, recipe.learning_rate)
         self.weight_decay = recipe.weight_decay
 

@@ -110,7 +110,7 @@ def test_rollout_opens_after_the_last_layer() -> None:
     """Also for whoever comes from a lesson, where the layer is that of a soft row unless another was chosen."""
     row = rollout(trace().attention.numpy().mean(axis=1))[2]
     at = visit("3_Self-attention.py", text=TEXT, token="3", flow_reading="Weights")
-    assert at.selectbox(key="layer").value < layers()
+    assert int(at.selectbox(key="layer").value or 0) < layers()
     at.query_params.clear()  # as a browser does on the way to another page
     at.switch_page(f"pages/{PAGE}").run()
     said = words(go(at, "Rollout"))

@@ -135,7 +135,6 @@ def test_the_sidebar_offers_the_models_this_copy_holds(
     assert ("no model called" in words(at)) == (len(held) == 1)
     assert at.selectbox(key="model").value == held[-1]
     runs.model_ids.clear()
-    runs.trained.clear()
     st.cache_resource.clear()
 
 

@@ -11,6 +11,7 @@ from benchmarks.server import Lab
 from tests.browser.harness import EXTREMES, View, wait_idle
 
 STEPS = ("Tokens", "Normalize", "Pre-tokens", "Pieces", "Special tokens", "Check")
+# Words in pieces: those of the small vocabulary; lab-minilm has most of these words whole.
 LONG_WORD = "The unhappily overworked photographers rebuilt everything."
 HOSTILE = (
     "<script>window.hacked=1</script> <img src=x onerror='window.hacked=1'> ![a](http://evil.example/b) :red[c] $d$"
@@ -20,7 +21,7 @@ _MADE_BY_TEXT = "() => document.querySelectorAll(\"img[src='x'], img[src*='evil'
 
 
 def open_page(page: Page, lab: Lab, **params: str) -> None:
-    page.goto(f"{lab.url}/Tokenization?{urlencode(params)}")
+    page.goto(f"{lab.url}/Tokenization?{urlencode({'model': 'lab-bert', **params})}")
     wait_idle(page)
 
 

@@ -7,22 +7,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence, or two, and what to look for in them. ``why`` is true of every model: it says where to look."""
+    """A sentence, or two, and what to look for in them.
+
+    ``why`` is true of every model: it says where to look. ``about`` is the word of ``text`` whose row of attention
+    shows it, where there is one.
+    """
 
     name: str
     text: str
     why: str
     pair: str = ""
+    about: str = ""
 
 
 EXAMPLES = (
     Example(
         "A pronoun", "She gave her brother the book that he wanted.",
         "Who is *he*? You know at once. Does any head look from *he* to the right word?",
+        about="he",
     ),
     Example(
         "A pronoun with two candidates", "The cat sat on the mat because it was tired.",
         "*It* may be the cat or the mat. Only *tired* tells. Does any head look at *cat* from *it*?",
+        about="it",
     ),
     Example(
         "Agreement", "The boys [MASK] playing in the garden.",
@@ -31,6 +38,7 @@ EXAMPLES = (
     Example(
         "Agreement across a phrase", "The keys to the cabinet [MASK] on the table.",
         "The verb agrees with *keys*, but *cabinet* stands nearer. A small model may fall for the nearer noun.",
+        about="[MASK]",
     ),
     Example(
         "Two meanings of bank", "She sat on the bank of the river and counted her money for the bank.",
@@ -67,6 +75,7 @@ EXAMPLES = (
     Example(
         "A relative clause", "The dog that the children chased barked at the postman.",
         "*Barked* has its subject five words before. Which head finds it, past *the children chased*?",
+        about="barked",
     ),
     Example(
         "A hidden word", "He opened the door with his [MASK].",

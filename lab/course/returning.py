@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lab.analysis.heads.first_look import first_look, heaviest_key
+from lab.analysis.heads.first_look import heaviest_key
 from lab.course.checks import Question
+from lab.course.looks import look
 
 if TYPE_CHECKING:
     from lab.models.layer_trace import LayerTrace
@@ -30,8 +31,9 @@ class Spot:
     @classmethod
     def of(cls, trace: Trace) -> Spot:
         """The row that the lab looks at first."""
-        look = first_look(trace)
-        return cls(trace, look.layer, look.head, look.query, heaviest_key(trace, look.layer, look.head, look.query))
+        found = look(trace)
+        layer, head, query = found.layer, found.head, found.query
+        return cls(trace, layer, head, query, heaviest_key(trace, layer, head, query))
 
     @property
     def traced(self) -> LayerTrace:

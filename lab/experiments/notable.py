@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lab.analysis.heads.first_look import first_head
+from lab.analysis.heads.first_look import first_look
 from lab.analysis.heads.induction import model_induction
 from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores, untrained_twin
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
@@ -117,8 +117,9 @@ def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
 
 def grammar_head(traced: Trace) -> tuple[int, int]:
     """A head that does something one can see, from 0: the first that ships with a job in grammar, else the softest."""
-    found = shipped(traced.model) or ()
-    return next(((each.heads[0].layer, each.heads[0].head) for each in found if ":" in each.job.id), first_head(traced))
+    grammar = (each.heads[0] for each in shipped(traced.model) or () if ":" in each.job.id)
+    begins = next(grammar, None) or first_look(traced)
+    return begins.layer, begins.head
 
 
 @cache

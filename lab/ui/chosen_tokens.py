@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lab.analysis.heads.first_look import first_look, first_look_in, heaviest_key
+from lab.analysis.heads.first_look import heaviest_key
+from lab.course.looks import look, look_in
 from lab.models.catalogue import twin_of
 from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, TOKEN
 
@@ -58,14 +59,14 @@ def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int |
     weight.
     """
     texts, before = (trace.text, trace.pair), st.session_state.get(_SEEN)
-    look = first_look(trace) if place is None else first_look_in(trace, *place)
-    first = look.query if first is None else first
+    begins = look(trace) if place is None else look_in(trace, *place)
+    first = begins.query if first is None else first
     if isinstance(before, _Seen) and before.tokens != trace.tokens:
         _find_again(before, trace, first, another=before.texts != texts)
     last, (query, key) = len(trace) - 1, (TOKEN.chosen(), KEY_TOKEN.chosen())
     at = min(query - 1, last) if query else first
     st.session_state[_SEEN] = _Seen(texts, trace.tokens, (query, key), at)
-    return at, min(key - 1, last) if key else heaviest_key(trace, look.layer, look.head, at)
+    return at, min(key - 1, last) if key else heaviest_key(trace, begins.layer, begins.head, at)
 
 
 def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> None:

@@ -10,13 +10,13 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.analysis.heads.first_look import first_head
 from lab.course.benches import BENCHES, Bench
 from lab.course.cover import COVER, cover_of
 from lab.course.experiments import EXPERIMENTS
 from lab.course.glossary import terms_in
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
+from lab.course.looks import look_head
 from lab.course.story import Story
 from lab.course.words import escaped
 from lab.models.catalogue import ModelUnavailable, twin_id
@@ -124,7 +124,7 @@ class OpenPage:
         )
         return twin_id(wanted, seed)
 
-    def head_controls(self, trace: Trace, first: FirstHead = first_head) -> tuple[int, int]:
+    def head_controls(self, trace: Trace, first: FirstHead = look_head) -> tuple[int, int]:
         """Layer and head selectors in the sidebar; returns both from 0. ``first`` finds those before anybody chose."""
         found = begin(trace, first)
         with sidebar.controls():
@@ -139,9 +139,9 @@ class OpenPage:
     def head_control(self, trace: Trace) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
         with sidebar.controls():
-            return _head(trace, begin(trace, first_head))
+            return _head(trace, begin(trace, look_head))
 
-    def layer_control(self, trace: Trace, first: FirstHead = first_head) -> int:
+    def layer_control(self, trace: Trace, first: FirstHead = look_head) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0. ``first``: see ``controls``."""
         with sidebar.controls():
             return _layer(trace, begin(trace, first))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from lab.analysis.heads.first_look import first_head
+from lab.course.looks import look_head
 from lab.models.trace import Trace
 from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.one_head import OneHead
@@ -57,7 +57,7 @@ def play_head(
     trace: Trace,
     steps: Mapping[str, Step[OneHead]],
     more: Mapping[str, Step[OneHead]] = NO_STEPS,
-    first: FirstHead = first_head,
+    first: FirstHead = look_head,
 ) -> None:
     """The same for steps that look at one head, one query, one key; ``first`` finds the head before anybody chose."""
     layer, head = page.head_controls(trace, first)

@@ -12,12 +12,13 @@ from tests.browser.harness import PHONE, wait_idle
 from tests.browser.test_metrics_and_sentences import click_cell, open_step
 
 PAGE = "/Head_specialization"
+HEADS = 12  # of each layer of the model that a visit begins with
 
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page) -> None:
     open_step(lab, page, f"{PAGE}?step=Named+patterns")
-    click_cell(page, 2 * 12 + 4)
+    click_cell(page, 2 * HEADS + 4)
     expect(page.get_by_text("Layer 3, head 5 is")).to_be_visible()
     assert "layer=3" in page.url and "head=5" in page.url
 
@@ -27,7 +28,7 @@ def test_a_radar_is_drawn(lab: Lab, page: Page) -> None:
     expect(page.get_by_text("from the lowest of this layer, 0, to the highest, 1")).to_be_visible()
     page.get_by_text("All heads of the layer").click()
     wait_idle(page)
-    expect(page.locator(".scatterlayer .trace.scatter")).to_have_count(8)
+    expect(page.locator(".scatterlayer .trace.scatter")).to_have_count(HEADS)
 
 
 def test_a_survey_is_cancelled_and_goes_on(lab: Lab, page: Page) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -12,7 +14,7 @@ from tests.browser.harness import View, wait_idle
 from tests.browser.screenshots import addresses
 
 PROJECTOR = View("light", 1024, 768)
-THREE = "text=The+cat+slept.+Then+it+woke+up.+She+fed+it."
+THREE = "The cat slept. Then it woke up. She fed it."
 HEADER = 160  # pixels
 BOTTOMS = """selector => [...document.querySelectorAll(selector)].map(e => e.getBoundingClientRect().bottom)"""
 SCROLLED = """document.querySelector('[data-testid="stMain"]').scrollTop"""
@@ -27,7 +29,7 @@ def to_the_end(page: Page) -> None:
 @pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: Lesson) -> None:
-    page.goto(f"{lab.url}{pages[lesson.id]}?teach=1&{THREE}")
+    page.goto(f"{lab.url}{pages[lesson.id]}?teach=1&{urlencode({'text': lesson.text or THREE})}")
     expect(page.locator(STEP)).to_be_visible(timeout=60_000)  # a cold server loads a model first
     wait_idle(page)
     menus, title = (page.locator(each).bounding_box() for each in ('[data-testid="stHeader"]', "h1"))
@@ -50,7 +52,7 @@ def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: Lesson) -> No
 
 @pytest.mark.parametrize("view", [PROJECTOR], indirect=True, ids=str)
 def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> None:
-    page.goto(f"{lab.url}/Self-attention?teach=1&head=1")
+    page.goto(f"{lab.url}/Self-attention?teach=1")
     wait_idle(page)
     box = page.get_by_role("textbox", name="Your sentence")
     assert box.bounding_box()["y"] < PROJECTOR.height / 2  # type: ignore[index]

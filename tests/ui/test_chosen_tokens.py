@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.heads.first_look import first_look_in
+from lab.course.looks import look_in
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.chosen_tokens import found_again
 from lab.ui.parameters import DEFAULT_TEXT
@@ -67,7 +67,7 @@ def test_a_word_that_is_gone_gives_way_to_the_row_of_this_head_that_is_looked_at
     retype(at, text)
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer, head)
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), text)
-    assert at.selectbox(key="_token").value == first_look_in(trace, layer - 1, head - 1).query
+    assert at.selectbox(key="_token").value == look_in(trace, layer - 1, head - 1).query
     assert "token" not in at.query_params
 
 

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.heads.first_look import first_head
 from lab.course.lessons import lesson_of
+from lab.course.looks import look_head
 from lab.experiments.notable import shipped
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
@@ -84,7 +84,7 @@ def test_a_text_in_a_link_is_a_choice(link: dict[str, str]) -> None:
 @pytest.mark.parametrize("model", ["lab-minilm", "lab-bert", "lab-gpt2"])
 def test_a_head_is_shown_that_shows_the_point_of_the_page(model: str) -> None:
     loaded = lab.load_model(model)
-    soft = tuple(number + 1 for number in first_head(lab.trace(loaded, DEFAULT_TEXT)))
+    soft = tuple(number + 1 for number in look_head(lab.trace(loaded, DEFAULT_TEXT)))
     found = next(each for each in shipped(loaded) or () if ":" in each.job.id).heads[0]
     at = visit(ATTENTION, model=model)
     assert place(at) == soft
@@ -129,16 +129,16 @@ def test_a_head_stays_with_another_sentence_and_gives_way_in_another_model() -> 
     at = visit(ATTENTION)
     before, other = place(at), "The old man the boat."
     at.text_area(key="text").set_value(other).run()
-    begins = tuple(number + 1 for number in first_head(lab.trace(lab.load_model(DEFAULT_MODEL), other)))
+    begins = tuple(number + 1 for number in look_head(lab.trace(lab.load_model(DEFAULT_MODEL), other)))
     assert place(at) == before != begins
     assert in_address(at) == dict(zip(("layer", "head"), map(str, before), strict=True))  # a link shows the same
     at.selectbox(key="model").set_value("lab-gpt2").run()
-    assert place(at) == tuple(n + 1 for n in first_head(lab.trace(lab.load_model("lab-gpt2"), other)))
+    assert place(at) == tuple(n + 1 for n in look_head(lab.trace(lab.load_model("lab-gpt2"), other)))
 
 
 @pytest.mark.parametrize("link", [{"layer": "3"}, {"head": "2"}, {"layer": "3", "head": "2"}])
 def test_a_head_in_a_link_is_a_choice(link: dict[str, str]) -> None:
-    soft = first_head(lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT))
+    soft = look_head(lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT))
     expected = int(link.get("layer", soft[0] + 1)), int(link.get("head", soft[1] + 1))
     at = visit(ATTENTION, **link)
     assert place(at) == expected

@@ -35,18 +35,19 @@ class Look:
 
 
 @once
-def first_look(traced: Trace) -> Look:
+def first_look(traced: Trace, about: int | None = None) -> Look:
     """The row of a model to begin with: that which meets most of these wishes, the most important first.
 
     It is not one-hot; it is soft; its largest weight is on another word; its second is on another word; the largest is
     on no neighbour, and on an earlier word. Of equals it is the one whose largest weight is nearest to one half. Rows
-    are those of whole words among the first 64 tokens. Layers after the first that meets all wishes are not looked at.
-    The rule is the lab's own.
+    are those of whole words among the first 64 tokens, or those of the token ``about`` (from 0) alone. Layers after the
+    first that meets all wishes are not looked at. The rule is the lab's own.
     """
     words = _words(traced)
+    rows = words if about is None else np.arange(len(traced)) == about
     best: tuple[float, Look] | None = None
     for layer, attention in enumerate(layers(traced)):
-        found = _best(attention, words, layer)
+        found = _best(attention, words, rows, layer)
         best = found if best is None else max(best, found, key=lambda each: each[0])
         if best[0] > _ALL_BUT_ONE:
             break
@@ -54,19 +55,13 @@ def first_look(traced: Trace) -> Look:
     return best[1]
 
 
-def first_head(traced: Trace) -> tuple[int, int]:
-    """Layer and head of that row, from 0."""
-    look = first_look(traced)
-    return look.layer, look.head
-
-
 @once
 def first_look_in(traced: Trace, layer: int, head: int) -> Look:
     """The same among the rows of one head. Raises IndexError for a layer or a head that does not exist."""
-    attention = traced.layer(layer).attention
+    words, attention = _words(traced), traced.layer(layer).attention
     if not 0 <= head < len(attention):
         raise IndexError(f"head {head}: {traced.model.id} has heads 0 to {len(attention) - 1}.")
-    _, found = _best(as_heads(attention[head : head + 1]), _words(traced), layer)
+    _, found = _best(as_heads(attention[head : head + 1]), words, words, layer)
     return Look(layer, head, found.query)
 
 
@@ -86,8 +81,8 @@ def _words(traced: Trace) -> Mask:
     return found if found.any() else ~out if not out.all() else ~found
 
 
-def _best(attention: Weights, words: Mask, layer: int) -> tuple[float, Look]:
-    """The best row of (H, n, n), and what it is worth."""
+def _best(attention: Weights, words: Mask, asked: Mask, layer: int) -> tuple[float, Look]:
+    """The best row of (H, n, n) among those ``asked`` for, and what it is worth."""
     rows = attention[:, :_ROWS]
     place, key, rest = np.arange(rows.shape[1]), rows.argmax(axis=-1), rows.copy()
     np.put_along_axis(rest, key[..., None], -1, axis=-1)
@@ -102,6 +97,6 @@ def _best(attention: Weights, words: Mask, layer: int) -> tuple[float, Look]:
         key < place,
     )
     met = sum(value * wish for value, wish in zip(_WORTH, wishes, strict=True))
-    worth = np.where(words[place], met - np.abs(top - 0.5), -np.inf)
+    worth = np.where(asked[place], met - np.abs(top - 0.5), -np.inf)
     head, query = divmod(int(worth.argmax()), len(place))
     return float(worth[head, query]), Look(layer, head, query)

@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.ablation import each_head_off, multiplications
-from lab.analysis.heads.first_look import first_head, first_look_in
 from lab.analysis.layers.compared import turned_round
 from lab.analysis.words.predictions import candidate, prediction_at
 from lab.benches.compare.comparable import hidden
+from lab.course.looks import look_head, look_in
 from lab.course.words import escaped, named, quoted
 from lab.models.catalogue import twin_id
 from lab.models.changed import changed
@@ -78,7 +78,7 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
     Before anybody chose, the query is the verb of the example; of another text the lab's own, if B has a word there,
     else the last place at which both have one.
     """
-    first = _VERB if a.text == EXAMPLE[0] else first_look_in(a, layer, head).query
+    first = _VERB if a.text == EXAMPLE[0] else look_in(a, layer, head).query
     both = [i for i, special in enumerate(a.encoding.special) if not special]
     if b is not None:
         both = [i for i in both if i < len(b) and not b.encoding.special[i]]
@@ -88,7 +88,7 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
 def first_of(page: OpenPage) -> FirstHead:
     """How the head is found before anybody chose: in the example of an intervention it is one that matters there."""
     example = page.selection.text == EXAMPLE[0] and page.selection.mode != TOY
-    return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else first_head
+    return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else look_head
 
 
 def _mattering(a: Trace) -> tuple[int, int]:
@@ -97,7 +97,7 @@ def _mattering(a: Trace) -> tuple[int, int]:
     soon = multiplications(a.model.config, len(a)) <= _UNASKED
     without = each_head_off(asked, _VERB, word).probabilities if soon else None
     if without is None:
-        return first_head(a)
+        return look_head(a)
     change = np.abs(without - candidate(prediction_at(asked, _VERB, None), word, a.model.tokenizer).probability)
     layer, head = np.unravel_index(int(change.argmax()), change.shape)
     return int(layer), int(head)

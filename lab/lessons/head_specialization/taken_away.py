@@ -6,8 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.heads.first_look import first_look_in, heaviest_key
+from lab.analysis.heads.first_look import heaviest_key
 from lab.analysis.heads.taken_away import POSITIONS, SEGMENTS, lost, without
+from lab.course.looks import look_in
 from lab.figures.attention import attention_map
 from lab.lessons.head_specialization import meanings
 from lab.models.trace import Trace
@@ -31,7 +32,7 @@ def show_taken_away(view: OneHead) -> None:
         return
     changed = without(trace, taken)
     # Outlined is what the head does: its own row, not that of the head in the sidebar.
-    row = first_look_in(trace, found.layer, found.head).query
+    row = look_in(trace, found.layer, found.head).query
     key = heaviest_key(trace, found.layer, found.head, row)
     names = ("As it is", f"Without {taken.lower()}")
     for column, traced, name in zip(st.columns(2), (trace, changed), names, strict=True):

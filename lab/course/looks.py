@@ -1,0 +1,42 @@
+"""Where a page looks first: at the word an example is about, else at the row that has most to weigh."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lab.analysis.heads.first_look import Look, first_look, first_look_in
+from lab.course.examples import example_of
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
+
+
+def look(trace: Trace) -> Look:
+    """The head and the row that a page begins with; layer, head and query from 0."""
+    return first_look(trace, _about(trace))
+
+
+def look_in(trace: Trace, layer: int, head: int) -> Look:
+    """The row that a page begins with in one head. Raises IndexError for a layer or a head that does not exist."""
+    found, about = first_look_in(trace, layer, head), _about(trace)
+    return found if about is None else Look(layer, head, about)
+
+
+def look_head(trace: Trace) -> tuple[int, int]:
+    """Layer and head of that row, from 0."""
+    found = look(trace)
+    return found.layer, found.head
+
+
+def _about(trace: Trace) -> int | None:
+    """The place, from 0, of the word that an example is about, if the text is one and the model has it whole."""
+    example = example_of(trace.text, trace.pair or "")
+    if example is None or not example.about:
+        return None
+    found = re.search(rf"(?<!\w){re.escape(example.about)}(?!\w)", trace.text)
+    assert found is not None, f"{example.name}: no {example.about}"
+    # GPT-2 counts the space before a word to it.
+    begins = (found.start(), found.start() - 1)
+    spans = zip(trace.encoding.in_pair, trace.offsets, strict=True)
+    return next((i for i, (pair, (a, b)) in enumerate(spans) if not pair and a in begins and b == found.end()), None)

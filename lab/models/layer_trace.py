@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from lab.models import forward
+from lab.models.memo import size_of
 from lab.models.weights import LayerWeights
 
 
@@ -17,6 +18,11 @@ class LayerTrace:
     index: int
     weights: LayerWeights
     steps: forward.Layer
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the steps; the weights are the model's."""
+        return size_of(self.steps)
 
     @property
     def input(self) -> Tensor:

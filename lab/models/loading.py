@@ -59,7 +59,7 @@ class LoadedModel:
 
     @cached_property
     def _reference(self) -> nn.Module:
-        from lab.models.proof import load_reference
+        from lab.models.reference import load_reference
 
         return load_reference(self)
 

@@ -6,20 +6,17 @@ submodule's input or output. Nothing of ours takes part in the reference but the
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from lab.models.families.family import Place
 from lab.models.families.registry import FAMILIES
 from lab.models.forward import split_heads
 from lab.models.memo import once
+from lab.models.reference import ReferenceRun, after_each_layer, base_of, listening, read_tokens, reference_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,8 +26,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-4
 RELATIVE_TOLERANCE = 1e-5
-# The reference module is shared by all sessions and hooks see every run, so runs take turns.
-_ONE_AT_A_TIME = threading.Lock()
+# Places of which the scores of all words are compared at a time.
+_PLACES = 64
 
 # The order in which a run takes its steps; the first that differs is the one that broke.
 _ORDER = (
@@ -86,127 +83,29 @@ class Proof:
         return pd.DataFrame([{**vars(row), "passed": row.passed} for row in self.rows])
 
 
-@dataclass(frozen=True, eq=False)
-class ReferenceRun:
-    """What one run of the Hugging Face module gave: its outputs, and what the hooks read."""
-
-    attentions: tuple[Tensor, ...]
-    hidden_states: tuple[Tensor, ...]
-    logits: Tensor | None
-    pair_logits: Tensor | None
-    steps: dict[Place, Tensor]
-
-
 @once
 def proof_of(trace: Trace) -> Proof:
     """:func:`prove` of a trace and its own model, once for all who look at it."""
     return prove(trace.model, trace)
 
 
-def load_reference(model: LoadedModel) -> nn.Module:
-    """Hugging Face's module of ``model``'s checkpoint, with just the heads the checkpoint has."""
-    import transformers
-
-    transformers.utils.logging.disable_progress_bar()
-    name = FAMILIES[model.config.family].reference_class(model.weights)
-    kind = getattr(transformers, name)
-    if isinstance(model.source, Path):
-        return kind.from_pretrained(
-            model.source, attn_implementation="eager", dtype=torch.float32, use_safetensors=True
-        ).eval()
-    # Not load_state_dict: Hugging Face also knows a base model's names, and the old ones of LayerNorm.
-    return kind.from_pretrained(
-        None, config=kind.config_class(**model.source.config), state_dict=model.source.tensors,
-        attn_implementation="eager", dtype=torch.float32,
-    ).eval()  # fmt: skip
-
-
-@contextmanager
-def _listening(base: nn.Module, places: set[Place]) -> Iterator[dict[Place, Tensor]]:
-    """Read the inputs and outputs of submodules while the block runs."""
-    read: dict[Place, Tensor] = {}
-
-    def reader(place: Place) -> Callable[..., None]:
-        def hook(_module: nn.Module, inputs: tuple[Tensor, ...], output: Any = None) -> None:
-            value = inputs[0] if place[1] == "in" else output
-            tensor = value[0] if isinstance(value, tuple) else value
-            # Position look-ups come as (n, d), everything else as (1, n, d).
-            read[place] = tensor[0] if tensor.ndim == 3 else tensor
-
-        return hook
-
-    handles = []
-    for place in places:
-        module = base.get_submodule(place[0])
-        register = module.register_forward_pre_hook if place[1] == "in" else module.register_forward_hook
-        handles.append(register(reader(place)))
-    try:
-        yield read
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _places(trace: Trace) -> tuple[dict[str, Place], dict[tuple[int, str], Place]]:
-    """Where Hugging Face's model computes the embeddings and the steps of each layer, by our names for them."""
-    config = trace.model.config
-    family = FAMILIES[config.family]
-    embeddings = dict(family.embedding_places)
-    if trace.embeddings.segment is None:
-        embeddings.pop("segment", None)
-    inside = {
-        (layer, step): (".".join(filter(None, (family.layer_path.format(layer), path))), side)
-        for layer in range(config.layers)
-        for step, (path, side) in family.layer_places.items()
-    }
-    return embeddings, inside
-
-
-@torch.inference_mode()
-def reference_run(trace: Trace) -> ReferenceRun:
-    """Run the Hugging Face module once on the trace's ids. Raises RuntimeError if it returns no attentions."""
-    module = trace.model.reference()
-    embeddings, inside = _places(trace)
-    inputs = {"input_ids": torch.tensor([trace.token_ids])}
-    if trace.model.config.segments:
-        inputs["token_type_ids"] = torch.tensor([trace.segment_ids])
-    if trace.encoding.padding:
-        inputs["attention_mask"] = _read(trace)[None].long()
-    base = module.base_model
-    if not isinstance(base, nn.Module):
-        raise TypeError(f"{type(module).__name__} has no base model to listen to.")
-    with _ONE_AT_A_TIME, _listening(base, {*embeddings.values(), *inside.values()}) as steps:
-        out = module(**inputs, output_attentions=True, output_hidden_states=True)
-    # Under any implementation but eager, Transformers 5 returns an empty tuple without a word.
-    if len(out.attentions) != trace.model.config.layers:
-        raise RuntimeError("the reference returned no attentions; it must be loaded with the eager implementation.")
-    logits = out.get("prediction_logits", out.get("logits"))
-    relation = out.get("seq_relationship_logits")
-    return ReferenceRun(
-        attentions=tuple(a[0] for a in out.attentions),
-        hidden_states=tuple(h[0] for h in out.hidden_states),
-        logits=None if logits is None else logits[0],
-        pair_logits=None if relation is None else relation[0],
-        steps=steps,
-    )
+def _row(step: str, layer: int | None, shape: tuple[int, ...], pairs: Iterable[tuple[Tensor, Tensor]]) -> ProofRow:
+    """The row of a step that comes in parts, ours beside theirs."""
+    apart, largest = [], [0.0]
+    for mine, other in pairs:
+        # Masked scores are -inf on both sides; there inf - inf is no difference.
+        apart.append((mine - other).abs().where(mine != other, 0.0).max().item())
+        largest.append(other.abs().where(other.isfinite(), 0.0).max().item())
+    # PyTorch's maximum, unlike Python's, is nan as soon as one of them is.
+    return ProofRow(step, layer, shape, torch.tensor(apart, dtype=torch.float64).max().item(), max(largest))
 
 
 def _compare(step: str, layer: int | None, ours: Tensor, theirs: Tensor) -> ProofRow:
     if ours.shape != theirs.shape:
         raise ValueError(f"{step}: our shape {tuple(ours.shape)}, theirs {tuple(theirs.shape)}.")
-    apart, largest = [], [0.0]
     # Row by row, or head by head: whole, the comparison would take more memory than the run.
-    for mine, other in zip(ours, theirs, strict=True) if ours.ndim > 1 else [(ours, theirs)]:
-        # Masked scores are -inf on both sides; there inf - inf is no difference.
-        apart.append((mine - other).abs().where(mine != other, 0.0).max().item())
-        largest.append(other.abs().where(other.isfinite(), 0.0).max().item())
-    # PyTorch's maximum, unlike Python's, is nan as soon as one of them is.
-    return ProofRow(step, layer, tuple(ours.shape), torch.tensor(apart, dtype=torch.float64).max().item(), max(largest))
-
-
-def _read(trace: Trace) -> Tensor:
-    """(n,) bool, the tokens that are no padding: what Hugging Face calls the attention mask."""
-    return torch.arange(len(trace)) < len(trace) - trace.encoding.padding
+    parts = zip(ours, theirs, strict=True) if ours.ndim > 1 else [(ours, theirs)]
+    return _row(step, layer, tuple(ours.shape), parts)
 
 
 def _reference_attention(trace: Trace, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
@@ -215,7 +114,7 @@ def _reference_attention(trace: Trace, layer: int, query: Tensor, key: Tensor) -
     scores = torch.einsum("hid,hjd->hij", query, key)
     scaled = scores * (config.head_width**-0.5 if config.scaled_scores else 1.0)
     if trace.encoding.padding:
-        scaled = scaled.where(_read(trace), -torch.inf)
+        scaled = scaled.where(read_tokens(trace), -torch.inf)
     if config.causal:
         scaled = scaled.where(torch.tril(torch.ones(n, n, dtype=torch.bool)), -torch.inf)
     window = trace.model.weights.layers[layer].window
@@ -225,26 +124,54 @@ def _reference_attention(trace: Trace, layer: int, query: Tensor, key: Tensor) -
     return scores, scaled
 
 
-def _layer_reference(trace: Trace, run: ReferenceRun, layer: int) -> dict[str, Tensor]:
-    config = trace.model.config
-    _, inside = _places(trace)
-    theirs = {step: run.steps[place] for (at, step), place in inside.items() if at == layer}
+def _compared_layer(trace: Trace, layer: int, base: nn.Module, theirs: dict[str, Tensor]) -> list[ProofRow]:
+    """The rows of a layer that has just run; ``theirs`` are its steps as the hooks read them."""
+    config, w = trace.model.config, trace.model.weights.layers[layer]
     for i, step in enumerate(("query", "key", "value")):
         packed = theirs[step]
         own = packed if packed.shape[-1] == config.width else packed.split(config.width, dim=-1)[i]
         theirs[step] = split_heads(own, config.heads)
-    base = trace.model.reference().base_model
-    assert isinstance(base, nn.Module)
-    family = FAMILIES[config.family]
-    theirs["query"], theirs["key"] = family.turned(base, layer, theirs["query"], theirs["key"])
-    w = trace.model.weights.layers[layer]
+    theirs["query"], theirs["key"] = FAMILIES[config.family].turned(base, layer, theirs["query"], theirs["key"])
     if w.norm_1 is None:
         del theirs["input_norm"]  # an identity
     if w.w_gate is not None:  # in one piece with what it gates
         theirs["ffn_hidden"], theirs["ffn_gate"] = theirs["ffn_hidden"].split(config.ffn_width, dim=-1)
     theirs["scores"], theirs["scaled_scores"] = _reference_attention(trace, layer, theirs["query"], theirs["key"])
-    theirs["attention"] = run.attentions[layer]
-    return theirs
+    ours = trace.layer(layer)
+    return [_compare(step, layer, getattr(ours, step), theirs[step]) for step in _ORDER if step in theirs]
+
+
+def _beside_reference(trace: Trace, base: nn.Module) -> tuple[list[ProofRow], ReferenceRun]:
+    """The rows of the embeddings and of all layers, and what the reference returned.
+
+    Each layer is compared as soon as it has run, so that no two of them lie in memory.
+    """
+    config, family = trace.model.config, FAMILIES[trace.model.config.family]
+    embeddings = dict(family.embedding_places)
+    if trace.embeddings.segment is None:
+        embeddings.pop("segment", None)
+    paths = [family.layer_path.format(layer) for layer in range(config.layers)]
+    inside = [
+        {step: (".".join(filter(None, (path, at))), side) for step, (at, side) in family.layer_places.items()}
+        for path in paths
+    ]
+    rows: list[ProofRow] = []
+
+    def compare(layer: int) -> None:
+        steps = {step: read[place] for step, place in inside[layer].items()}
+        for place in {*inside[layer].values()} - {*embeddings.values()}:
+            del read[place]
+        rows.extend(_compared_layer(trace, layer, base, steps))
+
+    every = {*embeddings.values(), *(place for layer in inside for place in layer.values())}
+    with listening(base, every) as read, after_each_layer(base, paths, compare):
+        run = reference_run(trace, attentions=False)
+    ours, n = trace.embeddings, len(trace)
+    first = [
+        _compare(f"embeddings.{name}", None, getattr(ours, name), read[place].expand(n, -1))
+        for name, place in embeddings.items()
+    ]
+    return [*first, _compare("embeddings.output", None, ours.output, run.hidden_states[0]), *rows], run
 
 
 @torch.inference_mode()
@@ -256,21 +183,21 @@ def prove(model: LoadedModel, trace: Trace) -> Proof:
     """
     if model is not trace.model:
         raise ValueError(f"this trace was made by {trace.model!r}, not by {model!r}.")
-    run = reference_run(trace)
-    embeddings = trace.embeddings
-    rows = [
-        _compare(f"embeddings.{name}", None, getattr(embeddings, name), run.steps[place].expand(len(trace), -1))
-        for name, place in _places(trace)[0].items()
-    ]
-    rows.append(_compare("embeddings.output", None, embeddings.output, run.hidden_states[0]))
-    for index in range(model.config.layers):
-        ours, theirs = trace.layer(index), _layer_reference(trace, run, index)
-        rows += [_compare(step, index, getattr(ours, step), theirs[step]) for step in _ORDER if step in theirs]
+    rows, run = _beside_reference(trace, base_of(model))
     rows.append(_compare("output", None, trace.output, run.hidden_states[-1]))
     if run.logits is not None and model.weights.vocabulary_head is not None:
-        rows.append(_compare("logits", None, trace.logits(range(len(trace))), run.logits))
+        rows.append(_compared_logits(trace, run.logits))
     if run.logits is not None and model.weights.replaced_head is not None:
         rows.append(_compare("replaced_logits", None, trace.replaced_logits, run.logits))
     if run.pair_logits is not None:
         rows.append(_compare("pair_logits", None, trace.pair_logits, run.pair_logits))
     return Proof(tuple(rows))
+
+
+def _compared_logits(trace: Trace, theirs: Tensor) -> ProofRow:
+    """The scores of all words at all places, some places at a time: a vocabulary is long."""
+    if len(theirs) != len(trace):
+        raise ValueError(f"logits: {len(trace)} tokens, theirs {len(theirs)}.")
+    parts = (range(start, min(start + _PLACES, len(trace))) for start in range(0, len(trace), _PLACES))
+    pairs = ((trace.logits(part), theirs[part.start : part.stop]) for part in parts)
+    return _row("logits", None, tuple(theirs.shape), pairs)

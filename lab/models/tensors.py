@@ -172,7 +172,7 @@ def _weight(name: str) -> Callable[[Trace], Tensor]:
 
 def _reference(name: str) -> Callable[[Trace], object]:
     def read(trace: Trace) -> object:
-        from lab.models.proof import reference_run
+        from lab.models.reference import reference_run
 
         return getattr(reference_run(trace), name) if name else reference_run(trace)
 

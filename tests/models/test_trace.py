@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from pathlib import Path
+from weakref import ref
 
 import pytest
 import torch
@@ -13,6 +15,7 @@ from benchmarks.measure import kept_bytes
 from lab.models.families.registry import read_weights
 from lab.models.layer_trace import LayerTrace
 from lab.models.loading import Checkpoint, LoadedModel
+from lab.models.memo import Memo
 from lab.models.proof import prove
 from lab.models.trace import Trace, trace
 from tests.checkpoints import HEADS, LAYERS, WIDTH, Family
@@ -53,18 +56,20 @@ def test_looks_at_logits_embeddings_and_names_keep_nothing(lab_model: LabModel) 
     assert kept(run) == before
 
 
-def test_at_most_two_layers_are_kept(deep_model: LoadedModel) -> None:
-    run = trace(deep_model, SENTENCE)
-    alone = kept(run)
-    sizes = []
-    for number in (0, 1, 2, 3, 4, 5, 0):
-        run.layer(number)
-        sizes.append(kept(run) - alone)
-    assert sizes[0] > 0 and sizes[1:] == [2 * sizes[0]] * 6
-    assert kept(trace(deep_model, SENTENCE)) == alone
+def test_runs_share_a_room_for_their_layers(deep_model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [trace(deep_model, SENTENCE) for _ in range(2)]
+    layer = runs[0].layer(0)
+    made = kept_bytes(layer.steps, apart_from=[runs[0].hidden_states]).tensors  # its input belongs to the run
+    assert layer.nbytes == pytest.approx(made + layer.input.nbytes, abs=200)
+    monkeypatch.setattr("lab.models.trace._LAYERS", Memo(3 * layer.nbytes, at_least=2))
+    seen = [ref(run.layer(number).steps) for run in runs for number in (0, 1, 2, 3)]
+    gc.collect()
+    assert [each() is not None for each in seen] == [False] * 5 + [True] * 3
+    assert kept(runs[0]) == kept(trace(deep_model, SENTENCE))
 
 
-def test_a_layer_looked_at_twice_is_computed_once(deep_model: LoadedModel) -> None:
+def test_two_layers_stay_however_large_they_are(deep_model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.models.trace._LAYERS", Memo(1, at_least=2))
     run = trace(deep_model, SENTENCE)
     first = run.layer(2)
     run.layer(3)

@@ -104,7 +104,7 @@ def lens_difference(trace: Trace, places: tuple[int, ...], truths: tuple[int | N
 
 def _stopped(trace: Trace, layer: int) -> Trace:
     """A run that ended here: its last hidden state is this one, and the head (after GPT-2's LayerNorm) reads it."""
-    return replace(trace, hidden_states=trace.hidden_states[: layer + 1], _recent={})
+    return replace(trace, hidden_states=trace.hidden_states[: layer + 1])
 
 
 @torch.inference_mode()

@@ -16,8 +16,9 @@ from lab.models.weights import EmbeddingWeights, LayerWeights, PairHead, Vocabul
 
 @dataclass(frozen=True)
 class LayerNames:
-    """Where a layer keeps its matrices."""
+    """Where a layer keeps its matrices, and where it computes attention."""
 
+    attention: str
     query: str
     key: str
     value: str
@@ -33,6 +34,7 @@ class LayerNames:
             "query": (self.query, "out"),
             "key": (self.key, "out"),
             "value": (self.value, "out"),
+            "attention": (self.attention, "weights"),
             "context_concat": (self.output, "in"),
             "attention_output": (self.output, "out"),
             "attention_residual": (self.norm_1, "in"),
@@ -55,6 +57,7 @@ class HeadNames:
 
 
 BERT_LAYER = LayerNames(
+    "attention.self",
     "attention.self.query",
     "attention.self.key",
     "attention.self.value",

@@ -10,6 +10,7 @@ from lab.models.families.family import Settings
 from lab.models.weights import Weights
 
 _LAYER = LayerNames(
+    "attention",
     "attention.q_lin",
     "attention.k_lin",
     "attention.v_lin",

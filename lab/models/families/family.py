@@ -13,8 +13,9 @@ from lab.models.config import ACTIVATIONS, CheckpointError, ModelConfig
 from lab.models.families.reader import Reader, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
 
-Side = Literal["in", "out"]
-# A submodule of Hugging Face's model, and whether its input or its output is meant.
+Side = Literal["in", "out", "weights"]
+# A submodule of Hugging Face's model, and what of it is meant: its input, its output, or the weights of attention that
+# it returns beside its output.
 Place = tuple[str, Side]
 
 

@@ -46,6 +46,7 @@ class Gpt2(Family):
         "query": ("attn.c_attn", "out"),
         "key": ("attn.c_attn", "out"),
         "value": ("attn.c_attn", "out"),
+        "attention": ("attn", "weights"),
         "context_concat": ("attn.c_proj", "in"),
         "attention_output": ("attn.c_proj", "out"),
         "attention_residual": ("ln_2", "in"),

@@ -41,6 +41,7 @@ class ModernBert(Family):
         "query": ("attn.Wqkv", "out"),
         "key": ("attn.Wqkv", "out"),
         "value": ("attn.Wqkv", "out"),
+        "attention": ("attn", "weights"),
         "context_concat": ("attn.Wo", "in"),
         "attention_output": ("attn.Wo", "out"),
         "attention_residual": ("mlp_norm", "in"),

@@ -1,0 +1,177 @@
+"""Hugging Face's own module of a checkpoint: loaded by its code, run by its code, read by hooks."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from lab.models.families.family import Place
+from lab.models.families.registry import FAMILIES
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+    from lab.models.trace import Trace
+    from lab.models.weights import Weights
+
+# The reference module is shared by all sessions and hooks see every run, so runs take turns; whoever listens runs, too.
+_ONE_AT_A_TIME = threading.RLock()
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceRun:
+    """What one run of the Hugging Face module returned; no ``attentions`` where nobody asked for them."""
+
+    attentions: tuple[Tensor, ...]
+    hidden_states: tuple[Tensor, ...]
+    logits: Tensor | None
+    pair_logits: Tensor | None
+
+
+@torch.inference_mode(False)  # a parameter made in that mode takes no other data
+def load_reference(model: LoadedModel) -> nn.Module:
+    """Hugging Face's module of ``model``'s checkpoint, with just the heads the checkpoint has."""
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    name = FAMILIES[model.config.family].reference_class(model.weights)
+    kind = getattr(transformers, name)
+    if isinstance(model.source, Path):
+        module = kind.from_pretrained(
+            model.source, attn_implementation="eager", dtype=torch.float32, use_safetensors=True
+        )
+    else:
+        # Not load_state_dict: Hugging Face also knows a base model's names, and the old ones of LayerNorm.
+        module = kind.from_pretrained(
+            None, config=kind.config_class(**model.source.config), state_dict=model.source.tensors,
+            attn_implementation="eager", dtype=torch.float32,
+        )  # fmt: skip
+    _keep_once(module, model.weights)
+    return module.eval()
+
+
+def _keep_once(module: nn.Module, weights: Weights) -> None:
+    """Let a parameter that Hugging Face read as we did, bit for bit, lie in memory once."""
+    ours: dict[torch.Size, list[Tensor]] = defaultdict(list)
+    for tensor in _tensors(weights):
+        if tensor.is_inference():  # a toy's: no parameter takes it
+            continue
+        for way in (tensor, tensor.T) if tensor.ndim == 2 else (tensor,):
+            ours[way.shape].append(way)
+    for parameter in module.parameters():
+        alike = (each for each in ours[parameter.shape] if torch.equal(each, parameter))
+        parameter.data = next(alike, parameter.data)
+
+
+def _tensors(value: object) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _tensors(part)
+    elif is_dataclass(value):
+        for each in fields(value):
+            yield from _tensors(getattr(value, each.name))
+
+
+def base_of(model: LoadedModel) -> nn.Module:
+    """The part of Hugging Face's module that has the layers. Raises TypeError if there is none."""
+    module = model.reference()
+    base = module.base_model
+    if not isinstance(base, nn.Module):
+        raise TypeError(f"{type(module).__name__} has no base model to listen to.")
+    return base
+
+
+@contextmanager
+def listening(base: nn.Module, places: Iterable[Place]) -> Iterator[dict[Place, Tensor]]:
+    """Read these places of ``base`` while the block runs: (n, d) each, weights of attention (H, n, n).
+
+    A run within the block raises RuntimeError where the module returns no weights of attention.
+    """
+    read: dict[Place, Tensor] = {}
+
+    def reader(place: Place) -> Callable[..., None]:
+        def hook(_module: nn.Module, inputs: tuple[Tensor, ...], output: Any = None) -> None:
+            if place[1] == "weights":
+                # Any implementation of attention but eager returns None without a word.
+                if output[1] is None:
+                    raise RuntimeError(
+                        "the reference returned no attentions; it must be loaded with the eager implementation."
+                    )
+                read[place] = output[1][0]
+                return
+            value = inputs[0] if place[1] == "in" else output
+            tensor = value[0] if isinstance(value, tuple) else value
+            # Position look-ups come as (n, d), everything else as (1, n, d).
+            read[place] = tensor[0] if tensor.ndim == 3 else tensor
+
+        return hook
+
+    with _ONE_AT_A_TIME, _handles() as handles:
+        for place in places:
+            module = base.get_submodule(place[0])
+            register = module.register_forward_pre_hook if place[1] == "in" else module.register_forward_hook
+            handles.append(register(reader(place)))
+        yield read
+
+
+@contextmanager
+def after_each_layer(base: nn.Module, paths: Iterable[str], then: Callable[[int], None]) -> Iterator[None]:
+    """Call ``then(number)`` when a layer at one of ``paths`` has run; begin this block inside :func:`listening`."""
+
+    def teller(number: int) -> Callable[..., None]:
+        return lambda *_: then(number)
+
+    with _handles() as handles:
+        for number, path in enumerate(paths):
+            handles.append(base.get_submodule(path).register_forward_hook(teller(number)))
+        yield
+
+
+@contextmanager
+def _handles() -> Iterator[list[Any]]:
+    """Hooks that are removed at the end of the block."""
+    handles: list[Any] = []
+    try:
+        yield handles
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@torch.inference_mode()
+def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
+    """Run the Hugging Face module once on the trace's ids. Raises RuntimeError if asked attentions do not come."""
+    module = trace.model.reference()
+    inputs = {"input_ids": torch.tensor([trace.token_ids])}
+    if trace.model.config.segments:
+        inputs["token_type_ids"] = torch.tensor([trace.segment_ids])
+    if trace.encoding.padding:
+        inputs["attention_mask"] = read_tokens(trace)[None].long()
+    with _ONE_AT_A_TIME:
+        out = module(**inputs, output_attentions=attentions, output_hidden_states=True)
+    # Under any implementation but eager, Transformers 5 returns an empty tuple without a word.
+    returned = out.attentions if attentions else ()
+    if attentions and len(returned) != trace.model.config.layers:
+        raise RuntimeError("the reference returned no attentions; it must be loaded with the eager implementation.")
+    logits = out.get("prediction_logits", out.get("logits"))
+    relation = out.get("seq_relationship_logits")
+    return ReferenceRun(
+        attentions=tuple(a[0] for a in returned),
+        hidden_states=tuple(h[0] for h in out.hidden_states),
+        logits=None if logits is None else logits[0],
+        pair_logits=None if relation is None else relation[0],
+    )
+
+
+def read_tokens(trace: Trace) -> Tensor:
+    """(n,) bool, the tokens that are no padding: what Hugging Face calls the attention mask."""
+    return torch.arange(len(trace)) < len(trace) - trace.encoding.padding

@@ -10,7 +10,6 @@ See training/loop.py for the schedule and training/NOTES.md for what was tried.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAtte
 from training.corpus import SOURCES, TokenCorpus, token_corpus
 from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
 from training.vocabulary import wordpiece_tokenizer
-from training.windows import Batch, WindowSampler, endless, mask_tokens
+from training.windows import Batch, Batches, Draw, Lengths, WindowSampler, mask_tokens
 
 WORK = Path(".training/lab-bert")
 
@@ -125,17 +124,16 @@ class MaskedTask(ABC):
         self.learning_rates, self.weight_decay = learning_rates, recipe.weight_decay
 
     @abstractmethod
-    def lengths(self, tokens: int, left: float) -> Mapping[int, float]:
+    def lengths(self, tokens: int, left: float) -> Lengths:
         """The probability of each window length, ``tokens`` into the training."""
 
     def start(self, tokens: int) -> None:
-        self._drawn: Mapping[int, float] | None = None
+        self._batches = Batches(self._sampler, self.machine.workers)
         self._generator = torch.Generator(self.machine.device).manual_seed(self.recipe.seed + tokens)
 
-    def _draws(self, lengths: Mapping[int, float], seed: int, worker: int) -> Iterator[Batch]:
+    def _sampler(self, seed: int, worker: int) -> Draw[Batch]:
         sampler = WindowSampler(self.corpora[0], SOURCES, self.tokenizer, [seed, worker])
-        while True:
-            yield sampler.draw(lengths, self.recipe.batch_tokens)
+        return partial(sampler.draw, batch_tokens=self.recipe.batch_tokens)
 
     def matrices(self) -> list[nn.Parameter]:
         return [p for n, p in self.model.named_parameters() if p.ndim == 2 and n.startswith("bert.encoder.")]
@@ -144,11 +142,8 @@ class MaskedTask(ABC):
         recipe = self.recipe
         # Rounded, so that batches of one shape have one number of masked tokens for a while.
         rate = round(recipe.final_mask_rate + left * (recipe.mask_rate - recipe.final_mask_rate), 2)
-        lengths = self.lengths(tokens, left)
-        if lengths is not self._drawn:
-            self._drawn = lengths
-            self._batches = endless(partial(self._draws, lengths, recipe.seed + tokens), self.machine.workers)
-        batch = mask_tokens(next(self._batches).to(self.machine.device), rate, self.tokenizer, self._generator)
+        drawn = self._batches.next(self.lengths(tokens, left), recipe.seed + tokens)
+        batch = mask_tokens(drawn.to(self.machine.device), rate, self.tokenizer, self._generator)
         descended, masked = self.loss(batch)
         return descended, masked, batch.inputs.numel()
 
@@ -170,7 +165,7 @@ class BertTask(MaskedTask):
     ) -> None:  # fmt: skip
         super().__init__(build_model(recipe), recipe, corpora, tokenizer, (recipe.learning_rate,) * 2, machine)
 
-    def lengths(self, tokens: int, left: float) -> Mapping[int, float]:
+    def lengths(self, tokens: int, left: float) -> Lengths:
         return DECAY_LENGTHS if left < 1 else next(chosen for until, chosen in CURRICULUM if tokens < until * 1e6)
 
 

@@ -141,7 +141,7 @@ pairs of sentences so that texts of like meaning get vectors alike (Reimers & Gu
 encoder has no vocabulary head; ours was trained with all other weights. Taken from the package
 `{base["package"]}`, SHA-256 of its weights `{base["weights"]}`, rounded to float16.
 
-{how("lab-minilm", run, rates, options=options)}
+{how("lab-minilm", run, rates, options=options, gpu=True)}
 Masking {recipe.mask_rate:.0%}, falling to {recipe.final_mask_rate:.0%} in the decay; windows of 64 tokens, of the
 batches of pairs a fifth has 128 and a twentieth 512; {recipe.batch_tokens:,} tokens a batch. The word embeddings learn
 in the decay only. In the first {recipe.pulled_layers} layers the attention of ordinary tokens is pulled back to the
@@ -192,7 +192,7 @@ def grammar(ours: Mapping[str, Mapping[str, Any]], base: Mapping[str, Mapping[st
 def gpt2_card(run: Mapping[str, Any] | None, figures: Mapping[str, Any]) -> str:
     """The card of ``lab-gpt2``; every figure in it is measured."""
     recipe, perplexity, induction = gpt2.Recipe(), figures["perplexity"], figures["induction"]
-    feeds = figures["feeds_induction"]
+    feeds, both = figures["feeds_induction"], f"both at {recipe.learning_rate}"
     texts = "\n\n".join("> " + text.replace("\n", " ") for text in figures["continuations"])
     first = [f"{name} × {weight:g}" for name, weight in gpt2.WEIGHTS.items() if weight > 1]
     return f"""---
@@ -207,7 +207,7 @@ A small GPT-2 made for *Inside BERT*: {recipe.layers} layers, {recipe.width} wid
 {recipe.positions} positions, byte-level BPE with {figures["merges"]:,} merges. Weights are stored as float16 and
 loaded as float32. It is for looking inside, not for use.
 
-{how("lab-gpt2", run, f"both at {recipe.learning_rate}", options=" --warm-up 2 --device cuda --workers 4")}
+{how("lab-gpt2", run, both, options=" --warm-up 2 --device cuda --workers 4", gpu=True)}
 Windows of 64, 128 and 256 tokens, in the decay also 512; {recipe.batch_tokens:,} tokens a batch. Stories are drawn
 more often than their size:
 {", ".join(first)}.

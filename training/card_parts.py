@@ -35,19 +35,18 @@ def loss_curve(log: list[dict[str, float]]) -> str:
     return curve("Loss over training tokens", series, "{:.1f} million tokens")
 
 
-def how(model_id: str, run: Mapping[str, Any] | None, rates: str, *, options: str = "") -> str:
+def how(model_id: str, run: Mapping[str, Any] | None, rates: str, *, options: str = "", gpu: bool = False) -> str:
     """The commands, the machine, the schedule and the curve; without ``run`` what the card says already.
 
-    ``options`` are those of the command besides the length.
+    ``options`` are those of the command besides the length; ``gpu``: whether a lent one did the work.
     """
     if run is None:
         told = (EMBEDDED / model_id / CARD).read_text("utf-8")
         return f"{_HOW}{told.partition(_HOW)[2].partition(_PICTURE)[0]}{_PICTURE}"
     constant, decay = run["constant"] / 1e6, run["decay"] / 1e6
     module = model_id.removeprefix("lab-")
-    on_gpu = "cuda" in options
-    where = "an NVIDIA H200 that another training shared" if on_gpu else "one thread of a shared two-core AMD EPYC"
-    took = f"{run['seconds'] / 60:.0f} minutes" if on_gpu else f"{run['seconds'] / 3600:.1f} hours"
+    where = "an NVIDIA H200 that another training shared" if gpu else "one thread of a shared two-core AMD EPYC"
+    took = f"{run['seconds'] / 60:.0f} minutes" if gpu else f"{run['seconds'] / 3600:.1f} hours"
     return f"""{_HOW}
 
     python -m training.{module} --corpora <folder> --until {constant:.1f} --decay {decay:.1f}{options}

@@ -10,7 +10,7 @@ See training/loop.py for the schedule and training/NOTES.md for what was tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from training.corpus import SOURCES, Source, TokenCorpus, token_corpus
 from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
 from training.vocabulary import END_OF_TEXT, bpe_tokenizer
-from training.windows import endless
+from training.windows import Batches, Draw, Lengths
 
 WORK = Path(".training/lab-gpt2")
 
@@ -123,7 +123,7 @@ class TextSampler:
             ids += self._document_from(first, budget - len(ids))
         return (ids * -(-length // budget))[:length]
 
-    def batch(self, lengths: Mapping[int, float], batch_tokens: int) -> Tensor:
+    def batch(self, lengths: Lengths, batch_tokens: int) -> Tensor:
         length = int(self.random.choice(list(lengths), p=list(lengths.values())))
         return torch.tensor([self.window(length) for _ in range(batch_tokens // length)])
 
@@ -148,22 +148,18 @@ class Gpt2Task:
         self.weight_decay = recipe.weight_decay
 
     def start(self, tokens: int) -> None:
-        self._drawn: Mapping[int, float] | None = None
+        self._batches = Batches(self._sampler, self.machine.workers)
 
-    def _draws(self, lengths: Mapping[int, float], seed: int, worker: int) -> Iterator[Tensor]:
+    def _sampler(self, seed: int, worker: int) -> Draw[Tensor]:
         sampler = TextSampler(self.corpora[0], self.tokenizer, self.recipe.repeats, [seed, worker])
-        while True:
-            yield sampler.batch(lengths, self.recipe.batch_tokens)
+        return partial(sampler.batch, batch_tokens=self.recipe.batch_tokens)
 
     def matrices(self) -> list[nn.Parameter]:
         return [p for n, p in self.model.named_parameters() if p.ndim == 2 and ".h." in n]
 
     def next_loss(self, tokens: int, left: float) -> tuple[Tensor, Tensor, int]:
         lengths = DECAY_LENGTHS if left < 1 else LENGTHS
-        if lengths is not self._drawn:
-            self._drawn = lengths
-            self._batches = endless(partial(self._draws, lengths, self.recipe.seed + tokens), self.machine.workers)
-        ids = next(self._batches).to(self.machine.device)
+        ids = self._batches.next(lengths, self.recipe.seed + tokens).to(self.machine.device)
         loss = next_token_loss(self.model, ids)
         return loss, loss.detach(), ids.numel()
 

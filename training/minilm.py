@@ -13,7 +13,7 @@ See training/loop.py for the schedule and training/NOTES.md for what was tried.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from training.bert import MaskedRecipe, MaskedTask, losses_of
 from training.corpus import TokenCorpus, token_corpus
 from training.evaluation.grammar import loaded, table
 from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
-from training.windows import Batch
+from training.windows import Batch, Lengths
 
 WORK = Path(".training/lab-minilm")
 # The grammar of the heads is measured on this many sentences of the treebank, every so many measurements of the loss.
@@ -115,7 +115,7 @@ class MiniLmTask(MaskedTask):
         self._base.encoder.layer = self._base.encoder.layer[: recipe.pulled_layers]
         self._measured = 0
 
-    def lengths(self, tokens: int, left: float) -> Mapping[int, float]:
+    def lengths(self, tokens: int, left: float) -> Lengths:
         return LENGTHS
 
     def next_loss(self, tokens: int, left: float) -> tuple[Tensor, Tensor, int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import partial
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -56,6 +57,35 @@ def endless(draws: Callable[[int], Iterator[T_co]], workers: int) -> Iterator[T_
     """
     ahead = 4 if workers else None
     return iter(DataLoader(_Endless(draws), batch_size=None, num_workers=workers, prefetch_factor=ahead))
+
+
+Lengths = Mapping[int, float]
+# Draws one batch of windows of these lengths.
+Draw = Callable[[Lengths], T_co]
+
+
+class Batches(Generic[T_co]):
+    """Batches drawn ahead; they begin anew when the lengths of the windows become others.
+
+    ``sampler`` makes what draws a batch, from a seed and the number of its worker.
+    """
+
+    def __init__(self, sampler: Callable[[int, int], Draw[T_co]], workers: int) -> None:
+        self._sampler, self._workers = sampler, workers
+        self._lengths: Lengths | None = None
+
+    def next(self, lengths: Lengths, seed: int) -> T_co:
+        """One batch; ``seed`` counts where the lengths are new."""
+        if lengths is not self._lengths:
+            self._lengths = lengths
+            self._ahead = endless(partial(_drawn, self._sampler, lengths, seed), self._workers)
+        return next(self._ahead)
+
+
+def _drawn(sampler: Callable[[int, int], Draw[T_co]], lengths: Lengths, seed: int, worker: int) -> Iterator[T_co]:
+    draw = sampler(seed, worker)
+    while True:
+        yield draw(lengths)
 
 
 def mask_tokens(
@@ -176,7 +206,7 @@ class WindowSampler:
         """[CLS] whole sentences [SEP], at most ``length`` tokens."""
         return self._fill(length, batch_tokens, pairs=False)
 
-    def draw(self, lengths: Mapping[int, float], batch_tokens: int) -> Batch:
+    def draw(self, lengths: Lengths, batch_tokens: int) -> Batch:
         """A batch of pairs (3 in 5) or single sentences, at a window length drawn from ``lengths``."""
         length = int(self.random.choice(list(lengths), p=list(lengths.values())))
         if self.random.random() < 0.6:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _NOTHING = Interventions()
 # Bytes. A layer of 12 heads takes 45 MB for 512 tokens and 0.2 MB for a sentence; a figure may compare two.
-_LAYERS = Memo(100_000_000, at_least=2)
+_LAYERS = Memo(64_000_000, at_least=2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ def twin(model: LoadedModel, seed: int) -> LoadedModel:
     return _KEPT.get(model, seed, lambda: random_twin(model, seed))
 
 
+@torch.inference_mode(False)  # so that Hugging Face's module can share its weights
 def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
     """``model``'s configuration and tokenizer with weights drawn anew; the same seed gives the same weights.
 

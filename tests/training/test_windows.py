@@ -13,7 +13,7 @@ import torch
 from tests.training.conftest import Corpora
 from training.corpus import SOURCES, paragraphs_to_sentences, split
 from training.gpt2 import TextSampler
-from training.windows import Batch, WindowSampler, endless, mask_tokens
+from training.windows import Batch, Batches, Draw, WindowSampler, endless, mask_tokens
 
 
 def sampler(wordpiece: Corpora, seed: int = 0) -> WindowSampler:
@@ -125,3 +125,17 @@ def test_workers_draw_what_one_process_draws_each_from_its_own_seed(wordpiece: C
     for number, batch in enumerate(islice(endless(draws, workers=2), 6)):
         assert torch.equal(batch.inputs, next(here[number % 2]).inputs)
     assert torch.equal(next(endless(draws, workers=0)).inputs, next(draws(0)).inputs)
+
+
+def test_batches_begin_anew_when_the_lengths_become_others() -> None:
+    begun: list[tuple[int, int]] = []
+
+    def sampler(seed: int, worker: int) -> Draw[float]:
+        begun.append((seed, worker))
+        return lambda lengths: seed + sum(lengths)
+
+    short, long = {1: 1.0}, {10: 1.0}
+    batches = Batches(sampler, workers=0)
+    drawn = [batches.next(lengths, seed) for lengths, seed in ((short, 100), (short, 200), (long, 300), (short, 400))]
+    assert drawn == [101, 101, 310, 401]
+    assert begun == [(100, 0), (300, 0), (400, 0)]

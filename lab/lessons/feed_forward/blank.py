@@ -35,9 +35,8 @@ def show_blank(view: FeedForwardView) -> Trace | None:
         return None
     trace, place, layer = blank.trace, blank.place, view.layer.index
     found = neurons_off(trace, place, layer)
-    active = (
-        each for each in found if each.activation > 0
-    )  # one that is held back says little about what it answers to
+    # One that is held back says little about what it answers to.
+    active = (each for each in found if each.activation > 0)
     neuron = view.neuron if NEURON.chosen() else next(active, found[0]).neuron
     NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", neuron + 1, view.config.ffn_width)
     draw(partial(figures.words, trace, place, layer, neuron), "words-without")

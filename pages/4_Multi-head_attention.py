@@ -1,5 +1,6 @@
 """Lesson: multi-head attention, from the heads of a layer to what changes without one."""
 
+from lab.course.looks import look_at_various
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.multi_head_attention import compared, heads_off, several_layers
 from lab.lessons.multi_head_attention import screens as steps
@@ -39,4 +40,5 @@ play_head(
         "Lengths": steps.show_norms,
         "How many": compared.show_count,
     },
+    first=look_at_various,
 )

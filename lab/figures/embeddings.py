@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lab.analysis.heads.attention import window
 from lab.analysis.layers import embeddings as analysis
 from lab.analysis.layers.embeddings import SUMMANDS, parts, worked_dimension
@@ -42,8 +45,20 @@ def vectors(traced: Trace, part: str = "token", token: int = 0, first: int = 0) 
     drawn = parts(traced)[part]
     rows, shown = window(token, len(traced), TOKENS), stretch(first, drawn.shape[1])
     title = f"{_TITLES.get(part, f'{part.capitalize()} vectors')}, dimensions {_from_to(shown)}"
-    scale, names = replace(VALUE, domain=span(drawn, signed=True)), dimension_names(traced, shown)
+    end, names = colours_end(drawn), dimension_names(traced, shown)
+    scale = replace(VALUE, domain=(-end, end))
     return strips(drawn[rows, shown], traced.labels[rows], scale, title=title, dimensions=names)
+
+
+def colours_end(values: NDArray[np.float32]) -> float:
+    """The number at which the colours end: the largest, or what 99 of 100 do not reach if that is less than half.
+
+    A single dimension that stands out would else leave all others pale.
+    """
+    sizes = np.abs(values)
+    _, largest = span(values, signed=True)
+    usual = float(f"{np.quantile(sizes, 0.99):.2g}")
+    return usual if 0 < usual < largest / 2 else largest
 
 
 def summands(traced: Trace, token: int, first: int = 0, dimension: int | None = None) -> Heatmap:

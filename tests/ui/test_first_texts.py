@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.course.lessons import lesson_of
-from lab.course.looks import look_head
+from lab.course.looks import look_at_various, look_head
 from lab.experiments.notable import shipped
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
@@ -89,7 +89,9 @@ def test_a_head_is_shown_that_shows_the_point_of_the_page(model: str) -> None:
     at = visit(ATTENTION, model=model)
     assert place(at) == soft
     assert place(go_to(at, JOBS)) == (found.layer + 1, found.head + 1)
-    for page in (HEADS, "11_Model_view.py", "12_Neuron_view.py", "14_Tensors.py"):
+    various = tuple(number + 1 for number in look_at_various(lab.trace(loaded, DEFAULT_TEXT)))
+    assert place(go_to(at, HEADS)) == various
+    for page in ("11_Model_view.py", "12_Neuron_view.py", "14_Tensors.py"):
         assert place(go_to(at, page)) == soft
     assert go_to(at, "10_Head_view.py").selectbox(key="layer").value == soft[0]
 

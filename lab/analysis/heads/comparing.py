@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, row_entropy, row_lengths
+from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, layers, row_entropy, row_lengths
 from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import once
@@ -26,6 +26,8 @@ Array = NDArray[np.float32]
 
 # The divergence, in nats, of two rows that share no key.
 MOST_APART = math.log(2)
+# Rows that tell how far apart heads are: of a long text the first do.
+_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +86,23 @@ def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
     return np.clip(nats, 0, MOST_APART).astype(np.float64)
 
 
-def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values:
+def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool, rows: int | None = None) -> Values:
     """Every head of a layer against every other, (H, n, n) -> (H, H): the mean of :func:`row_divergence`.
+
+    Of a long text the first ``rows`` may do.
 
     Rows with a single key, such as the first of a causal model, are the same in all heads and are left
     out; nan where there are no others.
     """
     weights = as_heads(attention)
     heads, n, _ = weights.shape
-    free = row_lengths(n, causal) > 1
+    free = (row_lengths(n, causal) > 1) & (np.arange(n) < (rows or n))
     if not free.any():
         return np.full((heads, heads), np.nan)
-    rows = weights[:, free]
+    read = weights[:, free]
     found = np.zeros((heads, heads))
     for head in range(heads - 1):
-        found[head, head + 1 :] = row_divergence(rows[head], rows[head + 1 :]).mean(axis=-1)
+        found[head, head + 1 :] = row_divergence(read[head], read[head + 1 :]).mean(axis=-1)
     return found + found.T
 
 
@@ -106,6 +110,14 @@ def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values
 def layer_divergence(trace: Trace, layer: int) -> Values:
     """:func:`head_divergence` of layer ``layer`` (from 0) of a trace, (H, H)."""
     return head_divergence(trace.layer(layer).attention, causal=is_causal(trace))
+
+
+@once
+def most_various_layer(trace: Trace) -> int:
+    """The layer (from 0) whose heads are farthest apart by :func:`head_divergence`, over the first 64 rows."""
+    causal = is_causal(trace)
+    apart = [head_divergence(each, causal=causal, rows=_ROWS).mean() for each in layers(trace)]
+    return int(np.nan_to_num(apart).argmax())
 
 
 def block_size(n: int, most: int) -> int:

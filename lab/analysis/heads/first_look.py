@@ -56,6 +56,13 @@ def first_look(traced: Trace, about: int | None = None) -> Look:
 
 
 @once
+def first_look_at(traced: Trace, layer: int, about: int | None = None) -> Look:
+    """The same among the rows of one layer. Raises IndexError for a layer that does not exist."""
+    words, attention = _words(traced), as_heads(traced.layer(layer).attention)
+    return _best(attention, words, words if about is None else np.arange(len(traced)) == about, layer)[1]
+
+
+@once
 def first_look_in(traced: Trace, layer: int, head: int) -> Look:
     """The same among the rows of one head. Raises IndexError for a layer or a head that does not exist."""
     words, attention = _words(traced), traced.layer(layer).attention

@@ -130,8 +130,21 @@ def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
         st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     names = {"LayerNorm": "norm"}
     st.markdown(
-        f"One scale of colours serves all {view.width} dimensions. In Python these are the {n} × {view.width} numbers "
-        f"of `trace.embeddings.{names.get(part, part)}`."
+        f"One scale of colours serves all {view.width} dimensions.{_beyond(view, part)} In Python these are the "
+        f"{n} × {view.width} numbers of `trace.embeddings.{names.get(part, part)}`."
+    )
+
+
+def _beyond(view: EmbeddingView, part: str) -> str:
+    """How many numbers lie beyond the last colour, and how far."""
+    values = view.parts[part]
+    end, sizes = figures.colours_end(values), np.abs(values)
+    count = int((sizes > end).sum())
+    if not count:
+        return ""
+    return (
+        f" The darkest colour is for {end:g} and all beyond: {count} of {values.size:,} numbers, the largest "
+        f"{sizes.max():.2f}."
     )
 
 

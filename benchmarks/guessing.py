@@ -1,7 +1,7 @@
 """Each token hidden in turn beside one batch of all masks with the whole vocabulary for every place.
 
 The second is what one writes first: n copies of the text, each with one mask, through Hugging Face's own model. It
-holds n × n × vocabulary logits: for 512 tokens 8.6 GB, and that is lab-bert.
+holds n × n × vocabulary logits: for 512 tokens and BERT's vocabulary 32 GB.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from transformers.utils import logging
 from benchmarks.measure import Comparison, time_ratio
 from lab.analysis.words.likelihood import likelihood, scored_places
 from lab.analysis.words.masking import mask_of
-from lab.models.catalogue import EMBEDDED
+from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.encoding import Encoding, encode
 from lab.models.loading import LoadedModel, load_model
 
-MODEL = "lab-bert"
 LENGTHS = (32, 128)
 ROUNDS = {32: 5, 128: 1}
 
@@ -47,8 +46,8 @@ def comparisons() -> Iterator[Comparison]:
     torch.set_num_threads(1)
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    model = load_model(MODEL)
-    theirs = AutoModelForMaskedLM.from_pretrained(EMBEDDED / MODEL).eval()
+    model = load_model(DEFAULT_MODEL)
+    theirs = AutoModelForMaskedLM.from_pretrained(EMBEDDED / DEFAULT_MODEL).eval()
     mask = mask_of(model.tokenizer)
     assert mask is not None
     for tokens in LENGTHS:

@@ -23,11 +23,12 @@ import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from benchmarks.results import table
 from lab.course.benches import BENCHES, Bench
 from lab.course.lessons import LESSONS, Lesson
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from lab.ui.parameters import SENTENCE, TOY
 
 HOME = Path(__file__).parents[1] / "Home.py"
-MODELS = ("lab-bert", "lab-gpt2")
+MODELS = (DEFAULT_MODEL, "lab-gpt2")
 LENGTHS = (32, 128, 512)
 LIMIT_MS = {32: 150.0, 128: 500.0, 512: 500.0}
 LIMIT_BYTES = 1_500_000

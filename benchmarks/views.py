@@ -1,7 +1,8 @@
 """What the hand-written views cost: bytes and server time beside BertViz's, and the wait in a browser.
 
 BertViz 1.4 writes 44.5 bytes for each attention weight (design §6; head and model view, measured on a model of
-6 layers and 12 heads). Ours are measured on lab-bert; the time is the processor's, the forward pass not counted.
+6 layers and 12 heads). Ours are measured on the default model, which has as many. The time is the processor's; the
+forward pass is not counted.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from lab.benches.head_view.view import head_view_of
 from lab.benches.model_view.view import view_of
 from lab.benches.neuron_view.figures import KEYS, neurons
 from lab.charts.components.influence_tree import tree_chart
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import Trace, trace
 from lab.ui import runs
 
-MODEL = "lab-bert"
 LENGTHS = (128, 512)
 BERTVIZ_BYTES = 44.5
 ROUNDS = 3
@@ -66,7 +67,7 @@ class Sent:
 def sent() -> Iterator[Sent]:
     """Each view of one text at each length."""
     for tokens in LENGTHS:
-        traced = trace(runs.model(MODEL), text_of(MODEL, tokens))
+        traced = trace(runs.model(DEFAULT_MODEL), text_of(DEFAULT_MODEL, tokens))
         n, config = len(traced), traced.model.config
         for view, numbers, payload in (
             ("head view, one layer", config.heads * n * n, lambda t: head_view_of(t, 1).payload()),
@@ -118,7 +119,7 @@ def waits() -> Iterator[Wait]:
         browser = playwright.chromium.launch(executable_path=path, args=list(LAUNCH_ARGUMENTS))
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         for tokens in LENGTHS:
-            text = urlencode({"text": text_of(MODEL, tokens)})
+            text = urlencode({"text": text_of(DEFAULT_MODEL, tokens)})
             for name, ready, more in VIEWS:
                 best = math.inf
                 for _ in range(ROUNDS + 1):  # the first loads the model, the libraries and the browser's cache

@@ -116,11 +116,11 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     if asked > view.layer + 1:
         st.caption(f"Depth {asked} needs as many layers; from layer {view.layer + 1} down there are {view.layer + 1}.")
     drawn = float(tree.product[last].sum(dtype=np.float64))
-    counted = "contributions" if view.norms else "attention"
+    counted = "the contributions that lead" if view.norms else "the attention that leads"
     st.markdown(
         f"The strongest path: {path}. Its weights multiply to **{tree.product[best]:.4f}**. Over *all* paths between "
         f"its two ends, drawn or not, the products add up to **{tree.rolled[best]:.4f}**: that is rollout over the "
-        f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of the {counted} that leads "
+        f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of {counted} "
         "to the root. This says what could arrive, not what a prediction rests on: see Rollout."
         f"{_parked(view, tree, best)}"
     )

@@ -9,11 +9,10 @@ import numpy as np
 
 from lab.analysis.heads.values import places_left_out
 from lab.course.words import escaped
+from lab.models.interventions import Head
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
-
-Head = tuple[int, int]  # layer and head, from 0
 
 
 def head_name(head: Head) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values, keep_others
-from lab.course.heads import Head, head_name, heads, resting_place
+from lab.course.heads import head_name, heads, resting_place
 from lab.course.words import beside, signed
+from lab.models.interventions import Head
 from lab.models.trace import Trace
 
 _SMALL = 0.005  # rounds to less than 0.01

@@ -18,6 +18,7 @@ from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps
 from lab.models.weights import EmbeddingWeights, LayerWeights
 
+# Layer and head, layer and neuron, each from 0.
 Head = tuple[int, int]
 Neuron = tuple[int, int]
 

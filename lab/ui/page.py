@@ -178,7 +178,7 @@ class LessonPage(OpenPage):
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
         chosen = super().step(names, more)
-        story = None if self.selection.teach or chosen != names[0] else self.lesson.story
+        story = self._story if chosen == names[0] else None
         with nullcontext() if story is None else self._opening(story):
             about = idea(self.lesson.id, chosen)
             if about is not None:
@@ -187,6 +187,12 @@ class LessonPage(OpenPage):
             say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
+
+    @property
+    def _story(self) -> Story | None:
+        """Where the lesson begins and what it finds: not told before a class, nor of a toy, which shows neither."""
+        quiet = self.selection.teach or self.selection.mode == parameters.TOY
+        return None if quiet else self.lesson.story
 
     def _opening(self, story: Story) -> DeltaGenerator:
         """Where one comes from and what is missing, beside the lesson's drawing; what follows goes under the words."""
@@ -198,12 +204,12 @@ class LessonPage(OpenPage):
 
     def ending(self) -> None:
         """What was found, and what to keep."""
-        story = self.lesson.story
-        if story is None or self.selection.teach:
+        if self.selection.teach:
             return
-        with st.container(border=True):
-            st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
-            st.markdown(f":material/bookmark: **Remember.** {story.remember}")
+        if (story := self._story) is not None:
+            with st.container(border=True):
+                st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
+                st.markdown(f":material/bookmark: **Remember.** {story.remember}")
         for kind, pages in (("On the bench", BENCHES), ("The experiment", EXPERIMENTS)):
             for each in (page for page in pages if self.lesson.id in page.after):
                 way_to(kind, each)

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
+from lab.course.lessons import lesson_of
 from lab.toy.merges import MERGES, learn, library_merges, made_up
 from lab.toy.rules import RULES, SENTENCES, ruled
 from lab.toy.training import Plan
@@ -29,6 +30,16 @@ def badges(at: AppTest) -> list[str]:
     """The badges that speak of the library."""
     labels = [each.proto.popover.label for each in at.get("popover") if isinstance(each, Block)]
     return [label for label in labels if "library" in label]
+
+
+@pytest.mark.parametrize("page", [TOKENS, BLANK])
+def test_a_toy_is_not_told_as_the_lesson_is(page: str) -> None:
+    """The story of a lesson is that of its sentence: nothing of it is on screen with a toy."""
+    story = lesson_of(page).story
+    assert story is not None and story.last in words(visit(page))
+    at = visit(page, mode="Toy")
+    told = words(at) + words(visit(page, mode="Toy", step="Check"))
+    assert story.last not in told and not any(each in told for each in story.recap)
 
 
 @pytest.mark.parametrize("seed", [0, 7])

@@ -12,8 +12,8 @@ from lab.analysis.heads.values import Values
 from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import signed
+from lab.models.interventions import Head
 
-Head = tuple[int, int]
 # A change of less than this share of the whole scale is "about the same"; between it and MARGIN nothing is asked.
 _SAME = 0.02
 

@@ -11,11 +11,10 @@ from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import is_causal
 from lab.course.checks import Question
 from lab.course.examples import EXAMPLES
-from lab.course.heads import Head
 from lab.course.words import named
 from lab.lessons.attention_metrics import checks as ask
 from lab.lessons.attention_metrics import what_if
-from lab.models.interventions import Interventions
+from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.metric_choice import LESSON, found, threshold, uniform

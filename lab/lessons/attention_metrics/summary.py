@@ -7,8 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
-from lab.course.heads import Head, head_name
+from lab.course.heads import head_name
 from lab.figures.metrics import unit
+from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.metric_choice import found, uniform
 

@@ -143,7 +143,7 @@ def _beyond(view: EmbeddingView, part: str) -> str:
     if not count:
         return ""
     return (
-        f" The darkest colour is for {end:g} and all beyond: {count} of {values.size:,} numbers, the largest "
+        f" The strongest colour is for {end:g} and all beyond: {count} of {values.size:,} numbers, the largest "
         f"{sizes.max():.2f}."
     )
 

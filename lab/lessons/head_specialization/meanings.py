@@ -17,11 +17,12 @@ from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.taken_away import POSITIONS, SEGMENTS, Lost
 from lab.analysis.heads.values import Values
-from lab.course.heads import Head, head_name, heads
+from lab.course.heads import head_name, heads
 from lab.course.words import beside, quoted
 from lab.experiments.notable import Doing, Notable, job_of
 from lab.experiments.own_sentence import Case
 from lab.lessons.head_specialization.checks import ABOUT, pattern_name
+from lab.models.interventions import Head
 
 # What the heads do that need positions, or segments.
 _DOES = {POSITIONS: "looks at the token before", SEGMENTS: "stays inside its sentence"}

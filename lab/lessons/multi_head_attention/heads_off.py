@@ -16,7 +16,7 @@ from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.course.experiments import experiment_of
-from lab.course.heads import Head, head_name, percent, resting_place
+from lab.course.heads import head_name, percent, resting_place
 from lab.course.parking import worth
 from lab.course.words import escaped, quoted, share
 from lab.figures.mistakes import moved_by_layer
@@ -27,6 +27,7 @@ from lab.lessons.multi_head_attention.figures import TOP
 from lab.lessons.multi_head_attention.screens import LESSON
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
+from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to

@@ -12,9 +12,10 @@ import numpy as np
 from lab.analysis.flow.influence import Tree
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_sum, layer_divergence
-from lab.course.heads import Head, head_name, listed
+from lab.course.heads import head_name, listed
 from lab.course.parking import parked_in
 from lab.course.words import beside, named, quoted, share
+from lab.models.interventions import Head
 from lab.models.trace import Trace
 
 _ONE = "This layer has one head, so there is nothing to compare it with."

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lab
+from lab.experiments.lexicon import TEMPLATES
 from lab.experiments.needed.claims import EACH, FIFTH, HURTS, IMPORTANCE, NEEDED
 from lab.experiments.needed.heads import ABLATIONS
 from lab.experiments.needed.result import MeanEffects, NeededTest
@@ -161,7 +162,36 @@ def test_the_curve_has_the_accuracies(found: NeededTest, model: LoadedModel) -> 
     assert lost == pytest.approx(fifth.ours, abs=1e-6)
 
 
-@pytest.mark.parametrize("call", [effect_map, pruning_chart, ablation_map])
+@pytest.mark.parametrize("template", [each.id for each in TEMPLATES])
+def test_the_map_of_a_template_is_of_its_pairs(found: NeededTest, model: LoadedModel, template: str) -> None:
+    own = [at for at, pair in enumerate(found.pairs) if pair.template == template]
+    if not own:
+        return  # what a model that reads from left to right cannot be asked
+    table = effect_map(model, template).table()
+    assert set(table.columns) == set(effect_map(model).table().columns)
+    for row in table.itertuples():
+        layer, head = (int(each) - 1 for each in str(row.head).split("-"))
+        changes = [found.changed[layer, head, at] - found.plain[at] for at in own]
+        assert row.change == pytest.approx(np.mean(changes), abs=1e-5)
+        assert row.low - 1e-6 <= row.change <= row.high + 1e-6
+
+
+def test_the_head_that_a_template_needs_most_is_named_where_it_is_clear(found: NeededTest, model: LoadedModel) -> None:
+    said, needed = meanings.needed_where(found), {}
+    for each in TEMPLATES:
+        if found.of(each.id).any():
+            first = effect_map(model, each.id).table().iloc[0]
+            if first["change"] < 0 and first["p (Holm)"] < 0.05:
+                needed[each.name] = str(first["head"])
+    assert needed
+    for name, head in needed.items():
+        part = next(part for part in said.split("; ") if f"*{name}*" in part)
+        assert head in part
+    assert said.count("*") == 2 * len(needed) + (4 if len({*needed.values()}) > 1 else 0)
+    assert ("Not every template" in said) == (len({*needed.values()}) > 1)
+
+
+@pytest.mark.parametrize("call", [effect_map, pruning_chart, ablation_map, partial(effect_map, template="reflexive")])
 def test_figures_can_be_taken_home(call: Any, model: LoadedModel) -> None:
     setup, expression = python_of(partial(call, model))
     scope: dict[str, Any] = {}

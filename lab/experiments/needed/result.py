@@ -17,6 +17,7 @@ from lab.experiments.needed.claims import GREEDY, IMPORTANCE, Row, claims, draws
 from lab.experiments.pairs import MinimalPair
 from lab.experiments.verdicts import ALPHA
 from lab.models.interventions import Head
+from lab.models.memo import once
 
 ORDERS = (IMPORTANCE, GREEDY)
 TWIN = "untrained twin"
@@ -146,6 +147,10 @@ class NeededTest:
         """The mean effect of every head, set to 0, over all pairs."""
         return mean_effects("zero", self.delta, self.groups)
 
+    def effect_in(self, template: str) -> MeanEffects:
+        """The same over the pairs of one template; over all for ""."""
+        return _effect_in(self, template) if template else self.effect
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The claims and their verdicts."""
@@ -154,6 +159,12 @@ class NeededTest:
     def row(self, claim: str) -> Row:
         """The row of one claim."""
         return next(row for row in self.rows if row.id == claim)
+
+
+@once
+def _effect_in(found: NeededTest, template: str) -> MeanEffects:
+    own = found.of(template)
+    return mean_effects(template, found.delta[..., own], found.groups[own])
 
 
 def a_fifth(shape: tuple[int, int]) -> int:

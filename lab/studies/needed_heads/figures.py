@@ -32,17 +32,23 @@ WAYS = {
 }
 
 
-def effect_map(model: LoadedModel) -> Heatmap:
-    """How much the logit difference changes without each head, as a mean over all pairs.
+def effect_map(model: LoadedModel, template: str = "") -> Heatmap:
+    """How much the logit difference changes without each head, as a mean over all pairs, or those of a template.
 
     Runs the experiment where its result neither ships nor is known yet. Its table has intervals and p-values. Raises
     ValueError for a model that it cannot test.
     """
     found = result(model)
-    mean = found.effect.mean
+    mean = found.effect_in(template).mean
     scale = Scale("Change of the logit difference", format="+.2f", signed=True)
-    drawn = heatmap(mean, layers_and_heads(mean), scale, title=f"What {model.id} loses without each head")
-    return replace(drawn, table=partial(effect_frame, found))
+    where = f": {name_in(template)}" if template else ""
+    drawn = heatmap(mean, layers_and_heads(mean), scale, title=f"What {model.id} loses without each head{where}")
+    return replace(drawn, table=partial(effect_frame, found, template))
+
+
+def name_in(template: str) -> str:
+    """What a template asks for, by its id."""
+    return next(each.name for each in TEMPLATES if each.id == template)
 
 
 def pruning_chart(model: LoadedModel) -> Figure:
@@ -92,9 +98,10 @@ def claim_frame(found: NeededTest) -> pd.DataFrame:
     ])  # fmt: skip
 
 
-def effect_frame(found: NeededTest) -> pd.DataFrame:
+def effect_frame(found: NeededTest, template: str = "") -> pd.DataFrame:
     """One line a head, the one whose absence costs most first: the change of the difference, and of the accuracy."""
-    effect, accuracy = found.effect, gains(found.changed, found.plain).mean(axis=-1)
+    own = found.of(template) if template else np.ones(len(found.pairs), dtype=np.bool_)
+    effect, accuracy = found.effect_in(template), gains(found.changed, found.plain)[..., own].mean(axis=-1)
     frame = pd.DataFrame({
         "head": [name_of(place) for place in np.ndindex(found.shape)],
         "change": effect.mean.reshape(-1), "low": effect.low.reshape(-1), "high": effect.high.reshape(-1),

@@ -171,6 +171,26 @@ def _by_template(found: NeededTest, head: Head) -> str:
     return f"By template that is from {100 * changes[low]:+.0f} ({low}) to {100 * changes[high]:+.0f} ({high})."
 
 
+def needed_where(found: NeededTest) -> str:
+    """Which head each template needs most, where one clearly lowers the difference by being away."""
+    templates: dict[Head, list[str]] = {}
+    for each in TEMPLATES:
+        if not found.of(each.id).any():
+            continue
+        effect = found.effect_in(each.id)
+        layer, head = (int(at) for at in np.unravel_index(int(effect.mean.argmin()), effect.mean.shape))
+        if effect.mean[layer, head] < 0 and effect.clear[layer, head]:
+            templates.setdefault((layer, head), []).append(each.name)
+    if not templates:
+        return "In no template is there a head without which the difference clearly falls."
+    told = "; ".join(f"{name_of(head)} in *{'*, *'.join(names)}*" for head, names in templates.items())
+    return (
+        f"**Not every template needs the same head.** Most is lost without {told}."
+        if len(templates) > 1
+        else (f"Where a head is clearly needed, most is lost without {told}.")
+    )
+
+
 def _against(found: NeededTest) -> list[str]:
     """A clear change of the difference is not a need: how many heads clearly cost less than the margin."""
     row, clear = found.row(EACH), found.effect.clear

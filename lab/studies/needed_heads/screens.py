@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lab.course.words import escaped
+from lab.experiments.lexicon import TEMPLATES
 from lab.experiments.needed import run as needed
 from lab.experiments.needed.claims import CLAIMS, PUBLISHED
 from lab.experiments.needed.heads import without_each_head
@@ -53,6 +54,7 @@ _ABLATIONS = (
     Column("largest", 80),
     Column("change", 80, DECIMAL),
 )
+_MAP = "_experiment_map"
 _WHY_NOT = Column("why not", 200)
 _ELSEWHERE = (
     Column("template", 300),
@@ -111,12 +113,17 @@ def _run(model: LoadedModel, label: str) -> None:
 
 
 def _result(model: LoadedModel, found: NeededTest) -> None:
-    draw(partial(figures.effect_map, model), "needed-heads")
+    names = {"": "all templates"} | {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
+    chosen = st.selectbox("Pairs of", list(names), key=_MAP, format_func=names.__getitem__)
+    template = chosen if chosen in names else ""  # another model may lack one
+    draw(partial(figures.effect_map, model, template), "needed-heads")
+    count = int(found.of(template).sum()) if template else len(found.pairs)
     st.caption(
-        f"Mean over {len(found.pairs)} pairs. Below 0, the head helps the good form. “Numbers and files” has each "
+        f"Mean over {count} pairs. Below 0, the head helps the good form. “Numbers and files” has each "
         "head’s 95 % interval (a bootstrap over sentences) and p, corrected by Holm for all heads."
     )
     meaning(meanings.meaning_of(found, model.id))
+    st.markdown(meanings.needed_where(found))
     show_table(figures.claim_frame(found).round(4), _CLAIMS, long_texts=True)
     st.caption(
         f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** to **high**: the 95 % interval; of a "

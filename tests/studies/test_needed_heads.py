@@ -52,7 +52,8 @@ def with_effect(found: NeededTest, mean: np.ndarray, clear: np.ndarray) -> Neede
 
 
 def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
-    said, table = meanings.meaning_of(found, "m").replace("**", ""), effect_frame(found)
+    said = meanings.meaning_of(found, "m").replace("**", "").replace("−", "-")
+    table = effect_frame(found)
     clear = table[table["p (Holm)"] < 0.05]
     assert f"{len(clear)} of {len(table)} heads can be told from 0" in said
     assert f"without {(clear['change'] < 0).sum()} of them" in said

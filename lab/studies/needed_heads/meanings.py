@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lab.course.guesses import Answer, Ask
-from lab.course.words import escaped
+from lab.course.words import escaped, signed
 from lab.experiments.intervals import drawn_means, spread
 from lab.experiments.lexicon import TEMPLATES
 from lab.experiments.needed.claims import EACH, FIFTH, HURTS, IMPORTANCE, MARGIN, NEEDED, Row, gains, name_of
@@ -104,7 +104,7 @@ def _where(found: NeededTest) -> dict[str, Answer]:
     other = mean[middle:] if layer < middle else mean[:middle]
     if found.effect.high[layer, head] >= other.min():
         return {}
-    why = f"Head {name_of((layer, head))}: the difference changes by {mean[layer, head]:+.2f}."
+    why = f"Head {name_of((layer, head))}: the difference changes by {signed(mean[layer, head], plus=True)}."
     return {"layer": Answer(int(layer >= middle), why)}
 
 
@@ -157,7 +157,7 @@ def _strongest(found: NeededTest) -> str:
     before, change = float(found.plain.mean()), gains(found.changed, found.plain).mean(axis=-1)[layer, head]
     return (
         f"Most is lost without head {name_of((layer, head))}: the mean difference goes from {before:.2f} to "
-        f"{before + mean[layer, head]:.2f}, the accuracy changes by {100 * change:+.1f} points. "
+        f"{before + mean[layer, head]:.2f}, the accuracy changes by {signed(100 * change, 1, plus=True)} points. "
         f"{_by_template(found, (layer, head))}"
     )
 
@@ -168,7 +168,8 @@ def _by_template(found: NeededTest, head: Head) -> str:
     names = {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
     changes = {name: float(gained[found.of(template)].mean()) for template, name in names.items()}
     low, high = min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
-    return f"By template that is from {100 * changes[low]:+.0f} ({low}) to {100 * changes[high]:+.0f} ({high})."
+    least, most = (signed(100 * changes[name], 0, plus=True) for name in (low, high))
+    return f"By template that is from {least} ({low}) to {most} ({high})."
 
 
 def needed_where(found: NeededTest) -> str:
@@ -207,7 +208,7 @@ def _fifth(row: Row) -> str:
     lost = "loses" if row.ours > 0 else "gains" if row.ours < 0 else "changes by"
     return (
         f"With {len(row.heads)} heads of least I_h away, the accuracy on B {lost} {100 * abs(row.ours):.1f} points; "
-        f"with as many random ones it changes by {-100 * row.control:+.1f}."
+        f"with as many random ones it changes by {signed(-100 * row.control, 1, plus=True)}."
     )
 
 

@@ -1,6 +1,7 @@
 """A class in a room: a hundred learners join and vote twice.
 
     python -m benchmarks.load room             # make load ARGS=room: one server on SQLite, then two on Postgres
+                                               # behind HAProxy, where it is installed
 
 Every learner is a visitor of the room's page over a WebSocket, as a browser is, and so is the wall. The teacher's steps
 are taken in the database. ``lost`` are votes that the page said were in and that the result has not, ``late`` those
@@ -23,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import load
+from benchmarks.balancer import balanced
 from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Answer, Visitor, visiting
 from lab.rooms.database import open_database
@@ -194,7 +196,7 @@ def _counted(rooms: Rooms, code: str, key: str, turn: int) -> int:
 
 
 async def play(name: str, labs: Sequence[Lab], url: str) -> Found:
-    """The whole class on these servers."""
+    """The whole class, through these doors in turn."""
     rooms = Rooms(open_database(url))
     code, key = rooms.create()
     others = [load.learner(labs[n % len(labs)], _others(), n) for n in range(OTHERS)]
@@ -252,7 +254,8 @@ def measure() -> list[Found]:
             with ExitStack() as servers:
                 labs = [servers.enter_context(running_lab(environment={"LAB_ROOMS": url})) for _ in range(count)]
                 asyncio.run(_warm(labs))
-                results.append(asyncio.run(play(name, labs, url)))
+                doors = servers.enter_context(balanced(labs))
+                results.append(asyncio.run(play(name, doors, url)))
                 print(results[-1].row(), flush=True)
     return results
 

@@ -53,7 +53,7 @@ def running_lab(
     """
     with tempfile.TemporaryDirectory() as spare:
         log_path = (folder or Path(spare)) / "server.log"
-        port = port or _free_port()
+        port = port or free_port()
         options = {
             "server.port": port,
             "server.address": "127.0.0.1",
@@ -70,19 +70,21 @@ def running_lab(
             )  # fmt: skip
         lab = Lab(f"http://127.0.0.1:{port}", log_path, process)
         try:
-            _wait_until_healthy(lab)
+            wait_until_healthy(lab)
             yield lab
         finally:
-            _stop(process)
+            stop(process)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on now."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
 
 
-def _wait_until_healthy(lab: Lab) -> None:
+def wait_until_healthy(lab: Lab) -> None:
+    """Return when the server answers. Raises RuntimeError if it ends before, or takes too long."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if lab.process.poll() is not None:
@@ -96,7 +98,8 @@ def _wait_until_healthy(lab: Lab) -> None:
     raise RuntimeError(f"the lab did not serve within {START_SECONDS} s:\n{lab.log}")
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a server, politely first."""
     process.terminate()
     try:
         process.wait(timeout=10)

@@ -205,7 +205,7 @@ def _show_on_the_way(view: OneHead) -> None:
     )
     st.markdown(
         f":material/arrow_downward: **On the way to the feed-forward network.** The attention output, {shape} numbers, "
-        f"{middle} and on to the feed-forward network, which takes each token’s {d} numbers to {d_ff} and back."
+        f"{middle} and on to the feed-forward network, which takes each token’s {d} numbers to {d_ff:,} and back."
     )
 
 

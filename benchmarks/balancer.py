@@ -1,0 +1,58 @@
+"""The balancer of compose.yaml before servers of one's own, on a machine that has HAProxy.
+
+with running_lab() as one, running_lab() as two, balanced([one, two]) as doors:
+    ...  # one door, HAProxy's; where there is no HAProxy, the servers themselves
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.server import Lab, free_port, stop, wait_until_healthy
+
+CONFIG = Path(__file__).parents[1] / "deploy" / "haproxy.cfg"
+
+
+def configured(config: str, port: int, servers: Sequence[str]) -> str:
+    """What ``deploy/haproxy.cfg`` says, listening on ``port`` before ``servers`` ("host:port") instead of Docker's.
+
+    Raises ValueError where the file has no longer what is replaced.
+    """
+    own = "\n".join(f"    server lab{number} {server}" for number, server in enumerate(servers, start=1))
+    for pattern, instead in (
+        (r"resolvers docker\n(?:    .*\n)+\n", ""),
+        (r"bind :8501", f"bind 127.0.0.1:{port}"),
+        (r" {4}server-template .*", own),
+    ):
+        config, count = re.subn(pattern, instead, config)
+        if count != 1:
+            raise ValueError(f"deploy/haproxy.cfg has {count} times what one of them should be: {pattern}")
+    return config
+
+
+@contextmanager
+def balanced(labs: Sequence[Lab]) -> Iterator[Sequence[Lab]]:
+    """Where visitors go: to HAProxy if there is one here and more than one server, else to the servers in turn."""
+    program = shutil.which("haproxy")
+    if program is None or len(labs) == 1:
+        yield labs
+        return
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        path, log_path = Path(folder) / "haproxy.cfg", Path(folder) / "haproxy.log"
+        servers = [lab.url.removeprefix("http://") for lab in labs]
+        path.write_text(configured(CONFIG.read_text("utf-8"), port, servers), encoding="utf-8")
+        with log_path.open("wb") as log:
+            process = subprocess.Popen([program, "-db", "-f", str(path)], stdout=log, stderr=subprocess.STDOUT)
+        door = Lab(f"http://127.0.0.1:{port}", log_path, process)
+        try:
+            wait_until_healthy(door)
+            yield [door]
+        finally:
+            stop(process)

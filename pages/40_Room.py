@@ -5,9 +5,13 @@ from lab.lessons.attention_metrics import again as metrics
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.feed_forward import again as feed_forward
 from lab.lessons.head_specialization import again as specialization
+from lab.lessons.inter_sentence_attention import again as sentences
+from lab.lessons.masked_language_model import again as masked
 from lab.lessons.multi_head_attention import again as multi_head
 from lab.lessons.self_attention import again as self_attention
 from lab.lessons.tokenization import again as tokenization
 
-AGAIN = (tokenization, embeddings, self_attention, multi_head, metrics, specialization, feed_forward)
+AGAIN = (
+    tokenization, embeddings, self_attention, multi_head, metrics, specialization, sentences, feed_forward, masked,
+)  # fmt: skip
 page.show({each.__name__.split(".")[2].replace("_", "-"): each.questions for each in AGAIN})

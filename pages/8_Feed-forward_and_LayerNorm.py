@@ -8,6 +8,7 @@ from lab.lessons.feed_forward.layers import show_layers
 from lab.lessons.feed_forward.quiz import show_checks
 from lab.lessons.feed_forward.view import look, middle_layer
 from lab.lessons.head_specialization import again as head_specialization
+from lab.lessons.inter_sentence_attention import again as sentences
 from lab.lessons.multi_head_attention import again as multi_head_attention
 from lab.lessons.self_attention import again as self_attention
 from lab.ui.page import open_lesson
@@ -15,6 +16,7 @@ from lab.ui.play import chosen_run, play
 from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {
+    "inter-sentence-attention": sentences.questions,
     "head-specialization": head_specialization.questions,
     "multi-head-attention": multi_head_attention.questions,
     "self-attention": self_attention.questions,

@@ -4,6 +4,7 @@ import streamlit as st
 
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.feed_forward import again as feed_forward
+from lab.lessons.inter_sentence_attention import again as sentences
 from lab.lessons.masked_language_model import screens as steps
 from lab.lessons.masked_language_model.every_place import show_every_place
 from lab.lessons.masked_language_model.lens import show_lens
@@ -21,6 +22,7 @@ from lab.ui.prediction import cannot_predict, look
 from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {
+    "inter-sentence-attention": sentences.questions,
     "feed-forward": feed_forward.questions,
     "embeddings": embeddings.questions,
     "self-attention": self_attention.questions,

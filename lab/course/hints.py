@@ -64,6 +64,8 @@ HINTS: Mapping[str, str] = {
     # Lesson 7
     "why-less": "What would an even spread send to each of the two sentences?",
     "other-order": "The words stay. What do the heads see of places?",
+    "keeps-or-sends": "Which tokens stand near those of this sentence?",
+    "where-it-goes": "Where do heads send attention that they have no use for?",
     "one-weight": "How many weights is each of the two numbers made of?",
     "without-positions": "What do positions tell a head about tokens that stand near?",
     "pair-effect": "What is new in the input when the texts become a pair?",

@@ -1,0 +1,36 @@
+"""What lesson 9 asks again, later on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.analysis.words.masking import asked_run
+from lab.analysis.words.predictions import candidate, candidates, prediction_at
+from lab.course.checks import Question
+from lab.course.returning import Spot
+from lab.course.words import named
+from lab.lessons.masked_language_model import checks as ask
+
+
+def questions(spot: Spot) -> Iterator[Question | None]:
+    """What belongs in the place of the last word, and how logits become probabilities."""
+    trace, model = spot.trace, spot.trace.model
+    asked = asked_run(trace) if model.weights.vocabulary_head is not None else None
+    if asked is None:
+        return
+    run, place = asked
+    prediction = prediction_at(run, place, None)
+    best = candidates(prediction, 5, model.tokenizer)
+    hidden = place < len(trace) and run is not trace
+    truth = candidate(prediction, trace.token_ids[place], model.tokenizer) if hidden else None
+    where = f"Hide {named(trace, place)}" if hidden else f"Look at {named(trace, place)}"
+    what = "there" if hidden or not model.config.causal else "after it, at temperature 1"
+    prompt = f"{where}. Which word does the model find most probable {what}?"
+    yield ask.best_word(prompt, best[:4], truth, model.config.vocabulary)
+    yield ask.odds(best[0], best[1])
+    yield ask.quotient(best[1], prediction)
+    if truth is not None:
+        yield ask.shown_word(truth, candidate(prediction_at(trace, place, None), truth.token_id, model.tokenizer))
+    yield ask.shifted(best[3])
+    if model.config.causal:
+        yield ask.tempered(prediction, best[0])

@@ -135,7 +135,7 @@ def test_a_copied_link_loses_nothing() -> None:
 def test_a_link_names_a_head_even_where_it_is_the_default() -> None:
     """A lesson may begin with another one."""
     at = visit("3_Self-attention.py")
-    assert at.selectbox(key="head").value == 6
+    assert at.selectbox(key="head").value == 11
     at.selectbox(key="head").set_value(1).run()
     at.button(key="_next_step").click().run()
     assert opened({"head": "1"}).session_state["_copied"] == {"head": "1"}

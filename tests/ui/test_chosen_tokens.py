@@ -54,15 +54,15 @@ def retype(at: AppTest, text: str) -> AppTest:
 
 def test_a_query_that_the_lab_chose_stays_the_word_it_is() -> None:
     at = reveal(visit("3_Self-attention.py"))
-    assert (shown(at), at.query_params.get("token")) == ("wanted", None)
+    assert (shown(at), at.query_params.get("token")) == ("he", None)
     retype(at, "Yesterday she gave her sister the book that he wanted so much.")
-    assert shown(at) == "wanted"
+    assert shown(at) == "he"
 
 
-@pytest.mark.parametrize("token", [{}, {"token": "9"}], ids=["the lab's", "chosen"])
+@pytest.mark.parametrize("token", [{}, {"token": "10"}], ids=["the lab's", "chosen"])
 def test_a_word_that_is_gone_gives_way_to_the_row_of_this_head_that_is_looked_at_first(token: dict[str, str]) -> None:
     text, at = "The dog that the children chased barked.", reveal(visit("3_Self-attention.py", **token))
-    assert shown(at) == ("he" if token else "wanted")
+    assert shown(at) == ("wanted" if token else "he")
     layer, head = (int(at.selectbox(key=name).value or 0) for name in ("layer", "head"))
     retype(at, text)
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer, head)

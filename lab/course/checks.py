@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+from lab.course.numbers import Number
 
 MARGIN = 0.05
 
@@ -26,13 +28,15 @@ class Option:
 class Question:
     """A prompt with two or more options, exactly one correct. ``id`` names it in the progress.
 
-    ``mixed`` says that the order of the options means nothing.
+    ``mixed`` says that the order of the options means nothing. ``number`` is there where a class may be asked for the
+    number itself, without options.
     """
 
     id: str
     prompt: str
     options: tuple[Option, ...]
     mixed: bool = False
+    number: Number | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]

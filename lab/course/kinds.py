@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.numbers import NEAR, number
 
 
 def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool]) -> Question:
@@ -64,7 +65,11 @@ def numeric(
     kept = {answer[0]: Option(show(answer[0]), answer[1], correct=True)}
     for value, why in wrong.items():
         possible = math.isfinite(value) and of.within[0] <= value <= of.within[1]
-        far = all(abs(value - other) >= max(of.apart, 0.1 * max(abs(value), abs(other))) for other in kept)
+        far = all(abs(value - other) >= max(of.apart, NEAR * max(abs(value), abs(other))) for other in kept)
         if possible and far and show(value) not in [option.text for option in kept.values()]:
             kept[value] = Option(show(value), why)
-    return shuffled(id, prompt, list(kept.values())[:4]) if len(kept) >= 3 else None
+    if len(kept) < 3:
+        return None
+    offered = list(kept)[:4]
+    asked = shuffled(id, prompt, [kept[value] for value in offered])
+    return replace(asked, number=number(offered, show(answer[0]), of.apart, of.within))

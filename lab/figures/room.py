@@ -1,4 +1,4 @@
-"""How a class answered: the share of each option in a round, with its interval."""
+"""How a class answered: the share of each option, or of each bin of a number, in a round, with its interval."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from lab.charts.marks.ranges import ranges
 from lab.course.checks import letter
 from lab.experiments.intervals import wilson
 from lab.rooms.counts import Counts
+from lab.rooms.questions import Posed
 
 NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}
 
 
-def round_chart(found: Counts) -> Figure:
-    """The share of each option among the answers of a round, with its 95 % interval (Wilson). The right one is marked.
+def round_chart(found: Counts, question: Posed, revealed: bool) -> Figure:
+    """The share of each option, or of each bin of a number, in a round, with its 95 % interval (Wilson).
 
-    Raises ValueError where nobody answered.
+    ``question`` is the one of this round. What is right is marked once it is ``revealed``. Raises ValueError where
+    nobody answered.
     """
-    labels = [f"{letter(place)} ✓" if place == found.answer else letter(place) for place in range(len(found.options))]
+    names = (
+        [letter(place) for place in range(len(question.options))] if question.number is None else question.number.bins
+    )
+    labels = [f"{name} ✓" if revealed and place == found.answer else name for place, name in enumerate(names)]
     low, high = zip(*(wilson(chosen, found.count) for chosen in found.options), strict=True)
     shares = [chosen / found.count for chosen in found.options]
     title = f"{NAMES[found.turn]}: {found.count} answers"

@@ -20,7 +20,7 @@ def test_a_round_has_its_shares_and_their_wilson_intervals() -> None:
     side = z * (z * z + 4 * 8 * 0.2) ** 0.5
     low, high = ((16 + z * z - side) / (2 * (10 + z * z)), (16 + z * z + side) / (2 * (10 + z * z)))
     assert (round(low, 3), round(high, 3)) == (0.490, 0.943)
-    table = round_chart(Counts(1, (2, 8, 0), 1, (0, 8, 0))).table()
+    table = round_chart(Counts(1, (2, 8, 0), 1, (0, 8, 0)), ASKED, True).table()
     row = [value for value in table.iloc[1] if isinstance(value, float)]
     assert row == pytest.approx([0.8, low, high], abs=1e-6)
     assert [("✓" in str(label)) for label in table.index] == [False, True, False]

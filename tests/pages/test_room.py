@@ -65,14 +65,14 @@ def everything(at: AppTest) -> str:
     return drawn.decode("utf-8", "replace") + repr(at.session_state._state.filtered_state)
 
 
-def asked(at: AppTest) -> tuple[str, str]:
-    """A new room in which the teacher has asked the first check of lesson 3: its code and key."""
+def asked(at: AppTest, how: str = "Ask the class") -> tuple[str, str]:
+    """A new room in which the teacher has asked the first check of lesson 3 that can be asked so: its code and key."""
     press(at, "Open a room")
     code = at.session_state["room"]
     at.session_state["teach"] = 1
     at.switch_page(f"pages/{LESSON}").run()
     at.segmented_control(key="step").set_value("Check").run()
-    press(at, "Ask the class")
+    press(at, how)
     assert here.server().rooms.seen(code).state.phase is Phase.OPEN
     return code, at.session_state["_room_keys"][code]
 
@@ -225,3 +225,53 @@ def test_a_question_without_another_of_its_kind_has_no_third() -> None:
     hidden = Posed("masked-language-model", "none", "?", (), "About it", {})
     assert third.another(hidden, {}) is None
     assert Hidden.of(hidden).prompt == "?"
+
+
+def type_in(at: AppTest, text: str, sure: int = 3) -> AppTest:
+    """A number, sent."""
+    next(each for each in at.text_input if each.label.startswith("Your answer")).set_value(text)
+    next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(sure)
+    return press(at, next(label for label in labels(at) if label.startswith("Send")))
+
+
+def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
+    teacher = visit(ROOM)
+    code, key = asked(teacher, "Ask for the number")
+    rooms = here.server().rooms
+    found = rooms.taught(code, key).question
+    assert found is not None and found.question.number is not None
+    right = found.question.number
+    for each in range(5):
+        browsers.who = f"{each:032x}"
+        learner = visit(ROOM, room=code)
+        value = right.value if each else right.bounds.high
+        sent = everything(type_in(learner, f"{value:.6f}".replace(".", ",")))
+        assert "Your answer is in" in words(learner)
+        assert [one.text for one in found.question.options if one.why in sent] == [] and "Number(" not in sent
+        assert not learner.radio and not learner.get("vega_lite_chart")
+    assert "not a number" in words(type_in(learner, "many"))
+    assert "cannot be the answer" in words(type_in(learner, "7"))
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    teacher.switch_page(f"pages/{ROOM}")
+    again(teacher)
+    assert "80% are right" in words(teacher) and "✓" not in everything(teacher)
+    press(teacher, "Reveal")
+    told = words(again(learner))
+    assert "counts as right" in told and "4 of 5" not in told and "**80%** of 5" in told
+    assert "✓" in everything(learner)
+    press(teacher, "Ask a third question")
+    third_one = rooms.taught(code, key).question
+    assert third_one is not None and third_one.third is not None and third_one.third.number is not None
+    again(learner)
+    type_in(learner, f"{third_one.third.number.value:.6f}")
+    press(teacher, "Reveal")
+    assert rooms.seen(code).rounds[-1].right == 1
+
+
+def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) -> None:
+    at = visit(ROOM)
+    press(at, "Open a room")
+    at.session_state["teach"] = 1
+    at.switch_page(f"pages/{LESSON}").run()
+    at.segmented_control(key="step").set_value("Check").run()
+    assert 0 < labels(at).count("Ask for the number") < labels(at).count("Ask the class")

@@ -10,7 +10,11 @@ from lab.course.checks import with_letter
 from lab.course.lessons import LESSONS, number, script
 from lab.figures.room import NAMES, round_chart
 from lab.rooms.counts import FEWEST, Counts
+from lab.rooms.forms import Bounds
 from lab.rooms.questions import Hidden, Posed
+from lab.rooms.seen import Seen, Told
+from lab.rooms.states import ROUND, Phase
+from lab.rooms.typed import wanted
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.drawing import draw
 
@@ -26,27 +30,67 @@ def ask(question: Posed | Hidden) -> None:
     st.caption(f"{question.about}.")
 
 
+def bounds_of(question: Posed | Hidden) -> Bounds | None:
+    """What a number may be; None where the answer is a choice."""
+    if isinstance(question, Hidden):
+        return question.bounds
+    return None if question.number is None else question.number.bounds
+
+
 def list_options(question: Posed | Hidden) -> None:
-    """The options, one a line."""
+    """The options, one a line; what may be typed where a number is asked for."""
+    bounds = bounds_of(question)
+    if bounds is not None:
+        st.markdown(wanted(bounds))
+        return
     st.markdown("  \n".join(option_named(question, place) for place in range(len(_texts(question)))))
 
 
-def rounds(found: Sequence[Counts], key: str) -> None:
-    """The rounds side by side; of too few answers nothing is shown."""
+def rounds(found: Sequence[Counts], of: Seen | Told, key: str, *, revealed: bool = True) -> None:
+    """The rounds side by side; of too few answers nothing is shown. What is right is marked once it is ``revealed``."""
     for each, column in zip(found, st.columns(max(1, len(found)), gap="large"), strict=False):
+        question = of.third if each.turn == ROUND[Phase.THIRD] else of.question
         with column:
-            if each.withheld:
+            if each.withheld or not isinstance(question, Posed):
                 st.markdown(f"**{NAMES[each.turn]}.** Fewer than {FEWEST} answers, so they are not shown.")
-            else:
-                draw(round_chart(each), f"{key}.{each.turn}")
+                continue
+            draw(round_chart(each, question, revealed), f"{key}.{each.turn}")
+            if revealed:
+                st.markdown(right_share(each))
+
+
+def right_share(found: Counts) -> str:
+    """The share of right answers with its interval, in a sentence."""
+    low, high = found.interval
+    return f"Right: **{found.right:.0%}** of {found.count} (95 % interval: {low:.0%} to {high:.0%})."
 
 
 def explain(question: Posed) -> None:
-    """Which option is right, and why each one is or is not."""
+    """What is right, and why each option is or is not."""
     answer = question.options[question.answer]
-    st.success(f"{option_named(question, question.answer)}. {answer.why}", icon=":material/check:")
+    st.success(f"{_right(question)} {answer.why}", icon=":material/check:")
     others = [place for place in range(len(question.options)) if place != question.answer]
-    st.markdown("\n".join(f"- {option_named(question, place)}: {question.options[place].why}" for place in others))
+    if question.number is not None:
+        st.markdown("Numbers that one comes to by a mistake:")
+    named = (_named(question, place) for place in others)
+    st.markdown(
+        "\n".join(f"- {name}: {question.options[place].why}" for name, place in zip(named, others, strict=True))
+    )
+
+
+def _right(question: Posed) -> str:
+    """What is right; of a number, how near is near enough."""
+    name, number = _named(question, question.answer), question.number
+    if number is None:
+        return f"{name}."
+    low = number.written(max(number.bounds.low, number.value - number.tolerance))
+    high = number.written(min(number.bounds.high, number.value + number.tolerance))
+    return f"{name}. Every answer from {low} to {high} counts as right."
+
+
+def _named(question: Posed, place: int) -> str:
+    """An option after the reveal: with its letter where it was chosen by it."""
+    return option_named(question, place) if question.number is None else f"**{question.options[place].text}**"
 
 
 def see(question: Posed, key: str) -> None:

@@ -11,6 +11,7 @@ from lab.charts.base.tables import to_csv
 from lab.course.checks import letter, with_letter
 from lab.course.words import plain
 from lab.rooms.counts import Counts, normalised_gain
+from lab.rooms.questions import Posed
 from lab.rooms.seen import Told
 
 
@@ -22,9 +23,11 @@ def show(asked: Sequence[Told]) -> None:
         for told in asked:
             st.markdown(f"**{told.number}. {told.question.prompt}**  \n{_said(told)}")
             error = _error(told)
-            if error is not None:
+            if error is not None and told.question.number is None:
                 option = told.question.options[error]
                 st.markdown(f"The commonest wrong option is {with_letter(error, option.text)}. {option.why}")
+            elif error is not None:
+                st.markdown(f"Most wrong answers are {_bin(told.question, error)}.")
         name, mime = "inside-bert-room.csv", "text/csv"
         st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
 
@@ -37,7 +40,7 @@ def frame(asked: Sequence[Told]) -> pd.DataFrame:
 def _line(told: Told) -> dict[str, object]:
     line: dict[str, object] = {
         "question": told.number, "lesson": told.question.lesson, "prompt": plain(told.question.prompt),
-        "about": plain(told.question.about), "right": letter(told.question.answer),
+        "about": plain(told.question.about), "right": _bin(told.question, told.question.right),
     }  # fmt: skip
     for turn in (1, 2, 3):
         found = _shown(told, turn)
@@ -49,7 +52,15 @@ def _line(told: Told) -> dict[str, object]:
             f"sure and wrong {turn}": None if found is None else found.sure_and_wrong,
         }  # fmt: skip
     error = _error(told)
-    return line | {"normalised gain": _gain(told), "commonest wrong option": "" if error is None else letter(error)}
+    return line | {
+        "normalised gain": _gain(told),
+        "commonest wrong option": "" if error is None else _bin(told.question, error),
+    }
+
+
+def _bin(question: Posed, place: int) -> str:
+    """An option by its letter; the answers of a bin by what they are."""
+    return letter(place) if question.number is None else question.number.bins[place]
 
 
 def _said(told: Told) -> str:

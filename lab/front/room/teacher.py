@@ -96,12 +96,13 @@ def _go(
 
 def _question(told: Told, phase: Phase) -> None:
     question = told.third if phase in _THIRD and told.third is not None else told.question
+    revealed = phase in (Phase.REVEALED, Phase.THIRD_REVEALED)
     shown.ask(question)
     shown.list_options(question)
     if phase not in (Phase.OPEN, Phase.OPEN_AGAIN, Phase.THIRD):
-        shown.rounds(told.rounds, "room.taught")
+        shown.rounds(told.rounds, told, "room.taught", revealed=revealed)
         _hint(told, phase)
-    if phase in (Phase.REVEALED, Phase.THIRD_REVEALED):
+    if revealed:
         shown.explain(question)
         shown.see(question, "room.see")
 

@@ -12,7 +12,7 @@ from lab.models.interventions import Interventions
 from lab.rooms.questions import Posed
 from lab.ui import parameters, runs
 from lab.ui.quiz.asked import about
-from lab.ui.room.asking import posed
+from lab.ui.room.asking import kinds, posed
 
 NONE = "No other sentence of the lab decides a question of this kind clearly, so there is no third one."
 
@@ -33,9 +33,9 @@ def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
         except TextError:
             continue
         found = next((each for each in builder(spot) if each is not None and each.id == asked.question), None)
-        if found is not None and found.prompt != asked.prompt:
+        if found is not None and found.prompt != asked.prompt and asked.kind in kinds(found):
             link = {"text": example.text, "pair": example.pair, "model": model}
             link |= {"layer": str(spot.layer + 1), "head": str(spot.head + 1)}
             kept = {name: value for name, value in link.items() if value}
-            return posed(asked.lesson, found, about(kept, place(spot.layer, spot.head)), kept)
+            return posed(asked.lesson, found, about(kept, place(spot.layer, spot.head)), kept, asked.kind)
     return None

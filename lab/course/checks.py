@@ -25,11 +25,21 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Places:
+    """What can be picked as an answer: each of the ``tokens``, or each of the heads of one layer or more."""
+
+    best: int
+    tokens: tuple[str, ...] = ()
+    layers: int = 1
+    heads: int = 0
+
+
+@dataclass(frozen=True)
 class Question:
     """A prompt with two or more options, exactly one correct. ``id`` names it in the progress.
 
     ``mixed`` says that the order of the options means nothing. ``number`` is there where a class may be asked for the
-    number itself, without options.
+    number itself, without options, and ``places`` where it may be asked to pick any token or head.
     """
 
     id: str
@@ -37,6 +47,7 @@ class Question:
     options: tuple[Option, ...]
     mixed: bool = False
     number: Number | None = field(default=None, compare=False)
+    places: Places | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.checks import MARGIN, Option, Places, Question, clear_winner, shuffled
 from lab.course.numbers import NEAR, number
 
 
@@ -31,16 +31,27 @@ def how_many(id: str, prompt: str, answer: tuple[int, str], wrong: Mapping[int, 
 
 
 def ranked(
-    id: str, prompt: str, values: Sequence[float], name: Callable[[int], str], why: Callable[[int, int], str]
+    id: str,
+    prompt: str,
+    values: Sequence[float],
+    name: Callable[[int], str],
+    why: Callable[[int, int], str],
+    *,
+    of: Sequence[str] | int = (),
 ) -> Question | None:
     """Which of ``values`` is the largest? The wrong options are the next three.
 
-    ``name`` words an index, ``why(index, best)`` its explanation. None without a clear winner.
+    ``name`` words an index, ``why(index, best)`` its explanation. Where each value is ``of`` a token, or of a
+    head (then ``of`` is how many a layer has), a class can pick any of them. None without a clear winner, so no two
+    places are right.
     """
     if clear_winner(values) is None:
         return None
     order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
-    return shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
+    asked = shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
+    if isinstance(of, int):
+        return replace(asked, places=Places(order[0], layers=len(values) // of, heads=of))
+    return replace(asked, places=Places(order[0], tuple(of))) if of else asked
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Counts:
     turn
         The round, from 1.
     options
-        How often each option was chosen, or how many answers each bin has where a number was asked for.
+        How often each option was chosen, or each place, or how many answers each bin of a number has.
     answer
         The right one of them, from 0.
     sure
@@ -76,7 +76,7 @@ def counts(connection: Connection, question: int, turn: int, asked: Posed) -> Co
     chosen = select(ANSWERS.c.value, ANSWERS.c.confidence, func.count()).where(
         ANSWERS.c.question_id == question, ANSWERS.c.round == turn
     )
-    all_, sure = [0] * asked.bins, [0] * asked.bins
+    all_, sure = [0] * len(asked.bins), [0] * len(asked.bins)
     for value, confidence, count in connection.execute(chosen.group_by(ANSWERS.c.value, ANSWERS.c.confidence)):
         place = asked.bin(value)
         all_[place] += count

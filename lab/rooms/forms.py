@@ -1,4 +1,4 @@
-"""What an answer can be: an option, or a number. Each is kept as one number, and counted in one of the bins."""
+"""What an answer can be: an option, a number, or a place. It is kept as one number and counted in a bin."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class Kind(Enum):
 
     CHOICE = "choice"
     NUMBER = "number"
+    PLACE = "place"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ class Number:
     def bins(self) -> tuple[str, ...]:
         """What is in each bin, in words; the first and the last are open."""
         ends = [self.written(edge) for edge in self.edges]
-        between = (f"{low} to {high}" for low, high in pairwise(ends))
+        until = " to " if self.edges and self.edges[0] < 0 else "–"
+        between = (f"{low}{until}{high}" for low, high in pairwise(ends))
         return (f"under {ends[0]}", *between, f"over {ends[-1]}") if ends else ("any",)
 
     def written(self, value: float) -> str:
@@ -73,3 +75,40 @@ class Number:
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Number:
         return cls(found["value"], found["tolerance"], Bounds(**found["bounds"]), tuple(found["edges"]))
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What can be picked: a token of a text, or else a head, in rows of a layer each."""
+
+    tokens: tuple[str, ...] = ()
+    layers: int = 1
+    heads: int = 0
+
+    def __len__(self) -> int:
+        return len(self.tokens) or self.layers * self.heads
+
+    def name(self, place: int) -> str:
+        """A place in words, in plain text. A token keeps its direction to itself."""
+        if self.tokens:
+            return f"“\u2068{self.tokens[place]}\u2069” ({place + 1})"
+        head = place % self.heads + 1
+        return f"Layer {place // self.heads + 1}, head {head}" if self.layers > 1 else f"Head {head}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place is asked for, and one of them is right."""
+
+    right: int
+    picks: Picks
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """Each place, in words."""
+        return tuple(map(self.picks.name, range(len(self.picks))))
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Place:
+        picks = found["picks"]
+        return cls(found["right"], Picks(tuple(picks["tokens"]), picks["layers"], picks["heads"]))

@@ -117,8 +117,8 @@ class Rooms:
     def vote(self, code: str, who: str, number: int, turn: int, value: float, confidence: int) -> None:
         """A participant's answer to question ``number`` in round ``turn``; a later one takes its place.
 
-        ``value`` is the place of an option, from 0, or the number that was asked for. Once this returns, the answer is
-        kept. The phase is read in the same transaction, and no step can pass it.
+        ``value`` is the place of what was chosen, from 0, or the number that was asked for. Once this returns, the
+        answer is kept. The phase is read in the same transaction, and no step can pass it.
 
         Raises
         ------

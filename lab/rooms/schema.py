@@ -51,7 +51,7 @@ PARTICIPANTS = Table(
     Column("who", _HASH, primary_key=True),
 )
 # One answer of a participant to a question in each round: the key says so, whatever is sent twice.
-# ``value`` is the place of an option, from 0, or the number that was asked for.
+# ``value`` is the place of what was chosen, from 0, or the number that was asked for.
 ANSWERS = Table(
     "answers",
     METADATA,

@@ -227,11 +227,10 @@ def test_a_question_without_another_of_its_kind_has_no_third() -> None:
     assert Hidden.of(hidden).prompt == "?"
 
 
-def type_in(at: AppTest, text: str, sure: int = 3) -> AppTest:
+def type_in(at: AppTest, text: str) -> AppTest:
     """A number, sent."""
     next(each for each in at.text_input if each.label.startswith("Your answer")).set_value(text)
-    next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(sure)
-    return press(at, next(label for label in labels(at) if label.startswith("Send")))
+    return press_sure(at)
 
 
 def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
@@ -275,3 +274,37 @@ def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) ->
     at.switch_page(f"pages/{LESSON}").run()
     at.segmented_control(key="step").set_value("Check").run()
     assert 0 < labels(at).count("Ask for the number") < labels(at).count("Ask the class")
+
+
+def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
+    teacher = visit(ROOM)
+    code, key = asked(teacher, "Ask to pick it")
+    rooms = here.server().rooms
+    found = rooms.taught(code, key).question
+    assert found is not None and found.question.place is not None
+    place = found.question.place
+    assert len(place.picks.tokens) > len(found.question.options)
+    for each in range(5):
+        browsers.who = f"{each:032x}"
+        learner = visit(ROOM, room=code)
+        pills = next(one for one in learner.pills if one.label == "Pick a token")
+        assert len(pills.options) == len(place.picks)
+        pills.set_value(place.right if each else (place.right + 1) % len(place.picks))
+        sent = everything(press_sure(learner))
+        assert "Your answer is in" in words(learner)
+        assert [one.text for one in found.question.options if one.why in sent] == [] and "Place(" not in sent
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    teacher.switch_page(f"pages/{ROOM}")
+    again(teacher)
+    assert "✓" not in everything(teacher)
+    press(teacher, "Reveal")
+    assert "**80%** of 5" in words(again(learner)) and "✓" in everything(learner)
+    press(teacher, "Ask a third question")
+    told = rooms.taught(code, key).question
+    assert told is not None and told.third is not None and told.third.place is not None
+    assert told.third.place.picks.tokens != place.picks.tokens
+
+
+def press_sure(at: AppTest) -> AppTest:
+    next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(3)
+    return press(at, next(label for label in labels(at) if label.startswith("Send")))

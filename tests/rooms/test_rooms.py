@@ -15,7 +15,7 @@ from lab.rooms import rooms as module
 from lab.rooms.codes import ALPHABET, LENGTH, hashed, new_secret
 from lab.rooms.counts import Counts
 from lab.rooms.database import migrations, open_database, writing
-from lab.rooms.forms import Bounds, Kind, Number
+from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
 from lab.rooms.questions import Hidden, Posed, PosedOption
 from lab.rooms.rooms import Full, NoSuchRoom, NotNow, NotTheTeacher, Rooms
 from lab.rooms.schema import ANSWERS, ROOMS
@@ -32,6 +32,11 @@ def a_number() -> Posed:
     """0.34 is right, and what is within 0.02 of it."""
     number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
     return replace(posed(), number=number)
+
+
+def a_place() -> Posed:
+    """The third of four tokens is right."""
+    return replace(posed(), place=Place(2, Picks(("he", "saw", "her", "."))))
 
 
 def state(rooms: Rooms, code: str) -> State:
@@ -323,3 +328,25 @@ def test_what_was_answered_before_the_migration_is_counted_after_it(rooms: Rooms
     rooms.delete(code, key)
     with engine.begin() as connection:
         assert connection.scalar(select(func.count()).select_from(ANSWERS)) == 0
+
+
+def test_a_place_is_counted_where_it_is(rooms: Rooms) -> None:
+    code, key = rooms.create()
+    people = [new_secret() for _ in range(6)]
+    for who in people:
+        rooms.join(code, who)
+    rooms.ask(code, key, a_place())
+    assert rooms.seen(code).question == Hidden(
+        "self-attention", "Which?", (), "Asked about “x”", picks=Picks(("he", "saw", "her", "."))
+    )
+    for value, who in zip((2, 2, 2, 0, 3, 0), people, strict=True):
+        rooms.vote(code, who, 1, 1, value, 3)
+    (found,) = rounds(rooms, code, key)
+    assert (found.options, found.answer, found.right, found.common_error) == ((2, 0, 3, 1), 2, 0.5, 0)
+    for never in (4, -1, 0.5):
+        with pytest.raises(NotNow, match="no such answer"):
+            rooms.vote(code, people[0], 1, 1, never, 1)
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    assert "Why" not in str(rooms.seen(code)) and "right" not in str(rooms.seen(code).question)
+    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+    assert rooms.seen(code).question == a_place() and a_place().kind is Kind.PLACE

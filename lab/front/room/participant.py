@@ -124,8 +124,8 @@ def _send(state: State, turn: int, name: str, seat: Seat, question: Posed | Hidd
         st.session_state[_SAID] = str(refused)
         return
     if value is None or sure is None:
-        give = "Choose an answer" if shown.bounds_of(question) is None else "Type an answer"
-        st.session_state[_SAID] = f"{give}, and how sure you are."
+        give = "Choose" if shown.bounds_of(question) is None else "Type"
+        st.session_state[_SAID] = f"{give} an answer, and how sure you are."
         return
     st.session_state[_PENDING] = _Vote(state.code, state.number, turn, value, sure)
     deliver(seat)

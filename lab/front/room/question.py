@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from lab.charts.tokens.chips import token_chips
 from lab.course.checks import with_letter
 from lab.course.lessons import LESSONS, number, script
-from lab.figures.room import NAMES, round_chart
+from lab.figures.room import NAMES, heads_chart, round_chart
 from lab.rooms.counts import FEWEST, Counts
-from lab.rooms.forms import Bounds
+from lab.rooms.forms import Bounds, Kind, Picks
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.seen import Seen, Told
 from lab.rooms.states import ROUND, Phase
@@ -37,11 +38,25 @@ def bounds_of(question: Posed | Hidden) -> Bounds | None:
     return None if question.number is None else question.number.bounds
 
 
+def picks_of(question: Posed | Hidden) -> Picks | None:
+    """What can be picked; None where nothing is."""
+    if isinstance(question, Hidden):
+        return question.picks
+    return None if question.place is None else question.place.picks
+
+
 def list_options(question: Posed | Hidden) -> None:
-    """The options, one a line; what may be typed where a number is asked for."""
+    """The options, one a line; else what may be typed or picked."""
     bounds = bounds_of(question)
     if bounds is not None:
         st.markdown(wanted(bounds))
+        return
+    picks = picks_of(question)
+    if picks is not None:
+        if picks.tokens:
+            show_tokens(picks.tokens)
+        else:
+            st.markdown(f"Pick one of the {len(picks)} heads.")
         return
     st.markdown("  \n".join(option_named(question, place) for place in range(len(_texts(question)))))
 
@@ -54,9 +69,32 @@ def rounds(found: Sequence[Counts], of: Seen | Told, key: str, *, revealed: bool
             if each.withheld or not isinstance(question, Posed):
                 st.markdown(f"**{NAMES[each.turn]}.** Fewer than {FEWEST} answers, so they are not shown.")
                 continue
-            draw(round_chart(each, question, revealed), f"{key}.{each.turn}")
+            _draw(each, question, f"{key}.{each.turn}", revealed)
             if revealed:
                 st.markdown(right_share(each))
+
+
+def _draw(found: Counts, question: Posed, key: str, revealed: bool) -> None:
+    """The counts: on the tokens themselves, on the grid of heads, else as a chart."""
+    picks = picks_of(question)
+    if picks is not None and picks.tokens:
+        st.markdown(f"**{NAMES[found.turn]}: {found.count} answers**")
+        show_tokens(picks.tokens, found.options, found.answer if revealed else None)
+    elif picks is not None:
+        draw(heads_chart(found, picks, revealed), key)
+    else:
+        draw(round_chart(found, question, revealed), key)
+
+
+def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | None = None) -> None:
+    """The text in its tokens, below each how often it was picked; the right one is framed and marked."""
+    said = [
+        f"{count} {'✓' * (place == right)}".strip() if count or place == right else None
+        for place, count in enumerate(counts)
+    ]
+    labels = said or [None] * len(tokens)
+    chips = [(token, (place,), label) for place, (token, label) in enumerate(zip(tokens, labels, strict=True))]
+    st.html(token_chips(chips, chosen=right, groups=[int(label is not None) for label in labels]))
 
 
 def right_share(found: Counts) -> str:
@@ -70,7 +108,7 @@ def explain(question: Posed) -> None:
     answer = question.options[question.answer]
     st.success(f"{_right(question)} {answer.why}", icon=":material/check:")
     others = [place for place in range(len(question.options)) if place != question.answer]
-    if question.number is not None:
+    if question.kind is Kind.NUMBER:
         st.markdown("Numbers that one comes to by a mistake:")
     named = (_named(question, place) for place in others)
     st.markdown(
@@ -90,7 +128,7 @@ def _right(question: Posed) -> str:
 
 def _named(question: Posed, place: int) -> str:
     """An option after the reveal: with its letter where it was chosen by it."""
-    return option_named(question, place) if question.number is None else f"**{question.options[place].text}**"
+    return option_named(question, place) if question.kind is Kind.CHOICE else f"**{question.options[place].text}**"
 
 
 def see(question: Posed, key: str) -> None:

@@ -9,8 +9,9 @@ import streamlit as st
 
 from lab.charts.base.tables import to_csv
 from lab.course.checks import letter, with_letter
-from lab.course.words import plain
+from lab.course.words import escaped, plain
 from lab.rooms.counts import Counts, normalised_gain
+from lab.rooms.forms import Kind
 from lab.rooms.questions import Posed
 from lab.rooms.seen import Told
 
@@ -23,11 +24,11 @@ def show(asked: Sequence[Told]) -> None:
         for told in asked:
             st.markdown(f"**{told.number}. {told.question.prompt}**  \n{_said(told)}")
             error = _error(told)
-            if error is not None and told.question.number is None:
+            if error is not None and told.question.kind is Kind.CHOICE:
                 option = told.question.options[error]
                 st.markdown(f"The commonest wrong option is {with_letter(error, option.text)}. {option.why}")
             elif error is not None:
-                st.markdown(f"Most wrong answers are {_bin(told.question, error)}.")
+                st.markdown(f"Most wrong answers are {escaped(_bin(told.question, error))}.")
         name, mime = "inside-bert-room.csv", "text/csv"
         st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
 
@@ -59,8 +60,8 @@ def _line(told: Told) -> dict[str, object]:
 
 
 def _bin(question: Posed, place: int) -> str:
-    """An option by its letter; the answers of a bin by what they are."""
-    return letter(place) if question.number is None else question.number.bins[place]
+    """An option by its letter, anything else by what it is."""
+    return letter(place) if question.kind is Kind.CHOICE else question.bins[place]
 
 
 def _said(told: Told) -> str:

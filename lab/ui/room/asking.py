@@ -11,7 +11,7 @@ from lab.course.checks import Question
 from lab.course.lessons import ROOM_PAGE, script
 from lab.figures.attention import place
 from lab.rooms.database import Unreachable
-from lab.rooms.forms import Bounds, Kind, Number
+from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
 from lab.rooms.questions import Posed, PosedOption
 from lab.rooms.rooms import RoomError
 from lab.rooms.states import NEXT, Phase
@@ -20,8 +20,8 @@ from lab.ui.quiz.asked import about
 from lab.ui.room.here import code_here, server
 from lab.ui.room.seat import key_of
 
-_LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number"}
-_ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:"}
+_LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind.PLACE: "Ask to pick it"}
+_ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
 
 
 def posed(
@@ -36,12 +36,15 @@ def posed(
     if kind is Kind.NUMBER and (found := question.number) is not None:
         bounds = Bounds(found.low, found.high, found.unit)
         return replace(asked, number=Number(found.value, found.tolerance, bounds, found.edges))
+    if kind is Kind.PLACE and (picked := question.places) is not None:
+        return replace(asked, place=Place(picked.best, Picks(picked.tokens, picked.layers, picked.heads)))
     return asked
 
 
 def kinds(question: Question) -> tuple[Kind, ...]:
     """What a class can be asked for."""
-    return (Kind.CHOICE, *((Kind.NUMBER,) if question.number is not None else ()))
+    more = {Kind.NUMBER: question.number, Kind.PLACE: question.places}
+    return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
 
 
 def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | None = None, of: str = "") -> None:

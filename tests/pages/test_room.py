@@ -308,3 +308,26 @@ def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
 def press_sure(at: AppTest) -> AppTest:
     next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(3)
     return press(at, next(label for label in labels(at) if label.startswith("Send")))
+
+
+def test_the_summary_to_print_is_the_teachers_and_leaves_out_what_is_open(browsers: Browsers) -> None:
+    teacher = visit(ROOM)
+    code, key = asked(teacher)
+    rooms = here.server().rooms
+    found = rooms.taught(code, key).question
+    assert found is not None
+    question = found.question
+    for each in range(6):
+        rooms.join(code, f"{each:032x}")
+        rooms.vote(code, f"{each:032x}", 1, 1, question.answer, 3)
+    printed = visit(ROOM, room=code, summary="1")
+    assert "You are in" not in words(printed) and question.options[question.answer].why not in everything(printed)
+    printed.session_state["_room_keys"] = {code: key}
+    again(printed)
+    assert "Questions: 0" in words(printed) and "not on it yet" in words(printed)
+    assert question.options[question.answer].why not in everything(printed)
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+    told = words(again(printed))
+    assert "Questions: 1" in told and "save it as PDF" in told and "**100%** of 6" in told
+    assert question.options[question.answer].why in told and "@media print" in everything(printed)

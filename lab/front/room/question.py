@@ -64,14 +64,19 @@ def list_options(question: Posed | Hidden) -> None:
 def rounds(found: Sequence[Counts], of: Seen | Told, key: str, *, revealed: bool = True) -> None:
     """The rounds side by side; of too few answers nothing is shown. What is right is marked once it is ``revealed``."""
     for each, column in zip(found, st.columns(max(1, len(found)), gap="large"), strict=False):
-        question = of.third if each.turn == ROUND[Phase.THIRD] else of.question
         with column:
-            if each.withheld or not isinstance(question, Posed):
-                st.markdown(f"**{NAMES[each.turn]}.** Fewer than {FEWEST} answers, so they are not shown.")
-                continue
-            _draw(each, question, f"{key}.{each.turn}", revealed)
-            if revealed:
-                st.markdown(right_share(each))
+            one_round(each, of, key, revealed=revealed)
+
+
+def one_round(found: Counts, of: Seen | Told, key: str, *, revealed: bool = True) -> None:
+    """How one round came out, and once it is ``revealed`` the share of right answers."""
+    question = of.third if found.turn == ROUND[Phase.THIRD] else of.question
+    if found.withheld or not isinstance(question, Posed):
+        st.markdown(f"**{NAMES[found.turn]}.** Fewer than {FEWEST} answers, so they are not shown.")
+        return
+    _draw(found, question, f"{key}.{found.turn}", revealed)
+    if revealed:
+        st.markdown(_right_share(found))
 
 
 def _draw(found: Counts, question: Posed, key: str, revealed: bool) -> None:
@@ -97,7 +102,7 @@ def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | 
     st.html(token_chips(chips, chosen=right, groups=[int(label is not None) for label in labels]))
 
 
-def right_share(found: Counts) -> str:
+def _right_share(found: Counts) -> str:
     """The share of right answers with its interval, in a sentence."""
     low, high = found.interval
     return f"Right: **{found.right:.0%}** of {found.count} (95 % interval: {low:.0%} to {high:.0%})."

@@ -10,8 +10,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lab.course.numbers import Number
-
 MARGIN = 0.05
 
 
@@ -22,6 +20,28 @@ class Option:
     text: str
     why: str
     correct: bool = False
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that can be asked for without options: what is right, and how near is near enough.
+
+    Attributes
+    ----------
+    low, high
+        What it may be.
+    unit
+        What stands behind it; empty where nothing does.
+    edges
+        Where the bins of a histogram meet, in order: ``value`` ± ``tolerance``, and others on either side.
+    """
+
+    value: float
+    tolerance: float
+    low: float
+    high: float
+    unit: str
+    edges: tuple[float, ...]
 
 
 @dataclass(frozen=True)

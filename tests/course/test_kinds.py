@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from lab.course.checks import Number
 from lab.course.kinds import Quantity, numeric
-from lab.course.numbers import Number
 
 
 def asked(value: float, wrong: tuple[float, ...], of: Quantity) -> Number:

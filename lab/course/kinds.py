@@ -103,9 +103,11 @@ def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[fl
     parts = _PARTS.search(shown)
     after, power = (len(parts["after"] or ""), int(parts["power"] or 0)) if parts else (0, 0)
     step = 10.0 ** (power - after) if parts else 0.0
+    unit = parts["unit"].strip() if parts else ""
+    if unit == "%":  # the number itself is a share
+        step, unit = step / 100, ""
     tolerance = max(apart, NEAR * abs(value), step) / 2
     low, high = max(within[0], -MOST), min(within[1], MOST)
-    unit = parts["unit"].strip() if parts else ""
     return Number(value, tolerance, low, high, unit, _edges(offered, tolerance, low, high))
 
 

@@ -34,6 +34,12 @@ def test_the_tolerance_follows_the_margin(
     assert all(abs(each - value) > found.tolerance for each in wrong)
 
 
+def test_a_number_that_is_shown_as_a_percentage_is_asked_for_as_a_share() -> None:
+    found = asked(0.47, (0.2, 0.8), Quantity("{:.0%}".format, within=(0, 1)))
+    assert (found.low, found.high, found.unit) == (0, 1, "")
+    assert found.tolerance == pytest.approx(0.0235)
+
+
 def test_bounds_unit_and_bins() -> None:
     found = asked(0.4, (0.2, 0.8), Quantity("{:.1f} nats".format, within=(0, math.inf)))
     assert (found.low, found.high, found.unit) == (0, 1e9, "nats")

@@ -172,7 +172,7 @@ def base_rate(part: Part, n: int, causal: bool, without: str | None = None) -> Q
             1 - share: f"That is what all other tokens get: 1 − {share:.2f}.",
             part.raw: f"That is what the chosen head gives them: {part.raw:.2f}.",
         },
-        Quantity("{:.0%}".format),
+        Quantity("{:.0%}".format, within=(0, 1)),
     )
 
 

@@ -96,17 +96,18 @@ def numeric(
 def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> Number:
     """The number as it is asked for without options. ``offered``: the right one, then the wrong options.
 
-    The tolerance is half of what lies between two options at least, so no wrong option is near enough; and at least
-    half a step of the last digit ``shown``, so that the number as it is shown is right.
+    The tolerance is half of what lies between two options at least; half a step of the last digit ``shown`` where that
+    is more, so that the number as it is shown is right. It ends halfway to the nearest wrong option.
     """
     value = offered[0]
     parts = _PARTS.search(shown)
     after, power = (len(parts["after"] or ""), int(parts["power"] or 0)) if parts else (0, 0)
-    step = 10.0 ** (power - after) if parts else 0.0
+    nearest = min(abs(other - value) for other in offered[1:])
+    step = 10.0 ** (power - after) if parts else NEAR * nearest
     unit = parts["unit"].strip() if parts else ""
     if unit == "%":  # the number itself is a share
         step, unit = step / 100, ""
-    tolerance = max(apart, NEAR * abs(value), step) / 2
+    tolerance = min(max(apart, NEAR * abs(value), step), nearest) / 2
     low, high = max(within[0], -MOST), min(within[1], MOST)
     return Number(value, tolerance, low, high, unit, _edges(offered, tolerance, low, high))
 

@@ -23,6 +23,8 @@ def asked(value: float, wrong: tuple[float, ...], of: Quantity) -> Number:
         (0.1, (0.2, 0.8), Quantity("{:.3f}".format, apart=0.06), 0.03),  # what two options are apart, halved
         (0.0014, (0.2, 0.8), Quantity("{:.3f}".format), 0.0005),  # 0.001 is what is shown, and right
         (30522.0, (10.0, 99999.0), Quantity("{:,.0f}".format), 1526.1),
+        (2.0, (1.7, 0.8), Quantity("{:.3g}".format), 0.15),  # "2", but 1.7 is wrong
+        (0.0, (1.0, 2.0), Quantity(lambda value: "none" if not value else f"{value:g}"), 0.05),
         (1.5e-5, (0.2, 0.8), Quantity("{:.3g} times".format), 7.5e-7),
     ],
 )

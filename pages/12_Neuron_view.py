@@ -3,7 +3,7 @@
 from lab.analysis.heads.walk import neighbours_head
 from lab.benches.neuron_view.view import DECIDING, NEURONS, WALKS, NeuronView, show_deciding, show_neurons
 from lab.benches.neuron_view.walks import show_walks
-from lab.course.looks import look_head
+from lab.course.sentences.looks import look_head
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import open_bench
 from lab.ui.play import chosen_run

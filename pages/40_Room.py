@@ -1,5 +1,9 @@
 """The room: a class that answers together."""
 
+from itertools import chain
+from types import ModuleType
+
+from lab.course.returning import Returning
 from lab.front.room import page
 from lab.lessons.attention_metrics import again as metrics
 from lab.lessons.embeddings import again as embeddings
@@ -14,4 +18,14 @@ from lab.lessons.tokenization import again as tokenization
 AGAIN = (
     tokenization, embeddings, self_attention, multi_head, metrics, specialization, sentences, feed_forward, masked,
 )  # fmt: skip
-page.show({each.__name__.split(".")[2].replace("_", "-"): each.questions for each in AGAIN})
+# Questions whose figure is gone when a lesson asks again: only a class is asked them of another sentence.
+TO_PICK = {feed_forward: feed_forward.to_pick, metrics: metrics.to_pick, self_attention: self_attention.to_pick}
+
+
+def again(lesson: ModuleType) -> Returning:
+    """All that can be asked again of a lesson."""
+    to_pick = TO_PICK.get(lesson)
+    return lambda spot: chain(lesson.questions(spot), () if to_pick is None else to_pick(spot))
+
+
+page.show({each.__name__.split(".")[2].replace("_", "-"): again(each) for each in AGAIN})

@@ -1,6 +1,6 @@
 """Lesson: multi-head attention, from the heads of a layer to what changes without one."""
 
-from lab.course.looks import look_at_various
+from lab.course.sentences.looks import look_at_various
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.multi_head_attention import compared, heads_off, several_layers
 from lab.lessons.multi_head_attention import screens as steps

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 MARGIN = 0.05
 
@@ -23,16 +23,51 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Number:
+    """A number that can be asked for without options: what is right, and how near is near enough.
+
+    Attributes
+    ----------
+    low, high
+        What it may be.
+    unit
+        What stands behind it; empty where nothing does.
+    edges
+        Where the bins of a histogram meet, in order: ``value`` ± ``tolerance``, and others on either side.
+    """
+
+    value: float
+    tolerance: float
+    low: float
+    high: float
+    unit: str
+    edges: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Places:
+    """What can be picked as an answer: each of the ``tokens``, or each of the heads of one layer or more."""
+
+    best: int
+    tokens: tuple[str, ...] = ()
+    layers: int = 1
+    heads: int = 0
+
+
+@dataclass(frozen=True)
 class Question:
     """A prompt with two or more options, exactly one correct. ``id`` names it in the progress.
 
-    ``mixed`` says that the order of the options means nothing.
+    ``mixed`` says that the order of the options means nothing. ``number`` is there where a class may be asked for the
+    number itself, without options, and ``places`` where it may be asked to pick any token or head.
     """
 
     id: str
     prompt: str
     options: tuple[Option, ...]
     mixed: bool = False
+    number: Number | None = field(default=None, compare=False)
+    places: Places | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
+from lab.course.checks import MARGIN, Number, Option, Places, Question, clear_winner, shuffled
+
+# Two numbers nearer than this share of the larger are never both options.
+NEAR = 0.1
+# Between what bounds a number is read that may be any.
+MOST = 1e9
+_BINS = 4  # of a width, on either side of the right one
+_PARTS = re.compile(r"(?P<digits>-?[\d,]+(?:\.(?P<after>\d+))?(?:e(?P<power>[+-]\d+))?)\s*(?P<unit>\D*)")
 
 
 def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool]) -> Question:
@@ -30,16 +38,27 @@ def how_many(id: str, prompt: str, answer: tuple[int, str], wrong: Mapping[int, 
 
 
 def ranked(
-    id: str, prompt: str, values: Sequence[float], name: Callable[[int], str], why: Callable[[int, int], str]
+    id: str,
+    prompt: str,
+    values: Sequence[float],
+    name: Callable[[int], str],
+    why: Callable[[int, int], str],
+    *,
+    of: Sequence[str] | int = (),
 ) -> Question | None:
     """Which of ``values`` is the largest? The wrong options are the next three.
 
-    ``name`` words an index, ``why(index, best)`` its explanation. None without a clear winner.
+    ``name`` words an index, ``why(index, best)`` its explanation. Where each value is ``of`` a token, or of a
+    head (then ``of`` is how many a layer has), a class can pick any of them. None without a clear winner, so no two
+    places are right.
     """
     if clear_winner(values) is None:
         return None
     order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
-    return shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
+    asked = shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
+    if isinstance(of, int):
+        return replace(asked, places=Places(order[0], layers=len(values) // of, heads=of))
+    return replace(asked, places=Places(order[0], tuple(of))) if of else asked
 
 
 @dataclass(frozen=True)
@@ -64,7 +83,40 @@ def numeric(
     kept = {answer[0]: Option(show(answer[0]), answer[1], correct=True)}
     for value, why in wrong.items():
         possible = math.isfinite(value) and of.within[0] <= value <= of.within[1]
-        far = all(abs(value - other) >= max(of.apart, 0.1 * max(abs(value), abs(other))) for other in kept)
+        far = all(abs(value - other) >= max(of.apart, NEAR * max(abs(value), abs(other))) for other in kept)
         if possible and far and show(value) not in [option.text for option in kept.values()]:
             kept[value] = Option(show(value), why)
-    return shuffled(id, prompt, list(kept.values())[:4]) if len(kept) >= 3 else None
+    if len(kept) < 3:
+        return None
+    offered = list(kept)[:4]
+    asked = shuffled(id, prompt, [kept[value] for value in offered])
+    return replace(asked, number=_number(offered, show(answer[0]), of.apart, of.within))
+
+
+def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> Number:
+    """The number as it is asked for without options. ``offered``: the right one, then the wrong options.
+
+    The tolerance is half of what lies between two options at least; half a step of the last digit ``shown`` where that
+    is more, so that the number as it is shown is right. It ends halfway to the nearest wrong option.
+    """
+    value = offered[0]
+    parts = _PARTS.search(shown)
+    after, power = (len(parts["after"] or ""), int(parts["power"] or 0)) if parts else (0, 0)
+    nearest = min(abs(other - value) for other in offered[1:])
+    step = 10.0 ** (power - after) if parts else NEAR * nearest
+    unit = parts["unit"].strip() if parts else ""
+    if unit == "%":  # the number itself is a share
+        step, unit = step / 100, ""
+    tolerance = min(max(apart, NEAR * abs(value), step), nearest) / 2
+    low, high = max(within[0], -MOST), min(within[1], MOST)
+    return Number(value, tolerance, low, high, unit, _edges(offered, tolerance, low, high))
+
+
+def _edges(offered: Sequence[float], tolerance: float, low: float, high: float) -> tuple[float, ...]:
+    """Bins of one width on either side of the right one, so wide that they reach the farthest option."""
+    value = offered[0]
+    far = max(abs(other - value) for other in offered)
+    width = max(2 * tolerance, (far - tolerance) / (_BINS - 0.5))
+    sides = [tolerance + step * width for step in range(_BINS + 1)]
+    edges = (*(value - each for each in reversed(sides)), *(value + each for each in sides))
+    return tuple(edge for edge in edges if low < edge < high)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lab.analysis.heads.first_look import heaviest_key
 from lab.course.checks import Question
-from lab.course.looks import look
+from lab.course.sentences.looks import look
 
 if TYPE_CHECKING:
     from lab.models.layer_trace import LayerTrace

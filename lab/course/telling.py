@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lab.analysis.words.masking import mask_of
 from lab.analysis.words.predictions import Prediction, prediction_at
-from lab.course.blanks import BLANK, BLANKS, Blank
+from lab.course.sentences.blanks import BLANK, BLANKS, Blank
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 

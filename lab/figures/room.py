@@ -1,23 +1,43 @@
-"""How a class answered: the share of each option in a round, with its interval."""
+"""How a class answered: the share of each option, or of each bin of a number, in a round, with its interval."""
 
 from __future__ import annotations
 
-from lab.charts.base.axes import Scale
+import numpy as np
+
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.ranges import ranges
 from lab.course.checks import letter
 from lab.experiments.intervals import wilson
 from lab.rooms.counts import Counts
+from lab.rooms.forms import Picks
+from lab.rooms.questions import Posed
 
 NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}
 
 
-def round_chart(found: Counts) -> Figure:
-    """The share of each option among the answers of a round, with its 95 % interval (Wilson). The right one is marked.
+def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
+    """How often each head was picked in a round. The right one is outlined once it is ``revealed``."""
+    layers, heads = (tuple(str(each + 1) for each in range(count)) for count in (picks.layers, picks.heads))
+    counts = np.array(found.options).reshape(picks.layers, picks.heads)
+    right = divmod(found.answer, picks.heads) if revealed else (None, None)
+    axes = (
+        Axis("Layer", layers if picks.layers > 1 else ("",), counts=picks.layers > 1),
+        Axis("Head", heads, counts=True),
+    )
+    title = f"{NAMES[found.turn]}: {found.count} answers"
+    return heatmap(counts, axes, Scale("Answers", format=".0f"), title=title, highlight=right)
 
-    Raises ValueError where nobody answered.
+
+def round_chart(found: Counts, question: Posed, revealed: bool) -> Figure:
+    """The share of each option, or of each bin of a number, in a round, with its 95 % interval (Wilson).
+
+    ``question`` is the one of this round. What is right is marked once it is ``revealed``. Raises ValueError where
+    nobody answered.
     """
-    labels = [f"{letter(place)} ✓" if place == found.answer else letter(place) for place in range(len(found.options))]
+    names = [letter(place) for place in range(len(question.options))] if question.number is None else question.bins
+    labels = [f"✓ {name}" if revealed and place == found.answer else name for place, name in enumerate(names)]
     low, high = zip(*(wilson(chosen, found.count) for chosen in found.options), strict=True)
     shares = [chosen / found.count for chosen in found.options]
     title = f"{NAMES[found.turn]}: {found.count} answers"

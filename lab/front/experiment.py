@@ -12,7 +12,7 @@ from lab.analysis.words.masking import mask_of, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, candidates, prediction_at
 from lab.charts.base.colour import CHOSEN
 from lab.charts.tokens.word_bars import WordBar, word_bars
-from lab.course.blanks import BLANK, Blank
+from lab.course.sentences.blanks import BLANK, Blank
 from lab.course.telling import telling
 from lab.course.words import escaped
 from lab.models.catalogue import DEFAULT_MODEL

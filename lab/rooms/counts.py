@@ -24,11 +24,11 @@ class Counts:
     turn
         The round, from 1.
     options
-        How often each option was chosen.
+        How often each option was chosen, or each place, or how many answers each bin of a number has.
     answer
-        The right option, from 0.
+        The right one of them, from 0.
     sure
-        How often each option was chosen by somebody who was sure.
+        How often each was chosen by somebody who was sure.
     """
 
     turn: int
@@ -73,14 +73,15 @@ class Counts:
 
 def counts(connection: Connection, question: int, turn: int, asked: Posed) -> Counts:
     """The answers to a question, by its id, in one round."""
-    chosen = select(ANSWERS.c.option, ANSWERS.c.confidence, func.count()).where(
+    chosen = select(ANSWERS.c.value, ANSWERS.c.confidence, func.count()).where(
         ANSWERS.c.question_id == question, ANSWERS.c.round == turn
     )
-    all_, sure = [0] * len(asked.options), [0] * len(asked.options)
-    for option, confidence, count in connection.execute(chosen.group_by(ANSWERS.c.option, ANSWERS.c.confidence)):
-        all_[option] += count
-        sure[option] += count * (confidence == SURE)
-    return Counts(turn, tuple(all_), asked.answer, tuple(sure))
+    all_, sure = [0] * len(asked.bins), [0] * len(asked.bins)
+    for value, confidence, count in connection.execute(chosen.group_by(ANSWERS.c.value, ANSWERS.c.confidence)):
+        place = asked.bin(value)
+        all_[place] += count
+        sure[place] += count * (confidence == SURE)
+    return Counts(turn, tuple(all_), asked.right, tuple(sure))
 
 
 def normalised_gain(before: float, after: float) -> float | None:

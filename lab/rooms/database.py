@@ -33,7 +33,7 @@ def open_database(url: str) -> Engine:
     else:
         engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": int(_BUSY)})
     with writing(engine) as connection:
-        _upgrade(connection)
+        command.upgrade(migrations(connection), "head")
     return engine
 
 
@@ -74,11 +74,11 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _upgrade(connection: Connection) -> None:
-    """Bring the tables up to date; where several servers start at once, one of them does it."""
+def migrations(connection: Connection) -> Config:
+    """What Alembic's commands take; where several servers start at once, one of them goes on."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    return config

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
+
 
 @dataclass(frozen=True)
 class PosedOption:
@@ -30,6 +32,10 @@ class Posed:
         What it is asked about, in words: the sentence, the model, the head.
     link
         The parameters of the page that shows its answer.
+    number
+        What is right where a number is asked for; then ``options`` only explain.
+    place
+        The same where a token or a head is picked.
     """
 
     lesson: str
@@ -38,6 +44,35 @@ class Posed:
     options: tuple[PosedOption, ...]
     about: str
     link: Mapping[str, str]
+    number: Number | None = None
+    place: Place | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What a learner gives as an answer."""
+        if self.number is not None:
+            return Kind.NUMBER
+        return Kind.CHOICE if self.place is None else Kind.PLACE
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """What answers are counted by, in words: options, the bins of a number, places."""
+        counted = self.number or self.place
+        return tuple(option.text for option in self.options) if counted is None else counted.bins
+
+    @property
+    def right(self) -> int:
+        """The bin of what is right, from 0."""
+        counted = self.number or self.place
+        return self.answer if counted is None else counted.right
+
+    def bin(self, value: float) -> int:
+        """The bin of an answer, from 0."""
+        return int(value) if self.number is None else self.number.bin(value)
+
+    def accepts(self, value: float) -> bool:
+        """Whether this can be an answer."""
+        return value in range(len(self.bins)) if self.number is None else self.number.bounds.accepts(value)
 
     @property
     def answer(self) -> int:
@@ -50,18 +85,33 @@ class Posed:
     @classmethod
     def from_json(cls, text: str) -> Posed:
         found = json.loads(text)
-        return cls(**{**found, "options": tuple(PosedOption(**option) for option in found["options"])})
+        number, place = found.get("number"), found.get("place")
+        read = {
+            "options": tuple(PosedOption(**option) for option in found["options"]),
+            "number": None if number is None else Number.from_dict(number),
+            "place": None if place is None else Place.from_dict(place),
+        }
+        return cls(**{**found, **read})
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """The same for a participant's page before the reveal: nothing in it tells which option is right."""
+    """The same for a participant's page before the reveal: nothing in it tells what is right.
+
+    ``options`` are those of a choice, ``bounds`` those of a number, ``picks`` what can be picked.
+    """
 
     lesson: str
     prompt: str
     options: tuple[str, ...]
     about: str
+    bounds: Bounds | None = None
+    picks: Picks | None = None
 
     @classmethod
     def of(cls, posed: Posed) -> Hidden:
-        return cls(posed.lesson, posed.prompt, tuple(option.text for option in posed.options), posed.about)
+        """What may be told of a question before it is answered. Where it is no choice, the options tell too much."""
+        bounds = None if posed.number is None else posed.number.bounds
+        picks = None if posed.place is None else posed.place.picks
+        options = tuple(option.text for option in posed.options) if posed.kind is Kind.CHOICE else ()
+        return cls(posed.lesson, posed.prompt, options, posed.about, bounds, picks)

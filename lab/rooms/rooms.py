@@ -114,15 +114,16 @@ class Rooms:
                 raise NotNow("Only a question opens this round.")
             _step(connection, room, now, then)
 
-    def vote(self, code: str, who: str, number: int, turn: int, option: int, confidence: int) -> None:
+    def vote(self, code: str, who: str, number: int, turn: int, value: float, confidence: int) -> None:
         """A participant's answer to question ``number`` in round ``turn``; a later one takes its place.
 
-        Once this returns, the answer is kept. The phase is read in the same transaction, and no step can pass it.
+        ``value`` is the place of what was chosen, from 0, or the number that was asked for. Once this returns, the
+        answer is kept. The phase is read in the same transaction, and no step can pass it.
 
         Raises
         ------
         NoSuchRoom, NotNow
-            NotNow for a round that is not open, for somebody who is not in the room, and for no such option.
+            NotNow for a round that is not open, for somebody who is not in the room, and for what can be no answer.
         """
         with writing(self._engine) as connection:
             room = _locked(connection, code, shared=True)
@@ -130,12 +131,12 @@ class Rooms:
                 raise NotNow("This round is closed. Your answer came too late and does not count.")
             question, mine = _question(connection, room), {"who": hashed(who), "round": turn}
             asked = Posed.from_json(question.third if turn == ROUND[Phase.THIRD] else question.posed)
-            if not 0 <= option < len(asked.options) or confidence not in CONFIDENCES:
-                raise NotNow("There is no such option.")
+            if not asked.accepts(value) or confidence not in CONFIDENCES:
+                raise NotNow("There is no such answer.")
             inside = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == mine["who"])
             if connection.scalar(select(PARTICIPANTS.c.who).where(inside)) is None:
                 raise NotNow("You are not in this room. Join it first.")
-            _keep(connection, {"question_id": question.id, **mine}, {"option": option, "confidence": confidence})
+            _keep(connection, {"question_id": question.id, **mine}, {"value": value, "confidence": confidence})
 
     def seen(self, code: str, who: str = "") -> Seen:
         """What a participant, or the projector, may see now, read at one moment. Raises NoSuchRoom."""

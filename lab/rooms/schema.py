@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Double,
     ForeignKey,
     Integer,
     MetaData,
@@ -50,12 +51,13 @@ PARTICIPANTS = Table(
     Column("who", _HASH, primary_key=True),
 )
 # One answer of a participant to a question in each round: the key says so, whatever is sent twice.
+# ``value`` is the place of what was chosen, from 0, or the number that was asked for.
 ANSWERS = Table(
     "answers",
     METADATA,
     Column("question_id", ForeignKey("questions.id", ondelete="CASCADE"), primary_key=True),
     Column("round", SmallInteger, primary_key=True),
     Column("who", _HASH, primary_key=True),
-    Column("option", SmallInteger, nullable=False),
+    Column("value", Double, nullable=False),
     Column("confidence", SmallInteger, nullable=False),
 )

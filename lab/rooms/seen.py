@@ -54,14 +54,14 @@ class Seen:
     rounds
         Those that are revealed.
     mine
-        The option and the confidence of one participant in the round that is open, or in the last one.
+        The answer and the confidence of one participant in the round that is open, or in the last one.
     """
 
     state: State
     question: Posed | Hidden | None
     third: Posed | Hidden | None
     rounds: tuple[Counts, ...]
-    mine: tuple[int, int] | None
+    mine: tuple[float, int] | None
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,13 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
     third = None if found.third is None or _THIRD in shown else Hidden.of(found.third)
     turn = _turn(connection, state.phase, question.id)
     own = (ANSWERS.c.question_id == question.id) & (ANSWERS.c.who == who) & (ANSWERS.c.round == turn)
-    mine = connection.execute(select(ANSWERS.c.option, ANSWERS.c.confidence).where(own)).one_or_none()
+    mine = connection.execute(select(ANSWERS.c.value, ANSWERS.c.confidence).where(own)).one_or_none()
     return Seen(
         state,
         found.question if shown else Hidden.of(found.question),
         third or found.third,
         tuple(each for each in found.rounds if each.turn in shown),
-        None if mine is None else (mine.option, mine.confidence),
+        None if mine is None else (mine.value, mine.confidence),
     )
 
 

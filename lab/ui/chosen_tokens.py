@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from lab.analysis.heads.first_look import heaviest_key
-from lab.course.looks import look, look_in
+from lab.course.sentences.looks import look, look_in
 from lab.models.catalogue import twin_of
 from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, TOKEN
 

@@ -16,7 +16,7 @@ from lab.course.experiments import EXPERIMENTS
 from lab.course.glossary import terms_in
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
-from lab.course.looks import look_head
+from lab.course.sentences.looks import look_head
 from lab.course.story import Story
 from lab.course.words import escaped
 from lab.models.catalogue import ModelUnavailable, twin_id

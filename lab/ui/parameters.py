@@ -207,9 +207,10 @@ LOOK_UP = Text("look_up", "", kept=False, longest=60)
 # A class: its own choice of questions (0: none), and the lab shown to it (1).
 SEED = Place("seed", 0, *_SEEDS, kept=False)
 TEACH = Place("teach", 0, 0, 1, kept=False)
-# The room that this visit is in, by its code, and whether its page is the one for the projector (1).
+# The room that this visit is in, by its code, and whether its page is the one for the projector, or to be printed (1).
 ROOM = Name("room", "", kept=False, written=True, longest=6)
 PROJECTOR = Place("projector", 0, 0, 1, kept=False)
+SUMMARY = Place("summary", 0, 0, 1, kept=False)
 
 PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().values()) if isinstance(each, Parameter))
 # The toy's sentences, in the order of the sidebar.

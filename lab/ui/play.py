@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from lab.course.looks import look_head
+from lab.course.sentences.looks import look_head
 from lab.models.trace import Trace
 from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.one_head import OneHead

@@ -131,6 +131,7 @@ class Selection:
     teach: int = p.TEACH.default
     room: str = p.ROOM.default
     projector: int = p.PROJECTOR.default
+    summary: int = p.SUMMARY.default
 
 
 _BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in p.PARAMETERS}

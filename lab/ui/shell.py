@@ -34,7 +34,7 @@ _ROOM = "Room"
 # A figure that is nothing but words is no narrower on a telephone than its words: it scrolls.
 # A formula leans out of its box: its last letter would make a place to scroll that no key can reach, and its first and
 # last line would be cut. Whoever has asked their system for less motion gets none. White on the dark theme's primary
-# colour is too weak.
+# colour is too weak; below the pointer that colour is darker, and white is strong again.
 _STYLE = (
     """<style>
 .katex-display { padding: .5rem 3px; }
@@ -46,7 +46,8 @@ _STYLE = (
 .st-key-meaning p { font-size: 1.1rem; }
 [data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
 [data-testid="stSidebarUserContent"] .stVerticalBlock { gap: 0.6rem; }
-[data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: light-dark(#ffffff, #0b1220); }
+[data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p { color: light-dark(#ffffff, #0b1220); }
+[data-testid^="stBaseButton-primary"]:hover, [data-testid^="stBaseButton-primary"]:hover p { color: #ffffff; }
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
 .stColumn:has(.st-key-cover) { display: none; }

@@ -88,9 +88,9 @@ def answered(database: str) -> list[tuple[int, int]]:
     """Round and option of every answer."""
     engine = open_database(database)
     with reading(engine) as connection:
-        found = connection.execute(select(ANSWERS.c.round, ANSWERS.c.option)).all()
+        found = connection.execute(select(ANSWERS.c.round, ANSWERS.c.value)).all()
     engine.dispose()
-    return sorted((each.round, each.option) for each in found)
+    return sorted((each.round, int(each.value)) for each in found)
 
 
 def press(page: Page, name: str) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from lab.figures.room import round_chart
+from lab.figures.room import heads_chart, round_chart
 from lab.front.room.summary import frame
 from lab.rooms.counts import Counts
+from lab.rooms.forms import Bounds, Number, Picks, Place
 from lab.rooms.questions import Posed, PosedOption
 from lab.rooms.seen import Told
 
@@ -20,7 +23,7 @@ def test_a_round_has_its_shares_and_their_wilson_intervals() -> None:
     side = z * (z * z + 4 * 8 * 0.2) ** 0.5
     low, high = ((16 + z * z - side) / (2 * (10 + z * z)), (16 + z * z + side) / (2 * (10 + z * z)))
     assert (round(low, 3), round(high, 3)) == (0.490, 0.943)
-    table = round_chart(Counts(1, (2, 8, 0), 1, (0, 8, 0))).table()
+    table = round_chart(Counts(1, (2, 8, 0), 1, (0, 8, 0)), ASKED, True).table()
     row = [value for value in table.iloc[1] if isinstance(value, float)]
     assert row == pytest.approx([0.8, low, high], abs=1e-6)
     assert [("✓" in str(label)) for label in table.index] == [False, True, False]
@@ -45,3 +48,29 @@ def test_nothing_is_told_of_fewer_than_five_answers() -> None:
     kept = [name for name in line.index if name.startswith(("answers", "right 1", "sure", "normalised"))]
     assert all(line[name] is None for name in kept), line
     assert line["commonest wrong option"] == ""
+
+
+def test_a_number_is_shown_in_bins_and_its_right_one_marked_after_the_reveal_only() -> None:
+    number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
+    asked = replace(ASKED, number=number)
+    found = Counts(1, (1, 2, 5, 1, 0), 2, (0, 0, 5, 0, 0))
+    before, after = (list(round_chart(found, asked, revealed).table().index) for revealed in (False, True))
+    assert before == list(number.bins) and after == [*before[:2], f"✓ {before[2]}", *before[3:]]
+
+
+def test_heads_are_counted_on_their_grid() -> None:
+    found = Counts(2, (0, 1, 5, 0, 0, 1), 2, (0,) * 6)
+    for revealed in (False, True):
+        chart = heads_chart(found, Picks(layers=2, heads=3), revealed)
+        assert chart.table().to_numpy().tolist() == [[0, 1, 5], [0, 0, 1]]
+    outlined = [str(heads_chart(found, Picks(layers=2, heads=3), revealed).spec) for revealed in (False, True)]
+    assert outlined[0] != outlined[1]
+
+
+def test_the_summary_of_a_number_and_a_place_is_told_in_words() -> None:
+    number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
+    rounds = (Counts(1, (1, 2, 5, 1, 0), 2, (0, 0, 5, 0, 0)),)
+    place = Place(2, Picks(layers=1, heads=5))
+    first, second = frame([Told(1, replace(ASKED, number=number), None, rounds),
+                           Told(2, replace(ASKED, place=place), None, rounds)]).itertuples()  # fmt: skip
+    assert (first.right, second.right) == (number.bins[2], "Head 3")

@@ -14,9 +14,9 @@ from transformers import BertForPreTraining
 
 import lab
 from lab.analysis.words.masking import mask_of
-from lab.course.blanks import BLANK, BLANKS
 from lab.course.lessons import LESSONS, number
 from lab.course.progress import Progress
+from lab.course.sentences.blanks import BLANK, BLANKS
 from lab.course.telling import telling
 from lab.front.experiment import Asked, asked, pieces_of
 from lab.models import hub

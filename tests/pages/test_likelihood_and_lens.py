@@ -16,7 +16,7 @@ from torch import Tensor
 import lab
 from lab.analysis.words import likelihood
 from lab.analysis.words.predictions import word_of
-from lab.course.examples import FOLLOWING
+from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import quoted
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions

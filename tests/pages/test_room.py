@@ -65,14 +65,14 @@ def everything(at: AppTest) -> str:
     return drawn.decode("utf-8", "replace") + repr(at.session_state._state.filtered_state)
 
 
-def asked(at: AppTest) -> tuple[str, str]:
-    """A new room in which the teacher has asked the first check of lesson 3: its code and key."""
+def asked(at: AppTest, how: str = "Ask the class") -> tuple[str, str]:
+    """A new room in which the teacher has asked the first check of lesson 3 that can be asked so: its code and key."""
     press(at, "Open a room")
     code = at.session_state["room"]
     at.session_state["teach"] = 1
     at.switch_page(f"pages/{LESSON}").run()
     at.segmented_control(key="step").set_value("Check").run()
-    press(at, "Ask the class")
+    press(at, how)
     assert here.server().rooms.seen(code).state.phase is Phase.OPEN
     return code, at.session_state["_room_keys"][code]
 

@@ -125,7 +125,7 @@ def test_a_copied_link_loses_nothing() -> None:
     assert at.session_state["_notes"] == []
     assert at.session_state["_now"] == wanted
     kept = {each.name for each in PARAMETERS if each.kept}
-    assert kept == wanted.keys() - {"step", "card", "look_up", "seed", "teach", "room", "projector"}
+    assert kept == wanted.keys() - {"step", "card", "look_up", "seed", "teach", "room", "projector", "summary"}
     copied = at.session_state["_copied"]
     assert copied.keys() == kept
     again = opened(dict(parse_qsl(urlencode(copied)))).session_state

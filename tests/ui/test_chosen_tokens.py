@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.course.looks import look_in
+from lab.course.sentences.looks import look_in
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.chosen_tokens import found_again
 from lab.ui.parameters import DEFAULT_TEXT

@@ -11,7 +11,7 @@ from lab.analysis.heads.ablation import each_head_off, multiplications
 from lab.analysis.layers.compared import turned_round
 from lab.analysis.words.predictions import candidate, prediction_at
 from lab.benches.compare.comparable import hidden
-from lab.course.looks import look_head, look_in
+from lab.course.sentences.looks import look_head, look_in
 from lab.course.words import escaped, named, quoted
 from lab.models.catalogue import twin_id
 from lab.models.changed import changed

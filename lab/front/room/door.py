@@ -82,4 +82,5 @@ def leave(said: str = "") -> None:
     """Back to the door, with a sentence there."""
     parameters.ROOM.set("")
     parameters.PROJECTOR.set(0)
+    parameters.SUMMARY.set(0)
     st.session_state[_SAID] = said

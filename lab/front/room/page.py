@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from lab.course.returning import Returning
-from lab.front.room import door, participant, projector, teacher
+from lab.front.room import door, participant, printed, projector, teacher
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError
 from lab.rooms.seen import Seen, State, Taught
@@ -53,6 +53,8 @@ def _room(code: str, again: Mapping[str, Returning]) -> None:
     elif (sits := seat(code)) is None:
         st.caption("One moment …")
         return
+    elif sits.key and parameters.SUMMARY.chosen():
+        screen, count = printed.show(code, sits.key), None
     elif sits.key:
         screen, count = teacher.show(code, sits.key, again), teacher.count
     else:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from lab.front.room import answer
 from lab.front.room import question as shown
 from lab.rooms.database import Unreachable
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import CONFIDENCES, RoomError
 from lab.rooms.seen import Seen, State
 from lab.rooms.states import ROUND, Phase
+from lab.rooms.typed import NotANumber
 from lab.ui.room.here import AWAY, server
 from lab.ui.room.seat import Seat
 
@@ -31,7 +33,7 @@ class _Vote:
     code: str
     number: int
     turn: int
-    option: int
+    value: float
     confidence: int
 
 
@@ -53,7 +55,7 @@ def show(code: str, seat: Seat) -> Seen:
         st.fragment(_form)(seen, question, seat)
     elif isinstance(question, Posed):
         shown.explain(question)
-        shown.rounds(seen.rounds, "room")
+        shown.rounds(seen.rounds, seen, "room")
         shown.see(question, "room.see")
     else:
         if question is not None:
@@ -69,13 +71,13 @@ def deliver(seat: Seat) -> bool:
     if not isinstance(vote, _Vote):
         return False
     try:
-        server().rooms.vote(vote.code, seat.who, vote.number, vote.turn, vote.option, vote.confidence)
+        server().rooms.vote(vote.code, seat.who, vote.number, vote.turn, vote.value, vote.confidence)
     except Unreachable:
         return False
     except RoomError as refused:
         st.session_state[_SAID] = str(refused)
     else:
-        st.session_state[f"_room.{vote.code}.{vote.number}.{vote.turn}"] = (vote.option, vote.confidence)
+        st.session_state[f"_room.{vote.code}.{vote.number}.{vote.turn}"] = (vote.value, vote.confidence)
     del st.session_state[_PENDING]
     return True
 
@@ -90,21 +92,20 @@ def _form(seen: Seen, question: Posed | Hidden, seat: Seat) -> None:
     """The answer, how sure, and whether it is in. A part of the page of its own: a class sends all at once."""
     state, turn = seen.state, ROUND[seen.state.phase]
     name = f"_room.{state.code}.{state.number}.{turn}"
-    option, sure = f"{name}.option", f"{name}.sure"
+    sure = f"{name}.sure"
     mine = st.session_state.get(name, seen.mine)
     if mine is not None:
-        st.session_state.setdefault(option, mine[0])
         st.session_state.setdefault(sure, mine[1])
     with st.form(f"{name}.form", border=False):
-        places = range(len(question.options))
-        st.radio("Your answer", places, None, lambda place: shown.option_named(question, place), key=option)
+        answer.draw(question, f"{name}.option", None if mine is None else mine[0])
         st.segmented_control("How sure are you?", CONFIDENCES, format_func=_SURE.__getitem__, key=sure)
         label = "Send" if mine is None else "Send again"
-        st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_send, args=(state, turn, name, seat))
+        given = (state, turn, name, seat, question)
+        st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_send, args=given)
     if st.session_state.get(_PENDING) is not None:
         st.warning(f"{AWAY} Your answer is kept here and is sent then.", icon=":material/cloud_off:")
     elif mine is not None:
-        kept = f"{shown.option_named(question, mine[0])}, {_SURE[mine[1]].lower()}"
+        kept = f"{answer.said(question, mine[0])}, {_SURE[mine[1]].lower()}"
         st.success(f"Your answer is in: {kept}. You can change it until the round closes.", icon=":material/check:")
     _say()
 
@@ -115,10 +116,16 @@ def _say() -> None:
         st.warning(said, icon=":material/info:")
 
 
-def _send(state: State, turn: int, name: str, seat: Seat) -> None:
-    option, sure = st.session_state.get(f"{name}.option"), st.session_state.get(f"{name}.sure")
-    if option is None or sure is None:
-        st.session_state[_SAID] = "Choose an answer, and how sure you are."
+def _send(state: State, turn: int, name: str, seat: Seat, question: Posed | Hidden) -> None:
+    sure = st.session_state.get(f"{name}.sure")
+    try:
+        value = answer.read(question, f"{name}.option")
+    except NotANumber as refused:
+        st.session_state[_SAID] = str(refused)
         return
-    st.session_state[_PENDING] = _Vote(state.code, state.number, turn, option, sure)
+    if value is None or sure is None:
+        give = "Choose" if shown.bounds_of(question) is None else "Type"
+        st.session_state[_SAID] = f"{give} an answer, and how sure you are."
+        return
+    st.session_state[_PENDING] = _Vote(state.code, state.number, turn, value, sure)
     deliver(seat)

@@ -27,7 +27,7 @@ def show(code: str) -> Seen:
         return seen
     shown.ask(question)
     if isinstance(question, Posed):
-        shown.rounds(seen.rounds, "room.wall")
+        shown.rounds(seen.rounds, seen, "room.wall")
         shown.explain(question)
     else:
         shown.list_options(question)

@@ -9,8 +9,10 @@ import streamlit as st
 
 from lab.charts.base.tables import to_csv
 from lab.course.checks import letter, with_letter
-from lab.course.words import plain
+from lab.course.words import escaped, plain, signed
 from lab.rooms.counts import Counts, normalised_gain
+from lab.rooms.forms import Kind
+from lab.rooms.questions import Posed
 from lab.rooms.seen import Told
 
 
@@ -20,13 +22,27 @@ def show(asked: Sequence[Told]) -> None:
         return
     with st.expander("Summary", icon=":material/summarize:"):
         for told in asked:
-            st.markdown(f"**{told.number}. {told.question.prompt}**  \n{_said(told)}")
-            error = _error(told)
-            if error is not None:
-                option = told.question.options[error]
-                st.markdown(f"The commonest wrong option is {with_letter(error, option.text)}. {option.why}")
-        name, mime = "inside-bert-room.csv", "text/csv"
-        st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
+            st.markdown(f"**{told.number}. {told.question.prompt}**  \n{said(told)}")
+            commonest_error(told)
+        download(asked)
+
+
+def commonest_error(told: Told) -> None:
+    """The wrong answer that was given most in round 1, if one was given more often than all others."""
+    error, question = _error(told), told.question
+    if error is None:
+        return
+    if question.kind is Kind.CHOICE:
+        option = question.options[error]
+        st.markdown(f"The commonest wrong option is {with_letter(error, option.text)}. {option.why}")
+    else:
+        st.markdown(f"The commonest wrong answer is {escaped(_bin(question, error))}.")
+
+
+def download(asked: Sequence[Told]) -> None:
+    """The same as a file, for a spreadsheet."""
+    name, mime = "inside-bert-room.csv", "text/csv"
+    st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
 
 
 def frame(asked: Sequence[Told]) -> pd.DataFrame:
@@ -37,7 +53,7 @@ def frame(asked: Sequence[Told]) -> pd.DataFrame:
 def _line(told: Told) -> dict[str, object]:
     line: dict[str, object] = {
         "question": told.number, "lesson": told.question.lesson, "prompt": plain(told.question.prompt),
-        "about": plain(told.question.about), "right": letter(told.question.answer),
+        "about": plain(told.question.about), "right": _bin(told.question, told.question.right),
     }  # fmt: skip
     for turn in (1, 2, 3):
         found = _shown(told, turn)
@@ -49,10 +65,19 @@ def _line(told: Told) -> dict[str, object]:
             f"sure and wrong {turn}": None if found is None else found.sure_and_wrong,
         }  # fmt: skip
     error = _error(told)
-    return line | {"normalised gain": _gain(told), "commonest wrong option": "" if error is None else letter(error)}
+    return line | {
+        "normalised gain": _gain(told),
+        "commonest wrong option": "" if error is None else _bin(told.question, error),
+    }
 
 
-def _said(told: Told) -> str:
+def _bin(question: Posed, place: int) -> str:
+    """An option by its letter, anything else by what it is."""
+    return letter(place) if question.kind is Kind.CHOICE else question.bins[place]
+
+
+def said(told: Told) -> str:
+    """The shares of right answers, and what the discussion gained."""
     shares = [
         f"{name} {found.right:.0%} of {found.count}"
         for turn, name in ((1, "round 1"), (2, "round 2"), (3, "third question"))
@@ -60,7 +85,7 @@ def _said(told: Told) -> str:
     ]
     gain = _gain(told)
     said = ", ".join(shares) if shares else "too few answers to show"
-    return f"Right: {said}." + ("" if gain is None else f" Normalised gain of the discussion: {gain:.2f}.")
+    return f"Right: {said}." + ("" if gain is None else f" Normalised gain of the discussion: {signed(gain)}.")
 
 
 def _shown(told: Told, turn: int) -> Counts | None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.course.lessons import LESSONS, number, script
 from lab.course.returning import Returning
-from lab.front.room import door, summary, third
+from lab.front.room import door, printed, summary, third
 from lab.front.room import question as shown
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NotNow, RoomError
@@ -54,6 +54,7 @@ def show(code: str, key: str, again: Mapping[str, Returning]) -> Taught:
     with st.container(horizontal=True, vertical_alignment="center"):
         wall = urlencode({"room": code, "projector": 1, "teach": 1})
         st.link_button("Projector", f"?{wall}", icon=":material/co_present:")
+        st.link_button("Summary to print", printed.link(code), icon=":material/print:")
         with st.popover("Delete now", icon=":material/delete:"):
             st.markdown("The room and all its answers are deleted at once.")
             st.button("Delete the room", on_click=_delete, args=(code, key))
@@ -96,12 +97,13 @@ def _go(
 
 def _question(told: Told, phase: Phase) -> None:
     question = told.third if phase in _THIRD and told.third is not None else told.question
+    revealed = phase in (Phase.REVEALED, Phase.THIRD_REVEALED)
     shown.ask(question)
     shown.list_options(question)
     if phase not in (Phase.OPEN, Phase.OPEN_AGAIN, Phase.THIRD):
-        shown.rounds(told.rounds, "room.taught")
+        shown.rounds(told.rounds, told, "room.taught", revealed=revealed)
         _hint(told, phase)
-    if phase in (Phase.REVEALED, Phase.THIRD_REVEALED):
+    if revealed:
         shown.explain(question)
         shown.see(question, "room.see")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.course.examples import EXAMPLES
+from lab.course.checks import Question
 from lab.course.returning import Returning, Spot
+from lab.course.sentences.examples import EXAMPLES
 from lab.figures.attention import place
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.rooms.questions import Posed
 from lab.ui import parameters, runs
 from lab.ui.quiz.asked import about
-from lab.ui.room.asking import posed
+from lab.ui.room.asking import kinds, posed
 
 NONE = "No other sentence of the lab decides a question of this kind clearly, so there is no third one."
 
@@ -33,9 +34,16 @@ def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
         except TextError:
             continue
         found = next((each for each in builder(spot) if each is not None and each.id == asked.question), None)
-        if found is not None and found.prompt != asked.prompt:
+        if found is not None and _is_another(found, asked):
             link = {"text": example.text, "pair": example.pair, "model": model}
             link |= {"layer": str(spot.layer + 1), "head": str(spot.head + 1)}
             kept = {name: value for name, value in link.items() if value}
-            return posed(asked.lesson, found, about(kept, place(spot.layer, spot.head)), kept)
+            return posed(asked.lesson, found, about(kept, place(spot.layer, spot.head)), kept, asked.kind)
     return None
+
+
+def _is_another(found: Question, asked: Posed) -> bool:
+    """Whether it can be answered in the same way, and asks something else: in other words, or of other tokens."""
+    tokens = asked.place.picks.tokens if asked.place is not None else ()
+    others = found.places is not None and bool(tokens) and found.places.tokens != tokens
+    return asked.kind in kinds(found) and (found.prompt != asked.prompt or others)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
 from lab.analysis.heads.values import is_causal
@@ -22,3 +24,9 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     yield ask.maximum_is_one_row((spot.layer, spot.head), parts)
     yield ask.effective_keys(named(spot.trace, spot.query), entropy_of_row(weights, spot.query, causal=causal))
     yield ask.uniform_average(len(spot.trace), causal)
+
+
+def to_pick(spot: Spot) -> Iterator[Question | None]:
+    """What a class can be asked to pick from all heads of the layer, for another sentence."""
+    heads = range(spot.trace.model.config.heads)
+    yield ask.most_confident(spot.layer, np.array([attention_map(spot.traced, h).max(axis=1).mean() for h in heads]))

@@ -203,7 +203,7 @@ def most_confident(layer: int, averages: Values) -> Question | None:
         f"In which head of layer {layer + 1} is confidence (average) highest, so that tokens have the clearest "
         "favourite? The step “One layer” shows it."
     )
-    return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why)
+    return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
 
 
 def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:

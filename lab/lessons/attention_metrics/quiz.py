@@ -10,7 +10,7 @@ from lab.analysis.heads import metric_parts as take
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import is_causal
 from lab.course.checks import Question
-from lab.course.examples import EXAMPLES
+from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import named
 from lab.lessons.attention_metrics import checks as ask
 from lab.lessons.attention_metrics import what_if

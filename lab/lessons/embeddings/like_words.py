@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.words.neighbours import cosine_by_state, nearest_in_table, token_twice
-from lab.course.two_meanings import TWO_MEANINGS, TwoMeanings
+from lab.course.sentences.two_meanings import TWO_MEANINGS, TwoMeanings
 from lab.lessons.embeddings import meanings
 from lab.lessons.embeddings import word_figures as figures
 from lab.lessons.embeddings.meanings import Use

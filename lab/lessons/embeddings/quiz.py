@@ -6,7 +6,7 @@ import numpy as np
 
 from lab.analysis.layers.embeddings import position_rows, worked_dimension
 from lab.course.checks import Question
-from lab.course.two_meanings import TwoMeanings
+from lab.course.sentences.two_meanings import TwoMeanings
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import word_checks
 from lab.lessons.embeddings.like_words import offered, uses_of

@@ -17,3 +17,8 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     yield ask.scaled_input(list(norms.values())[-1])
     yield blank_checks.another_word(spot.trace, spot.layer, spot.query)
     yield ask.larger_change(spot.trace, sublayer_changes(spot.trace), spot.layer, spot.query)
+
+
+def to_pick(spot: Spot) -> Iterator[Question | None]:
+    """What a class can be asked to pick from all tokens of another sentence."""
+    yield ask.most_changed(spot.trace, sublayer_changes(spot.trace), spot.layer)

@@ -134,7 +134,7 @@ def most_exciting_token(trace: Trace, layer: LayerTrace, neuron: int) -> Questio
         return f"There its activation is {values[place]:z.3f}{tail}"
 
     prompt = f"Which token of your text excites neuron {neuron + 1} of layer {layer.index + 1} most?"
-    return ranked("most-exciting-token", prompt, values, lambda place: named(trace, place), why)
+    return ranked("most-exciting-token", prompt, values, lambda place: named(trace, place), why, of=trace.labels)
 
 
 def more_than_untrained(name: str, trained: Array, untrained: Array) -> Question | None:
@@ -264,7 +264,7 @@ def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question
         return f"‖Δ‖ / ‖x‖ is {values[place]:.3f}{tail}"
 
     prompt = f"For which token is ‖Δ‖ / ‖x‖ of the feed-forward network in layer {layer + 1} largest?"
-    return ranked("most-changed", prompt, values, lambda place: named(trace, place), why)
+    return ranked("most-changed", prompt, values, lambda place: named(trace, place), why, of=trace.labels)
 
 
 def shapes(config: ModelConfig) -> Question | None:

@@ -74,7 +74,7 @@ def looks_most(layer: int, dimension: Dimension, raw: Values, without: str | Non
         return f"Its raw value is {values[head]:.3f}, {tail}"
 
     prompt = f"{_without(without)}Which head of layer {layer + 1} looks most at {ABOUT[dimension.id]}?"
-    return ranked(f"looks-most-{dimension.id}", prompt, values, lambda head: f"Head {head + 1}", why)
+    return ranked(f"looks-most-{dimension.id}", prompt, values, lambda head: f"Head {head + 1}", why, of=len(values))
 
 
 def most_common_name(names: Sequence[str]) -> Question | None:
@@ -105,7 +105,7 @@ def best_head(pattern: Pattern, scores: Values) -> Question | None:
         return f"Its score is {values[place]:.3f}, {tail}"
 
     prompt = f"Which head fits the pattern “{pattern.name}” best?"
-    return ranked(f"best-head-{pattern.id}", prompt, values, name, why)
+    return ranked(f"best-head-{pattern.id}", prompt, values, name, why, of=heads)
 
 
 def name_of(head: str, scores: Values, chance: Chance) -> Question:
@@ -172,7 +172,7 @@ def base_rate(part: Part, n: int, causal: bool, without: str | None = None) -> Q
             1 - share: f"That is what all other tokens get: 1 − {share:.2f}.",
             part.raw: f"That is what the chosen head gives them: {part.raw:.2f}.",
         },
-        Quantity("{:.0%}".format),
+        Quantity("{:.0%}".format, within=(0, 1)),
     )
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.analysis.heads.first_look import heaviest_key
 from lab.analysis.heads.taken_away import POSITIONS, SEGMENTS, lost, without
-from lab.course.looks import look_in
+from lab.course.sentences.looks import look_in
 from lab.figures.attention import attention_map
 from lab.lessons.head_specialization import meanings
 from lab.models.trace import Trace

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.sentences.split import Sentences, as_one, crossing, joined, split
-from lab.course.examples import EXAMPLES
+from lab.course.sentences.examples import EXAMPLES
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import meanings as means

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.analysis.words.next_sentence import NextSentence, next_sentence, try_pairs
 from lab.analysis.words.predictions import follows
-from lab.course.examples import FOLLOWING
+from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import in_tex, quoted, share
 from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model import meanings as means

@@ -11,8 +11,8 @@ from lab.analysis.words.masking import mask_of, maskable, spread, unknown_of, wh
 from lab.analysis.words.next_sentence import next_sentence
 from lab.analysis.words.predictions import restored_words, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
-from lab.course.blanks import BLANKS
 from lab.course.checks import Question
+from lab.course.sentences.blanks import BLANKS
 from lab.course.telling import telling
 from lab.lessons.masked_language_model import checks as ask
 from lab.lessons.masked_language_model import likelihood_checks as more

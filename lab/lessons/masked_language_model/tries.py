@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from lab.analysis.words.masking import mask_of, maskable, whole_words
-from lab.course.blanks import Blank
+from lab.course.sentences.blanks import Blank
 from lab.course.telling import telling
 from lab.course.words import quoted
 from lab.models.encoding import clean, encode, word_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, prediction_at, word_of
-from lab.course.blanks import BLANK, Blank
 from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.kinds import ranked, rises_or_falls, which_holds
+from lab.course.sentences.blanks import BLANK, Blank
 from lab.course.telling import Run, blank_of
 from lab.course.words import quoted, share
 from lab.models.loading import LoadedModel

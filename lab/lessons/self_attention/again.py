@@ -16,3 +16,10 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     yield ask.other_direction(spot.trace, spot.traced, spot.head, spot.query, spot.key)
     yield ask.without_scaling(spot.trace, row, spot.query)
     yield ask.second_weight(spot.trace, row, spot.query)
+
+
+def to_pick(spot: Spot) -> Iterator[Question | None]:
+    """What a class can be asked to pick from all tokens or heads of another sentence."""
+    yield ask.most_attended(spot.trace, attention_row(spot.traced, spot.head, spot.query), spot.query)
+    yield ask.most_attended_overall(spot.trace, spot.traced, spot.head)
+    yield ask.previous_token_head(spot.trace, spot.traced)

@@ -23,7 +23,7 @@ def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | Non
         return f"It gets {weights[key]:.3f} of the attention of {quoted(trace.labels[query])}, {tail}"
 
     prompt = f"Which token does {named(trace, query)} attend to most in this head?"
-    return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why)
+    return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why, of=trace.labels)
 
 
 def without_scaling(trace: Trace, row: AttentionRow, query: int) -> Question | None:
@@ -88,7 +88,8 @@ def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Questio
         return f"Its column adds up to {received[key]:.2f}{tail}"
 
     prompt = "Every row of the map adds up to 1. Which token’s column adds up to most?"
-    return ranked("most-attended-overall", prompt, (received / n).tolist(), lambda key: named(trace, key), why)
+    shares = (received / n).tolist()
+    return ranked("most-attended-overall", prompt, shares, lambda key: named(trace, key), why, of=trace.labels)
 
 
 def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
@@ -106,7 +107,7 @@ def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
         f"Which head of layer {layer.index + 1} spends most on the token just before? Look for a line one "
         "step below the diagonal."
     )
-    return ranked("previous-token-head", prompt, before, lambda head: f"Head {head + 1}", why)
+    return ranked("previous-token-head", prompt, before, lambda head: f"Head {head + 1}", why, of=len(before))
 
 
 def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key: int) -> Question | None:
@@ -138,4 +139,4 @@ def most_even(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
         return f"Its largest weight is {largest[query]:.3f}{tail}"
 
     prompt = "Which token spreads its attention most widely? Look for the row whose largest weight is the smallest."
-    return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why)
+    return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why, of=trace.labels)

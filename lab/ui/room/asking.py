@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from lab.course.checks import Question
 from lab.course.lessons import ROOM_PAGE, script
 from lab.figures.attention import place
 from lab.rooms.database import Unreachable
+from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
 from lab.rooms.questions import Posed, PosedOption
 from lab.rooms.rooms import RoomError
 from lab.rooms.states import NEXT, Phase
@@ -18,15 +20,35 @@ from lab.ui.quiz.asked import about
 from lab.ui.room.here import code_here, server
 from lab.ui.room.seat import key_of
 
+_LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind.PLACE: "Ask to pick it"}
+_ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
 
-def posed(lesson: str, question: Question, of: str, link: Mapping[str, str]) -> Posed:
-    """A question of a lesson as a room keeps it; ``of`` says what it is about, ``link`` shows its answer."""
+
+def posed(
+    lesson: str, question: Question, of: str, link: Mapping[str, str], kind: Kind = Kind.CHOICE
+) -> Posed:  # fmt: skip
+    """A question of a lesson as a room keeps it; ``of`` says what it is about, ``link`` shows its answer.
+
+    ``kind`` is one of :func:`kinds`.
+    """
     options = tuple(PosedOption(each.text, each.why, each.correct) for each in question.options)
-    return Posed(lesson, question.id, question.prompt, options, of, dict(link))
+    asked = Posed(lesson, question.id, question.prompt, options, of, dict(link))
+    if kind is Kind.NUMBER and (found := question.number) is not None:
+        bounds = Bounds(found.low, found.high, found.unit)
+        return replace(asked, number=Number(found.value, found.tolerance, bounds, found.edges))
+    if kind is Kind.PLACE and (picked := question.places) is not None:
+        return replace(asked, place=Place(picked.best, Picks(picked.tokens, picked.layers, picked.heads)))
+    return asked
+
+
+def kinds(question: Question) -> tuple[Kind, ...]:
+    """What a class can be asked for."""
+    more = {Kind.NUMBER: question.number, Kind.PLACE: question.places}
+    return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
 
 
 def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | None = None, of: str = "") -> None:
-    """The button that asks the class, for the teacher of a room; the way to one for a teacher who has none.
+    """The buttons that ask the class, for the teacher of a room; the way to one for a teacher who has none.
 
     ``link`` and ``of`` as a check has them.
     """
@@ -34,14 +56,17 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
     if not key_of(code):
         st.page_link(script(ROOM_PAGE), label="Open a room", icon=":material/groups:")
         return
-    if not st.button("Ask the class", key=f"{key}.class", icon=":material/groups:"):
+    pressed = [
+        kind for kind in kinds(question) if st.button(_LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind])
+    ]
+    if not pressed:
         return
     shown = dict(selection.link() if link is None else link)
     if not of and {"layer", "head"} <= selection.shown().keys():
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
-    asked = posed(lesson, question, about(shown, of), shown | {parameters.STEP.name: parameters.STEP.chosen()})
+    shown_at = shown | {parameters.STEP.name: parameters.STEP.chosen()}
     try:
-        _ask(code, asked)
+        _ask(code, posed(lesson, question, about(shown, of), shown_at, pressed[0]))
     except Unreachable:
         st.warning("The room does not answer. Try again in a moment.", icon=":material/cloud_off:")
     except RoomError as refused:

@@ -14,8 +14,8 @@ from torch.nn.functional import cosine_similarity
 
 import lab
 from lab.analysis.words.neighbours import places_in
-from lab.course.examples import EXAMPLES
-from lab.course.two_meanings import TWO_MEANINGS
+from lab.course.sentences.examples import EXAMPLES
+from lab.course.sentences.two_meanings import TWO_MEANINGS
 from lab.course.words import plain
 from lab.lessons.embeddings import meanings, word_checks
 from lab.lessons.embeddings.like_words import offered, place_of, same_meaning, uses_of

@@ -10,7 +10,7 @@ import torch
 
 import lab
 from lab.analysis.layers.embeddings import segment_movement, worked_dimension
-from lab.course.examples import EXAMPLES
+from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import plain
 from lab.lessons.embeddings import side_meanings
 from lab.models.trace import Trace

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import lab
 from lab.analysis.sentences.split import as_one, crossing, split
-from lab.course.examples import EXAMPLES
+from lab.course.sentences.examples import EXAMPLES
 from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention import meanings
 from lab.models.trace import Trace

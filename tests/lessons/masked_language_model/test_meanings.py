@@ -18,8 +18,8 @@ from lab.analysis.words.masking import mask_of, masked_run
 from lab.analysis.words.next_sentence import NextSentence, PairsTried, try_pairs
 from lab.analysis.words.predictions import candidate, likeliest, masked_prediction, prediction_at, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
-from lab.course.blanks import BLANKS
-from lab.course.examples import EXAMPLES, FOLLOWING
+from lab.course.sentences.blanks import BLANKS
+from lab.course.sentences.examples import EXAMPLES, FOLLOWING
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import meanings
 from lab.models.trace import Trace

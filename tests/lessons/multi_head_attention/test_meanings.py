@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import lab
 from lab.analysis.flow.reading import Reading, tree_down
-from lab.course.examples import EXAMPLES
+from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import plain, share
 from lab.lessons.multi_head_attention import meanings
 from lab.models.interventions import Interventions

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.course.examples import EXAMPLES
+from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import named
 from lab.lessons.self_attention import meanings
 from lab.models.trace import Trace

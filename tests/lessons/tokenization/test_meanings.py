@@ -7,7 +7,7 @@ import re
 import pytest
 
 import lab
-from lab.course.examples import EXAMPLES
+from lab.course.sentences.examples import EXAMPLES
 from lab.lessons.tokenization import meanings
 from lab.lessons.tokenization.reading import Reading
 from lab.text.tokenizers.steps import tokenization_steps

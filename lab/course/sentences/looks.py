@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lab.analysis.heads.comparing import most_various_layer
 from lab.analysis.heads.first_look import Look, first_look, first_look_at, first_look_in
-from lab.course.examples import example_of
+from lab.course.sentences.examples import example_of
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace

@@ -6,7 +6,7 @@ from string import ascii_lowercase
 
 import pytest
 
-from lab.course.examples import EXAMPLES, Example, example_of
+from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import load_model
 from lab.models.trace import trace

@@ -12,8 +12,8 @@ from torch import Tensor
 
 import lab
 from lab.analysis.heads.first_look import first_look
-from lab.course.examples import EXAMPLES, Example
-from lab.course.looks import look, look_at_various, look_head, look_in
+from lab.course.sentences.examples import EXAMPLES, Example
+from lab.course.sentences.looks import look, look_at_various, look_head, look_in
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ships
 from lab.models.loading import load_model
 from lab.models.trace import Trace

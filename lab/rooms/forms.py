@@ -1,0 +1,114 @@
+"""What an answer can be: an option, a number, or a place. It is kept as one number and counted in a bin."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import Any
+
+# An answer on the edge of what is right is right, however its sum is rounded.
+_LAST_BITS = 1e-9
+
+
+class Kind(Enum):
+    """What a learner gives as an answer."""
+
+    CHOICE = "choice"
+    NUMBER = "number"
+    PLACE = "place"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a number may be, and what stands behind it. Nothing in it tells which one is right."""
+
+    low: float
+    high: float
+    unit: str
+
+    def accepts(self, value: float) -> bool:
+        """Whether it can be an answer."""
+        return math.isfinite(value) and self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number is asked for: what is right, how near is near enough, and where the bins of the histogram meet.
+
+    ``value`` ± ``tolerance`` are among ``edges``, where a number may be there: one bin has what is right, and no more.
+    """
+
+    value: float
+    tolerance: float
+    bounds: Bounds
+    edges: tuple[float, ...]
+
+    @property
+    def right(self) -> int:
+        """The bin with what is right."""
+        return bisect_right(self.edges, self.value)
+
+    def bin(self, value: float) -> int:
+        """The bin of an answer, from 0. One on an edge of the right bin is in it."""
+        if abs(value - self.value) <= self.tolerance * (1 + _LAST_BITS):
+            return self.right
+        found = bisect_right(self.edges, value)
+        return found if found != self.right else found + (1 if value > self.value else -1)
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """What is in each bin, in words; the first and the last are open."""
+        ends = [self.written(edge) for edge in self.edges]
+        until = " to " if self.edges and self.edges[0] < 0 else "–"
+        between = (f"{low}{until}{high}" for low, high in pairwise(ends))
+        return (f"under {ends[0]}", *between, f"over {ends[-1]}") if ends else ("any",)
+
+    def written(self, value: float) -> str:
+        """A number with a digit more than the tolerance needs."""
+        digits = max(0, 1 - math.floor(math.log10(self.tolerance)))
+        return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")  # -0 + 0 is 0
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Number:
+        return cls(found["value"], found["tolerance"], Bounds(**found["bounds"]), tuple(found["edges"]))
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What can be picked: a token of a text, or else a head, in rows of a layer each."""
+
+    tokens: tuple[str, ...] = ()
+    layers: int = 1
+    heads: int = 0
+
+    def __len__(self) -> int:
+        return len(self.tokens) or self.layers * self.heads
+
+    def name(self, place: int) -> str:
+        """A place in words, in plain text. A token keeps its direction to itself."""
+        if self.tokens:
+            return f"“\u2068{self.tokens[place]}\u2069” ({place + 1})"
+        head = place % self.heads + 1
+        return f"Layer {place // self.heads + 1}, head {head}" if self.layers > 1 else f"Head {head}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place is asked for, and one of them is right."""
+
+    right: int
+    picks: Picks
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """Each place, in words."""
+        return tuple(map(self.picks.name, range(len(self.picks))))
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Place:
+        picks = found["picks"]
+        return cls(found["right"], Picks(tuple(picks["tokens"]), picks["layers"], picks["heads"]))

@@ -1,0 +1,71 @@
+"""A number as somebody types it: with a comma or a point, a minus of any kind, as a percentage where it is a share."""
+
+from __future__ import annotations
+
+import re
+
+from lab.rooms.forms import Bounds
+
+_LONGEST = 40
+_MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{ARABIC DECIMAL SEPARATOR}": ","})
+_WRITTEN = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
+_GROUPED = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3}){2,}|(\.\d{3})+,\d+)")
+
+
+class NotANumber(ValueError):
+    """Raised for what cannot be an answer; its sentence says what can."""
+
+
+def read_number(typed: str, bounds: Bounds) -> float:
+    """What somebody typed as a number within ``bounds``. Raises NotANumber.
+
+    >>> read_number("0,25", Bounds(0, 1, ""))
+    0.25
+    >>> read_number("25 %", Bounds(0, 1, ""))
+    0.25
+    >>> read_number("1.5 nats", Bounds(0, 9, "nats"))
+    1.5
+    """
+    text = "".join(typed.translate(_MINUS).split()).removesuffix("".join(bounds.unit.split()))
+    percent = is_share(bounds) and text.endswith("%")
+    found = {each / 100 for each in _readings(text.removesuffix("%"))} if percent else _readings(text)
+    if not found:
+        raise NotANumber(f"That is not a number. {wanted(bounds)}")
+    possible = sorted(each for each in found if bounds.accepts(each))
+    if not possible:
+        raise NotANumber(f"This number cannot be the answer. {wanted(bounds)}")
+    if len(possible) > 1:
+        as_, or_ = (f"{each:.15g}" for each in possible)
+        raise NotANumber(
+            f"Is it {as_} or {or_}? Write it so: with a point before decimals, with no mark for thousands."
+        )
+    return possible[0]
+
+
+def is_share(bounds: Bounds) -> bool:
+    """Whether it is a part of a whole, which can be written as a percentage, too."""
+    return bounds.low >= 0 and bounds.high == 1
+
+
+def wanted(bounds: Bounds) -> str:
+    """What can be typed, in a sentence."""
+    if is_share(bounds):
+        return "Type a number from 0 to 1, as 0.25, or a percentage, as 25%."
+    return "Type a number, as 12.5."
+
+
+def _readings(text: str) -> set[float]:
+    """The numbers that a text can stand for: one, or two where one mark may part decimals or thousands."""
+    found = set()
+    if len(text) <= _LONGEST:
+        if _WRITTEN.fullmatch(text):
+            found.add(float(text.replace(",", ".")))
+        if _GROUPED.fullmatch(text) and not text.lstrip("+-").startswith("0"):
+            found.add(_grouped(text))
+    return found
+
+
+def _grouped(text: str) -> float:
+    """With the mark that comes first for thousands."""
+    thousands, decimal = (",", ".") if "," in text.partition(".")[0] else (".", ",")
+    return float(text.replace(thousands, "").replace(decimal, "."))

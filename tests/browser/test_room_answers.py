@@ -1,0 +1,123 @@
+"""Answers that are no choice, on a telephone and by keyboard; and the summary on paper."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import pairwise
+
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.server import Lab
+from lab.rooms.codes import LENGTH, new_secret
+from lab.rooms.database import open_database
+from lab.rooms.forms import Bounds, Number, Picks, Place
+from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.rooms import Rooms
+from lab.rooms.states import Phase
+from tests.browser.accessibility import violations
+from tests.browser.harness import PHONE, View, visit, wait_idle
+from tests.browser.test_room import SOON, STREAMLITS, database, press, school
+
+__all__ = ["database", "school"]  # fixtures
+
+
+def ready(school: Lab, browser: Browser, stack: ExitStack, rooms: Rooms) -> tuple[Page, str, str]:
+    """A teacher with a room of their own: the page, the room's code and key."""
+    teacher = stack.enter_context(visit(browser, View("dark", 1280))).page
+    teacher.goto(f"{school.url}/Room")
+    press(teacher, "Open a room")
+    code = teacher.get_by_test_id("stCode").inner_text().strip()[-LENGTH:]
+    kept = json.loads(teacher.evaluate("JSON.stringify(Object.values(localStorage))"))
+    key = next(found[1] for each in kept if (found := re.search(r'"key":"([\w-]{22})"', each)))
+    assert rooms.taught(code, key).state.people == 0
+    return teacher, code, key
+
+
+def questions() -> tuple[Posed, Posed, Posed]:
+    """One that asks for a number, one for a token and one for a head."""
+    options = tuple(PosedOption(text, f"Why {text}.", text == "b") for text in "abc")
+    base = Posed("self-attention", "which", "Which?", options, "Asked about a test", {})
+    number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.2, 0.32, 0.36, 0.5))
+    tokens = Picks(("[CLS]", "she", "gave", "her", "brother", "the", "book", ".", "[SEP]"))
+    return (
+        replace(base, number=number),
+        replace(base, place=Place(4, tokens)),
+        replace(base, place=Place(17, Picks((), 6, 12))),
+    )
+
+
+def test_a_number_a_token_and_a_head_are_given_on_a_telephone_by_keyboard(
+    school: Lab, browser: Browser, database: str
+) -> None:
+    found: list[str] = []
+    with ExitStack() as stack:
+        rooms = Rooms(open_database(database))
+        _, code, key = ready(school, browser, stack, rooms)
+        visitor = stack.enter_context(visit(browser, PHONE))
+        page = visitor.page
+        page.goto(f"{school.url}/Room?room={code}")
+        expect(page.get_by_text("You are in.")).to_be_visible(timeout=60_000)
+        given = []
+        for question in questions():
+            rooms.ask(code, key, question)
+            expect(page.get_by_text("How sure are you?")).to_be_visible(timeout=SOON)
+            wait_idle(page)
+            if question.number is not None:
+                page.get_by_label("Your answer").focus()
+                page.keyboard.type("0,33")
+            else:
+                for group, steps in (("Pick a token", 5), ("Pick a layer", 2), ("Pick a head", 6)):
+                    for button in page.get_by_role("radiogroup", name=group).get_by_role("radio").all()[:1]:
+                        button.focus()
+                        for _ in range(steps - 1):
+                            page.keyboard.press("ArrowRight")
+                        page.keyboard.press("Space")
+            page.get_by_role("radio", name="Sure", exact=True).click()
+            found.extend(str(one) for one in violations(page) if one.grave and one.rule not in STREAMLITS)
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE.width
+            page.get_by_role("button", name="Send").press("Enter")
+            expect(page.get_by_text("Your answer is in")).to_be_visible(timeout=SOON)
+            mine = rooms.taught(code, key).question
+            assert mine is not None
+            given.append((mine.number, mine.rounds[0].right))
+            for now, then in pairwise((Phase.OPEN, Phase.CLOSED, Phase.REVEALED, Phase.LOBBY)):
+                rooms.step(code, key, now, then)
+            expect(page.get_by_text("Wait for the next question")).to_be_visible(timeout=SOON)
+        assert given == [(1, 1.0), (2, 1.0), (3, 1.0)]
+        assert not visitor.all_complaints()
+    assert not found, "\n".join(found)
+
+
+def test_the_summary_is_printed_in_one_light_column(school: Lab, browser: Browser, database: str) -> None:
+    with ExitStack() as stack:
+        rooms = Rooms(open_database(database))
+        teacher, code, key = ready(school, browser, stack, rooms)
+        people = [new_secret() for _ in range(5)]
+        for who in people:
+            rooms.join(code, who)
+        for number, question in enumerate(questions(), start=1):
+            rooms.ask(code, key, question)
+            for who in people:
+                rooms.vote(code, who, number, 1, 0, 3)
+            for now, then in pairwise((Phase.OPEN, Phase.CLOSED, Phase.REVEALED, Phase.LOBBY)):
+                rooms.step(code, key, now, then)
+        expect(teacher.get_by_text("5 in the room")).to_be_visible(timeout=SOON)
+        wait_idle(teacher)
+        with teacher.context.expect_page() as opened:
+            teacher.get_by_role("link", name="Summary to print").click()
+        paper = opened.value
+        expect(paper.get_by_text("save it as PDF")).to_be_visible(timeout=60_000)
+        expect(paper.get_by_text("Round 1: 5 answers").last).to_be_attached(timeout=60_000)
+        paper.emulate_media(media="print")
+        for name in ("CSV", "Numbers and files", "Lessons"):
+            assert not any(each.is_visible() for each in paper.get_by_text(name).all()), name
+        assert (
+            paper.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor") == "rgb(255, 255, 255)"
+        )
+        assert paper.evaluate("document.documentElement.scrollHeight > 1.5 * innerHeight")  # all of it, not one screen
+        kept = "[...document.querySelectorAll('.stVegaLiteChart')].map(each => getComputedStyle(each).breakInside)"
+        assert paper.evaluate(kept) == ["avoid"] * 2
+        assert len(re.findall(rb"/Type\s*/Page\b", paper.pdf(format="A4"))) >= 2

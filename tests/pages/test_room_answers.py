@@ -1,0 +1,118 @@
+"""A class that types numbers and picks tokens, and the summary to print, on the pages themselves; nothing leaks."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from lab.rooms.states import Phase
+from lab.ui.room import here
+from tests.pages.apptest import visit, words
+from tests.pages.test_room import LESSON, ROOM, Browsers, again, asked, browsers, everything, labels, press
+
+__all__ = ["browsers"]  # a fixture
+
+
+def type_in(at: AppTest, text: str) -> AppTest:
+    """A number, sent."""
+    next(each for each in at.text_input if each.label.startswith("Your answer")).set_value(text)
+    return press_sure(at)
+
+
+def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
+    teacher = visit(ROOM)
+    code, key = asked(teacher, "Ask for the number")
+    rooms = here.server().rooms
+    found = rooms.taught(code, key).question
+    assert found is not None and found.question.number is not None
+    right = found.question.number
+    for each in range(5):
+        browsers.who = f"{each:032x}"
+        learner = visit(ROOM, room=code)
+        value = right.value if each else right.bounds.high
+        sent = everything(type_in(learner, f"{value:.6f}".replace(".", ",")))
+        assert "Your answer is in" in words(learner)
+        assert [one.text for one in found.question.options if one.why in sent] == [] and "Number(" not in sent
+        assert not learner.radio and not learner.get("vega_lite_chart")
+    assert "not a number" in words(type_in(learner, "many"))
+    assert "cannot be the answer" in words(type_in(learner, "7"))
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    teacher.switch_page(f"pages/{ROOM}")
+    again(teacher)
+    assert "80% are right" in words(teacher) and "✓" not in everything(teacher)
+    press(teacher, "Reveal")
+    told = words(again(learner))
+    assert "counts as right" in told and "4 of 5" not in told and "**80%** of 5" in told
+    assert "✓" in everything(learner)
+    press(teacher, "Ask a third question")
+    third_one = rooms.taught(code, key).question
+    assert third_one is not None and third_one.third is not None and third_one.third.number is not None
+    again(learner)
+    type_in(learner, f"{third_one.third.number.value:.6f}")
+    press(teacher, "Reveal")
+    assert rooms.seen(code).rounds[-1].right == 1
+
+
+def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) -> None:
+    at = visit(ROOM)
+    press(at, "Open a room")
+    at.session_state["teach"] = 1
+    at.switch_page(f"pages/{LESSON}").run()
+    at.segmented_control(key="step").set_value("Check").run()
+    assert 0 < labels(at).count("Ask for the number") < labels(at).count("Ask the class")
+
+
+def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
+    teacher = visit(ROOM)
+    code, key = asked(teacher, "Ask to pick it")
+    rooms = here.server().rooms
+    found = rooms.taught(code, key).question
+    assert found is not None and found.question.place is not None
+    place = found.question.place
+    assert len(place.picks.tokens) > len(found.question.options)
+    for each in range(5):
+        browsers.who = f"{each:032x}"
+        learner = visit(ROOM, room=code)
+        pills = next(one for one in learner.pills if one.label == "Pick a token")
+        assert len(pills.options) == len(place.picks)
+        pills.set_value(place.right if each else (place.right + 1) % len(place.picks))
+        sent = everything(press_sure(learner))
+        assert "Your answer is in" in words(learner)
+        assert [one.text for one in found.question.options if one.why in sent] == [] and "Place(" not in sent
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    teacher.switch_page(f"pages/{ROOM}")
+    again(teacher)
+    assert "✓" not in everything(teacher)
+    press(teacher, "Reveal")
+    assert "**80%** of 5" in words(again(learner)) and "✓" in everything(learner)
+    press(teacher, "Ask a third question")
+    told = rooms.taught(code, key).question
+    assert told is not None and told.third is not None and told.third.place is not None
+    assert told.third.place.picks.tokens != place.picks.tokens
+
+
+def press_sure(at: AppTest) -> AppTest:
+    next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(3)
+    return press(at, next(label for label in labels(at) if label.startswith("Send")))
+
+
+def test_the_summary_to_print_is_the_teachers_and_leaves_out_what_is_open(browsers: Browsers) -> None:
+    teacher = visit(ROOM)
+    code, key = asked(teacher)
+    rooms = here.server().rooms
+    found = rooms.taught(code, key).question
+    assert found is not None
+    question = found.question
+    for each in range(6):
+        rooms.join(code, f"{each:032x}")
+        rooms.vote(code, f"{each:032x}", 1, 1, question.answer, 3)
+    printed = visit(ROOM, room=code, summary="1")
+    assert "You are in" not in words(printed) and question.options[question.answer].why not in everything(printed)
+    printed.session_state["_room_keys"] = {code: key}
+    again(printed)
+    assert "Questions: 0" in words(printed) and "not on it yet" in words(printed)
+    assert question.options[question.answer].why not in everything(printed)
+    rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
+    rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
+    told = words(again(printed))
+    assert "Questions: 1" in told and "save it as PDF" in told and "**100%** of 6" in told
+    assert question.options[question.answer].why in told and "@media print" in everything(printed)

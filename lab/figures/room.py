@@ -20,13 +20,11 @@ NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}
 def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
     """How often each head was picked in a round. The right one is outlined once it is ``revealed``."""
     layers, heads = (tuple(str(each + 1) for each in range(count)) for count in (picks.layers, picks.heads))
+    rows = Axis("Layer", layers, counts=True) if picks.layers > 1 else Axis("", ("Answers",))
     counts = np.array(found.options).reshape(picks.layers, picks.heads)
     right = divmod(found.answer, picks.heads) if revealed else (None, None)
-    axes = (
-        Axis("Layer", layers if picks.layers > 1 else ("",), counts=picks.layers > 1),
-        Axis("Head", heads, counts=True),
-    )
     title = f"{NAMES[found.turn]}: {found.count} answers"
+    axes = rows, Axis("Head", heads, counts=True)
     return heatmap(counts, axes, Scale("Answers", format=".0f"), title=title, highlight=right)
 
 

@@ -65,6 +65,8 @@ def test_heads_are_counted_on_their_grid() -> None:
         assert chart.table().to_numpy().tolist() == [[0, 1, 5], [0, 0, 1]]
     outlined = [str(heads_chart(found, Picks(layers=2, heads=3), revealed).spec) for revealed in (False, True)]
     assert outlined[0] != outlined[1]
+    one_layer = heads_chart(Counts(1, (0, 5, 1), 1, (0,) * 3), Picks(heads=3), True)
+    assert list(one_layer.table().index) == ["Answers"]
 
 
 def test_the_summary_of_a_number_and_a_place_is_told_in_words() -> None:

@@ -191,8 +191,7 @@ class LessonPage(OpenPage):
     @property
     def _story(self) -> Story | None:
         """Where the lesson begins and what it finds: not told before a class, nor of a toy, which shows neither."""
-        quiet = self.selection.teach or self.selection.mode == parameters.TOY
-        return None if quiet else self.lesson.story
+        return None if self.selection.teach or self.selection.mode == parameters.TOY else self.lesson.story
 
     def _opening(self, story: Story) -> DeltaGenerator:
         """Where one comes from and what is missing, beside the lesson's drawing; what follows goes under the words."""
@@ -229,17 +228,10 @@ class LessonPage(OpenPage):
         st.divider()
         papers(self.lesson.reading)
         before, after = neighbours(self.lesson)
-        left, right = st.columns(2)
-        with left:
-            if before:
-                st.page_link(script(before.page), label=before.title, icon=":material/arrow_back:")
-            else:
-                st.page_link(script(COURSE_PAGE), label="Course", icon=":material/arrow_back:")
-        with right:
-            if after:
-                st.page_link(script(after.page), label=after.title, icon=":material/arrow_forward:")
-            else:
-                st.page_link(script(COURSE_PAGE), label="Course", icon=":material/map:")
+        icons = "arrow_back", "map" if after is None else "arrow_forward"
+        for column, other, icon in zip(st.columns(2), (before, after), icons, strict=True):
+            page, label = (COURSE_PAGE, "Course") if other is None else (other.page, other.title)
+            column.page_link(script(page), label=label, icon=f":material/{icon}:")
 
 
 def open_lesson(page_file: str) -> LessonPage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 from pathlib import Path
 
@@ -128,7 +129,14 @@ def _script(name: str) -> ComponentRenderer:
 def _navigation() -> StreamlitPage:
     # The favicon comes first: without one, a page's Material icon would be fetched from the network.
     st.set_page_config(page_icon=Path(__file__).with_name("icon.png"), layout="wide")
-    return st.navigation(sections(), position="top")
+    # Streamlit marks the page that may run, so each run has copies of its own.
+    return st.navigation({name: [copy(page) for page in pages] for name, pages in _made().items()}, position="top")
+
+
+@cache
+def _made() -> dict[str, list[StreamlitPage]]:
+    """:func:`sections`, made once: to make a page is to look at the disk, two dozen times a rerun."""
+    return sections()
 
 
 def _arrive(page: StreamlitPage) -> None:

@@ -80,12 +80,20 @@ def asked(at: AppTest, how: str = "Ask the class") -> tuple[str, str]:
 def fill(at: AppTest, option: int, sure: int) -> None:
     """A form, which is sent by its button."""
     at.radio[0].set_value(option)
+    say_sure(at, sure)
+
+
+def say_sure(at: AppTest, sure: int) -> None:
     next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(sure)
+
+
+def send(at: AppTest) -> AppTest:
+    return press(at, next(label for label in labels(at) if label.startswith("Send")))
 
 
 def answer(at: AppTest, option: int, sure: int = 3) -> AppTest:
     fill(at, option, sure)
-    return press(at, next(label for label in labels(at) if label.startswith("Send")))
+    return send(at)
 
 
 def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None:

@@ -7,7 +7,19 @@ from streamlit.testing.v1 import AppTest
 from lab.rooms.states import Phase
 from lab.ui.room import here
 from tests.pages.apptest import visit, words
-from tests.pages.test_room import LESSON, ROOM, Browsers, again, asked, browsers, everything, labels, press
+from tests.pages.test_room import (
+    LESSON,
+    ROOM,
+    Browsers,
+    again,
+    asked,
+    browsers,
+    everything,
+    labels,
+    press,
+    say_sure,
+    send,
+)
 
 __all__ = ["browsers"]  # a fixture
 
@@ -91,8 +103,8 @@ def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
 
 
 def press_sure(at: AppTest) -> AppTest:
-    next(each for each in at.segmented_control if each.label == "How sure are you?").set_value(3)
-    return press(at, next(label for label in labels(at) if label.startswith("Send")))
+    say_sure(at, 3)
+    return send(at)
 
 
 def test_the_summary_to_print_is_the_teachers_and_leaves_out_what_is_open(browsers: Browsers) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from lab.models.cores import one_core
 from lab.models.families.registry import FAMILIES
 from lab.models.forward import split_heads
 from lab.models.memo import once
@@ -93,6 +94,8 @@ def _row(step: str, layer: int | None, shape: tuple[int, ...], pairs: Iterable[t
     """The row of a step that comes in parts, ours beside theirs."""
     apart, largest = [], [0.0]
     for mine, other in pairs:
+        if mine.shape != other.shape:
+            raise ValueError(f"{step}: our shape {tuple(mine.shape)}, theirs {tuple(other.shape)}.")
         # Masked scores are -inf on both sides; there inf - inf is no difference.
         apart.append((mine - other).abs().where(mine != other, 0.0).max().item())
         largest.append(other.abs().where(other.isfinite(), 0.0).max().item())
@@ -164,7 +167,8 @@ def _beside_reference(trace: Trace, base: nn.Module) -> tuple[list[ProofRow], Re
         rows.extend(_compared_layer(trace, layer, base, steps))
 
     every = {*embeddings.values(), *(place for layer in inside for place in layer.values())}
-    with listening(base, every) as read, after_each_layer(base, paths, compare):
+    # The core first: whoever listens would else wait for one that somebody holds who waits to listen.
+    with one_core(), listening(base, every) as read, after_each_layer(base, paths, compare):
         run = reference_run(trace, attentions=False)
     ours, n = trace.embeddings, len(trace)
     first = [

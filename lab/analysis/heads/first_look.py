@@ -40,11 +40,10 @@ def first_look(traced: Trace, about: int | None = None) -> Look:
 
     It is not one-hot; it is soft; its largest weight is on another word; its second is on another word; the largest is
     on no neighbour, and on an earlier word. Of equals it is the one whose largest weight is nearest to one half. Rows
-    are those of whole words among the first 64 tokens, or those of the token ``about`` (from 0) alone. Layers after the
-    first that meets all wishes are not looked at. The rule is the lab's own.
+    are those of whole words among the first 64 tokens, or that of ``about`` (from 0) alone. Layers after the first that
+    meets all wishes are not looked at. The rule is the lab's own. Raises IndexError for another ``about``.
     """
-    words = _words(traced)
-    rows = words if about is None else np.arange(len(traced)) == about
+    words, rows = _words(traced), _rows(traced, about)
     best: tuple[float, Look] | None = None
     for layer, attention in enumerate(layers(traced)):
         found = _best(attention, words, rows, layer)
@@ -58,8 +57,7 @@ def first_look(traced: Trace, about: int | None = None) -> Look:
 @once
 def first_look_at(traced: Trace, layer: int, about: int | None = None) -> Look:
     """The same among the rows of one layer. Raises IndexError for a layer that does not exist."""
-    words, attention = _words(traced), as_heads(traced.layer(layer).attention)
-    return _best(attention, words, words if about is None else np.arange(len(traced)) == about, layer)[1]
+    return _best(as_heads(traced.layer(layer).attention), _words(traced), _rows(traced, about), layer)[1]
 
 
 @once
@@ -86,6 +84,15 @@ def _words(traced: Trace) -> Mask:
     found = np.zeros(len(traced), dtype=np.bool_)
     found[list(whole_words(traced.encoding, np.flatnonzero(~out).tolist()))] = True
     return found if found.any() else ~out if not out.all() else ~found
+
+
+def _rows(traced: Trace, about: int | None) -> Mask:
+    """Which rows are looked at. Raises IndexError for a token that is not among the first 64."""
+    if about is None:
+        return _words(traced)
+    if not 0 <= about < min(len(traced), _ROWS):
+        raise IndexError(f"token {about}: rows 0 to {min(len(traced), _ROWS) - 1} are looked at.")
+    return np.arange(len(traced)) == about
 
 
 def _best(attention: Weights, words: Mask, asked: Mask, layer: int) -> tuple[float, Look]:

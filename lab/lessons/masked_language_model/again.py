@@ -21,7 +21,7 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     run, place = asked
     prediction = prediction_at(run, place, None)
     best = candidates(prediction, 5, model.tokenizer)
-    hidden = place < len(trace) and run is not trace
+    hidden = run is not trace
     truth = candidate(prediction, trace.token_ids[place], model.tokenizer) if hidden else None
     where = f"Hide {named(trace, place)}" if hidden else f"Look at {named(trace, place)}"
     what = "there" if hidden or not model.config.causal else "after it, at temperature 1"

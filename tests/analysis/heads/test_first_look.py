@@ -121,6 +121,13 @@ def test_the_heaviest_key_is_another_token_if_there_is_one() -> None:
                 assert row[key] == max(others) if query else key == 0
 
 
+def test_a_row_that_is_not_looked_at() -> None:
+    trace = traced("lab-bert", DEFAULT_TEXT)
+    for query in (-1, len(trace)):
+        with pytest.raises(IndexError, match=f"rows 0 to {len(trace) - 1}"):
+            first_look(trace, query)
+
+
 @pytest.mark.parametrize("head", [-1, 8])
 def test_a_head_that_is_not_there(head: int) -> None:
     with pytest.raises(IndexError, match="heads 0 to 7"):

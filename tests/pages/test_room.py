@@ -77,6 +77,15 @@ def asked(at: AppTest, how: str = "Ask the class") -> tuple[str, str]:
     return code, at.session_state["_room_keys"][code]
 
 
+def begin(how: str = "Ask the class") -> tuple[AppTest, str, str, Posed]:
+    """A teacher who has asked: the page, the room's code and key, the question."""
+    teacher = visit(ROOM)
+    code, key = asked(teacher, how)
+    found = here.server().rooms.taught(code, key).question
+    assert found is not None
+    return teacher, code, key, found.question
+
+
 def fill(at: AppTest, option: int, sure: int) -> None:
     """A form, which is sent by its button."""
     at.radio[0].set_value(option)
@@ -97,12 +106,8 @@ def answer(at: AppTest, option: int, sure: int = 3) -> AppTest:
 
 
 def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None:
-    teacher = visit(ROOM)
-    code, key = asked(teacher)
+    teacher, code, key, question = begin()
     rooms = here.server().rooms
-    found = rooms.taught(code, key).question
-    assert found is not None
-    question = found.question
     for each in range(5):
         browsers.who = f"{each:032x}"
         learner = answer(visit(ROOM, room=code.lower()), question.answer if each else (question.answer + 1) % 2)

@@ -12,7 +12,7 @@ from tests.pages.test_room import (
     ROOM,
     Browsers,
     again,
-    asked,
+    begin,
     browsers,
     everything,
     labels,
@@ -31,19 +31,16 @@ def type_in(at: AppTest, text: str) -> AppTest:
 
 
 def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
-    teacher = visit(ROOM)
-    code, key = asked(teacher, "Ask for the number")
-    rooms = here.server().rooms
-    found = rooms.taught(code, key).question
-    assert found is not None and found.question.number is not None
-    right = found.question.number
+    teacher, code, key, question = begin("Ask for the number")
+    rooms, right = here.server().rooms, question.number
+    assert right is not None
     for each in range(5):
         browsers.who = f"{each:032x}"
         learner = visit(ROOM, room=code)
         value = right.value if each else right.bounds.high
         sent = everything(type_in(learner, f"{value:.6f}".replace(".", ",")))
         assert "Your answer is in" in words(learner)
-        assert [one.text for one in found.question.options if one.why in sent] == [] and "Number(" not in sent
+        assert [one.text for one in question.options if one.why in sent] == [] and "Number(" not in sent
         assert not learner.radio and not learner.get("vega_lite_chart")
     assert "not a number" in words(type_in(learner, "many"))
     assert "cannot be the answer" in words(type_in(learner, "7"))
@@ -74,13 +71,10 @@ def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) ->
 
 
 def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
-    teacher = visit(ROOM)
-    code, key = asked(teacher, "Ask to pick it")
-    rooms = here.server().rooms
-    found = rooms.taught(code, key).question
-    assert found is not None and found.question.place is not None
-    place = found.question.place
-    assert len(place.picks.tokens) > len(found.question.options)
+    teacher, code, key, question = begin("Ask to pick it")
+    rooms, place = here.server().rooms, question.place
+    assert place is not None
+    assert len(place.picks.tokens) > len(question.options)
     for each in range(5):
         browsers.who = f"{each:032x}"
         learner = visit(ROOM, room=code)
@@ -89,7 +83,7 @@ def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
         pills.set_value(place.right if each else (place.right + 1) % len(place.picks))
         sent = everything(press_sure(learner))
         assert "Your answer is in" in words(learner)
-        assert [one.text for one in found.question.options if one.why in sent] == [] and "Place(" not in sent
+        assert [one.text for one in question.options if one.why in sent] == [] and "Place(" not in sent
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     teacher.switch_page(f"pages/{ROOM}")
     again(teacher)
@@ -108,12 +102,8 @@ def press_sure(at: AppTest) -> AppTest:
 
 
 def test_the_summary_to_print_is_the_teachers_and_leaves_out_what_is_open(browsers: Browsers) -> None:
-    teacher = visit(ROOM)
-    code, key = asked(teacher)
+    _, code, key, question = begin()
     rooms = here.server().rooms
-    found = rooms.taught(code, key).question
-    assert found is not None
-    question = found.question
     for each in range(6):
         rooms.join(code, f"{each:032x}")
         rooms.vote(code, f"{each:032x}", 1, 1, question.answer, 3)

@@ -22,9 +22,9 @@ from lab.models.cores import one_core
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# Bytes. A changed run of 32 tokens through a model that ships takes up to 2.9 MB, of which a class needs some 40 at
-# once (116 MB); the layer maps, thumbnails and cells of eight texts take 20 MB there, surveys 10 MB. bert-base on 512
-# tokens needs 190 MB for one changed run (20 MB stream, two layers of 85 MB) or 170 MB for its maps of all kinds.
+# Bytes. A changed run of 32 tokens through a model that ships takes 0.3 MB, of which a class needs some 40 at once; the
+# layer maps, thumbnails and cells of eight texts take 20 MB there, surveys 10 MB. bert-base on 512 tokens needs 20 MB
+# for a changed run and 170 MB for its maps of all kinds. Layers of runs are kept elsewhere: lab/models/trace.py.
 ROOM = 200_000_000
 Subject = TypeVar("Subject")
 Rest = ParamSpec("Rest")
@@ -43,7 +43,7 @@ def size_of(value: object, held: LoadedModel | None = None) -> int:
     if isinstance(value, Trace):
         return value.nbytes + (0 if value.model is held else size_of(value.model))
     if isinstance(value, LoadedModel):
-        return 2 * size_of(value.weights)  # once it is proven, Hugging Face has a copy
+        return size_of(value.weights)  # which Hugging Face's module shares
     if hasattr(type(value), "nbytes"):  # arrays, tensors
         return int(cast("Any", value).nbytes)
     own = 0 if is_dataclass(value) else sys.getsizeof(value)

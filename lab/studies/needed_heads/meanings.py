@@ -185,11 +185,8 @@ def needed_where(found: NeededTest) -> str:
     if not templates:
         return "In no template is there a head without which the difference clearly falls."
     told = "; ".join(f"{name_of(head)} in *{'*, *'.join(names)}*" for head, names in templates.items())
-    return (
-        f"**Not every template needs the same head.** Most is lost without {told}."
-        if len(templates) > 1
-        else (f"Where a head is clearly needed, most is lost without {told}.")
-    )
+    differs = "**The head that is missed most is another one in other templates.** " if len(templates) > 1 else ""
+    return f"{differs}Most is lost without {told}."
 
 
 def _against(found: NeededTest) -> list[str]:

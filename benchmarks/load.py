@@ -7,8 +7,8 @@
     python -m benchmarks.load room             # a class in a room, on both databases: see benchmarks/room.py
 
 Learners look around as people do: skip the prediction, change layer or head, go to the next step, now
-and then to the next lesson, and think for two seconds each time. The teacher has opened every lesson on
-the class's sentence before. Waiting is wall time, so visitors, server and whatever else this machine
+and then to the next lesson, and think for two seconds each time. The teacher has taken every step of every
+lesson on the class's sentence before. Waiting is wall time, so visitors, server and whatever else this machine
 does share its cores; the processor time the server took for a rerun tells a slow server from a busy
 machine. One server computes on about one core (Python's interpreter lock), so n reruns a second
 need n times that to stay below one. ``told s`` is when 95 of 100 had been told that their page runs:
@@ -115,9 +115,16 @@ def percentiles(answers: Sequence[Answer]) -> tuple[float, float, float]:
 
 
 async def tour(lab: Lab, text: str) -> list[Answer]:
-    """Open every lesson once, one after the other."""
+    """Open every lesson once, one after the other, and take each of its steps."""
+    answers = []
     async with visiting(lab.url) as visitor:
-        return [await visitor.open(page, text=text) for page in PAGES]
+        for page in PAGES:
+            answers.append(await visitor.open(page, text=text))
+            for step in visitor.options("step"):
+                answers.append(await visitor.choose("step", step))
+                while "Skip" in visitor.buttons:
+                    answers.append(await visitor.press("Skip"))
+    return answers
 
 
 async def look_around(visitor: Visitor, chance: random.Random) -> Answer:

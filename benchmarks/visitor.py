@@ -11,6 +11,7 @@ Protocol: Streamlit's ``BackMsg`` and ``ForwardMsg`` (proto/ in its repository),
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -185,6 +186,8 @@ class Visitor:
             self.words.append(getattr(element, kind).body)
         elif kind in ("selectbox", "button_group", "radio", "text_area", "text_input", "bidi_component"):
             widget = getattr(element, kind)
+            if kind == "bidi_component" and widget.component_name == "lab.address":  # as its script does
+                self.query = json.loads(widget.json)["shown"] | self.query
             # An id ends with the widget's key, where it has one.
             self.widgets[getattr(widget, "query_param_key", "") or widget.id.partition("-")[2].partition("-")[2]] = (
                 element

@@ -6,6 +6,7 @@ submodule's input or output. Nothing of ours takes part in the reference but the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ TOLERANCE = 1e-4
 RELATIVE_TOLERANCE = 1e-5
 # Places of which the scores of all words are compared at a time.
 _PLACES = 64
+# How many numbers of any other step are compared at a time: 2 MB.
+_NUMBERS = 2**19
 
 # The order in which a run takes its steps; the first that differs is the one that broke.
 _ORDER = (
@@ -96,19 +99,29 @@ def _row(step: str, layer: int | None, shape: tuple[int, ...], pairs: Iterable[t
     for mine, other in pairs:
         if mine.shape != other.shape:
             raise ValueError(f"{step}: our shape {tuple(mine.shape)}, theirs {tuple(other.shape)}.")
-        # Masked scores are -inf on both sides; there inf - inf is no difference.
-        apart.append((mine - other).abs().where(mine != other, 0.0).max().item())
-        largest.append(other.abs().where(other.isfinite(), 0.0).max().item())
+        difference, size = _largest(mine - other), _largest(other)
+        if not math.isfinite(difference + size):
+            # Masked scores are -inf on both sides; there inf - inf is no difference.
+            difference = _largest((mine - other).where(mine != other, 0.0))
+            size = _largest(other.where(other.isfinite(), 0.0))
+        apart.append(difference)
+        largest.append(size)
     # PyTorch's maximum, unlike Python's, is nan as soon as one of them is.
     return ProofRow(step, layer, shape, torch.tensor(apart, dtype=torch.float64).max().item(), max(largest))
+
+
+def _largest(values: Tensor) -> float:
+    """The largest absolute value, nan if one of them is."""
+    least, most = values.aminmax()
+    return max(-least.item(), most.item())
 
 
 def _compare(step: str, layer: int | None, ours: Tensor, theirs: Tensor) -> ProofRow:
     if ours.shape != theirs.shape:
         raise ValueError(f"{step}: our shape {tuple(ours.shape)}, theirs {tuple(theirs.shape)}.")
-    # Row by row, or head by head: whole, the comparison would take more memory than the run.
-    parts = zip(ours, theirs, strict=True) if ours.ndim > 1 else [(ours, theirs)]
-    return _row(step, layer, tuple(ours.shape), parts)
+    # A few rows or heads at a time: whole, the comparison of a long text would take more memory than the run.
+    at_once = max(1, _NUMBERS // ours[0].numel())
+    return _row(step, layer, tuple(ours.shape), zip(ours.split(at_once), theirs.split(at_once), strict=True))
 
 
 def _reference_attention(trace: Trace, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:

@@ -156,17 +156,19 @@ class OpenPage:
         badge = self.header.badge
         with badge, st.spinner("Checking every step against Hugging Face …") if waits else nullcontext():
             proofs = [runs.proof(trace) for trace in traces]
-        badge.empty()
-        with badge.container(horizontal=True):
+        if waits:
+            badge.empty()
+        with badge.container(horizontal=True) if len(traces) > 1 else badge:
             for place, (trace, proof) in enumerate(zip(traces, proofs, strict=True)):
                 name = names[place] if names else trace.model.id if len(traces) > 1 else None
-                show_proof(proof, name, on_purpose=bool(names) and not trace.interventions.changes_nothing)
+                show_proof(proof, f"_proof_{place}", name, bool(names) and not trace.interventions.changes_nothing)
 
     def finish(self) -> None:
         """Notes of what was changed. Call it when all controls are drawn."""
-        with self.notes.container():
-            for message in selection.take_notes():
-                st.warning(message, icon=":material/info:")
+        if notes := selection.take_notes():
+            with self.notes.container():
+                for message in notes:
+                    st.warning(message, icon=":material/info:")
 
 
 @dataclass(frozen=True)
@@ -195,9 +197,11 @@ class LessonPage(OpenPage):
 
     def _opening(self, story: Story) -> DeltaGenerator:
         """Where one comes from and what is missing, beside the lesson's drawing; what follows goes under the words."""
-        told, drawn = st.columns([3, 1], gap="large", vertical_alignment="center")
-        with drawn, st.container(key="cover"):
-            st.image(cover_of(self.lesson.id), width="stretch", alt=COVER)
+        with st.container(key="opening", horizontal=True, gap="large", vertical_alignment="center"):
+            told = st.container()
+            # The container has the width: of an image with one, Streamlit makes a smaller copy in each run.
+            drawing = st.container(key="cover", width=240)
+        drawing.image(cover_of(self.lesson.id), width="stretch", alt=COVER)
         told.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         return told
 
@@ -229,9 +233,10 @@ class LessonPage(OpenPage):
         papers(self.lesson.reading)
         before, after = neighbours(self.lesson)
         icons = "arrow_back", "map" if after is None else "arrow_forward"
-        for column, other, icon in zip(st.columns(2), (before, after), icons, strict=True):
-            page, label = (COURSE_PAGE, "Course") if other is None else (other.page, other.title)
-            column.page_link(script(page), label=label, icon=f":material/{icon}:")
+        with st.container(horizontal=True):
+            for other, icon in zip((before, after), icons, strict=True):
+                page, label = (COURSE_PAGE, "Course") if other is None else (other.page, other.title)
+                st.page_link(script(page), label=label, icon=f":material/{icon}:", width="stretch")
 
 
 def open_lesson(page_file: str) -> LessonPage:

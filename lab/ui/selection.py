@@ -148,9 +148,8 @@ def current() -> Selection:
     return Selection(**values)
 
 
-def what_runs() -> tuple[object, ...]:
-    """What decides the run on screen: the sentence and the model, without what is looked at in it."""
-    now = current()
+def what_runs(now: Selection) -> tuple[object, ...]:
+    """What decides the run of a selection: the sentence and the model, without what is looked at in it."""
     if now.mode == p.TOY:
         task = (now.toy_task, now.toy_layers) if now.toy_weights == p.TRAINED else ()
         own = (now.toy_rule, now.toy_trainer)  # of single lessons
@@ -256,13 +255,16 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 
 
 def shown() -> dict[str, str]:
-    """The parts of the run that the page shows by number (layer, head, sentence), for its URL.
-
-    Streamlit names there what the learner chose, not what the lab chose; a copied URL has to name both.
-    """
+    """The parts of the run that the page shows by number (layer, head, sentence)."""
     return {
         each.name: str(each.chosen()) for each in p.PARAMETERS if isinstance(each, Counted) and each.name in drawn()
     }
+
+
+def not_in_url() -> dict[str, str]:
+    """Those that the URL does not name: Streamlit names what the learner chose, a copied URL has to name all."""
+    named = set(st.query_params)
+    return {name: value for name, value in shown().items() if name not in named}
 
 
 def note(message: str) -> None:

@@ -51,7 +51,7 @@ _STYLE = (
 [data-testid^="stBaseButton-primary"]:hover, [data-testid^="stBaseButton-primary"]:hover p { color: #ffffff; }
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
-.stColumn:has(.st-key-cover) { display: none; }
+.st-key-opening > :has(.st-key-cover) { display: none; }
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarNav"] { order: 2; }
@@ -116,7 +116,9 @@ def _run() -> None:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
         selection.keep_in_url()
-        _script("address")(data={"shown": selection.shown()}, key="address")
+        missing = selection.not_in_url()
+        if missing:
+            _script("address")(data={"shown": missing}, key="address")
         strip.leave()
 
 

@@ -31,5 +31,5 @@ def test_what_is_not_there_is_said_to_be_not(wanted: str) -> None:
 
 def test_the_words_of_a_lesson_wait_in_its_header() -> None:
     at = visit("3_Self-attention.py")
-    assert "Words" in [popover.proto.popover.label for popover in at.get("popover")]
+    assert "Objectives and words" in [popover.proto.popover.label for popover in at.get("popover")]
     assert not [term for term in GLOSSARY if term.lesson == "self-attention" and term.meaning in words(at)]

@@ -42,16 +42,22 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
                 progress_view.checks_badge(lesson)
             badge = st.empty()
             if lesson is not None:
-                with st.popover("Objectives", icon=":material/flag:", type="tertiary"):
-                    st.markdown(f"**{question}** After lesson {number(lesson)} you can …")
-                    st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
-                with st.popover("Words", icon=":material/dictionary:", type="tertiary", on_change="rerun") as words:
-                    if words.open:
-                        show_terms([term for term in GLOSSARY if term.lesson == lesson.id])
-                        st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
+                _about(lesson)
     if not teach:
         st.markdown(f"**{question}**")
     return Header(way, badge, time, about, "" if lesson is None else lesson.id)
+
+
+def _about(lesson: Lesson) -> None:
+    """What one can do after a lesson, and what its words mean. Made when it is opened, as few open it twice."""
+    label = "Objectives and words"
+    with st.popover(label, icon=":material/dictionary:", type="tertiary", on_change="rerun") as about:
+        if about.open:
+            st.markdown(f"**After lesson {number(lesson)} you can …**")
+            st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
+            st.markdown("**The words of this lesson**")
+            show_terms([term for term in GLOSSARY if term.lesson == lesson.id])
+            st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
 
 
 def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:

@@ -2,67 +2,73 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import pyarrow as pa
 import streamlit as st
 
 from lab.course.words import escaped
-from lab.models.proof import Proof
+from lab.models.proof import Proof, ProofRow
 
 
-def show_proof(proof: Proof, name: str | None = None, on_purpose: bool = False) -> None:
-    """The badge: green with the largest difference, or red with the first step that broke. Opens the table.
+def show_proof(proof: Proof, key: str, name: str | None = None, on_purpose: bool = False) -> None:
+    """The badge: green with the number of steps, or red with the first one that broke. Opens the table.
 
     ``name`` says whose it is where there are several. A run changed ``on_purpose`` is not called broken.
     """
     broken = proof.first_failure
-    where = "" if broken is None or broken.layer is None else f", layer {broken.layer + 1}"
     if broken is None:
         label, icon = f":green[{len(proof.rows)} steps match Hugging Face]", ":material/verified:"
     elif on_purpose:
-        label, icon = f"changed from {escaped(broken.step)}{where} on", ":material/tune:"
+        label, icon = f"changed from {escaped(broken.step)}{_where(broken)} on", ":material/tune:"
     else:
-        label, icon = f":red[Differs from {escaped(broken.step)}{where}]", ":material/error:"
+        label, icon = f":red[Differs from {escaped(broken.step)}{_where(broken)}]", ":material/error:"
     if name is not None:
         label = f"{escaped(name)}: {label}"
-    with st.popover(label, icon=icon):
-        if broken is None:
-            st.markdown(
-                "The lab runs the model with code of its own. So it was run a second time, by the library "
-                "*transformers* of Hugging Face, which many people use. Hugging Face ran the same checkpoint on the "
-                f"same tokens. From the first vectors to the last, {len(proof.rows)} steps were compared number by "
-                f"number: the largest difference is **{proof.largest_difference:.1e}**. The table lists the steps."
+    # The table is made when it is opened: the badge is part of every rerun of every page.
+    with st.popover(label, icon=icon, on_change="rerun", key=key) as badge:
+        if badge.open:
+            st.markdown(_said(proof, on_purpose))
+            st.dataframe(
+                _proof_table(proof),
+                hide_index=True,
+                column_config={
+                    "difference": st.column_config.NumberColumn("max |difference|", format="%.1e"),
+                    "largest": st.column_config.NumberColumn("max |value|", format="%.3g"),
+                },
             )
-            st.markdown(
-                "This shows that the lab computes what the model computes, as exactly as 32-bit numbers allow. It does "
-                "not show that the model is right about the sentence, nor that a sentence on this page reads the "
-                "numbers rightly."
-            )
-        elif on_purpose:
-            st.markdown(
-                f"Hugging Face ran the same tokens without the intervention. **{escaped(broken.step)}**{where} is the "
-                f"first step that differs, by up to {broken.difference:.3g}: the intervention. From there on nothing "
-                "is compared."
-            )
-        else:
-            st.markdown(
-                f"The first step that differs from Hugging Face is **{escaped(broken.step)}**{where}: by up to "
-                f"{broken.difference:.3g}. Everything after it is built on that."
-            )
-        st.dataframe(
-            _proof_table(proof),
-            hide_index=True,
-            column_config={
-                "difference": st.column_config.NumberColumn("max |difference|", format="%.1e"),
-                "largest": st.column_config.NumberColumn("max |value|", format="%.3g"),
-            },
+
+
+def _said(proof: Proof, on_purpose: bool) -> str:
+    """What was compared, and what that shows."""
+    broken = proof.first_failure
+    if broken is None:
+        return (
+            "The lab runs the model with code of its own. So it was run a second time, by the library *transformers* "
+            "of Hugging Face, which many people use. Hugging Face ran the same checkpoint on the same tokens. From the "
+            f"first vectors to the last, {len(proof.rows)} steps were compared number by number: the largest "
+            f"difference is **{proof.largest_difference:.1e}**. The table lists the steps.\n\n"
+            "This shows that the lab computes what the model computes, as exactly as 32-bit numbers allow. It does "
+            "not show that the model is right about the sentence, nor that a sentence on this page reads the numbers "
+            "rightly."
         )
+    where = _where(broken)
+    if on_purpose:
+        return (
+            f"Hugging Face ran the same tokens without the intervention. **{escaped(broken.step)}**{where} is the "
+            f"first step that differs, by up to {broken.difference:.3g}: the intervention. From there on nothing is "
+            "compared."
+        )
+    return (
+        f"The first step that differs from Hugging Face is **{escaped(broken.step)}**{where}: by up to "
+        f"{broken.difference:.3g}. Everything after it is built on that."
+    )
 
 
-@lru_cache(maxsize=64)
+def _where(row: ProofRow) -> str:
+    return "" if row.layer is None else f", layer {row.layer + 1}"
+
+
 def _proof_table(proof: Proof) -> pa.Table:
-    """The rows as they are sent, made once: the badge is part of every rerun of every page."""
+    """The rows as they are sent."""
     return pa.table(
         {
             "step": [row.step for row in proof.rows],

@@ -54,7 +54,8 @@ class Asked:
         drawn = sorted(drawn, key=lambda question: fingerprint(question) in seen)[:most]
         shown = {each.id: figures[each.id]() for each in drawn if each.id in figures}
         number, every = 0 if before is None else before.number + 1, seen | {fingerprint(each) for each in drawn}
-        return cls(tuple(drawn), shown, seed, of, selection.what_runs(), selection.link(), number, every)
+        run = selection.what_runs(selection.current())
+        return cls(tuple(drawn), shown, seed, of, run, selection.link(), number, every)
 
 
 def about(link: Mapping[str, str], of: str = "") -> str:

@@ -86,7 +86,7 @@ def _offer_new(lesson: str, kept: Asked) -> None:
     """What the questions are about, and the way to others."""
     if not kept.questions:
         return
-    changed = "" if selection.what_runs() == kept.run else " You have another sentence or model now."
+    changed = "" if selection.what_runs(selection.current()) == kept.run else " You have another sentence or model now."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{about(kept.link, kept.of)}.{changed}", width="content")
         st.button("New questions", key=f"_new.{lesson}", icon=":material/refresh:", on_click=_ask_new, args=(lesson,))
@@ -106,7 +106,7 @@ def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager
 def _show(lesson: str, number: int, question: Question, kept: Asked) -> None:
     """A check for a class: its options, and behind a button which one is right."""
     st.markdown(f"**{number}.** {question.prompt}")
-    name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs())}.{fingerprint(question)}"
+    name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs(selection.current()))}.{fingerprint(question)}"
     if not st.session_state.get(name):
         list_options(question)
         with st.container(horizontal=True):

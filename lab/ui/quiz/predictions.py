@@ -9,10 +9,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.checks import Question, lettered, reordered
-from lab.ui import selection
+from lab.ui import parameters, selection
 from lab.ui.quiz.asked import fingerprint, hashed
 from lab.ui.quiz.question import choose, list_options
 from lab.ui.room.asking import offer
+from lab.ui.selection import Selection
 
 _PLACE = "_question_place"
 
@@ -51,12 +52,13 @@ def predict(lesson: str, question: Question) -> bool:
     question = reordered(question, chosen.seed)
     state: _Prediction = st.session_state.setdefault(_name(lesson, question, bool(chosen.teach)), _Prediction())
     with _place(bool(chosen.teach)):
-        return _predicted(lesson, state, question, bool(chosen.teach))
+        return _predicted(lesson, state, question, chosen)
 
 
 def keep_place() -> None:
     """Where a class finds the question of a step: right under the names of the steps, whatever explains it below."""
-    st.session_state[_PLACE] = st.container()
+    if parameters.TEACH.chosen():
+        st.session_state[_PLACE] = st.container()
 
 
 def _place(teach: bool) -> AbstractContextManager[object]:
@@ -68,10 +70,11 @@ def _name(lesson: str, question: Question, teach: bool) -> str:
     return f"_predict.{'teach.' if teach else ''}{lesson}.{question.id}"
 
 
-def _predicted(lesson: str, state: _Prediction, question: Question, teach: bool) -> bool:
+def _predicted(lesson: str, state: _Prediction, question: Question, chosen: Selection) -> bool:
     """Draw the question or what came of it; whether its answer may be seen."""
+    teach = bool(chosen.teach)
     name = _name(lesson, question, teach)
-    run, asked = hashed(*selection.what_runs()), fingerprint(question)
+    run, asked = hashed(*selection.what_runs(chosen)), fingerprint(question)
     known = {wording: choice for choices in state.committed.values() for wording, choice in choices.items()}
     if asked in known:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):

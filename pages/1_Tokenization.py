@@ -1,5 +1,6 @@
 """Lesson: tokenization, from the characters of a text to the ids that a model reads."""
 
+from lab.lessons.tokenization import again
 from lab.lessons.tokenization import screens as steps
 from lab.lessons.tokenization.pieces import show_pieces
 from lab.lessons.tokenization.toy import show_toy
@@ -16,7 +17,7 @@ STEPS = {
     "Check": steps.show_checks,
 }
 
-page = open_lesson("1_Tokenization.py")
+page = open_lesson("1_Tokenization.py", again.questions)
 if page.selection.mode == TOY:
     show_toy(page)
 else:

@@ -1,6 +1,6 @@
 """Lesson: embeddings, from an id to the vector that enters the first layer."""
 
-from lab.lessons.embeddings import like_words, positions, sinusoids
+from lab.lessons.embeddings import again, like_words, positions, sinusoids
 from lab.lessons.embeddings import screens as steps
 from lab.lessons.embeddings.king_and_queen import show_word_sums
 from lab.lessons.embeddings.position_lab import show_position_lab
@@ -14,7 +14,7 @@ from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {"tokenization": tokenization.questions}
 
-page = open_lesson("2_Embeddings.py")
+page = open_lesson("2_Embeddings.py", again.questions)
 trace = chosen_run(page)
 play(
     page,

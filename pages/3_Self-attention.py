@@ -1,6 +1,7 @@
 """Lesson: self-attention, from query and key to the weighted sum of values."""
 
 from lab.lessons.embeddings import again as embeddings
+from lab.lessons.self_attention import again
 from lab.lessons.self_attention import screens as steps
 from lab.lessons.self_attention.break_it import break_it
 from lab.lessons.self_attention.extras import by_hand
@@ -11,7 +12,7 @@ from lab.ui.quiz.returning import with_earlier
 
 EARLIER = {"tokenization": tokenization.questions, "embeddings": embeddings.questions}
 
-page = open_lesson("3_Self-attention.py")
+page = open_lesson("3_Self-attention.py", again.questions)
 play_head(
     page,
     chosen_run(page),

@@ -1,6 +1,6 @@
 """Lesson: attention metrics, from a head's map to six numbers that can be compared."""
 
-from lab.lessons.attention_metrics import limits, parked
+from lab.lessons.attention_metrics import again, limits, parked
 from lab.lessons.attention_metrics import screens as steps
 from lab.lessons.attention_metrics.quiz import show_checks
 from lab.lessons.multi_head_attention import again as multi_head_attention
@@ -18,7 +18,7 @@ EARLIER = {
     "multi-head-attention": multi_head_attention.questions,
 }
 
-page = open_lesson("5_Attention_metrics.py")
+page = open_lesson("5_Attention_metrics.py", again.questions)
 trace = chosen_run(page)
 for chart in (steps.ALL_HEADS, parked.PARKED):
     take_click(chart, {LAYER: "q", HEAD: "k"})

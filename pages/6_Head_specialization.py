@@ -2,7 +2,7 @@
 
 from lab.experiments.notable import grammar_head
 from lab.lessons.embeddings import again as embeddings
-from lab.lessons.head_specialization import clusters, grammar, patterns, survey
+from lab.lessons.head_specialization import again, clusters, grammar, patterns, survey
 from lab.lessons.head_specialization import screens as steps
 from lab.lessons.head_specialization.taken_away import show_taken_away
 from lab.lessons.multi_head_attention import again as multi_head_attention
@@ -19,7 +19,7 @@ EARLIER = {
     "self-attention": self_attention.questions,
 }
 
-page = open_lesson("6_Head_specialization.py")
+page = open_lesson("6_Head_specialization.py", again.questions)
 trace = chosen_run(page)
 for chart in (patterns.NAMED, survey.AVERAGED, clusters.CLUSTERED):
     take_click(chart, {LAYER: "q", HEAD: "k"})

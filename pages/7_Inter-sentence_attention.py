@@ -1,7 +1,7 @@
 """Lesson: inter-sentence attention, from the maps of all heads to one matrix of sentences."""
 
 from lab.lessons.attention_metrics import again as attention_metrics
-from lab.lessons.inter_sentence_attention import even
+from lab.lessons.inter_sentence_attention import again, even
 from lab.lessons.inter_sentence_attention import screens as steps
 from lab.lessons.inter_sentence_attention.pair import show_pair
 from lab.lessons.inter_sentence_attention.view import MATRIX, look, proven
@@ -20,7 +20,7 @@ EARLIER = {
     "multi-head-attention": multi_head_attention.questions,
 }
 
-page = open_lesson("7_Inter-sentence_attention.py")
+page = open_lesson("7_Inter-sentence_attention.py", again.questions)
 trace = pair_trace(page) if page.selection.mode == TOY else page.trace()
 take_click(MATRIX, {FROM_SENTENCE: "q", TO_SENTENCE: "k"})
 play(

@@ -1,6 +1,6 @@
 """Lesson: what a layer does after attention: feed-forward network, residual sum, LayerNorm."""
 
-from lab.lessons.feed_forward import neurons, residual
+from lab.lessons.feed_forward import again, neurons, residual
 from lab.lessons.feed_forward import screens as network
 from lab.lessons.feed_forward.blank import show_blank
 from lab.lessons.feed_forward.by_hand import by_hand
@@ -22,7 +22,7 @@ EARLIER = {
     "self-attention": self_attention.questions,
 }
 
-page = open_lesson("8_Feed-forward_and_LayerNorm.py")
+page = open_lesson("8_Feed-forward_and_LayerNorm.py", again.questions)
 trace = chosen_run(page)
 layer = page.layer_control(trace, middle_layer)
 play(

@@ -5,6 +5,7 @@ import streamlit as st
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.feed_forward import again as feed_forward
 from lab.lessons.inter_sentence_attention import again as sentences
+from lab.lessons.masked_language_model import again
 from lab.lessons.masked_language_model import screens as steps
 from lab.lessons.masked_language_model.every_place import show_every_place
 from lab.lessons.masked_language_model.lens import show_lens
@@ -28,7 +29,7 @@ EARLIER = {
     "self-attention": self_attention.questions,
 }
 
-page = open_lesson("9_Masked_language_model.py")
+page = open_lesson("9_Masked_language_model.py", again.questions)
 toy = page.selection.mode == TOY
 trace = toy_trace(page) if toy else page.trace()
 reason = cannot_predict(trace.model)

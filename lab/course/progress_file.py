@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from lab.course.before_and_after import BothTests
 from lab.course.lessons import LESSONS
 from lab.course.progress import LAB, LONGEST, MAX_BYTES, VERSION, Answer, Key, Progress
 from lab.course.words import quoted
@@ -47,7 +48,7 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
             reader.lesson(lesson, entry)
         else:
             reader.unknown.append(lesson)
-    return Progress(reader.steps, reader.checks), reader.notes()
+    return Progress(reader.steps, reader.checks, reader.tests), reader.notes()
 
 
 @dataclass
@@ -56,15 +57,33 @@ class _Reader:
 
     steps: dict[Key, bool] = field(default_factory=dict)
     checks: dict[Key, Answer | None] = field(default_factory=dict)
+    tests: dict[str, BothTests] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
 
     def lesson(self, lesson: str, entry: object) -> None:
         content = self.table(entry, lesson)
-        self.skip_unknown(content, ("steps", "checks"))
+        self.skip_unknown(content, ("steps", "checks", "tests"))
         for step, seen in self.table(content.get("steps", {}), "steps").items():
             self.steps[lesson, step] = self.truth(seen, step)
         for check, answer in self.table(content.get("checks", {}), "checks").items():
             self.checks[lesson, check] = None if answer is None else self.answer(check, answer)
+        if "tests" in content:
+            self.tests[lesson] = self.taken(content["tests"])
+
+    def taken(self, entry: object) -> BothTests:
+        """Both tests of a lesson. Their gain follows from them: what a file says of it is not asked."""
+        content = self.table(entry, "tests")
+        self.skip_unknown(content, ("before", "after", "g"))
+        before = self.truths(content.get("before"), "before")
+        if content.get("after") is None:
+            return BothTests(before)
+        after = self.truths(content["after"], "after")
+        if set(before) != set(after):
+            raise ProgressFileError("In the file, the tests before and after a lesson have other questions.")
+        return BothTests(before, after)
+
+    def truths(self, value: object, name: str) -> dict[str, bool]:
+        return {each: self.truth(right, each) for each, right in self.table(value, name).items()}
 
     def answer(self, check: str, entry: object) -> Answer:
         content = self.table(entry, check)

@@ -20,7 +20,7 @@ from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
-from lab.ui.page import available
+from lab.ui.downloads import available
 
 _GUESS, _OWN, _SHOWN, _CHANGED = "_first_guess", "_first_own", "_first_shown", "_first_changed"
 _LONGEST = 30  # characters of a guess

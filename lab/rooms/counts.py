@@ -82,12 +82,3 @@ def counts(connection: Connection, question: int, turn: int, asked: Posed) -> Co
         all_[place] += count
         sure[place] += count * (confidence == SURE)
     return Counts(turn, tuple(all_), asked.right, tuple(sure))
-
-
-def normalised_gain(before: float, after: float) -> float | None:
-    """g = (after − before) / (1 − before), Hake 1998: how much of what was missing is there; None where nothing was.
-
-    >>> round(normalised_gain(0.52, 0.73), 2)
-    0.44
-    """
-    return (after - before) / (1 - before) if before < 1 else None

@@ -6,10 +6,26 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.models import downloads
-from lab.models.catalogue import card
-from lab.ui import runs
+from lab.models.catalogue import ModelUnavailable, card
+from lab.models.config import CheckpointError
+from lab.ui import parameters, runs
 
 _POLL = 1.0  # seconds
+
+
+def available(wanted: str) -> str:
+    """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
+    try:
+        size = runs.needs_download(wanted)
+        if size is not None and wanted in runs.model_ids():
+            offer(wanted, size, parameters.MODEL.default)
+            return parameters.MODEL.default
+        runs.model(wanted)
+    except (ModelUnavailable, CheckpointError) as error:
+        default = parameters.MODEL.default
+        st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
+        return default
+    return wanted
 
 
 def offer(model_id: str, megabytes: int, instead: str) -> None:

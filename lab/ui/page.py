@@ -16,11 +16,11 @@ from lab.course.experiments import EXPERIMENTS
 from lab.course.glossary import terms_in
 from lab.course.ideas import idea
 from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
+from lab.course.returning import Returning
 from lab.course.sentences.looks import look_head
 from lab.course.story import Story
 from lab.course.words import escaped
-from lab.models.catalogue import ModelUnavailable, twin_id
-from lab.models.config import CheckpointError
+from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -31,6 +31,7 @@ from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.script import papers, way_to
 from lab.ui.parameters_of_a_run import Counted
+from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
@@ -114,7 +115,7 @@ class OpenPage:
 
     def _model_id(self) -> str:
         """The model to run: the selected one, or its twin with random weights where the page offers them."""
-        wanted = available(self.selection.model)
+        wanted = downloads.available(self.selection.model)
         if self.selection.weights != parameters.RANDOM or not self.weights:
             return wanted
         seed = self.selection.twin_seed
@@ -173,9 +174,10 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class LessonPage(OpenPage):
-    """The page of a lesson."""
+    """The page of a lesson; ``again`` is what is asked before it and after it, if anything is."""
 
     lesson: Lesson
+    again: Returning | None
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
@@ -185,6 +187,8 @@ class LessonPage(OpenPage):
             about = idea(self.lesson.id, chosen)
             if about is not None:
                 st.markdown(about, help=meanings(terms_in(about)))
+        if story is not None and self.again is not None:
+            offer_before(self.lesson, self.again)
         if not self.selection.teach:
             say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
@@ -210,6 +214,8 @@ class LessonPage(OpenPage):
         if self.selection.teach:
             return
         if (story := self._story) is not None:
+            if self.again is not None:
+                offer_after(self.lesson, self.again)
             with st.container(border=True):
                 st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
                 st.markdown(f":material/bookmark: **Remember.** {story.remember}")
@@ -239,11 +245,11 @@ class LessonPage(OpenPage):
                 st.page_link(script(page), label=label, icon=f":material/{icon}:", width="stretch")
 
 
-def open_lesson(page_file: str) -> LessonPage:
+def open_lesson(page_file: str, again: Returning | None = None) -> LessonPage:
     """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
     lesson = shell.current_lesson(page_file)
     header = draw_header(lesson.title, lesson.question, (lesson.id,), lesson)
-    return LessonPage(selection.current(), header, st.empty(), lesson.weights, lesson)
+    return LessonPage(selection.current(), header, st.empty(), lesson.weights, lesson, again)
 
 
 def open_page(title: str, question: str) -> OpenPage:
@@ -269,21 +275,6 @@ def open_bench(page_file: str) -> BenchPage:
     bench = shell.current_bench(page_file)
     header = draw_header(bench.title, bench.question, bench.after)
     return BenchPage(selection.current(), header, st.empty(), bench.weights, bench)
-
-
-def available(wanted: str) -> str:
-    """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
-    try:
-        size = runs.needs_download(wanted)
-        if size is not None and wanted in runs.model_ids():
-            downloads.offer(wanted, size, parameters.MODEL.default)
-            return parameters.MODEL.default
-        runs.model(wanted)
-    except (ModelUnavailable, CheckpointError) as error:
-        default = parameters.MODEL.default
-        st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
-        return default
-    return wanted
 
 
 def _layer(trace: Trace, found: tuple[int, int]) -> int:

@@ -13,6 +13,7 @@ from lab.course.words import escaped
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.quiz.asked import about
 from lab.ui.quiz.asking import ask_about
+from lab.ui.quiz.before_and_after import overall
 from lab.ui.quiz.question import progress, remember
 
 _FILE = "_progress_file"
@@ -71,7 +72,8 @@ def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
 
 
 def keep() -> None:
-    """Download of the progress as a file, and upload of one kept before."""
+    """What the lessons gave, where it was measured; download of the progress as a file, upload of one kept before."""
+    overall()
     with st.expander("Keep your progress", icon=":material/save:"):
         st.markdown("Progress lives in this browser tab. A file takes it to another day or another machine.")
         data, name, mime = progress().to_json(), "inside-bert-progress.json", "application/json"

@@ -44,7 +44,7 @@ TO_READ = {
 FRAME_TEXT = re.compile(r"After lesson \d+ you can|^Asked about |^:gray-badge\[:material/schedule:|^Next: lesson \d")
 OBJECTIVES = {"\n".join(f"- {each}" for each in lesson.objectives) for lesson in LESSONS}
 FRAME = ("title", "page_link", "button_group", "proof")
-ALWAYS_OPEN = ("agreement",)
+ALWAYS_OPEN = ("agreement", "_proof_0")
 _NAMED = re.compile(r"(?P<token>.+) \((?P<place>\d+)\)")
 
 

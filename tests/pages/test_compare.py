@@ -170,6 +170,8 @@ def test_an_intervention_is_the_one_chosen() -> None:
     assert tuple(changes) == CHANGE.options
     for name, change in changes.items():
         at.selectbox(key="change").set_value(name).run()
+        at.session_state["_proof_0"] = at.session_state["_proof_1"] = True  # opens both badges
+        at.run()
         assert not at.exception
         changed = lab.trace(model, A, interventions=change).hidden_states[-1].double().numpy()
         before = plain.hidden_states[-1].double().numpy()

@@ -21,8 +21,9 @@ from lab.toy.data import as_text
 from lab.toy.runs import number_run
 from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import FirstHead, with_tokens
+from lab.ui.downloads import available
 from lab.ui.one_head import choose_tokens
-from lab.ui.page import BenchPage, OpenPage, available
+from lab.ui.page import BenchPage, OpenPage
 from lab.ui.parameters import (
     BLOCKED,
     INTERVENTION,

@@ -10,7 +10,8 @@ import streamlit as st
 from lab.charts.base.tables import to_csv
 from lab.course.checks import letter, with_letter
 from lab.course.words import escaped, plain, signed
-from lab.rooms.counts import Counts, normalised_gain
+from lab.experiments.gain import normalised_gain
+from lab.rooms.counts import Counts
 from lab.rooms.forms import Kind
 from lab.rooms.questions import Posed
 from lab.rooms.seen import Told

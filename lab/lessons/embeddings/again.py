@@ -16,5 +16,5 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     """Which rows of the table are alike, and what sinusoids say about a distance."""
     width = spot.trace.model.config.width // 2 * 2
     yield word_checks.nearest_word(spot.trace, spot.query)
-    yield ask.same_distance(width, _BASE)
+    yield ask.same_distance(width, _BASE, 1 + spot.query % 9)
     yield ask.turns_fastest(width, _BASE)

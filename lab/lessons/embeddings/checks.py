@@ -80,25 +80,27 @@ def first_text_too(movement: Movement, encoding: Encoding) -> Question | None:
     return Question("first-text-too", "Every segment id becomes 0. Which tokens’ outputs change?", options)
 
 
-def same_distance(width: int, base: float) -> Question | None:
-    """Which pair of positions has the same dot product as 3 and 8?"""
-    dot = similarity(sinusoids(np.arange(32), width, base), "dot product")
-    pairs = ((13, 18), (3, 18), (0, 8), (3, 6))
+def same_distance(width: int, base: float, first: int = 3) -> Question | None:
+    """Which pair of positions has the same dot product as ``first``, from 1, and the one 5 after it?"""
+    second = first + 5
+    dot = similarity(sinusoids(np.arange(first + 16), width, base), "dot product")
+    pairs = ((first + 10, second + 10), (first, second + 10), (0, second), (first, first + 3))
     values = [float(dot[pair]) for pair in pairs]
     others = [i for i in range(1, 4) if abs(values[i] - values[0]) > MARGIN * width / 2]
     if len(others) < 2:
         return None
-    told = ("they are 5 apart, as 3 and 8 are.", "they are 15 apart.", "they are 8 apart.", "they are 3 apart.")
+    told = (f"they are 5 apart, as {first} and {second} are.", *(f"they are {q - p} apart." for p, q in pairs[1:]))
     options = [
         Option(
             f"{pairs[i][0]} and {pairs[i][1]}",
-            f"Their dot product is {values[i]:.3f}, that of 3 and 8 {float(dot[3, 8]):.3f}: {told[i]}",
+            f"Their dot product is {values[i]:.3f}, that of {first} and {second} {float(dot[first, second]):.3f}: "
+            f"{told[i]}",
             correct=i == 0,
         )
         for i in (0, *others)
     ]
-    prompt = "The sinusoids of positions 3 and 8 have a dot product. Which other two positions have the same?"
-    return shuffled("same-distance", prompt, options)
+    these = f"The sinusoids of positions {first} and {second} have a dot product."
+    return shuffled("same-distance", f"{these} Which other two positions have the same?", options)
 
 
 def moved_together(pairs: Values, query: str, key: str) -> Question | None:

@@ -11,9 +11,10 @@ import streamlit as st
 from lab.course.experiments import Experiment
 from lab.course.lessons import LESSONS, number, script
 from lab.ui import chosen_tokens, parameters, runs, selection, shell
+from lab.ui.downloads import available
 from lab.ui.frame.header import draw_header
 from lab.ui.frame.script import papers
-from lab.ui.page import OpenPage, available
+from lab.ui.page import OpenPage
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.sidebar import use_texts
 

@@ -67,13 +67,14 @@ def test_who_moves_when_all_segments_are_0(traces: list[Trace]) -> None:
 
 
 @pytest.mark.parametrize(("width", "base"), [(64, 1e4), (128, 1e3), (8, 10.0)])
-def test_the_pair_at_the_same_distance(width: int, base: float) -> None:
-    question = ask.same_distance(width, base)
-    assert answer(question).text == "13 and 18"
-    rows = sinusoids(np.arange(20), width, base)
+@pytest.mark.parametrize("first", [1, 3, 9])
+def test_the_pair_at_the_same_distance(width: int, base: float, first: int) -> None:
+    question = ask.same_distance(width, base, first)
+    assert answer(question).text == f"{first + 10} and {first + 15}"
+    rows = sinusoids(np.arange(26), width, base)
     for option in question.options if question else ():
         p, q = map(int, option.text.split(" and "))
-        assert (abs(rows[p] @ rows[q] - rows[3] @ rows[8]) < 1e-9) == option.correct
+        assert (abs(rows[p] @ rows[q] - rows[first] @ rows[first + 5]) < 1e-9) == option.correct
 
 
 def test_the_first_dimensions_turn_fastest() -> None:

@@ -1,0 +1,131 @@
+"""Two questions before a lesson, two of the same kinds after it: what the lesson gave, for whoever wants to know.
+
+Both are offers, and nothing waits for them. The first says nothing of right and wrong, so that the second tells what
+was learned in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from lab.course.before_and_after import BothTests, Gain, LessonTest, gain, two_tests
+from lab.course.checks import Question, lettered
+from lab.course.lessons import Lesson
+from lab.course.returning import Returning, Spot
+from lab.course.sentences.examples import EXAMPLES
+from lab.course.words import quoted
+from lab.figures.attention import place
+from lab.models.interventions import Interventions
+from lab.ui import parameters, runs
+from lab.ui.quiz.asked import hashed
+from lab.ui.quiz.question import choose, progress, remember
+
+_NOT_KNOWN = "What you leave open counts as not known."
+
+
+def offer_before(lesson: Lesson, ask: Returning) -> None:
+    """The questions before a lesson, folded, until they are answered or something of the lesson was seen."""
+    done = progress().count(lesson.id)
+    if lesson.id in progress().tests or done.seen > 1 or done.answered:
+        return
+    label, key = "Two questions before you begin", f"_before.{lesson.id}"
+    with st.expander(label, icon=":material/quiz:", on_change="rerun", key=key) as folded:
+        if not folded.open:
+            return
+        both = _tests(lesson, ask)
+        if both is None:
+            st.markdown("No two sentences of the lab decide the same questions clearly, so there is nothing to ask.")
+            return
+        st.markdown(
+            "Answer as well as you can. Two of the same kinds come back at the end of the lesson, about another "
+            f"sentence. Then you see what was right, and what the lesson gave you. {_NOT_KNOWN}"
+        )
+        _form(lesson, both[0], "before")
+
+
+def offer_after(lesson: Lesson, ask: Returning) -> None:
+    """Those at the end, for whoever answered the first ones; then what came of both."""
+    taken = progress().tests.get(lesson.id)
+    both = None if taken is None else _tests(lesson, ask)
+    if taken is None or both is None or {question.id for question in both[1].questions} != set(taken.before):
+        return  # not asked before, or by a lab that asked other questions
+    with st.container(border=True):
+        st.markdown("**Before and after.**")
+        if taken.after is None:
+            st.markdown(
+                "Before this lesson you answered two questions. Here are two of the same kinds, about another "
+                f"sentence. {_NOT_KNOWN}"
+            )
+            _form(lesson, both[1], "after")
+        else:
+            _told(taken, both)
+
+
+def said(of: Gain) -> str:
+    """How many answers were right before and after, and the gain, in a sentence."""
+    counts = f"Right before: {of.before} of {of.asked}. Right after: {of.after} of {of.asked}."
+    if of.g is None:
+        return f"{counts} Nothing was missing before."
+    if of.after < of.before:
+        return f"{counts} That is less than before."
+    return f"{counts} Gain g = {of.g:.2f}: the part of what was missing that is there now (Hake 1998)."
+
+
+def overall() -> None:
+    """The same over all lessons, once both tests of one were taken; nothing before."""
+    found = gain(progress().tests.values())
+    if found.asked and not parameters.TEACH.chosen():
+        st.markdown(f":material/quiz: **Before and after your lessons.** {said(found)}")
+
+
+@st.cache_resource(max_entries=16, show_spinner="Looking for two sentences …")
+def _tests(lesson: Lesson, _ask: Returning) -> tuple[LessonTest, LessonTest] | None:
+    """Both tests of a lesson, the same for everybody: about the model that each visit begins with."""
+    return two_tests(_ask, _spots(lesson))
+
+
+def _spots(lesson: Lesson) -> Iterator[Spot]:
+    """The examples through the lab's own model, without those that the lesson shows by itself."""
+    for example in EXAMPLES:
+        if "[MASK]" not in example.text and example.text not in (lesson.text, parameters.DEFAULT_TEXT):
+            yield Spot.of(runs.run(parameters.MODEL.default, example.text, example.pair, Interventions()))
+
+
+def _form(lesson: Lesson, test: LessonTest, when: str) -> None:
+    with st.form(f"_{when}.{lesson.id}.form"):
+        st.markdown(_about(test))
+        for number, question in enumerate(test.questions, start=1):
+            st.markdown(f"**{number}.** {question.prompt}")
+            choose(question, key=_key(when, lesson, question))
+        st.form_submit_button("Keep my answers", on_click=_take, args=(lesson, test, when))
+
+
+def _key(when: str, lesson: Lesson, question: Question) -> str:
+    return f"_{when}.{lesson.id}.{question.id}.{hashed(question.prompt)}"
+
+
+def _take(lesson: Lesson, test: LessonTest, when: str) -> None:
+    right = {each.id: st.session_state.get(_key(when, lesson, each)) == each.answer for each in test.questions}
+    remember(progress().tested(lesson.id, right))
+
+
+def _about(test: LessonTest) -> str:
+    """The sentence and the place in the model that a test is about."""
+    trace = test.spot.trace
+    texts = " and ".join(quoted(text) for text in (trace.text, trace.pair) if text)
+    return f"{texts}, {place(test.spot.layer, test.spot.head)} of {trace.model.id}."
+
+
+def _told(taken: BothTests, both: tuple[LessonTest, LessonTest]) -> None:
+    """What came of both tests, and the right answers to all their questions."""
+    st.markdown(said(gain([taken])))
+    st.caption("Two questions say little about one lesson. The first page adds up all lessons you did this with.")
+    with st.expander("The right answers"):
+        for test, right in zip(both, (taken.before, taken.after or {}), strict=True):
+            st.markdown(_about(test))
+            for question in test.questions:
+                icon = ":material/check:" if right[question.id] else ":material/close:"
+                why = question.options[question.answer].why
+                st.markdown(f"{icon} {question.prompt} {lettered(question, question.answer)}. {why}")

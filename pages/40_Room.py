@@ -19,7 +19,7 @@ AGAIN = (
     tokenization, embeddings, self_attention, multi_head, metrics, specialization, sentences, feed_forward, masked,
 )  # fmt: skip
 # Questions whose figure is gone when a lesson asks again: only a class is asked them of another sentence.
-TO_PICK = {feed_forward: feed_forward.to_pick, metrics: metrics.to_pick, self_attention: self_attention.to_pick}
+TO_PICK = {each: each.to_pick for each in (feed_forward, metrics, self_attention, specialization)}
 
 
 def again(lesson: ModuleType) -> Returning:

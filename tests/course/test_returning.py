@@ -80,3 +80,17 @@ def test_they_stand_at_the_end_of_a_lesson_and_stay() -> None:
 def test_none_before_a_class_and_none_about_a_toy(given: dict[str, str]) -> None:
     at = visit("5_Attention_metrics.py", step=CHECK_STEP, **given)
     assert not at.exception and not at.subheader
+
+
+@pytest.mark.parametrize(
+    ("lesson", "wanted"),
+    [("self-attention", "most-even"), ("feed-forward", "most-exciting-token"),
+     ("head-specialization", "best-head-next_token"), ("head-specialization", "looks-most-content_words")],
+)  # fmt: skip
+def test_what_a_class_picked_can_be_picked_on_an_example(lesson: str, wanted: str) -> None:
+    to_pick = importlib.import_module(f"lab.lessons.{lesson.replace('-', '_')}.again").to_pick
+    spots = (Spot.of(run("lab-minilm", each.text)) for each in EXAMPLES if "[MASK]" not in each.text)
+    asked = (each for spot in spots for each in to_pick(spot) if each is not None and each.id == wanted)
+    found = next(asked, None)
+    assert found is not None and found.places is not None
+    assert found.options[found.answer].correct

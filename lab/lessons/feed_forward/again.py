@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lab.analysis.layers.feed_forward import most_active
 from lab.analysis.layers.sublayers import sublayer_changes
 from lab.course.checks import Question
 from lab.course.returning import Spot
@@ -22,3 +23,4 @@ def questions(spot: Spot) -> Iterator[Question | None]:
 def to_pick(spot: Spot) -> Iterator[Question | None]:
     """What a class can be asked to pick from all tokens of another sentence."""
     yield ask.most_changed(spot.trace, sublayer_changes(spot.trace), spot.layer)
+    yield ask.most_exciting_token(spot.trace, spot.traced, most_active(spot.traced, spot.query, 1)[0])

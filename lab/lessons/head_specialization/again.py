@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.heads.named import scores_of, trace_chance
-from lab.analysis.heads.patterns import trace_patterns
-from lab.analysis.heads.specialization import trace_specialization
+from lab.analysis.heads.neurons import DECIDED
+from lab.analysis.heads.patterns import PATTERNS, trace_patterns
+from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization, trace_specialization
 from lab.course.checks import Question
 from lab.course.returning import Spot
 from lab.figures.attention import place
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization.view import dimension
+from lab.text.tags.pipeline import PipelineUnavailable
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
@@ -24,3 +26,16 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     for id in ("self", "cls", "long_range"):
         values = (every.values(id, False)[spot.layer], every.values(id, True)[spot.layer])
         yield ask.rim_of_radar(spot.layer, dimension(id), values)
+
+
+def to_pick(spot: Spot) -> Iterator[Question | None]:
+    """What a class can be asked to pick from all heads on another sentence; parts of speech where there are any."""
+    scores = scores_of(trace_patterns(spot.trace))
+    for pattern in DECIDED:
+        yield ask.best_head(pattern, scores[PATTERNS.index(pattern)])
+    try:
+        raw = specialization(spot.trace).raw[spot.layer]
+    except PipelineUnavailable:
+        return
+    for number, each in enumerate(SPECIALIZATIONS):
+        yield ask.looks_most(spot.layer, each, raw[:, number])

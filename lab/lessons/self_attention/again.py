@@ -22,4 +22,5 @@ def to_pick(spot: Spot) -> Iterator[Question | None]:
     """What a class can be asked to pick from all tokens or heads of another sentence."""
     yield ask.most_attended(spot.trace, attention_row(spot.traced, spot.head, spot.query), spot.query)
     yield ask.most_attended_overall(spot.trace, spot.traced, spot.head)
+    yield ask.most_even(spot.trace, spot.traced, spot.head)
     yield ask.previous_token_head(spot.trace, spot.traced)

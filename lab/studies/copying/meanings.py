@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log
 
 from lab.course.guesses import Answer, Ask, between
-from lab.course.words import escaped
+from lab.course.words import escaped, signed
 from lab.experiments.copied import AWAY, BEST, BOTH, DRAWS, CopyingTest, Row
 from lab.experiments.intervals import mean_interval
 from lab.experiments.verdicts import Verdict
@@ -104,7 +104,7 @@ def _together(found: CopyingTest) -> list[str]:
     if side == 1:
         return [f"{away} changes next to nothing: its help goes through {one.name}."]
     if side == 2:
-        return [f"{away} costs {more.mean():.2f} more. So {_name(source)} does not serve {one.name} alone."]
+        return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does not serve {one.name} alone."]
     return []
 
 
@@ -133,8 +133,8 @@ def _cost(row: Row) -> str:
     compared = "clearly more than" if clear else "not clearly more than"
     random = "a random head is" if len(row.run.heads) == 1 else "two random heads are"
     return (
-        f"Without {AWAY[row.run.kind]} ({row.run.name}) the second loss rises by {row.rise:.2f}, {compared} when "
-        f"{random} taken away ({row.rise - row.beyond:.2f} on average)."
+        f"Without {AWAY[row.run.kind]} ({row.run.name}) the second loss rises by {signed(row.rise)}, {compared} when "
+        f"{random} taken away ({signed(row.rise - row.beyond)} on average)."
     )
 
 
@@ -146,7 +146,7 @@ def _random(found: CopyingTest) -> list[str]:
     if best.judged.verdict is not Verdict.SAME or most.rise < best.rise / 2:
         return []
     score, other = found.induction[head], found.induction[found.best]
-    said = f"One of the random heads, {most.run.name}, costs {most.rise:.2f}"
+    said = f"One of the random heads, {most.run.name}, costs {signed(most.rise)}"
     if score >= other / 2:
         return [f"{said}: its induction score is {score:.2f}, so it looks like an induction head itself."]
     return [f"{said}, though its induction score is only {score:.2f}."]

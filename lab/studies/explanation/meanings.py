@@ -8,7 +8,7 @@ import numpy as np
 
 from lab.analysis.heads.values import Values
 from lab.course.guesses import Answer, Ask, between
-from lab.course.words import escaped
+from lab.course.words import escaped, signed
 from lab.experiments.importance.agreement import CLAIMS, ROLLED, TELLS, WEAK
 from lab.experiments.importance.explained import ExplanationTest, Row
 from lab.experiments.importance.methods import ATTENTION, METHODS, NEAR
@@ -52,8 +52,8 @@ def answers(found: ExplanationTest) -> dict[str, Answer]:
     if lead[0] > 0:
         given["best"] = Answer(
             _BEST.index(first),
-            f"Its mean ρ is {_last(found, first).mean():.2f}; next is {NAMES[second]} with "
-            f"{_last(found, second).mean():.2f}.",
+            f"Its mean ρ is {signed(_last(found, first).mean())}; next is {NAMES[second]} with "
+            f"{signed(_last(found, second).mean())}.",
         )
     option = 0 if rolled.low > 0 else 2 if rolled.high < 0 else 1
     why = f"The difference in ρ is {rolled.effect:+.2f}, {rolled.low:+.2f} to {rolled.high:+.2f} with 95 %."
@@ -75,7 +75,7 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
     low, high = mean_interval(attention).tolist()
     return " ".join([
         f"In {escaped(model_id)} the attention of the last layer agrees with leave-one-out by ρ = "
-        f"**{attention.mean():.2f}** ({low:.2f} to {high:.2f}) on average.",
+        f"**{signed(attention.mean())}** ({signed(low)} to {signed(high)}) on average.",
         _beside_nearness(found),
         _beside_twin(found),
     ])  # fmt: skip
@@ -84,7 +84,7 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
 def _beside_nearness(found: ExplanationTest) -> str:
     near, attention = _last(found, NEAR), _last(found, ATTENTION)
     low, high = mean_interval(attention - near).tolist()
-    said = f"To rank the tokens by how near they stand takes no model, and reaches {near.mean():.2f}"
+    said = f"To rank the tokens by how near they stand takes no model, and reaches {signed(near.mean())}"
     if low > 0:
         said += ", clearly less."
     elif high < 0:
@@ -94,7 +94,7 @@ def _beside_nearness(found: ExplanationTest) -> str:
     beyond = found.beyond[ATTENTION]
     low, high = mean_interval(beyond).tolist()
     clear = "clearly above 0" if low > 0 else "clearly below 0" if high < 0 else "not clearly different from 0"
-    return f"{said} Beyond nearness and rarity, {beyond.mean():.2f} is left of attention’s agreement, {clear}."
+    return f"{said} Beyond nearness and rarity, {signed(beyond.mean())} is left of attention’s agreement, {clear}."
 
 
 def yardstick_of(found: ExplanationTest) -> str:
@@ -104,9 +104,9 @@ def yardstick_of(found: ExplanationTest) -> str:
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
     best = max(range(len(METHODS)), key=lambda at: found.between[at, -1])
     return (
-        f"Of any two methods, {names[most[0]]} and {names[most[1]]} agree most, by {high:.2f}, "
-        f"{names[least[0]]} and {names[least[1]]} least, by {low:.2f}. None agrees with leave-one-out by more than "
-        f"{found.between[best, -1]:.2f}, {names[best]}. A low ρ says that two methods differ, not which of them is "
+        f"Of any two methods, {names[most[0]]} and {names[most[1]]} agree most, by {signed(high)}, "
+        f"{names[least[0]]} and {names[least[1]]} least, by {signed(low)}. None agrees with leave-one-out by more than "
+        f"{signed(found.between[best, -1])}, {names[best]}. A low ρ says that two methods differ, not which of them is "
         "wrong."
     )
 
@@ -119,11 +119,11 @@ def _beside_twin(found: ExplanationTest) -> str:
     twin = found.twin.rho[ATTENTION][:, -1]
     low, high = mean_interval(_last(found, ATTENTION) - twin).tolist()
     clear = "clearly less" if low > 0 else "clearly more" if high < 0 else "not clearly different"
-    said = f"In the untrained twin, attention reaches {twin.mean():.2f}: {clear}."
+    said = f"In the untrained twin, attention reaches {signed(twin.mean())}: {clear}."
     for row in found.rows:
         own, other = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
         if row.low > 0 and mean_interval(own - other)[0] <= 0:
-            numbers = f"{row.twin:.2f} in the twin, {row.effect:.2f} here"
+            numbers = f"{signed(row.twin)} in the twin, {signed(row.effect)} here"
             said += f" {_UNTAUGHT[row.claim]} ({numbers}), so training need not have brought it."
     return said
 
@@ -131,8 +131,8 @@ def _beside_twin(found: ExplanationTest) -> str:
 def compared(row: Row) -> str:
     """Whose claim it is, and the two means."""
     claim = CLAIMS[row.claim]
-    second = f", against {claim.second} {row.second:.2f}" if row.claim != TELLS else ""
-    return f"{WHOSE[row.claim]}: {claim.first} {row.first:.2f}{second}."
+    second = f", against {claim.second} {signed(row.second)}" if row.claim != TELLS else ""
+    return f"{WHOSE[row.claim]}: {claim.first} {signed(row.first)}{second}."
 
 
 def gap_of(found: ExplanationTest) -> str:

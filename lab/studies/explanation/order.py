@@ -11,7 +11,7 @@ import streamlit as st
 
 from lab.analysis.heads.parked import rank_correlation
 from lab.analysis.heads.values import Values
-from lab.course.words import escaped, quoted
+from lab.course.words import escaped, quoted, signed
 from lab.experiments.importance.explained import ExplanationTest, asked_texts
 from lab.experiments.importance.methods import METHODS, NEAR, Asked, Importance
 from lab.models.encoding import word_of
@@ -83,12 +83,12 @@ def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> None:
         rho = rank_correlation(yours, np.abs(one.left_out))
         better = as_good(len(picked), np.abs(one.left_out), rho)
         st.markdown(
-            f"**Your order** agrees with leave-one-out by ρ = **{rho:.2f}**. Of {_TRIES:,} random orders of as many "
-            f"tokens, {better:.0%} agree as well or better."
+            f"**Your order** agrees with leave-one-out by ρ = **{signed(rho)}**. Of {_TRIES:,} random orders of as "
+            f"many tokens, {better:.0%} agree as well or better."
         )
         each.append(("your order", rho))
     ranked = sorted(each, key=lambda pair: -np.nan_to_num(pair[1]))
-    said = ", ".join(f"{name} {rho:.2f}" for name, rho in ranked)
+    said = ", ".join(f"{name} {signed(rho)}" for name, rho in ranked)
     st.markdown(f"On this one text, by ρ: {said}. One text decides nothing; the means below are of {len(found.texts)}.")
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.flow.rollout import rollout
-from lab.course.words import escaped
+from lab.course.words import escaped, signed
 from lab.experiments.importance import explained
 from lab.experiments.importance.explained import EXPERIMENT, TEXTS, WORDS, ExplanationTest, asked_texts
 from lab.experiments.importance.methods import STEPS, integrated_gradients, without_each
@@ -150,7 +150,9 @@ def _verdicts(found: ExplanationTest) -> None:
     show_table(claim_frame(found), _CLAIMS, long_texts=True)
     for row in found.rows:
         st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {meanings.compared(row)} {row.judged.why}")
-    jain = ", ".join(f"{task} {gradient - attention:+.2f}" for task, (attention, gradient) in JAIN.items())
+    jain = ", ".join(
+        f"{task} {signed(gradient - attention, plus=True)}" for task, (attention, gradient) in JAIN.items()
+    )
     st.markdown(
         "**The rule of the verdict**, fixed before anything was measured. The effect is the difference between the "
         f"two means, text by text. For the claim of Abnar & Zuidema, with their figures of the upper half of their "

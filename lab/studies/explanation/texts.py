@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from lab.course.words import escaped, quoted
+from lab.course.words import escaped, quoted, signed
 from lab.experiments.importance.explained import ExplanationTest, asked_texts
 from lab.experiments.importance.methods import ATTENTION, Asked, Importance
 from lab.models.encoding import word_of
@@ -42,7 +42,7 @@ def _case(model: LoadedModel, asked: Asked, one: Importance, rho: float, key: st
     with st.container(border=True):
         st.markdown(marked(model, asked, one))
         expected = word_of(model.tokenizer, one.predicted).strip("␣")
-        st.caption(f"Expects {quoted(expected)}, with P = {np.exp(one.log_p):.2f}. The two orders: ρ = {rho:.2f}.")
+        st.caption(f"Expects {quoted(expected)}, with P = {np.exp(one.log_p):.2f}. The two orders: ρ = {signed(rho)}.")
         with st.container(horizontal=True):
             flow: dict[Parameter[Any], Any] = {TOKEN: asked.place + 1, FLOW_LAYER: 0, STEP: "Rollout"}
             look_there("Flow", "pages/13_Flow.py", asked.text, flow, f"_experiment.flow.{key}")

@@ -85,7 +85,7 @@ def answers(found: NeededTest) -> dict[str, Answer]:
         "clear": Answer(int(np.searchsorted((0.25, 0.5, 0.75), clear / count)), f"It is {clear} of {count}."),
         "agree": Answer(
             int(np.searchsorted(_ALIKE, low, side="right")),
-            f"It is {low:.2f}, between {WAYS[pair[0]]} and {WAYS[pair[1]]}.",
+            f"It is {signed(low)}, between {WAYS[pair[0]]} and {WAYS[pair[1]]}.",
         ),
         "go": Answer(
             0 if 5 * last < count else 1 if 2 * last <= count else 2,
@@ -156,8 +156,8 @@ def _strongest(found: NeededTest) -> str:
         return "There is no head without which it falls."
     before, change = float(found.plain.mean()), gains(found.changed, found.plain).mean(axis=-1)[layer, head]
     return (
-        f"Most is lost without head {name_of((layer, head))}: the mean difference goes from {before:.2f} to "
-        f"{before + mean[layer, head]:.2f}, the accuracy changes by {signed(100 * change, 1, plus=True)} points. "
+        f"Most is lost without head {name_of((layer, head))}: the mean difference goes from {signed(before)} to "
+        f"{signed(before + mean[layer, head])}, the accuracy changes by {signed(100 * change, 1, plus=True)} points. "
         f"{_by_template(found, (layer, head))}"
     )
 
@@ -212,7 +212,7 @@ def _fifth(row: Row) -> str:
 def agreement_of(found: NeededTest) -> str:
     """Whether the five ablations agree, and about what."""
     low, (one, two) = least_alike(found)
-    said = f"The two ways that agree least are {WAYS[one]} and {WAYS[two]}: their rank correlation is {low:.2f}."
+    said = f"The two ways that agree least are {WAYS[one]} and {WAYS[two]}: their rank correlation is {signed(low)}."
     largest = {each.largest for each in found.effects if each.name in WAYS}
     if len(largest) == 1:
         return f"{said} All five name the same head as the one that changes most, {name_of(largest.pop())}."

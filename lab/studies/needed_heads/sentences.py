@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from lab.course.words import escaped
+from lab.course.words import escaped, signed
 from lab.experiments.lexicon import TEMPLATES
 from lab.experiments.needed.claims import HURTS, NEEDED, name_of
 from lab.experiments.needed.result import NeededTest
@@ -87,7 +87,7 @@ def show(model: LoadedModel, found: NeededTest) -> Trace | None:
 def _told(found: NeededTest, head: Head) -> str:
     """A head with what it is chosen for."""
     said = {found.row(NEEDED).heads[0]: ", most needed on A", found.row(HURTS).heads[0]: ", hurts most on A"}
-    return f"{name_of(head)}: {found.effect.mean[head]:+.2f}{said.get(head, '')}"
+    return f"{name_of(head)}: {signed(found.effect.mean[head], plus=True)}{said.get(head, '')}"
 
 
 def _pair(model: LoadedModel, each: Shown, head: Head, key: str) -> None:
@@ -95,7 +95,8 @@ def _pair(model: LoadedModel, each: Shown, head: Head, key: str) -> None:
         st.markdown(marked(each.pair))
         now = "good" if each.without > 0 else "bad"
         turns = f"; now the **{now}** form wins" if each.turns else ""
-        st.caption(f"Logit difference {each.plain:+.2f}; without head {name_of(head)}: {each.without:+.2f}{turns}.")
+        before, after = signed(each.plain, plus=True), signed(each.without, plus=True)
+        st.caption(f"Logit difference {before}; without head {name_of(head)}: {after}{turns}.")
         text, place, deciding = read(model, each.pair)
         at: dict[Parameter[Any], Any] = {LAYER: head[0] + 1, HEAD: head[1] + 1}
         asked: dict[Parameter[Any], Any] = {

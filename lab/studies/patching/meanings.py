@@ -57,13 +57,13 @@ def answers(found: PatchingTest) -> dict[str, Answer]:
     crossing = crossing_of(found)
     at = next(number for number, span in enumerate(_spans(found.layers)) if crossing in span)
     residual = found.carried[SUFFICES].on_b.residual[crossing]
-    told = f"After layer {crossing} the asked token has {residual[found.asked]:.2f}, the subject "
-    given = {"crossing": Answer(at, f"{told}{residual[found.subject]:.2f}.")}
+    told = f"After layer {crossing} the asked token has {signed(residual[found.asked])}, the subject "
+    given = {"crossing": Answer(at, f"{told}{signed(residual[found.subject])}.")}
     rows = {row.claim.key: row for row in found.rows}
     for name, key in (("brought", "brought suffices"), ("failed", "failed")):
         row = rows[key]
         if row.low > 0 or row.high < 0:
-            told = f"{row.claim.first.capitalize()} {row.first:.2f}, {row.claim.second} {row.second:.2f}."
+            told = f"{row.claim.first.capitalize()} {signed(row.first)}, {row.claim.second} {signed(row.second)}."
             given[name] = Answer(int(row.high < 0), told)
     where, best, low, high = best_head(found)
     ends = [int(each) for each in np.searchsorted(_EDGES, (low, high))]

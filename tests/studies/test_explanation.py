@@ -52,16 +52,17 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     line = table.loc["raw attention"]
     assert f"**{line['ρ']:.2f}** ({line['low']:.2f} to {line['high']:.2f})" in said
     assert f"reaches {table.loc['nearness alone', 'ρ']:.2f}" in said
-    assert f"{line['beyond']:.2f} is left" in said and f"attention reaches {line['untrained twin']:.2f}" in said
+    twin = f"{line['untrained twin']:z.2f}".replace("-", "−")
+    assert f"{line['beyond']:.2f} is left" in said and f"attention reaches {twin}" in said
     yardstick = meanings.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
     assert f"agree most, by {off.max():.2f}" in yardstick and f"least, by {off.min():.2f}" in yardstick
     for row in found.rows:
-        own, twin = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
+        own, untrained = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
         untaught = f"{row.twin:.2f} in the twin, {row.effect:.2f} here" in said
         # Far from the edge of the interval; near it the draw decides.
-        if row.low > 0 and abs(own.mean() - twin.mean()) > 0.1:
-            assert untaught == (own.mean() < twin.mean())
+        if row.low > 0 and abs(own.mean() - untrained.mean()) > 0.1:
+            assert untaught == (own.mean() < untrained.mean())
 
 
 def test_a_verdict_says_what_was_compared() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _STRONG = "rgba(207, 100, 1, 0.6)"
 _NODE, _CHOSEN = "rgba(128, 132, 149, 0.9)", "#cf6401"
 _ROW, _WORD, _LEAST = 24, 16, 320  # pixels: a token in the fullest column, a word, the least height
 _TOP, _BOTTOM = 60, 50  # pixels above and below the drawing
+_LINE = 45  # characters of the title that fit on a telephone; Plotly wraps none
 # Plotly takes a coordinate of 0 for one that is not given.
 _EDGE = 0.002
 _TOLD = "%{customdata}<extra></extra>"
@@ -166,12 +168,12 @@ def _alt(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], layer
 def _figure(trace: dict[str, Any], height: int, layers: int, title: str) -> PlotlyFigure:
     import plotly.graph_objects as go
 
-    names = ["Input", *(f"Layer {layer}" if layers <= 6 else str(layer) for layer in range(1, layers + 1))]
+    names = ["Input", "Layer 1", *map(str, range(2, layers + 1))]  # more words would not fit on a telephone
     below = {"y": 0, "yshift": -14, "xref": "paper", "yref": "paper", "showarrow": False, "yanchor": "top"}
     sides = ["left", *["center"] * (layers - 1), "right"]
     named = enumerate(zip(names, sides, strict=True))
     under = [{"text": name, "x": place / layers, "xanchor": side, **below} for place, (name, side) in named]
-    heading, margin = {"text": title, "x": 0}, {"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}
+    heading, margin = {"text": "<br>".join(wrap(title, _LINE)), "x": 0}, {"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}
     frame = {"title": heading, "height": height + _TOP + _BOTTOM, "margin": margin}
     return go.Figure(data=[trace], layout=frame | {"annotations": under, "font": {"size": 13}})
 

@@ -30,10 +30,21 @@ NOT_PLAIN = re.compile(r"[0-9@/\\_<>#]|\.\w")
 
 
 def example(model: LoadedModel) -> int:
-    """Which of the texts is put in order: the first that is short and plain, else the shortest."""
+    """Which of the texts is put in order: the first that is short and plain, else the shortest.
+
+    Best is one where the model expects a word: what a full stop rests on is no riddle.
+    """
     asked = [each for _, _, each in asked_texts(model)]
     short = [at for at, one in enumerate(asked) if len(one.context) in _SHORT and not NOT_PLAIN.search(one.text)]
-    return short[0] if short else min(range(len(asked)), key=lambda at: len(asked[at].context))
+    if not short:
+        return min(range(len(asked)), key=lambda at: len(asked[at].context))
+    return next((at for at in short if _expected(model, asked[at]).isalpha()), short[0])
+
+
+def _expected(model: LoadedModel, asked: Asked) -> str:
+    """What the model finds most probable in the place that is asked about."""
+    trace = runs.run(model.id, asked.text, "", Interventions())
+    return word_of(model.tokenizer, int(trace.logits(asked.place)[0].argmax())).strip("␣")
 
 
 def token_names(model: LoadedModel, asked: Asked) -> list[str]:
@@ -43,13 +54,12 @@ def token_names(model: LoadedModel, asked: Asked) -> list[str]:
 
 def ask_order(model: LoadedModel, asked: Asked, *, open: bool) -> Trace:
     """The text, what the model expects, and the tokens to be picked in order while it is ``open``; returns its run."""
-    trace = runs.run(model.id, asked.text, "", Interventions())
-    expected = word_of(model.tokenizer, int(trace.logits(asked.place)[0].argmax()))
     where = "to come next after" if asked.next else "in place of the mask in"
     names = token_names(model, asked)
     st.markdown(
-        f"**Your order.** {escaped(model.id)} expects {quoted(expected.strip('␣'))} {where}: *{escaped(asked.text)}* "
-        f"Which tokens does that rest on? Pick {FEWEST} or more, the one that matters most first."
+        f"**Your order.** {escaped(model.id)} expects {quoted(_expected(model, asked))} {where}: "
+        f"*{escaped(asked.text)}* Which tokens does that rest on? Pick {FEWEST} or more, the one that matters most "
+        "first."
     )
     key = f"_order.{model.id}"
     kept = [at for at in st.session_state.get(f"{key}.kept", []) if at < len(names)]
@@ -59,7 +69,7 @@ def ask_order(model: LoadedModel, asked: Asked, *, open: bool) -> Trace:
         label, range(len(names)), kept, format_func=names.__getitem__, key=key, label_visibility="collapsed",
         disabled=not open, on_change=_keep, args=(key,), placeholder="Pick tokens in their order",
     )  # fmt: skip
-    return trace
+    return runs.run(model.id, asked.text, "", Interventions())
 
 
 def _keep(key: str) -> None:

@@ -111,6 +111,8 @@ def test_the_summary_is_printed_in_one_light_column(school: Lab, browser: Browse
         paper = opened.value
         expect(paper.get_by_text("save it as PDF")).to_be_visible(timeout=60_000)
         expect(paper.get_by_text("Round 1: 5 answers").last).to_be_attached(timeout=60_000)
+        # The script that draws charts is fetched with the first of them: the words beside it stand before it.
+        expect(paper.locator(".stVegaLiteChart")).to_have_count(2, timeout=60_000)
         paper.emulate_media(media="print")
         for name in ("CSV", "Numbers and files", "Lessons"):
             assert not any(each.is_visible() for each in paper.get_by_text(name).all()), name

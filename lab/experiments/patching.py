@@ -8,8 +8,7 @@ words compete again. Clean into corrupt shows what suffices, corrupt into clean 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import torch
@@ -19,15 +18,17 @@ from lab.analysis.heads.values import Values
 from lab.experiments.pairs import AskedPair
 from lab.models import forward
 from lab.models.batches import Progress, logits_of, numbers_a_run, run_batch, unwatched
+from lab.models.cores import on_every_core
 from lab.models.encoding import Encoding
 from lab.models.forward import PAPER, Steps
 from lab.models.gradients import Parts, gradients, parts
-from lab.models.interventions import contexts_become, outputs_become
+from lab.models.one_token import from_contexts, layer_at
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 Site = Literal["residual", "attention", "ffn", "heads"]
+SITES: tuple[Site, ...] = get_args(Site)
 # Logits between clean and corrupt below which nothing is divided by them: 0.05 logits would already read as 0.1.
 SMALL = 0.5
 # Numbers that the layers of a chunk of runs hold at once: 20 MB.
@@ -114,8 +115,7 @@ def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, 
         For a model without a vocabulary head.
     """
     clean, corrupt, (good, bad) = plain_parts(model, two, least)
-    slope, _ = gradients(model, [two.clean, two.corrupt], partial(_read, model, two))
-    share = _Share(progress, 2 * _runs(model, len(two.clean)))
+    slope, _ = gradients(model, [two.clean, two.corrupt], lambda last: _read(model, two, last[:, two.place]))
 
     def recovered(differences: Maps) -> Maps:
         return Maps(*((getattr(differences, f.name) - bad) / (good - bad) for f in fields(Maps)))
@@ -123,8 +123,8 @@ def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, 
     return Patching(
         good,
         bad,
-        recovered(_exact(model, two, corrupt, clean, share)),
-        recovered(_exact(model, two, clean, corrupt, share)),
+        recovered(_exact(model, two, corrupt, clean, lambda done: progress(done / 2))),
+        recovered(_exact(model, two, clean, corrupt, lambda done: progress((1 + done) / 2))),
         recovered(_estimate(bad, _text(slope, 1), corrupt, clean)),
         recovered(_estimate(good, _text(slope, 0), clean, corrupt)),
     )
@@ -139,7 +139,7 @@ def plain_parts(model: LoadedModel, two: Contrast, least: float = SMALL) -> tupl
             "place of another's, so both need the same number of tokens."
         )
     stream = run_batch(model, [two.clean, two.corrupt])
-    good, bad = _read(model, two, stream[-1]).tolist()
+    good, bad = _read(model, two, stream[-1, :, two.place]).tolist()
     if abs(good - bad) < least:
         raise NotPatchable(
             # Cut, not rounded: 0.499 is no 0.50 below 0.5.
@@ -150,32 +150,63 @@ def plain_parts(model: LoadedModel, two: Contrast, least: float = SMALL) -> tupl
     return _text(both, 0), _text(both, 1), (good, bad)
 
 
-@torch.inference_mode()
-def patched(model: LoadedModel, base: Parts, other: Parts, site: Site, layer: int, where: Tensor) -> Tensor:
-    """The last hidden states (k, n, d) of k runs of ``base`` with parts of ``other`` in their places.
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """What is overwritten in k runs: one part of one layer, at the tokens ``where`` (k, n) or, of heads, (k, H, n).
 
-    Both are of one text. ``where`` is bool, (k, n) or for heads (k, H, n). ``layer`` counts from 0; of the residual
-    stream, 0 is the embeddings' output and L the last layer's.
+    ``layer`` counts from 0; of the residual stream, 0 is the embeddings' output and L the last layer's.
     """
-    config, x = model.config, base.residual[layer].expand(len(where), -1, -1)
+
+    site: Site
+    layer: int
+    where: Tensor
+
+    @property
+    def tokens(self) -> tuple[Tensor, Tensor]:
+        """The m patched tokens: the run that each is in, and its place there, both (m,) from 0."""
+        there = self.where.any(dim=1) if self.site == "heads" else self.where
+        run, token = there.nonzero(as_tuple=True)
+        return run, token
+
+
+@torch.inference_mode()
+def patched(model: LoadedModel, base: Parts, other: Parts, patches: Patches, place: int) -> Tensor:
+    """The last hidden states (k, d) at token ``place`` of k runs of ``base`` with parts of ``other`` in their places.
+
+    Both are of one text.
+    """
+    layers, at = model.weights.layers, torch.tensor([place])
+    # Up to the end of its layer, a patch changes its own tokens alone.
+    done = patches.layer + (patches.site != "residual")
+    x = base.residual[done].repeat(len(patches.where), 1, 1)
+    x[patches.tokens] = _tokens(model, base, other, patches)
+    if done == len(layers):
+        return x[:, place]
+    for w in layers[done:-1]:
+        x = forward.run_layer(x, w, model.config).output
+    return layer_at(x, at, layers[-1], model.config)
+
+
+def _tokens(model: LoadedModel, base: Parts, other: Parts, patches: Patches) -> Tensor:
+    """The patched tokens after their layer, (m, d)."""
+    layer, site, (run, token) = patches.layer, patches.site, patches.tokens
     if site == "residual":
-        x, steps = torch.where(where[..., None], other.residual[layer], x), PAPER
-    elif site == "heads":
-        steps = Steps(mix_values=contexts_become(where[..., None], other.context[layer]))
+        return other.residual[layer][0, token]
+    context, steps = base.context[layer][0, :, token], PAPER  # (H, m, d_k)
+    if site == "heads":
+        context = torch.where(patches.where[run, :, token].T[..., None], other.context[layer][0, :, token], context)
     elif site == "attention":
-        become = outputs_become(where[..., None], other.attention[layer], forward.project_output)
-        steps = Steps(project_output=become)
+        steps = Steps(project_output=lambda *_: other.attention[layer][0, token][:, None])
     else:
-        become = outputs_become(where[..., None], other.ffn[layer], forward.project_neurons)
-        steps = Steps(project_neurons=become)
-    for number, w in enumerate(model.weights.layers[layer:]):
-        x = forward.run_layer(x, w, config, PAPER if number else steps).output
-    return x
+        steps = Steps(project_neurons=lambda *_: other.ffn[layer][0, token][:, None])
+    x = base.residual[layer][0, token][:, None]  # (m, 1, d): each token as a text of its own
+    w = model.weights.layers[layer]
+    return from_contexts(x, context.transpose(0, 1)[:, :, None], w, model.config, steps)[:, 0]
 
 
-def _read(model: LoadedModel, two: Contrast, last: Tensor) -> Tensor:
-    """Logit of the good word less that of the bad one, (...), from last hidden states (..., n, d)."""
-    logits = logits_of(model, last[..., two.place, :], [two.good, two.bad])
+def _read(model: LoadedModel, two: Contrast, there: Tensor) -> Tensor:
+    """Logit of the good word less that of the bad one, (...), from last hidden states at the place (..., d)."""
+    logits = logits_of(model, there, [two.good, two.bad])
     return logits[..., 0] - logits[..., 1]
 
 
@@ -184,42 +215,28 @@ def _text(both: Parts, number: int) -> Parts:
     return Parts(*(getattr(both, f.name)[:, number : number + 1] for f in fields(Parts)))
 
 
-class _Share:
-    """How much of ``total`` is done, told to ``progress``."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self.progress, self.total, self.done = progress, total, 0
-
-    def more(self, count: int) -> None:
-        self.done += count
-        self.progress(self.done / self.total)
-
-
-def _exact(model: LoadedModel, two: Contrast, base: Parts, other: Parts, share: _Share) -> Maps:
+def _exact(model: LoadedModel, two: Contrast, base: Parts, other: Parts, progress: Progress) -> Maps:
     """The logit difference with every part of ``base`` at every token replaced in turn."""
     n, heads, count = base.residual.shape[2], model.config.heads, model.config.layers
-    tokens = torch.eye(n, dtype=torch.bool)
-    each_head = torch.eye(heads * n, dtype=torch.bool).unflatten(1, (heads, n))
+    tokens, each_head = torch.eye(n, dtype=torch.bool), torch.eye(heads * n, dtype=torch.bool).unflatten(1, (heads, n))
     chunk = max(1, _ROOM // numbers_a_run(model.config, n))
+    runs = [
+        Patches(site, layer, few)
+        for site in SITES
+        for layer in range(count + (site == "residual"))
+        for few in (each_head if site == "heads" else tokens).split(chunk)
+    ]
 
-    def row(site: Site, layer: int) -> Values:
-        found = []
-        for where in (each_head if site == "heads" else tokens).split(chunk):
-            found.append(_read(model, two, patched(model, base, other, site, layer, where)))
-            share.more(len(where))
-        return torch.cat(found).numpy().astype(np.float64)
+    def read(patches: Patches) -> Tensor:
+        return _read(model, two, patched(model, base, other, patches, two.place))
 
-    def rows(site: Site, layers: int) -> Values:
-        return np.stack([row(site, layer) for layer in range(layers)])
+    found = on_every_core(read, runs, lambda done: progress(done / len(runs)))
 
-    by_head = rows("heads", count).reshape(count, heads, n)
-    return Maps(rows("residual", count + 1), rows("attention", count), rows("ffn", count), by_head)
+    def rows(site: Site) -> Values:
+        of_site = [each for each, patches in zip(found, runs, strict=True) if patches.site == site]
+        return torch.cat(of_site).unflatten(0, (-1, n)).numpy().astype(np.float64)
 
-
-def _runs(model: LoadedModel, n: int) -> int:
-    """How many runs :func:`_exact` makes."""
-    config = model.config
-    return n * (1 + config.layers * (3 + config.heads))
+    return Maps(rows("residual"), rows("attention"), rows("ffn"), rows("heads").reshape(count, heads, n))
 
 
 def _estimate(plain: float, slope: Parts, base: Parts, other: Parts) -> Maps:

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from lab.models import forward
 from lab.models.config import ModelConfig
-from lab.models.forward import PAPER, Steps
+from lab.models.forward import PAPER, Steps, split_heads
 from lab.models.interventions import heads_off, neurons_off
+from lab.models.one_token import from_contexts, layer_at, of_token, read_by_heads
 from lab.models.trace import Trace, outputs
 from lab.models.weights import LayerWeights
 
@@ -22,20 +23,32 @@ if TYPE_CHECKING:
 
 # Of (batch, H, n, n) and (batch, n, d_ff), of which a layer holds five times as much in all: 60 MB at once.
 _NUMBERS_AT_ONCE = 3_000_000
-HeadsOff = Callable[[slice], Steps]
-# The steps of layer l in k runs: which heads change (k, H) bool, and which text of the batch each run is of (k,).
-HeadChange = Callable[[int, Tensor, Tensor], Steps]
+# The steps of layer l in k runs; which heads change in each is (k, 1, H) bool, the 1 for texts.
+HeadChange = Callable[[int, Tensor], Steps]
 
 
-def _layer_in_chunks(x: Tensor, w: LayerWeights, config: ModelConfig, off: HeadsOff) -> Tensor:
-    """The layer's output for a batch (b, n, d), a few sequences at a time so memory stays bounded.
+def _slices(count: int, x: Tensor, config: ModelConfig) -> list[slice]:
+    """``count`` runs of the texts x (..., b, n, d), a few at a time so memory stays bounded."""
+    b, n = x.shape[-3:-1]
+    size = max(1, _NUMBERS_AT_ONCE // (b * n * (2 * config.heads * n + config.ffn_width)))
+    return [slice(start, start + size) for start in range(0, count, size)]
 
-    ``off`` gives the steps of the sequences that a slice takes.
-    """
-    n = x.shape[-2]
-    chunk = max(1, _NUMBERS_AT_ONCE // (n * (2 * config.heads * n + config.ffn_width)))
-    slices = [slice(start, start + chunk) for start in range(0, len(x), chunk)]
-    return torch.cat([forward.run_layer(x[here], w, config, off(here)).output for here in slices])
+
+def _each_head(config: ModelConfig) -> Tensor:
+    """(H, 1, H): in run h, head h."""
+    return torch.eye(config.heads, dtype=torch.bool)[:, None]
+
+
+def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> Tensor:
+    """The layer's output of all ``runs`` (k, b, n, d)."""
+    each = [forward.run_layer(runs[few], w, config, steps).output for few in _slices(len(runs), runs, config)]
+    return torch.cat(each) if each else runs
+
+
+def _changed_here(x: Tensor, w: LayerWeights, config: ModelConfig, change: Callable[[Tensor], Steps]) -> Tensor:
+    """The layer's output with each head changed in turn, (H, b, n, d): the texts x (b, n, d) are projected once."""
+    slices = _slices(config.heads, x, config)
+    return torch.cat([forward.run_layer(x, w, config, change(_each_head(config)[few])).output for few in slices])
 
 
 @torch.inference_mode()
@@ -46,25 +59,36 @@ def change_each_head(model: LoadedModel, stream: Tensor, change: HeadChange, oth
     the work of running each change alone. ``others`` are the steps of each layer where nothing is changed, those
     that ``stream`` was made with; without any, the paper's.
     """
-    config, batch = model.config, stream.shape[1]
-    heads = torch.eye(config.heads, dtype=torch.bool).repeat_interleave(batch, 0)
-    texts = torch.arange(batch).repeat(config.heads)
-    runs = torch.empty(0, *stream.shape[2:])
-    for number, w in enumerate(model.weights.layers):
-        fresh = stream[number].expand(config.heads, -1, -1, -1).flatten(0, 1)
-        fresh = _layer_in_chunks(fresh, w, config, partial(_of_slice, partial(change, number), heads, texts))
-        plain = others[number] if others else PAPER
-        carried = _layer_in_chunks(runs, w, config, partial(_same, plain)) if len(runs) else runs
-        runs = torch.cat([carried, fresh])
-    return runs.unflatten(0, (config.layers, config.heads, batch))
+    runs = _through(model, stream, change, others, model.config.layers)
+    return runs.unflatten(0, (model.config.layers, model.config.heads))
 
 
-def _of_slice(change: Callable[[Tensor, Tensor], Steps], heads: Tensor, texts: Tensor, here: slice) -> Steps:
-    return change(heads[here], texts[here])
+@torch.inference_mode()
+def change_each_head_at(
+    model: LoadedModel, stream: Tensor, change: HeadChange, places: Tensor, others: Sequence[Steps] = ()
+) -> Tensor:
+    """The same at one token of each text only, ``places`` (b,) from 0: (L, H, b, d).
+
+    ``others`` may change each token on its own, as in :func:`lab.models.one_token.layer_at`.
+    """
+    config, last = model.config, model.config.layers - 1
+    runs, w = _through(model, stream, change, others, last), model.weights.layers[last]
+    steps = others[last] if others else PAPER
+    carried = [layer_at(runs[few], places, w, config, steps) for few in _slices(len(runs), runs, config)]
+    read = read_by_heads(stream[last], w, config)
+    mixed = forward.self_attention(read, w, config, change(last, _each_head(config))).context_concat
+    context = split_heads(of_token(mixed, places), config.heads)
+    fresh = from_contexts(of_token(stream[last], places), context, w, config)[..., 0, :]
+    return torch.cat([*carried, fresh]).unflatten(0, (config.layers, config.heads))
 
 
-def _same(steps: Steps, _: slice) -> Steps:
-    return steps
+def _through(model: LoadedModel, stream: Tensor, change: HeadChange, others: Sequence[Steps], depth: int) -> Tensor:
+    """The runs with each head of the first ``depth`` layers changed, after those layers: (depth · H, b, n, d)."""
+    runs = torch.empty(0, *stream.shape[1:])
+    for number, w in enumerate(model.weights.layers[:depth]):
+        fresh = _changed_here(stream[number], w, model.config, partial(change, number))
+        runs = torch.cat([_layer(runs, w, model.config, others[number] if others else PAPER), fresh])
+    return runs
 
 
 def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
@@ -75,7 +99,7 @@ def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
     if not trace.interventions.changes_nothing:
         raise ValueError("ablate_each_head starts from a plain trace; this one carries interventions.")
 
-    def off(_layer: int, heads: Tensor, _texts: Tensor) -> Steps:
+    def off(_layer: int, heads: Tensor) -> Steps:
         return Steps(mix_values=heads_off(None, heads) if to_mean else heads_off(heads, None))
 
     return change_each_head(trace.model, trace.hidden_states[:, None], off)[:, :, 0]
@@ -90,13 +114,14 @@ def ablate_each_neuron(trace: Trace, layer: int, neurons: Sequence[int]) -> Tens
     if not trace.interventions.changes_nothing:
         raise ValueError("ablate_each_neuron starts from a plain trace; this one carries interventions.")
     config, layers = trace.model.config, trace.model.weights.layers
-    one_neuron = torch.zeros(len(neurons), 1, config.ffn_width, dtype=torch.bool)
-    one_neuron[range(len(neurons)), 0, list(neurons)] = True
+    one_neuron = torch.zeros(len(neurons), 1, 1, config.ffn_width, dtype=torch.bool)
+    one_neuron[range(len(neurons)), 0, 0, list(neurons)] = True
+    x = trace.hidden_states[layer][None]
 
-    def one_neuron_off(here: slice) -> Steps:
-        return Steps(activate=neurons_off(one_neuron[here]))
+    def without(few: slice) -> Tensor:
+        return forward.run_layer(x, layers[layer], config, Steps(activate=neurons_off(one_neuron[few]))).output
 
-    changed = trace.hidden_states[layer].expand(len(neurons), -1, -1)
-    for number, w in enumerate(layers[layer:]):
-        changed = _layer_in_chunks(changed, w, config, partial(_same, PAPER) if number else one_neuron_off)
-    return outputs(trace.model, changed)
+    changed = torch.cat([without(few) for few in _slices(len(neurons), x, config)])
+    for w in layers[layer + 1 :]:
+        changed = _layer(changed, w, config, PAPER)
+    return outputs(trace.model, changed)[:, 0]

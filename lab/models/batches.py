@@ -13,7 +13,9 @@ from torch import Tensor
 from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.models.encoding import Encoding
+from lab.models.forward import Steps
 from lab.models.interventions import Interventions
+from lab.models.one_token import model_at, of_token
 from lab.models.trace import inputs, outputs
 
 if TYPE_CHECKING:
@@ -75,14 +77,30 @@ def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interv
 
     Raises ValueError for patches, which are of one text, and for a head or token that does not exist.
     """
+    x, steps = _start(model, encodings, changes)
+    return forward.run_model(x, model.weights, steps)
+
+
+def _start(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions) -> tuple[Tensor, list[Steps]]:
+    """The first layer's input (b, n, d), and the steps of each layer."""
     config, n = model.config, len(encodings[0])
     if changes.patches:
         raise ValueError("a patch overwrites one text; run_batch changes all texts alike.")
     changes.check(config, n)
     tables = changes.embeddings(model.weights.embeddings)
     changed = replace(model, weights=replace(model.weights, embeddings=tables))
-    steps = [changes.steps(layer, config, n) for layer in range(config.layers)]
-    return forward.run_model(embed_batch(changed, encodings), model.weights, steps)
+    return embed_batch(changed, encodings), [changes.steps(layer, config, n) for layer in range(config.layers)]
+
+
+@torch.inference_mode()
+def run_batch_at(
+    model: LoadedModel, encodings: Sequence[Encoding], places: Tensor, changes: Interventions = _NOTHING
+) -> Tensor:
+    """The last hidden states of :func:`run_batch` at one token of each text, ``places`` (b,) from 0: (b, d)."""
+    if changes != Interventions(zero_heads=changes.zero_heads):  # other changes may take a layer's tokens together
+        return of_token(run_batch(model, encodings, changes)[-1], places)[:, 0]
+    x, steps = _start(model, encodings, changes)
+    return model_at(x, model.weights, places, steps)
 
 
 @torch.inference_mode()

@@ -13,6 +13,7 @@ from lab.models import forward
 from lab.models.batches import batch_inputs, embed_batch
 from lab.models.encoding import Encoding
 from lab.models.forward import Steps
+from lab.models.one_token import model_at
 from lab.models.weights import LayerWeights
 
 if TYPE_CHECKING:
@@ -85,12 +86,13 @@ def gradients(
 
 
 def word_gradients(
-    model: LoadedModel, encoding: Encoding, vectors: Tensor, read: Callable[[Tensor], Tensor]
+    model: LoadedModel, encoding: Encoding, vectors: Tensor, place: int, read: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
     """The gradient of a number with respect to the vector that each token has in the look-up table.
 
     ``vectors`` (b, n, e) stand in place of the tokens' own, b times; positions and segments are those of the text.
-    ``read`` as in :func:`gradients`. Returns the gradients (b, n, e), and the numbers (b,).
+    ``read`` takes the last hidden states (b, d) of the token at ``place``, from 0, and returns a number for each, (b,).
+    Returns the gradients (b, n, e), and the numbers (b,).
     """
     config, weights = model.config, model.weights
     _, segments, positions = batch_inputs(model, [encoding] * len(vectors))
@@ -99,7 +101,7 @@ def word_gradients(
         rows = torch.arange(len(table)).view(vectors.shape[:2])
         tables = replace(weights.embeddings, token=table)
         x = forward.embed(rows, segments.clone(), positions.clone(), tables, config.norm_eps).output
-        numbers = read(forward.run_model(x, weights)[-1])
+        numbers = read(model_at(x, weights, torch.tensor([place])))
         (found,) = torch.autograd.grad(numbers.sum(), [table])
     return found.view(vectors.shape), numbers.detach()
 

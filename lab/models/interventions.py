@@ -16,7 +16,7 @@ from torch import Tensor
 from lab.models import forward, mistakes
 from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps
-from lab.models.weights import EmbeddingWeights, LayerWeights
+from lab.models.weights import EmbeddingWeights
 
 # Layer and head, layer and neuron, each from 0.
 Head = tuple[int, int]
@@ -163,14 +163,6 @@ def contexts_become(where: Tensor, context: Tensor) -> Callable[[Tensor, Tensor]
     context  numbers from elsewhere, spread likewise
     """
     return lambda attention, value: torch.where(where, context, forward.mix_values(attention, value))
-
-
-_Project = Callable[[Tensor, LayerWeights], Tensor]
-
-
-def outputs_become(where: Tensor, output: Tensor, project: _Project) -> _Project:
-    """The step ``project`` (of the heads or of the neurons), its output (..., n, d) overwritten ``where`` (bool)."""
-    return lambda x, w: torch.where(where, output, project(x, w))
 
 
 _Activate = Callable[[Tensor, str], Tensor]

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from lab.experiments import patching as module
 from lab.experiments.pairs import AskedPair, minimal_pairs
-from lab.experiments.patching import Contrast, Maps, NotPatchable, Site, contrast, patched, patching, plain_parts
+from lab.experiments.patching import Contrast, Maps, NotPatchable, Patches, Site, contrast, patching, plain_parts
 from lab.experiments.patching_templates import patch_template, stacked
 from lab.models.encoding import encode
 from lab.models.gradients import Parts
@@ -28,6 +28,12 @@ from tests.experiments.asked import SENTENCES, near
 from tests.models.reference import HEAD_WIDTH, Theirs, close
 
 SITES: tuple[Site, ...] = get_args(Site)
+
+
+def patched(model: LoadedModel, base: Parts, other: Parts, site: Site, layer: int, where: Tensor) -> Tensor:
+    """The last hidden states of all tokens, (k, n, d)."""
+    each = [module.patched(model, base, other, Patches(site, layer, where), place) for place in range(where.shape[-1])]
+    return torch.stack(each, dim=1)
 
 
 def two_of(model: LoadedModel) -> Contrast:
@@ -67,7 +73,7 @@ def test_everything_recovers_all(tiny: LoadedModel) -> None:
     for layer in layers_of("residual"):
         last = patched(tiny, corrupt, clean, "residual", layer, everywhere("residual", len(two.clean)))
         close(last, clean.residual[-1], 1e-5)
-        difference = float(module._read(tiny, two, last))
+        difference = float(module._read(tiny, two, last[:, two.place]))
         near((difference - bad) / (good - bad), 1.0, 1e-5)
 
 
@@ -132,7 +138,7 @@ def test_a_part_is_what_a_hook_in_hugging_face_makes(tiny: LoadedModel, theirs: 
         assert logits is not None
         last = patched(tiny, corrupt, clean, site, layer, one_place(site, len(two.clean), token, head))
         there = logits[two.place]
-        near(float(module._read(tiny, two, last)), float(there[two.good] - there[two.bad]))
+        near(float(module._read(tiny, two, last[:, two.place])), float(there[two.good] - there[two.bad]))
 
 
 @pytest.mark.parametrize("chunk", [1, None])
@@ -155,7 +161,7 @@ def test_the_maps_are_their_runs_one_by_one(
             assert values.shape == (len(layers_of(site)), *((HEADS,) if site == "heads" else ()), n)
             last = patched(tiny, base, other, site, layer, one_place(site, n, token, 2))
             at = (layer, 2, token) if site == "heads" else (layer, token)
-            near(values[at], (float(module._read(tiny, two, last)) - bad) / (good - bad), 1e-5)
+            near(values[at], (float(module._read(tiny, two, last[:, two.place])) - bad) / (good - bad), 1e-5)
 
 
 def test_estimates_are_the_slope_of_the_exact_values(tiny: LoadedModel) -> None:
@@ -169,7 +175,7 @@ def test_estimates_are_the_slope_of_the_exact_values(tiny: LoadedModel) -> None:
         for layer in layers_of(site):
             for token in range(len(two.clean)):
                 last = patched(tiny, corrupt, some, site, layer, one_place(site, len(two.clean), token))
-                slope = (float(module._read(tiny, two, last)) - bad) / small / (good - bad)
+                slope = (float(module._read(tiny, two, last[:, two.place])) - bad) / small / (good - bad)
                 at = (layer, 1, token) if site == "heads" else (layer, token)
                 near(getattr(found, site)[at], slope, 0.05 * scale + 1e-3)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from lab.models import cores
-from lab.models.cores import give_way, one_core
+from lab.models.cores import give_way, on_every_core, one_core
 from lab.ui.experiments.running import begin
 
 
@@ -65,3 +65,39 @@ def test_an_experiment_lets_a_page_in_before_it_ends() -> None:
     assert begun.wait(5)
     waiting(served).join(5)
     assert ended.wait(5) and let_in == [True]
+
+
+def test_work_on_every_core_keeps_its_order_and_gives_the_core_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "_CORES", threading.BoundedSemaphore(2))
+    monkeypatch.setattr(cores, "COUNT", 2)
+    both, told = threading.Barrier(2, timeout=5), list[int]()
+
+    def work(item: int) -> int:
+        if item < 2:
+            both.wait()  # passes only if two parts are under way at once, though the asking thread held a core
+        return item * item
+
+    with one_core():
+        assert on_every_core(work, range(9), told.append) == [item * item for item in range(9)]
+    assert told == list(range(1, 10))
+    assert all(cores._CORES.acquire(blocking=False) for _ in range(2))
+
+
+@pytest.mark.parametrize("in_part", [True, False], ids=["a part", "who is told"])
+def test_what_goes_wrong_ends_the_work_on_every_core(in_part: bool) -> None:
+    begun: list[int] = []
+
+    def work(item: int) -> None:
+        begun.append(item)
+        time.sleep(0.01)
+        if in_part and item == 1:
+            raise KeyError(item)
+
+    def tell(done: int) -> None:
+        if not in_part and done == 2:
+            raise KeyError(done)
+
+    with pytest.raises(KeyError), one_core():
+        on_every_core(work, range(1000), tell)
+    assert len(begun) < 50
+    assert cores._CORES.acquire(blocking=False) and not cores._CORES.acquire(blocking=False)

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +25,7 @@ from lab.experiments.pairs import can_be_asked
 from lab.experiments.treebank import ewt, ewt_hash
 from lab.experiments.verdicts import Effect, Judged, judge
 from lab.models.batches import Progress, unwatched
+from lab.models.cores import on_every_core
 from lab.models.memo import once
 
 if TYPE_CHECKING:
@@ -161,13 +161,14 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> Explanation
     """
     if reason := untestable(model):
         raise ValueError(reason)
-    twin, asked, done = untrained_twin(model), asked_texts(model), count(1)
-    texts, untrained = [], []
-    for sentence, hidden, each in asked:
-        texts.append(Text(sentence, hidden, importance(model, each)))
-        untrained.append(importance(twin, each, integrate=False))
-        progress(next(done) / len(asked))
-    return ExplanationTest(tuple(texts), reading(untrained))
+    twin, texts = untrained_twin(model), asked_texts(model)
+
+    def both(text: tuple[int, int, Asked]) -> tuple[Text, Importance]:
+        sentence, hidden, asked = text
+        return Text(sentence, hidden, importance(model, asked)), importance(twin, asked, integrate=False)
+
+    own, untrained = zip(*on_every_core(both, texts, lambda done: progress(done / len(texts))), strict=True)
+    return ExplanationTest(own, reading(untrained))
 
 
 def data_hash() -> str:

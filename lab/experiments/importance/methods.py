@@ -25,7 +25,7 @@ from lab.analysis.words.masking import hide, mask_of, maskable
 from lab.experiments.grammar import encode_words
 from lab.experiments.treebank import ewt
 from lab.models import forward
-from lab.models.batches import by_length, numbers_a_run, run_batch
+from lab.models.batches import by_length, numbers_a_run, run_batch_at
 from lab.models.encoding import Encoding
 from lab.models.gradients import word_gradients
 from lab.models.memo import once
@@ -139,12 +139,12 @@ def importance(model: LoadedModel, asked: Asked, integrate: bool = True) -> Impo
     trace, context = trace_encoding(model, asked.encoding), list(asked.context)
     log_p = torch.log_softmax(trace.logits(asked.place)[0], dim=-1)
     predicted = int(log_p.argmax())
-    read = partial(_log_p, model, asked.place, predicted)
+    read = partial(_log_p, model, predicted)
     weights, norms = layer_maps(trace, None), layer_maps(trace, None, norms=True)
     rolled = np.stack([rollout(weights[: layer + 1]) for layer in range(len(weights))])
     maps = {ATTENTION: weights, NORMS: norms, ROLLOUT: rolled}
     vectors = _vectors(model, asked.encoding)
-    slope, _ = word_gradients(model, asked.encoding, vectors[None], read)
+    slope, _ = word_gradients(model, asked.encoding, vectors[None], asked.place, read)
     scores = {name: each[:, asked.place, context].astype(np.float64) for name, each in maps.items()}
     products = (slope[0] * vectors).sum(-1)[context]
     scores |= {GRADIENT: products.numpy().astype(np.float64)[None]}
@@ -164,7 +164,8 @@ def without_each(model: LoadedModel, asked: Asked, read: _Read) -> Values:
     texts = [hide(asked.encoding, (place,), blank) for place in asked.context]
     found = np.empty(len(texts))
     for batch in by_length(texts, lambda n: _ROOM // numbers_a_run(model.config, n)):
-        found[batch] = read(run_batch(able, [texts[at] for at in batch])[-1]).numpy()
+        there = run_batch_at(able, [texts[at] for at in batch], torch.tensor([asked.place]))
+        found[batch] = read(there).numpy()
     return found
 
 
@@ -183,9 +184,9 @@ def integrated_gradients(model: LoadedModel, asked: Asked, read: _Read, steps: i
     slope = torch.zeros_like(here)
     size = max(1, _ROOM // numbers_a_run(model.config, len(here)))
     for share, part in zip(shares.split(size), parts.split(size), strict=True):
-        found, _ = word_gradients(model, asked.encoding, away + share * (here - away), read)
+        found, _ = word_gradients(model, asked.encoding, away + share * (here - away), asked.place, read)
         slope += (part * found).sum(0)
-    _, ends = word_gradients(model, asked.encoding, torch.stack([here, away]), read)
+    _, ends = word_gradients(model, asked.encoding, torch.stack([here, away]), asked.place, read)
     each = ((here - away) * slope).sum(-1)[list(asked.context)]
     return each.numpy().astype(np.float64)[None], float(ends[0] - ends[1])
 
@@ -211,9 +212,9 @@ def counts(model: LoadedModel) -> Mapping[int, int]:
     return Counter(token for found in read if found is not None for token in found[0].token_ids)
 
 
-def _log_p(model: LoadedModel, place: int, word: int, last: Tensor) -> Tensor:
-    """ln P of a word at a place, (b,), from last hidden states (b, n, d)."""
-    logits = forward.vocabulary_logits(outputs(model, last[:, place]), model.vocabulary_head, model.config)
+def _log_p(model: LoadedModel, word: int, there: Tensor) -> Tensor:
+    """ln P of a word at a place, (b,), from last hidden states there (b, d)."""
+    logits = forward.vocabulary_logits(outputs(model, there), model.vocabulary_head, model.config)
     return torch.log_softmax(logits, dim=-1)[:, word]
 
 

@@ -8,9 +8,10 @@ head did, so an effect is a lower bound of what the head does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,18 +20,31 @@ from torch import Tensor
 
 from lab.analysis.heads.values import Values
 from lab.experiments.pairs import AskedPair, encodings
-from lab.models.ablation import HeadChange, change_each_head
-from lab.models.batches import Progress, by_length, contexts, logits_of, numbers_a_run, run_batch, unwatched
+from lab.models.ablation import HeadChange, change_each_head_at
+from lab.models.batches import (
+    Progress,
+    by_length,
+    contexts,
+    logits_of,
+    numbers_a_run,
+    run_batch,
+    run_batch_at,
+    unwatched,
+)
+from lab.models.config import ModelConfig
+from lab.models.cores import on_every_core
 from lab.models.forward import Steps
-from lab.models.interventions import Interventions, contexts_become, heads_level, heads_off
+from lab.models.interventions import Head, Interventions, contexts_become, heads_level, heads_off
+from lab.models.one_token import of_token
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
+Found = TypeVar("Found")
 Ablation = Literal["zero", "sentence", "corpus", "resample", "uniform"]
 ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
-# Numbers that the runs of a batch keep between two layers, and twice that while they are joined: 40 MB.
-_ROOM = 5_000_000
+# Numbers that the runs of a batch keep between two layers, and twice that while they are joined: 8 MB.
+_ROOM = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +87,13 @@ def differences(
     ``progress`` is told the share that is done between batches; what it raises ends the run.
     """
     found = np.empty(len(pairs))
-    for batch in batches(model, pairs, numbers_a_run, progress):
+
+    def of_batch(batch: Sequence[int]) -> Values:
         own = [pairs[place] for place in batch]
-        found[batch] = compete(model, run_batch(model, encodings(own), changes or Interventions())[-1], own)
+        return compete(model, run_batch_at(model, encodings(own), places(own), changes or Interventions()), own)
+
+    for batch, apart in each_batch(model, pairs, numbers_a_run, of_batch, progress):
+        found[batch] = apart
     return found
 
 
@@ -123,39 +141,48 @@ def each_head(
     pairs: Sequence[AskedPair],
     replacement: Replacement,
     name: str,
-    away: Interventions | None = None,
+    away: frozenset[Head] = frozenset(),
     progress: Progress = unwatched,
 ) -> HeadEffects:
     """The same with steps of your own, which change one head of one layer at a time.
 
-    ``away`` is what is changed already: the plain run, and the layers above and below the head, are made with it.
+    ``away`` are off already, set to 0: the plain run, and the layers above and below the head, are made without them.
     """
-    config, away = model.config, away or Interventions()
+    config, off = model.config, Interventions(zero_heads=away)
     plain, changed = np.empty(len(pairs)), np.empty((config.layers, config.heads, len(pairs)))
-    for batch in batches(model, pairs, lambda c, n: c.layers * c.heads * n * c.width, progress):
+
+    def of_batch(batch: Sequence[int]) -> tuple[Values, Values]:
         own = [pairs[place] for place in batch]
-        stream = run_batch(model, encodings(own), away)
-        others = [away.steps(layer, config, stream.shape[2]) for layer in range(config.layers)]
-        plain[batch] = compete(model, stream[-1], own)
-        changed[..., batch] = compete(model, change_each_head(model, stream, replacement(batch), others), own)
+        stream, at = run_batch(model, encodings(own), off), places(own)
+        others = [off.steps(layer, config, stream.shape[2]) for layer in range(config.layers)]
+        there = change_each_head_at(model, stream, replacement(batch), at, others)
+        return compete(model, of_token(stream[-1], at)[:, 0], own), compete(model, there, own)
+
+    for batch, found in each_batch(model, pairs, _held_by_each_head, of_batch, progress):
+        plain[batch], changed[..., batch] = found
     return HeadEffects(name, plain, changed)
 
 
-def _all_others_off(_layer: int, heads: Tensor, _texts: Tensor) -> Steps:
+def _held_by_each_head(config: ModelConfig, n: int) -> int:
+    """Numbers that the runs of a pair of n tokens keep between two layers."""
+    return config.layers * config.heads * n * config.width
+
+
+def _all_others_off(_layer: int, heads: Tensor) -> Steps:
     return Steps(mix_values=heads_off(~heads, None))
 
 
 def _replacement(model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablation) -> Replacement:
     if ablation == "corpus":
         means = corpus_means(model, pairs)
-        return lambda _: lambda layer, heads, _t: _become(heads, means[layer, :, None])
+        return lambda _: lambda layer, heads: _become(heads, means[layer, :, None])
     if ablation == "resample":
         partner = partners(pairs)
 
         def from_partners(batch: Sequence[int]) -> HeadChange:
             read = [pairs[partner[place]].encoding for place in batch]
             found = contexts(model, run_batch(model, read))
-            return lambda layer, heads, texts: _become(heads, found[layer][texts])
+            return lambda layer, heads: _become(heads, found[layer])
 
         return from_partners
     step: dict[Ablation, Callable[[Tensor], Steps]] = {
@@ -163,7 +190,7 @@ def _replacement(model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablat
         "sentence": lambda heads: Steps(mix_values=heads_off(None, heads)),
         "uniform": lambda heads: Steps(mask=heads_level(heads)),
     }
-    return lambda _: lambda _l, heads, _t: step[ablation](heads)
+    return lambda _: lambda _l, heads: step[ablation](heads)
 
 
 def _become(heads: Tensor, context: Tensor) -> Steps:
@@ -172,12 +199,13 @@ def _become(heads: Tensor, context: Tensor) -> Steps:
 
 def corpus_means(model: LoadedModel, pairs: Sequence[AskedPair]) -> Tensor:
     """What each head mixes together, as a mean over all tokens of all pairs: (layers, heads, d_k)."""
-    total, tokens = torch.zeros(()), 0
-    for batch in batches(model, pairs, numbers_a_run, unwatched):
-        read = [pairs[place].encoding for place in batch]
-        total = total + contexts(model, run_batch(model, read)).sum(dim=(1, 3))
-        tokens += sum(map(len, read))
-    return total / tokens
+
+    def of_batch(batch: Sequence[int]) -> Tensor:
+        read = encodings([pairs[place] for place in batch])
+        return contexts(model, run_batch(model, read)).sum(dim=(1, 3))
+
+    sums = [found for _, found in each_batch(model, pairs, numbers_a_run, of_batch)]
+    return torch.stack(sums).sum(dim=0) / sum(len(pair.encoding) for pair in pairs)
 
 
 def partners(pairs: Sequence[AskedPair], seed: int = 0) -> list[int]:
@@ -202,31 +230,35 @@ def rank_correlations(means: Sequence[Values]) -> Values:
     return pd.DataFrame(columns).rank().corr().to_numpy(dtype=np.float64)
 
 
-def compete(model: LoadedModel, last: Tensor, pairs: Sequence[AskedPair]) -> Values:
-    """Logit of the good form less that of the bad one, (..., b), from last hidden states (..., b, n, d)."""
-    return np.asarray(competition(model, last, pairs).numpy(), dtype=np.float64)
-
-
-def competition(model: LoadedModel, last: Tensor, pairs: Sequence[AskedPair]) -> Tensor:
-    """The same as a tensor, which a gradient can pass."""
+def compete(model: LoadedModel, there: Tensor, pairs: Sequence[AskedPair]) -> Values:
+    """Logit of the good form less that of the bad one, (..., b), from last hidden states there (..., b, d)."""
     words = sorted({word for pair in pairs for word in (pair.good, pair.bad)})
-    there = last[..., range(len(pairs)), [pair.place for pair in pairs], :]
     logits = logits_of(model, there, words)
     at = torch.arange(len(pairs))
     good, bad = (torch.tensor([words.index(word) for word in forms]) for forms in _forms(pairs))
-    return logits[..., at, good] - logits[..., at, bad]
+    return np.asarray((logits[..., at, good] - logits[..., at, bad]).numpy(), dtype=np.float64)
+
+
+def places(pairs: Sequence[AskedPair]) -> Tensor:
+    """The tokens at which pairs are asked, (b,) from 0."""
+    return torch.tensor([pair.place for pair in pairs])
 
 
 def _forms(pairs: Sequence[AskedPair]) -> tuple[list[int], list[int]]:
     return [pair.good for pair in pairs], [pair.bad for pair in pairs]
 
 
-def batches(
-    model: LoadedModel, pairs: Sequence[AskedPair], held: Callable[..., int], progress: Progress
-) -> Iterator[list[int]]:
-    """Places of pairs of equal length, a batch at a time; ``held(config, n)`` is how many numbers a pair takes."""
-    done = 0
-    for batch in by_length(encodings(pairs), lambda n: _ROOM // held(model.config, n)):
-        yield batch
-        done += len(batch)
-        progress(done / len(pairs))
+def each_batch(
+    model: LoadedModel,
+    pairs: Sequence[AskedPair],
+    held: Callable[[ModelConfig, int], int],
+    work: Callable[[Sequence[int]], Found],
+    progress: Progress = unwatched,
+) -> Iterable[tuple[list[int], Found]]:
+    """Places of pairs of equal length, a batch at a time, and what ``work`` makes of them, on all cores.
+
+    ``held(config, n)`` is how many numbers a pair of n tokens takes.
+    """
+    batches = list(by_length(encodings(pairs), lambda n: _ROOM // held(model.config, n)))
+    done = [0, *accumulate(map(len, batches))]
+    return zip(batches, on_every_core(work, batches, lambda k: progress(done[k] / len(pairs))), strict=True)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lab.analysis.heads.values import Values
-from lab.experiments.needed.heads import HeadEffects, batches, differences, each_head
+from lab.experiments.needed.heads import HeadEffects, differences, each_batch, each_head
 from lab.experiments.pairs import AskedPair, encodings
 from lab.models import forward
 from lab.models.ablation import HeadChange
@@ -58,11 +58,15 @@ def importance(model: LoadedModel, pairs: Sequence[AskedPair], progress: Progres
     derivative with respect to a factor before the head is the same in both places.
     """
     found = np.empty((model.config.layers, model.config.heads, len(pairs)))
-    for batch in batches(model, pairs, lambda c, n: 4 * numbers_a_run(c, n), progress):
+
+    def of_batch(batch: Sequence[int]) -> Values:
         own = [pairs[place] for place in batch]
         slope, stream = gradients(model, encodings(own), partial(_loss, model, own))
         context = parts(model, stream).context
-        found[..., batch] = (context * slope.context).sum(dim=(-2, -1)).abs().transpose(1, 2).numpy()
+        return np.asarray((context * slope.context).sum(dim=(-2, -1)).abs().transpose(1, 2).numpy())
+
+    for batch, sizes in each_batch(model, pairs, lambda c, n: 4 * numbers_a_run(c, n), of_batch, progress):
+        found[..., batch] = sizes
     return found
 
 
@@ -120,13 +124,13 @@ def _also_without(model: LoadedModel, pairs: Sequence[AskedPair], away: frozense
     for layer, head in away:
         mask[layer, head] = True
 
-    def off(layer: int, heads: Tensor, _texts: Tensor) -> Steps:
+    def off(layer: int, heads: Tensor) -> Steps:
         return Steps(mix_values=heads_off(heads | mask[layer], None))
 
     def everywhere(_: Sequence[int]) -> HeadChange:
         return off
 
-    return each_head(model, pairs, everywhere, "zero", Interventions(zero_heads=away))
+    return each_head(model, pairs, everywhere, "zero", away)
 
 
 def curve(

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.experiments.shipped import Provenance
 from lab.models import jobs
 from lab.models.batches import Progress
-from lab.models.cores import give_way, one_core
+from lab.models.cores import give_way, one_core, step_back
 from lab.models.jobs import Job
 
 _POLL = 1.0  # seconds
@@ -53,6 +53,7 @@ def begin(key: Hashable, work: Work) -> None:
             job.tell(done, 1.0)
             give_way()
 
+        step_back()
         with one_core():
             work(tell)
 

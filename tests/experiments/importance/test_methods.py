@@ -128,7 +128,7 @@ def test_integrated_gradients_are_a_fine_sum_of_autograd_s_and_complete(model_id
     total = sum(slope(theirs.log_p, away + (at + 0.5) / steps * (whole - away)) for at in range(steps))
     expected = ((whole - away) * total / steps).sum(-1)[list(asked.context)]
     model, _, _ = asked_of(model_id)
-    read = partial(methods._log_p, model, asked.place, found.predicted)
+    read = partial(methods._log_p, model, found.predicted)
     fine, _ = methods.integrated_gradients(model, asked, read, 4 * methods.STEPS)
     assert np.allclose(fine[0], expected.numpy(), atol=0.02)
     difference = (theirs.log_p(whole) - theirs.log_p(away)).item()

@@ -19,7 +19,7 @@ from lab.models import forward
 from lab.models.encoding import Encoding, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.layer_trace import LayerTrace
-from lab.models.memo import Memo
+from lab.models.memo import Memo, once
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -198,3 +198,12 @@ def embed(model: LoadedModel, encoding: Encoding, changes: Interventions) -> for
     """The first layer's input and its parts."""
     tables = changes.embeddings(model.weights.embeddings)
     return forward.embed(*inputs(model, encoding), tables, model.config.norm_eps)
+
+
+@once
+def changed(trace: Trace, changes: Interventions) -> Trace:
+    """The same tokens with ``changes`` in place of the run's own, kept beside it.
+
+    Raises ValueError for what its model lacks.
+    """
+    return trace_encoding(trace.model, trace.encoding, changes)

@@ -17,11 +17,10 @@ from torch import Tensor
 from lab.analysis.words.predictions import predictions
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
-from lab.models.changed import changed
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.memo import once
-from lab.models.trace import Trace
+from lab.models.trace import Trace, changed
 
 Array = NDArray[np.float64]
 

@@ -9,11 +9,10 @@ import torch
 from lab.analysis.heads.ablation import Array, moved
 from lab.analysis.words.masking import hide, mask_of, maskable, whole_words
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, predictions
-from lab.models.changed import changed
 from lab.models.encoding import padded
 from lab.models.interventions import Interventions
 from lab.models.memo import once
-from lab.models.trace import Trace, trace_encoding
+from lab.models.trace import Trace, changed, trace_encoding
 
 # So many [PAD] show the mask of an encoder at work.
 PADDING = 4

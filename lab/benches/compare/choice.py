@@ -14,9 +14,8 @@ from lab.benches.compare.comparable import hidden
 from lab.course.sentences.looks import look_head, look_in
 from lab.course.words import escaped, named, quoted
 from lab.models.catalogue import twin_id
-from lab.models.changed import changed
 from lab.models.interventions import Interventions
-from lab.models.trace import Trace
+from lab.models.trace import Trace, changed
 from lab.toy.data import as_text
 from lab.toy.runs import number_run
 from lab.ui import parameters, runs, selection

@@ -5,10 +5,9 @@ from __future__ import annotations
 from lab.analysis.sentences.attention import InterSentence
 from lab.analysis.sentences.split import split
 from lab.figures.sentences import read
-from lab.models.changed import changed
 from lab.models.interventions import Interventions
 from lab.models.memo import once
-from lab.models.trace import Trace
+from lab.models.trace import Trace, changed
 from lab.models.trace import trace as run
 
 

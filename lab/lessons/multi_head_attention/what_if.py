@@ -17,10 +17,9 @@ from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.heads import head_name, percent, resting_place
 from lab.course.kinds import which_holds
 from lab.course.words import named, quoted, share, signed
-from lab.models.changed import changed
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head, Interventions
-from lab.models.trace import Trace
+from lab.models.trace import Trace, changed
 
 Run = Callable[[str], Trace]  # a text through the model that is asked
 

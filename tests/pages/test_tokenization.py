@@ -171,7 +171,7 @@ def test_a_model_without_segments_says_so(offer: Offer) -> None:
 
 def test_gpt2_adds_nothing(offer: Offer) -> None:
     shown = words(open_step("Special tokens", text="The cat.", model=offer("gpt2")))
-    assert "adds no token." in shown
+    assert "adds none." in shown
     assert "endoftext" in shown
 
 

@@ -36,8 +36,8 @@ def show_like_words(view: EmbeddingView) -> None:
     choose_token(view.trace, "Token", view.token)
     _draw_in_table(view)
     st.caption(
-        "Only tokens that begin a word and have two letters or more are compared. A few of them are the beginnings of "
-        "longer words. The dashed line is the mean over all."
+        "Compared are the tokens that begin a word and have two letters or more; a few are beginnings of longer words. "
+        "The dashed line is the mean over all."
     )
     meaning(meanings.like_words(view.trace, view.token))
     if _of_text(view):
@@ -118,8 +118,9 @@ def show_two_meanings(view: EmbeddingView) -> None:
         _compare(uses, None if chosen == _OWN else same_meaning(uses[0], known[chosen]), texts)
     count = len(texts) or len(bundled_sentences())
     st.caption(
-        f"Compared are the last vectors of the words in {count} short texts, each word where it is nearest. The dashed "
-        "line is the mean over all places."
+        f"The bars are words of {count} short texts. Each is compared wherever it stands in them, and its highest "
+        "cosine counts. The dashed line is the mean over all of them. The number behind the chosen word says which "
+        "token it is."
     )
     _offer(chosen, list(known))
     code(cosine_by_state)

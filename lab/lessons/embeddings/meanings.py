@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lab.analysis.heads.values import Values
 from lab.analysis.layers import rotary
 from lab.analysis.layers.embeddings import Order, parts, permutation_gap
 from lab.analysis.layers.positions import learned_similarity, sinusoid_similarity
@@ -62,7 +63,7 @@ def rows(trace: Trace, token: int, part: str) -> str:
             )
             return f"{quoted(trace.labels[place])} is token {first + 1} and token {second + 1}: {told}"
     it = quoted(trace.labels[token])
-    return f"No token here stands twice. Wherever {it} stands, in any text, it gets the same row of the token table."
+    return f"Wherever {it} stands, in any text, it gets the same row of the token table. Here it stands once."
 
 
 def like_words(trace: Trace, token: int) -> str:
@@ -103,8 +104,8 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
     else:
         told = "The layers take the two no farther apart."
     start = (
-        f"Both uses of {first.word} begin with the same row of the table, so with the cosine 1. At the input of "
-        f"layer 1 it is {signed(begin)}, after the last layer {limit}. {told}{_measured(first, last, near, alike)}"
+        f"Both uses of {first.word} begin with the same row of the table: cosine 1. {_placed(first, second, begin)} "
+        f"After the last layer it is {limit}. {told}{_measured(first, last, near, alike)}"
     )
     if len(near[0].nearest) < _NAMED:
         return start
@@ -116,12 +117,22 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
     )
 
 
+def _placed(first: Use, second: Use, begin: float) -> str:
+    """The cosine at the input of layer 1, and what was added before that."""
+    if first.trace.model.weights.embeddings.position is None or first.token == second.token:
+        return f"At the input of layer 1 it is {signed(begin)}."
+    return (
+        f"Then the vector of a place is added: token {first.token + 1} in one, token {second.token + 1} in the other. "
+        f"So at the input of layer 1 it is {signed(begin)}."
+    )
+
+
 def _measured(first: Use, last: float, near: Sequence[Neighbours], alike: Use | None) -> str:
     """What a cosine of ``last`` means: beside that of one meaning in two sentences, and of the mean over all words."""
     means = " and ".join(signed(each.mean) for each in near)
-    mean = f"the means with all {near[0].count:,} words of the texts are {means}" if near[0].count else ""
+    mean = f"with all {near[0].count:,} words of the texts {means} on average" if near[0].count else ""
     if alike is None:
-        return f" For comparison: {mean}." if mean else ""
+        return f" For comparison: it is, {mean}." if mean else ""
     same = float(cosine_by_state(first.trace, first.token, alike.trace, alike.token)[-1])
     also = f", and {mean}" if mean else ""
     if same - last > MARGIN:
@@ -166,8 +177,8 @@ def reordered(trace: Trace, order: Order) -> str:
         )
     told = (
         "Without positions, **every output moves with its token**; what differs is rounding. **Attention**, the next "
-        "lesson, adds up what the tokens offer, and a sum has no order. Every other step looks at one token alone. So, "
-        f"without positions, {name} cannot tell this order from the first."
+        "lesson, adds up vectors of the tokens, and a sum has no order. Every other step of a layer looks at one token "
+        f"alone. So, without positions, {name} cannot tell this order from the first."
     )
     if gaps[WITH].follows:
         return f"{told} With positions, the outputs move with their tokens here, too."
@@ -182,26 +193,25 @@ def reordered(trace: Trace, order: Order) -> str:
 def positions(trace: Trace, length: int, width: int, base: float) -> str:
     """Whether positions that are near have vectors that are alike: learned ones, if there are any, and sinusoids."""
     _, (_, computed, _) = sinusoid_similarity(length, width, base, "cosine")
-    far = len(computed) // 2
-    told = (
-        f"For **sinusoids** the cosine of neighbours is {signed(computed[1])}, and {far} positions apart it is "
-        f"{signed(computed[far])}: by the formula, neighbours are {_more_or_less(computed[1] - computed[far])}."
-    )
     if trace.model.weights.embeddings.position is None:
-        return told
+        return f"For **sinusoids** the cosine of neighbours is {_by_distance(computed)}"
     _, (_, learned, _) = learned_similarity(trace, length, "cosine")
-    far = len(learned) // 2
     return (
         f"For the **learned** vectors of {quoted(trace.model.id)} the mean cosine of neighbours is "
-        f"{signed(learned[1])}, and {far} positions apart it is {signed(learned[far])}: neighbours are "
-        f"{_more_or_less(learned[1] - learned[far])}. {told}"
+        f"{_by_distance(learned)} For **sinusoids** it is {_by_distance(computed)}"
     )
 
 
-def _more_or_less(more: float) -> str:
-    if abs(more) <= MARGIN:
-        return "about as alike as these"
-    return "more alike than these" if more > 0 else "less alike than these"
+def _by_distance(cosines: Values) -> str:
+    """The cosine of neighbours beside the highest of all others, by distance, and whether it falls all the way."""
+    near, rest = float(cosines[1]), cosines[2:]
+    next_best = f"the highest is {signed(float(rest.max()))}, {int(rest.argmax()) + 2} apart"
+    if near - rest.max() > MARGIN:
+        told = f"Neighbours are the most alike: at all other distances {next_best}."
+    else:
+        told = f"Neighbours stand out little or not at all: at all other distances {next_best}."
+    again = float((rest - np.minimum.accumulate(rest)).max()) > MARGIN
+    return f"{signed(near)}. {told}{' On the way it falls and rises again.' if again else ''}"
 
 
 def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:

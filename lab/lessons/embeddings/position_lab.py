@@ -57,10 +57,11 @@ def _row(tokens: tuple[str, ...]) -> str:
 def _draw(view: EmbeddingView, gaps: dict[str, Gap], order: Order) -> None:
     with st.container(horizontal=True):
         for name, gap in gaps.items():
-            st.metric(f"max |difference|, {name}", f"{gap.layers.max():.2g}", border=True, width="content")
+            what = f"Largest difference after the last layer, {name}"
+            st.metric(what, f"{gap.layers[-1]:.2g}", border=True, width="content")
     draw(partial(figures.reordering, view.trace, order), "position-lab")
     segment = "; its segment goes with it" if view.trace.model.config.segments > 1 else ""
     st.markdown(
-        f"Each token is compared with itself, at its old and at its new place{segment}. The largest number in these "
-        f"vectors is {gaps[WITHOUT].largest:.1f}."
+        f"Each token is compared with itself, at its old and at its new place{segment}, in all numbers of its vector. "
+        f"The largest number in these vectors is {gaps[WITHOUT].largest:.1f}."
     )

@@ -40,16 +40,15 @@ def show_tables(view: EmbeddingView) -> None:
     """Learned rows beside computed ones."""
     length, width, base = settings()
     own = (
-        f"{view.model} has learned its vectors, as BERT has. Many newer models add none: they turn vectors; see "
-        "**Rotary**."
+        f"{view.model} has learned its vectors, as BERT has. Many newer models add none; see **Rotary**."
         if view.learned
         else f"{view.model} has no such table: it adds no vector for the position. See **Rotary** for what it does."
     )
     st.markdown(
-        f"{own} Vaswani et al. compute them: sines and cosines of the position, the **sinusoids**. So each "
-        "position has a signature of its own. The authors hoped that a model could then read longer texts than it had "
-        "seen (2017, §3.5). Each pair of dimensions has its own speed. "
-        "Positions count from 0, as in their formula: token 1 stands at position 0."
+        f"{own} The first transformer computed them, by sines and cosines of the position: the **sinusoids** (Vaswani "
+        "et al. 2017, §3.5). Along the positions the first dimensions go up and down fastest, the last hardly at all. "
+        "So each position has numbers of its own. The authors hoped that a model could then read longer texts than it "
+        "had seen. Positions count from 0, as in their formula: token 1 stands at position 0."
     )
     _about_offset(view)
     first = choose_dimensions(view.width) if view.learned else 0

@@ -90,9 +90,9 @@ def show_vectors(view: EmbeddingView) -> None:
     _choose(view)
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     st.markdown(
-        f"An id picks a row. {view.word} has the id {trace.token_ids[view.token]}, so it gets that row of the token "
-        f"table: {view.width} numbers out of a table of {table.shape[0]:,} rows. Such a row of numbers is a "
-        f"**vector**; each of its numbers is a **dimension**. {_what_is_added(view)}"
+        f"An id picks a row. The token table has {table.shape[0]:,} rows of {view.width} numbers each. {view.word} has "
+        f"the id {trace.token_ids[view.token]}, so it gets that row. Such a row of numbers is a **vector**, here also "
+        f"called an **embedding**; each of its numbers is a **dimension**. {_what_is_added(view)}"
     )
     question = ask.same_word(trace, view.parts)
     if question is not None and not predict(LESSON, question):
@@ -117,7 +117,7 @@ def _what_is_added(view: EmbeddingView) -> str:
             "stands comes in later, in each layer; see **Rotary**."
         )
     segment = " Its segment picks one of the segment table." if "segment" in view.parts else ""
-    norm = " **LayerNorm** brings the sum to one scale; see **Sum**." if "LayerNorm" in view.parts else ""
+    norm = " **LayerNorm** then gives all tokens numbers of one size." if "LayerNorm" in view.parts else ""
     return f"The token’s position picks a row of the position table.{segment} These vectors are added up.{norm}"
 
 

@@ -17,7 +17,8 @@ def whole_and_cut(reading: Reading) -> str:
     cut = [word for word in words if len(word.pieces) > 1]
     whole = len(words) - len(lost) - len(cut)
     told = (
-        f"Of the {len(words)} words and signs of your text, {whole} {'is' if whole == 1 else 'are'} in the vocabulary"
+        f"Of the {len(words)} words and punctuation marks of your text, {whole} {'is' if whole == 1 else 'are'} in the "
+        "vocabulary"
     )
     if len(words) == 1:
         told = f"The only word of your text is {'' if whole else 'not '}in the vocabulary"
@@ -64,6 +65,6 @@ def _respelled(reading: Reading) -> str:
         return ""
     more = f", and {count(len(changed) - 1, 'other word')} in another spelling, too" if len(changed) > 1 else ""
     return (
-        f" Before the vocabulary is asked, spellings are made alike (see **Normalize**): {quoted(shown[0])} is looked "
+        f" Before a word is looked up, spellings are made alike (see **Normalize**): {quoted(shown[0])} is looked "
         f"up as {quoted(shown[1])}{more}."
     )

@@ -41,8 +41,8 @@ def show_tokens(view: TokenizationView) -> None:
     texts = [encoding.text] + ([encoding.pair] if encoding.pair else [])
     draw_chips(encoding_chips(encoding))
     st.caption(
-        "Above each chip stands the number of the token, counted from 1; below it the token, where the two differ."
-        + _dashed(view)
+        "Above each chip stands its number, counted from 1. Below it stands the token, where that is not what you "
+        f"typed. Chips that touch have no space between them; colours only keep neighbours apart.{_dashed(view)}"
     )
     _figures(
         {
@@ -61,7 +61,7 @@ def show_tokens(view: TokenizationView) -> None:
 
 
 def _dashed(view: TokenizationView) -> str:
-    return " A dashed frame: it stands for no character." if any(view.trace.encoding.special) else ""
+    return " A dashed frame: a token that is not in your text." if any(view.trace.encoding.special) else ""
 
 
 def _figures(numbers: dict[str, int]) -> None:
@@ -79,7 +79,10 @@ def show_normalization(view: TokenizationView) -> None:
     """What happens to the characters before anything is cut."""
     if not explained(view):
         return
-    st.markdown("**Normalization** makes spellings alike before anything is cut: fewer spellings need fewer tokens.")
+    st.markdown(
+        "**Normalization** makes spellings alike before anything is cut. Spellings that share one entry keep the "
+        "vocabulary short."
+    )
     for name, steps in _named(view.reading.texts):
         if name:
             st.markdown(f"### {name}")
@@ -159,27 +162,29 @@ def _pre_token_rule(steps: TokenizationSteps) -> str:
     whole = next((f" {quoted(word.text)} is an added token and stays whole." for word in steps.words if word.added), "")
     if isinstance(steps, BpeSteps):
         return (
-            "The text is first cut into **pre-tokens**. Letters, digits and other signs are kept apart, and **a space "
+            "Words are not joined to their neighbours: the text is cut into **pre-tokens** before anything is looked "
+            "up. Letters, digits and other signs are kept apart, and **a space "
             f"belongs to what follows it**. {found} No token reaches from one pre-token into the next.{whole}"
         )
     return (
-        "The text is first cut into **pre-tokens**: at white space, which is dropped, and around **every punctuation "
-        f"mark**. {found} Each of them is then cut into tokens by itself.{whole}"
+        "No token reaches from one word into the next: before anything is looked up, the text is cut into "
+        "**pre-tokens**. It is cut at white space, which is dropped, and around **every punctuation mark**. "
+        f"{found}{whole}"
     )
 
 
 def show_special_tokens(view: TokenizationView) -> None:
     """The tokens that are not in the text, and how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
-    st.markdown("Some tokens stand for no character of your text: the model adds them as signs of its own.")
+    st.markdown("Some tokens stand for no character of your text. The tokenizer adds them as signs for the model.")
     draw_chips(encoding_chips(encoding))
     added = sum(encoding.special)
     if added:
         st.markdown(
-            f"{view.model} added {count(added, 'token')} to {'the two texts' if encoding.pair else 'the text'}."
+            f"That of {view.model} added {count(added, 'token')} to {'the two texts' if encoding.pair else 'the text'}."
         )
     else:
-        st.markdown(f"{view.model} adds no token{' between the two texts' if encoding.pair else ''}.")
+        st.markdown(f"That of {view.model} adds none{' between the two texts' if encoding.pair else ''}.")
     listed = special_tokens(view.trace.model.tokenizer, encoding)
     here = [each for each in listed if each.positions]
     if here:
@@ -190,7 +195,8 @@ def show_special_tokens(view: TokenizationView) -> None:
     _segments(view)
     st.progress(len(encoding) / config.max_tokens, f"{len(encoding)} of the {config.max_tokens} positions are taken.")
     st.markdown(
-        f"A **position** is the place of a token; {view.model} has {config.max_tokens}. This lab counts tokens from 1. "
+        f"A **position** is the place of a token; {view.model} has {config.max_tokens}, and a longer text is cut off. "
+        "This lab counts tokens from 1. "
         "Positions count from 0, as in the papers: token 1 stands at position 0."
     )
     _cut(view)

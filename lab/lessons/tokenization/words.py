@@ -24,9 +24,9 @@ STAGES: Mapping[StageName, tuple[str, str]] = {
     "lowercase": ("Lower case", "Capital letters become small ones."),
 }
 
-_STARTS = "stands first; what the model makes of it can stand for the whole input"
+_STARTS = "stands first; it has no word of its own, so a model can learn to collect there what it needs of them all"
 _ENDS = "ends each text"
-_UNKNOWN = "stands for what the vocabulary cannot build"
+_UNKNOWN = "stands for a word that cannot be built, such as one with a sign that no token has"
 _HIDES = "hides a token that the model is to guess"
 _FILLS = "fills up the shorter texts where several are read at once"
 ROLES: Mapping[str, str] = {
@@ -67,8 +67,10 @@ def about_lookup(word: WordSteps, lookups: tuple[Lookup, ...], at: int) -> str:
     """What lookup ``at`` (from 0) told, and what follows from it."""
     lookup = lookups[at]
     name, token = quoted(lookup.candidate), quoted(word.pieces[0].token)
+    if lookup.found and len(word.pieces) == 1:
+        return f"{name} is in the vocabulary as a whole: one lookup, one token."
     if lookup.found and lookup.end == len(word.text):
-        return f"{name} is in the vocabulary, and nothing is left: {joined(word.pieces)}."
+        return f"{name} is in the vocabulary, and nothing of the word is left. Its tokens are {joined(word.pieces)}."
     if lookup.found:
         rest = quoted(word.text[lookup.end :])
         mark = quoted(word.continuing_prefix)

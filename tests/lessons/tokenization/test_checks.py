@@ -90,7 +90,7 @@ def test_what_is_whole_and_what_is_cut_is_counted() -> None:
     words = read(bert(), TEXT).words
     cut = [word for word in words if len(word.pieces) > 1]
     whole = f", {len(words) - len(cut)} are in the vocabulary as a whole."
-    assert f"Of the {len(words)} words and signs" in said and whole in said
+    assert f"Of the {len(words)} words and punctuation marks" in said and whole in said
     assert any(quoted(word.text) in said for word in cut) and "adds 2 tokens" in said
     assert "The only word of your text is in the vocabulary as a whole" in meanings.whole_and_cut(read(bert(), "cat"))
     assert "cannot build 1 word" in meanings.whole_and_cut(read(bert(), "cat ☃"))

@@ -45,7 +45,7 @@ def test_each_lookup_says_what_follows() -> None:
     told = said(cut("photographers"))
     assert told[0].endswith("not in the vocabulary. The next candidate is one character shorter.")
     assert told[3].startswith(f"{quoted('photograph')} is in the vocabulary. {quoted('ers')} is left")
-    assert told[4].endswith(f"nothing is left: {quoted('photograph · ##ers')}.")
+    assert told[4].endswith(f"Its tokens are {quoted('photograph · ##ers')}.")
 
 
 def test_an_unknown_word_loses_the_pieces_it_had() -> None:

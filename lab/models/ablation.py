@@ -34,9 +34,9 @@ def _slices(count: int, x: Tensor, config: ModelConfig) -> list[slice]:
     return [slice(start, start + size) for start in range(0, count, size)]
 
 
-def _each_head(config: ModelConfig) -> Tensor:
-    """(H, 1, H): in run h, head h."""
-    return torch.eye(config.heads, dtype=torch.bool)[:, None]
+def _each(chosen: Tensor) -> Tensor:
+    """(k, 1, H), in each run one of the k heads that are ``chosen`` (H,)."""
+    return torch.eye(len(chosen), dtype=torch.bool)[chosen][:, None]
 
 
 def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> Tensor:
@@ -45,10 +45,12 @@ def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> 
     return torch.cat(each) if each else runs
 
 
-def _changed_here(x: Tensor, w: LayerWeights, config: ModelConfig, change: Callable[[Tensor], Steps]) -> Tensor:
-    """The layer's output with each head changed in turn, (H, b, n, d): the texts x (b, n, d) are projected once."""
-    slices = _slices(config.heads, x, config)
-    return torch.cat([forward.run_layer(x, w, config, change(_each_head(config)[few])).output for few in slices])
+def _changed_here(
+    x: Tensor, w: LayerWeights, config: ModelConfig, heads: Tensor, change: Callable[[Tensor], Steps]
+) -> Tensor:
+    """The layer's output with ``heads`` (k, 1, H) changed in k runs, (k, b, n, d): the texts x are projected once."""
+    each = [forward.run_layer(x, w, config, change(heads[few])).output for few in _slices(len(heads), x, config)]
+    return torch.cat(each) if each else torch.empty(0, *x.shape)
 
 
 @torch.inference_mode()
@@ -59,34 +61,42 @@ def change_each_head(model: LoadedModel, stream: Tensor, change: HeadChange, oth
     the work of running each change alone. ``others`` are the steps of each layer where nothing is changed, those
     that ``stream`` was made with; without any, the paper's.
     """
-    runs = _through(model, stream, change, others, model.config.layers)
-    return runs.unflatten(0, (model.config.layers, model.config.heads))
+    config = model.config
+    every = torch.ones(config.layers, config.heads, dtype=torch.bool)
+    return _through(model, stream, change, every, others, config.layers).unflatten(0, (config.layers, config.heads))
 
 
 @torch.inference_mode()
-def change_each_head_at(
-    model: LoadedModel, stream: Tensor, change: HeadChange, places: Tensor, others: Sequence[Steps] = ()
+def change_heads_at(
+    model: LoadedModel,
+    stream: Tensor,
+    change: HeadChange,
+    chosen: Tensor,
+    places: Tensor,
+    others: Sequence[Steps] = (),
 ) -> Tensor:
-    """The same at one token of each text only, ``places`` (b,) from 0: (L, H, b, d).
+    """The same for the k heads that are ``chosen`` (L, H), at one token of each text: (k, b, d), layer by layer.
 
-    ``others`` may change each token on its own, as in :func:`lab.models.one_token.layer_at`.
+    ``places`` (b,) are those tokens, from 0. ``others`` may change each token on its own, as in
+    :func:`lab.models.one_token.layer_at`.
     """
     config, last = model.config, model.config.layers - 1
-    runs, w = _through(model, stream, change, others, last), model.weights.layers[last]
+    runs, w = _through(model, stream, change, chosen, others, last), model.weights.layers[last]
     steps = others[last] if others else PAPER
     carried = [layer_at(runs[few], places, w, config, steps) for few in _slices(len(runs), runs, config)]
     read = read_by_heads(stream[last], w, config)
-    mixed = forward.self_attention(read, w, config, change(last, _each_head(config))).context_concat
+    mixed = forward.self_attention(read, w, config, change(last, _each(chosen[last]))).context_concat
     context = split_heads(of_token(mixed, places), config.heads)
-    fresh = from_contexts(of_token(stream[last], places), context, w, config)[..., 0, :]
-    return torch.cat([*carried, fresh]).unflatten(0, (config.layers, config.heads))
+    return torch.cat([*carried, from_contexts(of_token(stream[last], places), context, w, config)[..., 0, :]])
 
 
-def _through(model: LoadedModel, stream: Tensor, change: HeadChange, others: Sequence[Steps], depth: int) -> Tensor:
-    """The runs with each head of the first ``depth`` layers changed, after those layers: (depth · H, b, n, d)."""
+def _through(
+    model: LoadedModel, stream: Tensor, change: HeadChange, chosen: Tensor, others: Sequence[Steps], depth: int
+) -> Tensor:
+    """The runs with each chosen head of the first ``depth`` layers changed, after those layers: (k, b, n, d)."""
     runs = torch.empty(0, *stream.shape[1:])
     for number, w in enumerate(model.weights.layers[:depth]):
-        fresh = _changed_here(stream[number], w, model.config, partial(change, number))
+        fresh = _changed_here(stream[number], w, model.config, _each(chosen[number]), partial(change, number))
         runs = torch.cat([_layer(runs, w, model.config, others[number] if others else PAPER), fresh])
     return runs
 

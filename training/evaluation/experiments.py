@@ -42,7 +42,7 @@ class Measured:
 MEASURED = {
     relations.EXPERIMENT: Measured(lambda model: relations.as_tables(relations.replicate(model)), ewt_hash, seconds=60),
     needed.EXPERIMENT: Measured(
-        lambda model: needed_result.as_tables(needed.replicate(model)), needed.data_hash, needed.untestable, seconds=120
+        lambda model: needed_result.as_tables(needed.replicate(model)), needed.data_hash, needed.untestable
     ),
     explained.EXPERIMENT: Measured(
         lambda model: explained.as_tables(explained.replicate(model)),

@@ -38,7 +38,7 @@ ATTENTION, NORMS, ROLLOUT, GRADIENT, INTEGRATED = "attention", "norms", "rollout
 NEAR, RARE = "near", "rare"
 METHODS = (ATTENTION, NORMS, ROLLOUT, GRADIENT, INTEGRATED)
 # Steps along the path of integrated gradients, placed by Gauss and Legendre.
-STEPS = 64
+STEPS = 48
 # Numbers at once: 20 MB, and three times as much where gradients are asked for.
 _ROOM = 5_000_000
 # What a blank is called where the vocabulary has no token for it.

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from lab.analysis.heads.values import Values
 from lab.experiments.pairs import AskedPair, encodings
-from lab.models.ablation import HeadChange, change_each_head_at
+from lab.models.ablation import HeadChange, change_heads_at
 from lab.models.batches import (
     Progress,
     by_length,
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 Ablation = Literal["zero", "sentence", "corpus", "resample", "uniform"]
 ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
-# Numbers that the runs of a batch keep between two layers, and twice that while they are joined: 8 MB.
-_ROOM = 1_000_000
+# Numbers that the runs of a batch hold at once: 20 MB.
+_ROOM = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,13 +150,19 @@ def each_head(
     """
     config, off = model.config, Interventions(zero_heads=away)
     plain, changed = np.empty(len(pairs)), np.empty((config.layers, config.heads, len(pairs)))
+    still = torch.ones(config.layers, config.heads, dtype=torch.bool)
+    for head in away:
+        still[head] = False
 
     def of_batch(batch: Sequence[int]) -> tuple[Values, Values]:
         own = [pairs[place] for place in batch]
         stream, at = run_batch(model, encodings(own), off), places(own)
         others = [off.steps(layer, config, stream.shape[2]) for layer in range(config.layers)]
-        there = change_each_head_at(model, stream, replacement(batch), at, others)
-        return compete(model, of_token(stream[-1], at)[:, 0], own), compete(model, there, own)
+        there = change_heads_at(model, stream, replacement(batch), still, at, others)
+        before = compete(model, of_token(stream[-1], at)[:, 0], own)
+        after = np.tile(before, (config.layers, config.heads, 1))  # nothing changes where a head is off already
+        after[still.numpy()] = compete(model, there, own)
+        return before, after
 
     for batch, found in each_batch(model, pairs, _held_by_each_head, of_batch, progress):
         plain[batch], changed[..., batch] = found
@@ -164,8 +170,9 @@ def each_head(
 
 
 def _held_by_each_head(config: ModelConfig, n: int) -> int:
-    """Numbers that the runs of a pair of n tokens keep between two layers."""
-    return config.layers * config.heads * n * config.width
+    """Numbers that the runs of a pair of n tokens keep between two layers, five times: so small batches are short, and
+    whoever waits for a core has it soon."""
+    return 5 * config.layers * config.heads * n * config.width
 
 
 def _all_others_off(_layer: int, heads: Tensor) -> Steps:

@@ -128,11 +128,11 @@ def turns_fastest(width: int, base: float) -> Question:
     """Do low or high dimensions turn fast?"""
     waves = wavelengths(width, base)
     why = (
-        f"Dimensions 1 and 2 turn once in {waves[0]:.2f} positions, dimensions {width - 1} and {width} once in "
-        f"{waves[-1]:,.2f}."
+        f"Dimensions 1 and 2 go up and down once in {waves[0]:.2f} positions, dimensions {width - 1} and {width} once "
+        f"in {waves[-1]:,.2f}."
     )
-    prompt = "Which dimensions of the sinusoids turn fastest from position to position?"
-    outcomes = {"The first": True, "The last": False, "All turn equally fast": False}
+    prompt = "Which dimensions of the sinusoids go up and down fastest from position to position?"
+    outcomes = {"The first": True, "The last": False, "All equally fast": False}
     return which_holds("turns-fastest", prompt, why, outcomes)
 
 
@@ -143,7 +143,7 @@ def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
     Only for an order in which other tokens stand at some places: else outputs that move and outputs that stay
     are alike.
     """
-    apart = f"{float(gap.layers.max()):.2g}"
+    apart = f"{float(gap.layers[-1]):.2g}"
     rounding = ", which is rounding" if gap.follows else ""
     why = f"Compare each token at its old and at its new place: the largest difference is {apart}{rounding}."
     outcomes = {

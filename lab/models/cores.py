@@ -16,6 +16,8 @@ Found = TypeVar("Found")
 
 COUNT = os.cpu_count() or 1
 _CORES = threading.BoundedSemaphore(COUNT)
+# Long work has its own: a page never waits for a part of it, and the machine lets the page go first.
+_BEHIND = threading.BoundedSemaphore(COUNT)
 _held = threading.local()
 # Seconds that a thread which waits needs to wake up; without them, whoever lets go takes the core again.
 _MOMENT = 0.001
@@ -24,7 +26,7 @@ _MOMENT = 0.001
 @contextmanager
 def one_core() -> Iterator[None]:
     """Hold a core for the block, waiting until one is free. Blocks may nest: a thread never takes a second one."""
-    if getattr(_held, "here", False):
+    if getattr(_held, "here", False) or getattr(_held, "behind", False):
         yield
         return
     with _CORES:
@@ -47,17 +49,17 @@ def give_way() -> None:
 def on_every_core(
     work: Callable[[Item], Found], items: Sequence[Item], tell: Callable[[int], None] = lambda done: None
 ) -> list[Found]:
-    """``work`` of each item, in their order, on all cores: for long work in short parts that need no lock.
+    """``work`` of each item, in their order, on all cores, behind whatever else this machine does.
 
     ``tell`` hears in this thread how many items are done. What it raises ends the work after the parts under way, as
     does what a part raises. The core that this thread holds is let go of meanwhile.
     """
 
     def part(item: Item) -> Found:
-        with one_core():
-            found = work(item)
-        time.sleep(_MOMENT)
-        return found
+        with _BEHIND:
+            _held.behind = True
+            step_back()
+            return work(item)
 
     found = []
     with _no_core(), ThreadPoolExecutor(COUNT, thread_name_prefix="on every core") as pool:
@@ -91,4 +93,4 @@ def step_back() -> None:
     Only Linux gives each thread a priority of its own; elsewhere nothing changes.
     """
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)

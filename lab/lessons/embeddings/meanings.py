@@ -205,6 +205,8 @@ def positions(trace: Trace, length: int, width: int, base: float) -> str:
 def _by_distance(cosines: Values) -> str:
     """The cosine of neighbours beside the highest of all others, by distance, and whether it falls all the way."""
     near, rest = float(cosines[1]), cosines[2:]
+    if not len(rest):
+        return f"{signed(near)}."
     next_best = f"the highest is {signed(float(rest.max()))}, {int(rest.argmax()) + 2} apart"
     if near - rest.max() > MARGIN:
         told = f"Neighbours are the most alike: at all other distances {next_best}."

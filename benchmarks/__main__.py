@@ -7,7 +7,7 @@ python -m benchmarks --capacity reruns beside a bare Streamlit app
 python -m benchmarks --views    the hand-written views
 python -m benchmarks --start    a server nobody has visited
 python -m benchmarks --experiments  each experiment that ships, live
-python -m benchmarks --write    everything, written to RESULTS.md
+python -m benchmarks --write    everything, written to RESULTS.md; --pages --write, those sections alone
 """
 
 from __future__ import annotations
@@ -48,13 +48,12 @@ def main() -> int:
         parser.add_argument(f"--{name}", action="store_true")
     asked = parser.parse_args()
     wanted = [name for name in names if getattr(asked, name)]
-    if asked.write or not wanted:
-        wanted = list(names)
+    wanted = wanted or list(names)
     sections, broken = [], False
+    written = results.FILE.read_text("utf-8") if results.FILE.exists() else ""
     if "ratios" in wanted:
         # What is written anew is held to its targets by the reader, not to the file it replaces.
-        known = results.recorded(results.FILE.read_text("utf-8")) if results.FILE.exists() and not asked.write else {}
-        compared = ratios(known)
+        compared = ratios({} if asked.write else results.recorded(written))
         sections.append(("Side by side", results.ratio_table(compared)))
         broken |= any(each.regressed for each in compared)
     for name, suite in suites.items():
@@ -63,7 +62,7 @@ def main() -> int:
             sections += found
             broken |= failed
     if asked.write:
-        results.FILE.write_text(results.page(sections), "utf-8")
+        results.FILE.write_text(results.page(results.sections(written), sections), "utf-8")
     return int(broken)
 
 

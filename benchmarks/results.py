@@ -1,4 +1,4 @@
-"""RESULTS.md: the figures of one whole run, and the ratios that later runs are held to."""
+"""RESULTS.md: the figures of each suite's last run, and the ratios that later runs are held to."""
 
 from __future__ import annotations
 
@@ -84,11 +84,18 @@ def machine() -> str:
     )
 
 
-def page(sections: Iterable[tuple[str, str]]) -> str:
-    """The whole file, from headings and their contents."""
+def sections(text: str) -> dict[str, str]:
+    """The contents of a text as :func:`page` writes it, by heading."""
+    _, *parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)
+    return {heading: content.strip() for heading, content in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def page(known: Mapping[str, str], found: Iterable[tuple[str, str]]) -> str:
+    """The whole file: what is known, with each section that was found anew in its place, under machine and date."""
+    after = dict(known) | {heading: f"{machine()}.\n\n{content}" for heading, content in found}
     top = (
-        "# Results\n\nWritten by `python -m benchmarks --write` (seven minutes); `make bench` measures the "
-        "ratios again and fails where one has grown by more than a fifth. Ratios travel from machine to machine, "
-        f"seconds do not.\n\n{machine()}.\n"
+        "# Results\n\nWritten by `python -m benchmarks --write`; with the name of a suite, by `python -m benchmarks "
+        "--pages --write`, its sections alone. `make bench` measures the ratios again and fails where one has grown "
+        "by more than a fifth. Ratios travel from machine to machine, seconds do not.\n"
     )
-    return "\n".join([top, *(f"## {heading}\n\n{content}\n" for heading, content in sections)])
+    return "\n".join([top, *(f"## {heading}\n\n{content}\n" for heading, content in after.items())])

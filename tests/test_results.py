@@ -24,9 +24,20 @@ def comparison(measure: Callable[[], float] = lambda: 1.0, target: float = 0.5) 
 
 def test_what_is_written_can_be_read() -> None:
     ratios = [Ratio(comparison(), 0.25, None), Ratio(Comparison("b / c", 512, 1.0, lambda: 1.0), 0.9, None)]
-    text = results.page([("Side by side", results.ratio_table(ratios)), ("Else", results.table(("a", "b"), [(1, 2)]))])
+    text = results.page(
+        {}, [("Side by side", results.ratio_table(ratios)), ("Else", results.table(("a", "b"), [(1, 2)]))]
+    )
     assert results.recorded(text) == {("ours / theirs, time", 32): 0.25, ("b / c", 512): 0.9}
     assert "| ours / theirs, time | 32 | 0.250 | 4.0 | 0.50 | 1.2 |" in text
+
+
+def test_one_suite_is_written_alone() -> None:
+    first = results.page({"Old": "of another day", "Else": "as it was"}, [])
+    again = results.page(results.sections(first), [("Old", "new"), ("More", "| a |")])
+    assert results.sections(again) == {
+        "Old": f"{results.machine()}.\n\nnew", "Else": "as it was", "More": f"{results.machine()}.\n\n| a |"
+    }  # fmt: skip
+    assert results.page(results.sections(again), []) == again
 
 
 @pytest.mark.parametrize(

@@ -72,14 +72,15 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "a **tagger**, gives every word its part of speech. The lab sorts these into function words (*the*, *on*), "
         "content words (*cat*, *sat*) and punctuation.",
         "Seven metrics": "Add up the attention that a head gives to one kind of token, or to one kind of place. That "
-        "is a number. Up to seven of them say what a head looks at, beside a head that prefers nothing.",
+        "is a number. Up to seven of them say what a head looks at. Compare each with what a head that prefers nothing "
+        "has.",
         "Grammar": "A head that prefers nouns need not know which noun. Does any head find **one** word, such as the "
         "object of a verb? A count of kinds cannot show that.",
         "Taken away": "How does a head know which token comes before, or which of two sentences a token is "
         "in? Its word does not say. BERT adds a vector of its position and one of its segment (Devlin et al. 2019). "
         "Take such vectors away, and see what is left of the head.",
-        "Radar": "These numbers make a shape that you take in at a glance. Each axis runs from the lowest head of the "
-        "layer to the highest.",
+        "Radar": "How does this head stand among the heads of its layer? Each axis is one of the numbers. It runs from "
+        "the lowest head of the layer, 0, to the highest, 1.",
     },
     "inter-sentence-attention": {
         "Matrix": "How much does one sentence look at another? Add up the weights from the tokens of one to the tokens "
@@ -93,9 +94,11 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
     },
     "feed-forward": {
         "Order": "Attention has brought information to each token. The second half of a layer, the **feed-forward "
-        "network**, then works on each token alone. What it makes of a token’s vector is added to this vector.",
+        "network**, then works on each token alone. What it makes of a token’s vector is added to this vector. Each "
+        "half is called a **sublayer**.",
         "Neurons": "The network widens each token to many more numbers. Each of them is the **activation** of one "
-        "**neuron**: a weighted sum of the token’s numbers, then a function.",
+        "**neuron**. It adds up the token’s numbers with weights of its own; most models add a bias. A function then "
+        "holds back sums below 0: in BERT and GPT-2, **GELU**.",
         "Activation": "After its sum, a neuron applies a function that lets large numbers pass and holds back those "
         "below 0. In BERT and GPT-2 it is called **GELU**.",
         "One neuron": "What makes one neuron respond? Multiply the token’s numbers by the neuron’s weights and add up; "
@@ -109,8 +112,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "last layer. How far does each layer turn it? Is it still like its own word in the end?",
         "Residual": "A sublayer does not replace a token’s vector: it adds to it. So ask how long the addition is, "
         "compared with what was there.",
-        "LayerNorm": "Vectors that are added to can grow. **LayerNorm** brings each one back to a fixed scale, then "
-        "stretches it by numbers that training sets; most models shift it, too.",
+        "LayerNorm": "Vectors that are added to can grow. **LayerNorm** makes the mean of its numbers 0 and "
+        "their variance 1. Then it multiplies each by a number γ that training sets; most models add a number β, too.",
     },
     "masked-language-model": {
         "Hide words": "How does the model know what belongs in a blank? The bars of the first page are made here. "

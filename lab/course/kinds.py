@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lab.course.checks import MARGIN, Number, Option, Places, Question, clear_winner, shuffled
+from lab.course.words import with_minus
 
 # Two numbers nearer than this share of the larger are never both options.
 NEAR = 0.1
@@ -55,7 +56,8 @@ def ranked(
     if clear_winner(values) is None:
         return None
     order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
-    asked = shuffled(id, prompt, [Option(name(i), why(i, order[0]), correct=i == order[0]) for i in order])
+    options = [Option(name(i), with_minus(why(i, order[0])), correct=i == order[0]) for i in order]
+    asked = shuffled(id, prompt, options)
     if isinstance(of, int):
         return replace(asked, places=Places(order[0], layers=len(values) // of, heads=of))
     return replace(asked, places=Places(order[0], tuple(of))) if of else asked
@@ -79,18 +81,22 @@ def numeric(
     that nobody has to round; so are those that could be no answer, and any that are not finite. Three stay at most.
     None with fewer than two.
     """
-    show = of.show
-    kept = {answer[0]: Option(show(answer[0]), answer[1], correct=True)}
+
+    def option(value: float, why: str) -> Option:
+        return Option(with_minus(of.show(value)), with_minus(why), correct=value == answer[0])
+
+    kept = {answer[0]: option(*answer)}
     for value, why in wrong.items():
         possible = math.isfinite(value) and of.within[0] <= value <= of.within[1]
         far = all(abs(value - other) >= max(of.apart, NEAR * max(abs(value), abs(other))) for other in kept)
-        if possible and far and show(value) not in [option.text for option in kept.values()]:
-            kept[value] = Option(show(value), why)
+        offer = option(value, why)
+        if possible and far and offer.text not in [other.text for other in kept.values()]:
+            kept[value] = offer
     if len(kept) < 3:
         return None
     offered = list(kept)[:4]
-    asked = shuffled(id, prompt, [kept[value] for value in offered])
-    return replace(asked, number=_number(offered, show(answer[0]), of.apart, of.within))
+    asked = shuffled(id, with_minus(prompt), [kept[value] for value in offered])
+    return replace(asked, number=_number(offered, kept[answer[0]].text, of.apart, of.within))
 
 
 def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> Number:

@@ -88,11 +88,12 @@ STORIES: Mapping[str, Story] = {
     ),
     "head-specialization": Story(
         "You can say in numbers how a head spreads its attention.",
-        "What does it look at? A head that prefers verbs, or the word before, may have a job.",
+        "What does a head look at? One that prefers verbs, or finds the object of a verb, may have a job.",
         (
             "Add up a head’s attention by kinds of words, or by distance: that is what it looks at.",
             "A share means something beside the base rate, what a head without preference gives.",
-            "In one text, a score clearly above chance suggests a name. Many sentences have to confirm it.",
+            "In one text, a score clearly above chance suggests a name. Many sentences have to confirm it, as they did "
+            "for the heads that find one word of a relation.",
         ),
         "Before you name a head, ask what chance would give.",
     ),
@@ -113,10 +114,11 @@ STORIES: Mapping[str, Story] = {
         (
             "The feed-forward network works on each token alone. Each neuron adds up the token’s numbers with weights "
             "of its own.",
-            "What a sublayer finds is added to the vector. What was there stays in the sum, if only as a small part.",
+            "What a sublayer computes is added to the vector. What was there stays in the sum, if only as a small "
+            "part.",
             "LayerNorm brings the numbers of a vector to one scale, before or after each half of a layer.",
         ),
-        "Attention moves information between tokens. The feed-forward network works on it in place.",
+        "Attention moves information between tokens. The feed-forward network works on each token by itself.",
     ),
     "masked-language-model": Story(
         "A layer is complete: attention, then the feed-forward network. A model is one such layer after another.",

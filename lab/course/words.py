@@ -53,6 +53,11 @@ def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
     return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")
 
 
+def with_minus(text: str) -> str:
+    """A text whose numbers have the minus of mathematics; a hyphen inside a quoted token stays."""
+    return re.sub(r"(?:(?<=[\s(])|^)-(?=\d)", "−", text)
+
+
 def share(probability: float) -> str:
     """A probability with the three digits that the charts show, and neither 0 nor 1 unless it is."""
     if 0 < probability < 0.0005:

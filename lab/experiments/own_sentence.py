@@ -22,8 +22,9 @@ _IN_UD = {"dobj": "obj"}
 class Case:
     """One relation in a text: the head starts at the word ``asked`` and should find ``sought``; it names ``named``.
 
-    Words as they are spelt; ``named`` is "" where the head sees no other word. ``query`` and ``key`` are the places,
-    from 0, of the first token of ``asked`` and of ``sought``.
+    Words as they are spelt; ``named`` is "" where the head sees no other word, and ``too`` are those words that name
+    ``sought`` as well though no such relation leads from them to it. ``query`` and ``key`` are the places, from 0, of
+    the first token of ``asked`` and of ``sought``.
     """
 
     asked: str
@@ -32,6 +33,7 @@ class Case:
     right: bool
     query: int
     key: int
+    too: tuple[str, ...] = ()
 
 
 def cases(trace: Trace, tagged: TaggedText, job: Job, doing: Doing) -> tuple[Case, ...]:
@@ -46,15 +48,22 @@ def cases(trace: Trace, tagged: TaggedText, job: Job, doing: Doing) -> tuple[Cas
     weights = between_words(attention_map(trace.layer(doing.layer), doing.head)[None], owner, len(spans))[0]
     np.fill_diagonal(weights, 0)
     wanted, end = job.id.split(":")
-    found = []
-    for relation, dependent, head in _relations(tagged):
-        asked, sought = (dependent, head) if end == "head" else (head, dependent)
+    pairs = [
+        (dependent, head) if end == "head" else (head, dependent)
+        for relation, dependent, head in _relations(tagged)
+        if relation == wanted
+    ]
+    most, found = np.where(weights.max(axis=1) > 0, weights.argmax(axis=1), -1), []
+    for asked, sought in pairs:
         places = [np.flatnonzero(owner == word) for word in (asked, sought)]
-        if relation != wanted or not all(map(len, places)):
+        if not all(map(len, places)):
             continue
-        named = int(weights[asked].argmax()) if weights[asked].max() > 0 else -1
+        named = int(most[asked])
         start, right, said = (tagged.tokens[word].text if word >= 0 else "" for word in (asked, sought, named))
-        found.append(Case(start, right, said, named == sought, int(places[0][0]), int(places[1][0])))
+        too = [
+            each.text for word, each in enumerate(tagged.tokens) if most[word] == sought and (word, sought) not in pairs
+        ]
+        found.append(Case(start, right, said, named == sought, int(places[0][0]), int(places[1][0]), tuple(too)))
     return tuple(found)
 
 

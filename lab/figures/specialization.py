@@ -10,11 +10,14 @@ from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension, relative_to_layer, specialization
 from lab.analysis.heads.values import Values
+from lab.charts.base.axes import Scale
+from lab.charts.base.figure import Figure
 from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted
 from lab.charts.cells.categories import Category, category_map
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.marks import radar as chart
+from lab.charts.marks.bars import bars
 from lab.experiments import notable
 from lab.models.trace import Trace
 
@@ -57,6 +60,26 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
     title = f"Specialization, layer {layer + 1}" + ("" if everyone else f", head {head + 1}")
     table, axis_title = _numbers(axes, relative, raw, corrected), "from the lowest of this layer, 0, to the highest, 1"
     return chart.radar(shapes, axes, title=title, axis_title=axis_title, chosen=names[head], table=table)
+
+
+def beside_even(traced: Trace, layer: int, head: int, left_out: bool = False) -> Figure:
+    """What a head gives to each kind of token, in full colour, and what a head without preference gives it.
+
+    Long range is left out: it is the mean weight of a cell, and no share. Raises
+    :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+    """
+    found = specialization(traced, only_words=left_out)
+    own, even = found.raw[layer, head], found.even
+    shares = [
+        at
+        for at, each in enumerate(SPECIALIZATIONS)
+        if each.id != "long_range" and not (each.id == "cls" and left_out) and np.isfinite([own[at], even[at]]).all()
+    ]
+    names = [axis_name(traced, SPECIALIZATIONS[at]) for at in shares]
+    labels = [label for name in names for label in (name, f"{name}, even")]
+    values = np.column_stack([own[shares], even[shares]]).ravel()
+    title = f"What head {head + 1} of layer {layer + 1} gives to each kind of token"
+    return bars(labels, values, Scale("Share of attention"), title=title, highlight=range(0, len(labels), 2))
 
 
 def _hover(name: str, axes: list[str], relative: Values, raw: Values, corrected: Values) -> list[str]:

@@ -18,11 +18,11 @@ def test_numbers_that_could_be_no_answer_are_left_out() -> None:
     question = numeric("id", "How much?", (0.6, "right"), wrong, Quantity("{:.1f}".format, within=(0, 1)))
     assert offered(question) == {"0.6", "0.3", "0.9"}
     anywhere = numeric("id", "How much?", (0.6, "right"), wrong, Quantity("{:.1f}".format))
-    assert offered(anywhere) == {"0.6", "-0.2", "1.5", "0.3"}
+    assert offered(anywhere) == {"0.6", "−0.2", "1.5", "0.3"}
 
 
 def test_numbers_nearer_than_asked_are_left_out() -> None:
     wrong = {0.004: "near", 0.02: "far", -0.02: "far below"}
     question = numeric("id", "How much?", (0.001, "right"), wrong, Quantity("{:.3f}".format, apart=0.01))
-    assert offered(question) == {"0.001", "0.020", "-0.020"}
+    assert offered(question) == {"0.001", "0.020", "−0.020"}
     assert numeric("id", "How much?", (0.001, "right"), wrong, Quantity("{:.3f}".format, apart=0.1)) is None

@@ -1,10 +1,10 @@
-"""A number in a sentence: the minus of mathematics, and none before a zero."""
+"""A number in a sentence: the minus of mathematics, and none before a zero; a learner's hyphen stays."""
 
 from __future__ import annotations
 
 import pytest
 
-from lab.course.words import signed
+from lab.course.words import signed, with_minus
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,8 @@ from lab.course.words import signed
 )
 def test_signed(value: float, digits: int, plus: bool, expected: str) -> None:
     assert signed(value, digits, plus=plus) == expected
+
+
+def test_numbers_get_a_minus_and_tokens_keep_their_hyphen() -> None:
+    text = "-0.5 · (-2) = 1, “\u2068-5\u2069” (3), well-9, 10-11, 2e-07, bias -0.069"
+    assert with_minus(text) == "−0.5 · (−2) = 1, “\u2068-5\u2069” (3), well-9, 10-11, 2e-07, bias −0.069"

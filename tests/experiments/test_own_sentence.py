@@ -35,6 +35,11 @@ def test_a_head_names_what_it_names_in_the_measurement_over_many_sentences(name:
                 assert (case.asked, case.sought) == (words[asked], words[sought])
                 assert case.named == (words[place] if place >= 0 else "")
                 assert case.right == (place == sought)
+                same = [word for word in range(len(words)) if named[layer, head, word] == sought]
+                others = [
+                    words[word] for word in same if ((word, sought) if end == "head" else (sought, word)) not in pairs
+                ]
+                assert list(case.too) == others
                 assert words[asked].lower().startswith(trace.labels[case.query].strip("␣").lower())
                 assert words[sought].lower().startswith(trace.labels[case.key].strip("␣").lower())
                 seen += 1

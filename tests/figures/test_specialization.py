@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import lab
 from lab.experiments.notable import shipped, told
-from lab.figures.specialization import radar
+from lab.figures.specialization import beside_even, radar
 
 
 def test_a_head_with_a_job_has_it_in_its_name() -> None:
@@ -15,3 +17,16 @@ def test_a_head_with_a_job_has_it_in_its_name() -> None:
     names = {str(shape.name) for shape in figure.data if shape.name}
     expected = {f"Head {head + 1}" + (f" · {jobs[layer, head]}" if (layer, head) in jobs else "") for head in range(8)}
     assert expected <= names
+
+
+def test_each_kind_stands_beside_what_a_head_without_preference_gives_it() -> None:
+    """By hand: without [CLS] and [SEP] an even head gives a kind its share of the tokens, and itself one of n."""
+    trace = lab.trace(lab.load_model("lab-bert"), "The old cat sat on the mat, and Anna saw it.")
+    shown = beside_even(trace, 1, 2, left_out=True).table().iloc[:, 0].to_dict()
+    n = len(trace) - 2
+    assert shown["Self, even"] == pytest.approx(1 / n)
+    assert shown["Punctuation, even"] == pytest.approx(2 / n)
+    own = trace.layer(1).attention[2][1:-1, 1:-1]
+    own = own / own.sum(1, keepdim=True)
+    assert shown["Self"] == pytest.approx(own.diagonal().mean().item())
+    assert "Long range" not in shown

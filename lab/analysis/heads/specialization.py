@@ -95,6 +95,14 @@ class Specialization:
         place = [known.id for known in SPECIALIZATIONS].index(dimension)
         return (self.corrected if corrected else self.raw)[..., place]
 
+    @property
+    def even(self) -> Values:
+        """What a head without preference has, (7,): the raw value over the corrected one. nan if unknown."""
+        places = self.raw.shape[-1]
+        raw, corrected = self.raw.reshape(-1, places), self.corrected.reshape(-1, places)
+        best = np.nan_to_num(corrected).argmax(axis=0), np.arange(places)
+        return np.divide(raw[best], corrected[best], out=np.full(places, np.nan), where=corrected[best] > 0)
+
 
 def head_specialization(
     attention: NDArray[Any] | Tensor,

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lab.models import forward
@@ -38,15 +40,18 @@ class Excited:
 
 @dataclass(frozen=True)
 class Commonest:
-    """The token that is most often among a neuron's strongest.
+    """The token that is most often among a neuron's strongest: ``repeats`` of the ``strongest`` are this token.
 
-    ``repeats`` of the ``strongest`` are this token, and ``share`` of all tokens read.
+    Of all tokens read, the neuron is above 0 at ``excited``. This token stands ``stands`` times; at ``hits`` of them
+    the neuron is above 0.
     """
 
     token_id: int
     repeats: int
     strongest: int
-    share: float
+    excited: int
+    stands: int
+    hits: int
 
 
 class NeuronSurvey:
@@ -67,7 +72,8 @@ class NeuronSurvey:
         self._starts = torch.tensor([0, *(len(e) for e in self.encodings)]).cumsum(0)
         self._values = torch.full((config.layers, TOP, config.ffn_width), -torch.inf)
         self._where = torch.full((config.layers, TOP, config.ffn_width), -1)
-        self._positive = torch.zeros(config.layers, config.ffn_width)
+        # One bit for every token and neuron: a byte each would be 90 MB for a BERT of the base size.
+        self._positive = np.zeros((config.layers, len(self._places), -(-config.ffn_width // 8)), np.uint8)
         self._lock = threading.Lock()
         self.done = 0
         self.tokens = 0
@@ -84,7 +90,7 @@ class NeuronSurvey:
     @property
     def nbytes(self) -> int:
         """What it keeps of the neurons, and of each token read about 200 bytes."""
-        return int(self._values.nbytes + self._where.nbytes + self._positive.nbytes) + 200 * len(self._places)
+        return self._values.nbytes + self._where.nbytes + self._positive.nbytes + 200 * len(self._places)
 
     def step(self, model: LoadedModel) -> None:
         """Let ``model``, the one it was made for, read the next few texts; nothing happens when all are read."""
@@ -115,7 +121,7 @@ class NeuronSurvey:
         best = values.topk(TOP, dim=0)
         self._values[index] = best.values
         self._where[index] = places.gather(0, best.indices)
-        self._positive[index] += (activation > 0).sum(0)
+        self._positive[index, where.numpy()] = np.packbits((activation > 0).numpy(), axis=1)
 
     def most_excited(self, layer: int, neuron: int) -> tuple[Excited, ...]:
         """Up to :data:`TOP` tokens read so far, the strongest first. Both count from 0."""
@@ -137,8 +143,9 @@ class NeuronSurvey:
             return None
         repeats = (ids[:, None] == ids).sum(0)
         best = int(repeats.argmax())
-        everywhere = int((self._ids == ids[best]).sum())
-        return Commonest(int(ids[best]), int(repeats[best]), len(ids), everywhere / self.tokens)
+        positive, same = self._excited(layer, neuron), (self._ids == ids[best]).numpy()
+        counts = (int(each.sum()) for each in (positive, same, positive & same))
+        return Commonest(int(ids[best]), int(repeats[best]), len(ids), *counts)
 
     def most_selective(self, layer: int) -> int | None:
         """The neuron that answers most to one word or piece of a word: few tokens excite it, and these are alike.
@@ -149,17 +156,24 @@ class NeuronSurvey:
         where, values = self._where[layer], self._values[layer]
         ids = self._ids[where]
         repeats = torch.stack([(ids == row).sum(0) * spelt for row, spelt in zip(ids, self._spelt[where], strict=True)])
-        best, share = repeats.amax(0), self._positive[layer] / max(self.tokens, 1)
+        positive = np.unpackbits(self._positive[layer], axis=1, count=self._values.shape[-1])
+        best, share = repeats.amax(0), torch.from_numpy(positive.sum(0, dtype=np.int64)) / max(self.tokens, 1)
         fits = (values[-1] > 0) & (share <= SELDOM) & (best >= _MOST)
         return int(torch.where(fits, best - share, -1.0).argmax()) if fits.any() else None
 
     def share_positive(self, layer: int, neuron: int) -> float:
         """At which share of the tokens read so far the activation is above 0; 0 before any is read."""
-        return float(self._positive[layer, neuron]) / max(self.tokens, 1)
+        return float(self._excited(layer, neuron).sum()) / max(self.tokens, 1)
 
     def base_rate(self, layer: int) -> float:
         """The mean of :meth:`share_positive` over the neurons of a layer."""
-        return float(self._positive[layer].mean()) / max(self.tokens, 1)
+        every = self._values.shape[-1] * max(self.tokens, 1)
+        return float(np.bitwise_count(self._positive[layer]).sum()) / every
+
+    def _excited(self, layer: int, neuron: int) -> NDArray[np.bool_]:
+        """(tokens of all texts,): where the activation is above 0."""
+        byte, bit = divmod(neuron, 8)
+        return (self._positive[layer, :, byte] >> (7 - bit) & 1).astype(bool)
 
 
 @once

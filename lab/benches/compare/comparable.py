@@ -29,6 +29,7 @@ from lab.benches.compare.shown import Cells, Folded, Labels, Maps, Names, Shown,
 from lab.charts.cells.small_maps import block_names
 from lab.figures import embeddings, metrics, sentences, specialization
 from lab.figures.attention import place
+from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
 
@@ -183,11 +184,15 @@ def _predictions(traced: Trace, at: At) -> Shown:
     """How probable every word is at a token that is hidden, or after it in a causal model."""
     asked = hidden(traced, at.token)
     found = read.predictions(asked, [at.token], [None])[0]
-    tokenizer = traced.model.tokenizer
-    words = repr(sorted(tokenizer.get_vocab().items())).encode()
     where = "after" if traced.model.config.causal else "at"
-    title, vocabulary = f"Most probable words {where} token {at.token + 1}", hashlib.sha256(words).hexdigest()
-    return Words(title, found.probabilities, partial(read.word_of, tokenizer), vocabulary)
+    title, word = f"Most probable words {where} token {at.token + 1}", partial(read.word_of, traced.model.tokenizer)
+    return Words(title, found.probabilities, word, _vocabulary(traced.model))
+
+
+@once
+def _vocabulary(model: LoadedModel) -> str:
+    """What two models with the same words and ids have in common."""
+    return hashlib.sha256(repr(sorted(model.tokenizer.get_vocab().items())).encode()).hexdigest()
 
 
 def _sentences(traced: Trace, at: At) -> Shown:

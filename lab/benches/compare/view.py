@@ -14,6 +14,7 @@ from lab.benches.compare import differences as compared
 from lab.benches.compare.choice import Pair, tokens
 from lab.benches.compare.comparable import At, NothingToShow
 from lab.benches.compare.shown import Cells, Maps, Names, Shown, Words
+from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, named, quoted, signed
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
@@ -30,7 +31,8 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
         figure = FIGURE.choose("Figure", _offered(), width=260)
         at = _details(figure, At(layer, head))
         chosen = selection.current()
-        token, _ = tokens(pair.a, layer, head, pair.b)
+        # What is of a token stays at it when another head is chosen.
+        token, _ = tokens(pair.a, *(look_head(pair.a) if figure in comparable.OF_A_TOKEN else (layer, head)), pair.b)
         blocking = chosen.compare == INTERVENTION and chosen.change == BLOCKED  # there the token is chosen already
         if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
             choose_token(pair.a, "Token", token)

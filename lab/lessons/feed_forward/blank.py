@@ -21,6 +21,7 @@ from lab.ui.parameters import NEURON
 from lab.ui.prediction import cannot_predict, look
 
 _ROWS = 10
+_BELOW = " An activation below 0 is a small number that the function lets through; to set it to 0 is to raise it."
 _COLUMNS = ["neuron", "excited most by", "activation in the blank", "change without it"]
 
 
@@ -63,7 +64,7 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
     ]
     st.markdown(
         "What excites these neurons most, in the short texts of the step before. Do not look for a pattern in every "
-        "row: what a neuron answers to need not have a name."
+        f"row: what a neuron answers to need not have a name.{_BELOW * any(each.activation < 0 for each in shown)}"
     )
     numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in _COLUMNS[2:]}
     table = pd.DataFrame(rows, columns=_COLUMNS)

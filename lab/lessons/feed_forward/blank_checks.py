@@ -27,8 +27,9 @@ def one_neuron_off(trace: Trace, place: int, layer: int, off: NeuronOff) -> Ques
         "It keeps more than half of its probability": off.after >= gone,
     }
     prompt = (
-        f"At token {place + 1}, the model gives {word} the probability {off.before:.2f}. Of the neurons that add most "
-        f"there in layer {layer + 1}, take away the one that changes this most. What becomes of {word}?"
+        f"Token {place + 1} is hidden. The model expects {word} there, with the probability {off.before:.2f}. Of the "
+        f"neurons that add most there in layer {layer + 1}, take away the one that changes this most. What becomes of "
+        f"{word}?"
     )
     return which_holds("one-neuron-off", prompt, why, outcomes)
 
@@ -51,7 +52,7 @@ def another_word(trace: Trace, layer: int, token: int) -> Question | None:
         "At this token and at some others": token in reached and 1 < len(reached) < n,
     }
     prompt = (
-        f"The feed-forward network of layer {layer + 1} reads another vector at {named(trace, token)}; all others stay "
-        "as they are. At which tokens do its activations change?"
+        f"The feed-forward network of layer {layer + 1} gets a different vector at {named(trace, token)}; all others "
+        "stay as they are. At which tokens do its activations change?"
     )
     return which_holds("another-word", prompt, why, outcomes)

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, NeuronSteps, activation_name
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
 from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
@@ -19,10 +20,10 @@ from lab.models.trace import Trace
 # "About half" runs between these shares; nearer than _BLUR to a border, nothing is asked.
 _BORDERS = (0.4, 0.6)
 _BLUR = 0.02
-# Above 0 at more than so many times as many tokens as one token is, a neuron answers mostly to others; so near to a
-# border, relatively, nothing is asked.
-_MOSTLY = 2.0
+# Two numbers nearer than this share of the smaller are not told apart.
 _NEAR = 0.1
+# Of the tokens that excite a neuron: nearly all, and half. Nearer than _CLOSE to one of them, nothing is asked.
+_NEARLY_ALL, _HALF, _CLOSE = 0.8, 0.5, 0.03
 
 
 def feed_forward_parameters(config: ModelConfig) -> tuple[int, int]:
@@ -58,8 +59,8 @@ def hidden_numbers(n: int, config: ModelConfig) -> Question | None:
     }
     right = (n * d_ff, f"{n} tokens × {d_ff:,} neurons, each token on its own.")
     prompt = (
-        f"Each of the {n} tokens comes in with {d:,} numbers, and the hidden layer has {d_ff:,} neurons. How many "
-        "activations does the layer compute for your text?"
+        f"Each of the {n} tokens comes in with {d:,} numbers, and the network has {d_ff:,} neurons. How many "
+        "activations does it compute for your text?"
     )
     return how_many("hidden-numbers", prompt, right, wrong)
 
@@ -73,23 +74,23 @@ def below_zero(share: float, name: str, d_ff: int) -> Question | None:
     return _banded("below-zero", prompt, share, f"{share:.1%} of the {d_ff:,} hidden values of {name} are below 0.")
 
 
-def only_there(share: float, of_token: float, neuron: int, token: str, strongest: str) -> Question | None:
-    """A neuron's strongest tokens are mostly the same one. Is it above 0 at others, too?
+def only_there(found: Commonest, neuron: int, token: str) -> Question | None:
+    """A neuron's strongest tokens are mostly the same one. Is that so of all that excite it?
 
-    ``share`` is at how many of all tokens it is above 0, ``of_token`` how many of them are that token, ``strongest``
-    says how many of the strongest are ("10 of the 12").
+    None where little more than the strongest excites it, and near a border.
     """
-    ratio = share / of_token
-    if abs(ratio - _MOSTLY) / _MOSTLY < _NEAR:
+    share = found.hits / found.excited
+    if found.excited < 1.2 * found.strongest or min(abs(share - _HALF), abs(share - _NEARLY_ALL)) < _CLOSE:
         return None
-    why = f"It is above 0 at {share:.1%} of the tokens, and {token} is {of_token:.1%} of them."
+    why = f"{found.hits} of {found.excited} are. {token} stands {found.stands} times in all."
     outcomes = {
-        f"Nearly: at no more than twice as many tokens as {token} is": ratio <= _MOSTLY,
-        "No: at more than that, so mostly at other tokens": ratio > _MOSTLY,
+        "More than 8 in 10": share > _NEARLY_ALL,
+        "5 to 8 in 10": _HALF < share < _NEARLY_ALL,
+        "Fewer than 5 in 10": share < _HALF,
     }
     prompt = (
-        f"{strongest} tokens that excite neuron {neuron + 1:,} most are {token}, and {token} is {of_token:.1%} of all "
-        f"tokens. Is the neuron above 0 at {token} only?"
+        f"{found.repeats} of the {found.strongest} tokens that excite neuron {neuron + 1:,} most are {token}. In all, "
+        f"it is above 0 at {found.excited} tokens. How many of these are {token}?"
     )
     return which_holds("only-there", prompt, why, outcomes)
 

@@ -32,7 +32,7 @@ def layer_plan(traced: Trace, layer: int, token: int) -> Figure:
     boxes = [
         Box(stage.name, float(stage.vectors[token].norm()), stage.residual) for stage in stages(traced.layer(layer))
     ]
-    return plan(boxes, title=f"The steps of layer {layer + 1}", value_title="Length of the vector", value_format=".1f")
+    return plan(boxes, title=f"The steps of layer {layer + 1}", value_title="Length of the vector", value_format=".2f")
 
 
 def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neuron: int = 0) -> Heatmap:

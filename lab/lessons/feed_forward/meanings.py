@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations
 
 import numpy as np
 
 from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, nearly_silent
-from lab.analysis.layers.neurons_off import WordChange, aimed_at, best_word, neuron_off, neurons_off, words_without
+from lab.analysis.layers.neurons_off import aimed_at, best_word, neuron_off, neurons_off, words_without
 from lab.analysis.layers.sublayers import NormSteps, sublayer_changes
 from lab.course.words import named, quoted, share, signed
 from lab.models.encoding import word_of
@@ -20,6 +21,12 @@ MUCH = 10.0
 _RIGHT_ANGLE = 0.2
 # Of a neuron's strongest tokens so many are the same token, or it has none in common.
 _HALF = 0.5
+# Of the pairs of words so many must go as a neuron's vector points, for the vector to explain most of it.
+_MOST = 0.8
+# So many of the tokens that excite it are this token, or so many of these excite it: nearly all.
+_NEARLY_ALL = 0.8
+# In the order of the analysis.
+_SUBLAYERS = ("attention", "the feed-forward network")
 # A neuron that is above 0 at more of all tokens than that answers to much of the text.
 _OFTEN = 0.4
 # A probability that changes by less has not changed; by that much or more, the neuron matters.
@@ -52,23 +59,19 @@ def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | 
     layers = [int(i) for i in np.flatnonzero((trained > MUCH) & (before < MUCH))]
     if not layers:
         return None
-    learned = (
-        "With random weights no layer adds that much: training made it so. "
-        if untrained is not None and before.max() < MUCH
-        else ""
-    )
+    learned = "With random weights no layer adds that much. " if untrained is not None and before.max() < MUCH else ""
     return (
         f"**This is odd.** {layers_named(layers)} add{'s' if len(layers) == 1 else ''} more than {MUCH:.0f} times the "
-        f"length of what was there. So x + Δ points nearly where Δ points, and little of x is left in it. "
+        f"length of what was there. So x + Δ points nearly where Δ points; x is in the sum, but short beside Δ. "
         f"{_turned(cosine[layers])} {learned}This "
-        "model does it; other residual streams need not."
+        "model does it; others need not."
     )
 
 
 def _turned(cosine: Array) -> str:
     """How far the vector is turned where much is added to it."""
     low, high = (signed(float(value)) for value in (cosine.min(), cosine.max()))
-    told = f"Its cosine with the old x is {low}" + ("" if low == high else f" to {high}")
+    told = f"The cosine of x + Δ with x is {low}" + ("" if low == high else f" to {high}")
     if np.abs(cosine).max() < _RIGHT_ANGLE:
         return f"{told}: the old direction is nearly gone."
     if cosine.min() > 1 - _RIGHT_ANGLE:
@@ -94,18 +97,13 @@ def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, t
 
     ``base`` is the same for the neurons of its layer, the mean over all of them.
     """
-    often = f"above 0 at {share:.1%} of all tokens (the mean over the layer’s neurons is {base:.1%})"
     if found.repeats >= _HALF * found.strongest:
-        beyond = (
-            "So it is above 0 hardly anywhere else: this token is the pattern."
-            if share <= 2 * found.share
-            else f"That is {share / found.share:.0f} times as many: the strongest tokens show only a part of what it "
-            "answers to; at the others it is weaker."
-        )
         return (
-            f"{found.repeats} of these {found.strongest} tokens are {token}, which is {found.share:.1%} of all tokens. "
-            f"Neuron {neuron + 1:,} is {often}. {beyond}"
+            f"{found.repeats} of these {found.strongest} tokens are {token}. In all, neuron {neuron + 1:,} is above 0 "
+            f"at {found.excited} tokens; {found.hits} of them are {token}, which stands {found.stands} times. "
+            f"{_pattern(found, token)}"
         )
+    often = f"above 0 at {share:.1%} of all tokens (the mean over the layer’s neurons is {base:.1%})"
     if share > _OFTEN:
         return (
             f"Neuron {neuron + 1:,} is {often}. So it answers to much of any text, and its {found.strongest} strongest "
@@ -117,8 +115,27 @@ def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, t
     )
 
 
+def _pattern(found: Commonest, token: str) -> str:
+    """Whether a neuron answers to one token only, and to each of them."""
+    if found.hits < _NEARLY_ALL * found.excited:
+        return "So it answers to other tokens, too: its strongest tokens show only a part of them."
+    if found.hits < _NEARLY_ALL * found.stands:
+        return f"So it answers to hardly any other token, but not to every {token}. What stands around it counts, too."
+    return "So it answers to this token nearly everywhere, and to hardly any other."
+
+
 def _at(values: Array, layer: int) -> str:
     return f"{values[layer]:.2f} (layer {layer + 1})"
+
+
+def most_added(trace: Trace) -> str:
+    """At which token, in which layer and by which sublayer most is added, measured against what was there."""
+    relative = sublayer_changes(trace).relative
+    layer, sublayer, token = np.unravel_index(int(relative.argmax()), relative.shape)
+    return (
+        f"Of all cells, the largest addition is that of {_SUBLAYERS[sublayer]} to {named(trace, int(token))} in layer "
+        f"{layer + 1}: {relative.max():.1f} times as long as what was there."
+    )
 
 
 def layers_named(layers: list[int]) -> str:
@@ -152,15 +169,15 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
     most = float(active[token, neuron])
     near = int((active[:, neuron] > most / 2).sum())
     about = (
-        "No other token has half of that"
+        "At every other token it is less than half as active"
         if near == 1
-        else f"At {near} of {len(active)} tokens it has more than half of that"
+        else f"At {near} of {len(active)} tokens it is more than half as active"
         + (f", so it says little about {quoted(trace.labels[token])}" if near > len(active) / 2 else "")
     )
     return (
         f"At {quoted(trace.labels[token])}, {int((active[token] > 0).sum()):,} of {active.shape[1]:,} neurons have an "
-        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {most:.2f}; it is the "
-        f"most active one {alone}. {about}."
+        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {most:.2f}. It is the most active one "
+        f"{alone}. {about}."
     )
 
 
@@ -180,50 +197,47 @@ def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
     many = {0: "none changes", 1: "one changes"}.get(moved, f"{moved} change")
     return (
         f"Without neuron {neuron + 1:,} of layer {layer + 1}, {told}. {so} Of the {len(every)} neurons that add most "
-        f"at this place, {many} it by {_MATTERS} or more."
+        f"at this place, {many} this probability by {_MATTERS} or more."
     )
 
 
 def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[str, str]:
-    """Why a neuron moves words differently: to which of the ``k`` likeliest its vector points, and what comes of it.
+    """Why a neuron moves words differently: to which of the ``k`` likeliest its vector points, and how far that goes.
 
-    The story, and the numbers behind it.
+    The story, and the numbers behind it. Every pair of words is asked, so that none is picked because it fits.
     """
     words, aims = words_without(trace, place, layer, neuron, k), aimed_at(trace, place, layer, neuron, k)
+    names = [quoted(each.word) for each in words]
     most, least = int(aims.argmax()), int(aims.argmin())
-    first, second = (quoted(words[each].word) for each in (most, least))
-    told = "Why does it move some words more than others? The neuron adds one vector at this place."
+    moved = max(words, key=lambda each: abs(each.after - each.before))
+    told = (
+        f"Of these {len(words)} words, {quoted(moved.word)} changes most: {_probability(moved.before)} with the "
+        f"neuron, {_probability(moved.after)} without it. Why does it move some words more than others? The neuron "
+        "adds one vector at this place."
+    )
     how = (
         "The vector is the neuron’s row of W₂ times its activation. To compare it with a word: their dot product "
-        f"(lesson 9). {signed(float(aims[most]))} for {first}, {signed(float(aims[least]))} for {second}."
+        f"(lesson 9). {', '.join(f'{name} {signed(aim)}' for name, aim in zip(names, aims.tolist(), strict=True))}."
     )
     if aims[most] - aims[least] < SEEN:
-        return f"{told} It points at none of these {len(words)} words more than at another.", how
-    before, after = (math.log(_odds(words[most], words[least], off)) for off in (False, True))
-    with_it, without = (f"{_times(math.exp(each))} as probable as {second}" for each in (before, after))
-    how += f" With the neuron {first} is {with_it}, without it {without}."
-    told += (
-        f" Of these {len(words)} words it points most at {first}, least at {second}. So you expect it to help {first} "
-        f"against {second}. "
+        return f"{told} It points at none of the words more than at another.", how
+    # With the neuron minus without it: how much each word gains, up to what all of them share.
+    gains = np.log([max(each.before, _LEAST) / max(each.after, _LEAST) for each in words])
+    pairs = [(i, j) for i, j in permutations(range(len(words)), 2) if aims[i] - aims[j] >= SEEN]
+    fit = sum(bool(gains[i] > gains[j]) for i, j in pairs)
+    rest = "The neuron is off at every token, and the layers above change what it adds."
+    verdict = (
+        f"So where the vector points explains most of it here. {rest}"
+        if fit >= _MOST * len(pairs)
+        else f"So where the vector points does not explain it here. {rest}"
+        if fit <= len(pairs) / 2
+        else f"So where the vector points explains only a part of it here. {rest}"
     )
-    if abs(after - before) < SEEN:
-        return f"{told}Yet it hardly does.", how
-    if after < before:
-        return f"{told}It does: with the neuron, {first} does better against {second} than without it.", how
     return (
-        f"{told}It does the opposite: without it, {first} does better. Other tokens and later layers change what comes "
-        "of it.",
-        how,
-    )
-
-
-def _odds(word: WordChange, other: WordChange, off: bool) -> float:
-    values = [each.after if off else each.before for each in (word, other)]
-    return max(values[0], _LEAST) / max(values[1], _LEAST)
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:,.0f} times" if ratio >= 100 else f"{ratio:.2f} times" if ratio >= SEEN else f"{ratio:.1e} times"
+        f"{told} Of the {len(words)} words it points most at {names[most]}, least at {names[least]}. If nothing came "
+        f"after it, the neuron would help a word against every word that it points at less. That is so in {fit} of "
+        f"{len(pairs)} pairs of these words. {verdict}"
+    ), how
 
 
 def _probability(value: float) -> str:
@@ -235,7 +249,8 @@ def normalized(where: str, steps: NormSteps) -> str:
     first, between, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
     root = math.sqrt(len(steps.x))
     size = (
-        f"√{len(steps.x)} = {root:.2f}, like every other token’s: what comes next reads numbers of one size"
+        f"√{len(steps.x)} = {root:.2f}, like every other token’s: {len(steps.x)} numbers with the mean 0 and the "
+        "variance 1 have this length"
         if root - between < SEEN
         else f"{between:.2f}, less than √{len(steps.x)}: beside so small a variance, ε counts"
     )

@@ -33,8 +33,8 @@ _CONTEXT = 60  # characters of a text on either side of a token
 _GEVA = (
     "Geva et al. (2021, §3) asked people what the 25 texts have in common that excite a neuron most. They asked about "
     "160 neurons of one language model with 16 layers. For each the people found at least one pattern, and the "
-    "patterns cover 65 to 80 % of these texts. Nobody asked about the texts further down the list, and nobody has "
-    "asked about the model here: a pattern that you see in the table is your own finding."
+    "patterns cover 65 to 80 % of these texts. They did not ask about the texts further down the list, nor about the "
+    "model here: a pattern that you see in the table is your own finding."
 )
 
 
@@ -50,7 +50,7 @@ def show_excited(view: FeedForwardView) -> None:
     often = survey.share_positive(view.layer.index, view.neuron)
     token = quoted(word_of(view.trace.model.tokenizer, common.token_id))
     question = (
-        ask.only_there(often, common.share, view.neuron, token, f"{common.repeats} of the {common.strongest}")
+        ask.only_there(common, view.neuron, token)
         if 2 * common.repeats >= common.strongest
         else ask.how_often(often, view.neuron, survey.tokens)
     )
@@ -59,8 +59,8 @@ def show_excited(view: FeedForwardView) -> None:
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
     if view.neuron == survey.most_selective(view.layer.index):
         st.markdown(
-            f"The step begins with this neuron because it is the most selective one of {view.place}: of those above 0 "
-            f"at no more than {SELDOM:.0%} of the tokens, its strongest tokens are most often the same."
+            f"The step begins with this neuron because it is the most selective one of {view.place}: it is above 0 at "
+            f"no more than {SELDOM:.0%} of the tokens, and of all such neurons its strongest tokens are most alike."
         )
     columns = {
         "activation": st.column_config.NumberColumn(format="%.3f", width="small"),

@@ -10,6 +10,7 @@ import streamlit as st
 
 from lab.analysis.layers.feed_forward import active_on_words
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, sublayer_changes
+from lab.course.words import signed
 from lab.figures.choices import CHANGE_COSINE
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import meanings
@@ -37,7 +38,8 @@ def show_residual(view: FeedForwardView) -> None:
     with beside_token(view):
         measure = RESIDUAL.choose("Measure")
     st.markdown(
-        "x is the token’s vector in the stream. Δ is what a sublayer adds to it. "
+        "x is the token’s vector as it comes to a sublayer: self-attention, or the feed-forward network. Δ is what is "
+        "added to it. "
         + (
             "The cosine is that of the angle between x and x + Δ: 1 where the direction stays, 0 at a right angle."
             if measure == CHANGE_COSINE
@@ -49,13 +51,15 @@ def show_residual(view: FeedForwardView) -> None:
         draw(partial(figures.changes_of_token, view.trace, measure, view.token, twin), "changes-of-token")
     meaning(meanings.beside_untrained(name, after_network, before_network))
     said = (
+        meanings.most_added(view.trace) if measure != CHANGE_COSINE else None,
         meanings.much_added(after_network, before_network, changes.cosine[:, 1, view.token]),
         meanings.silent_for_words(active_on_words(view.trace)),
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
     st.markdown(
-        "Why add, and not replace? Training sends a correction back through the model. Over the sum it gets past each "
-        "sublayer. Deep networks with such sums are easier to train (He et al. 2016)."
+        "Why add, and not replace? Training sends corrections back through the model, from the last layer to the "
+        "first. The sum lets a correction pass a sublayer as it is. Deep networks with such sums are easier to train "
+        "(He et al. 2016)."
     )
     if measure != CHANGE_COSINE:
         try_this(
@@ -64,7 +68,8 @@ def show_residual(view: FeedForwardView) -> None:
     if before is not None:
         _table(changes, before, view.token)
         st.caption(
-            f"Random weights: the same model before its first training step, seed {view.page.selection.twin_seed}."
+            "Random weights: a model of the same shape, its weights drawn at random, seed "
+            f"{view.page.selection.twin_seed}."
         )
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
@@ -115,8 +120,9 @@ def show_norm(view: FeedForwardView) -> None:
         try_this(why, others[0].capitalize(), {NORM: others[0]})
     _show_gain(view, steps, where, dimension)
     st.markdown(
-        "Why normalize? What a layer reads keeps one scale, and training becomes stable (Ba et al. 2016). Before a "
-        "sublayer, LayerNorm also tames the gradients at the start of training (Xiong et al. 2020)."
+        "Why normalize? What a layer reads keeps one scale, and training becomes stable (Ba et al. 2016). Where "
+        "LayerNorm stands before a sublayer, the first corrections of training do not grow too large (Xiong et al. "
+        "2020)."
     )
     code(forward.layer_norm)
 
@@ -148,7 +154,7 @@ def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension:
     st.latex(_written_out(steps, dimension))
     st.markdown(
         f"ε is {steps.eps:g}: it only keeps the root from being 0. After the division the mean is 0 and the variance "
-        f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ stretches each dimension"
+        f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ multiplies each dimension"
         + (
             " and β shifts it, each dimension by numbers of its own."
             if view.config.biases
@@ -171,8 +177,10 @@ def _show_gain(view: FeedForwardView, steps: NormSteps, where: str, dimension: i
     """γ over the dimensions; it belongs to the model, not to the text."""
     gamma, beta = steps.gamma, steps.beta
     draw(partial(figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
-    shift = f", β from {beta.min():.3f} to {beta.max():.3f}. Both are" if view.config.biases else ". It is"
+    shifted = view.config.biases
+    shift = f", β from {signed(beta.min(), 3)} to {signed(beta.max(), 3)}" if shifted else ""
     st.markdown(
-        f"γ runs from {gamma.min():.3f} to {gamma.max():.3f} (largest in dimension {int(gamma.argmax()) + 1}){shift} "
-        "the same for every token and every text."
+        f"γ runs from {signed(gamma.min(), 3)} to {signed(gamma.max(), 3)} (largest in dimension "
+        f"{int(gamma.argmax()) + 1}){shift}. {'Both are' if shifted else 'It is'} the same for every token "
+        "and every text."
     )

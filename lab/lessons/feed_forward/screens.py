@@ -19,7 +19,7 @@ from lab.analysis.layers.feed_forward import (
     share_below_zero,
     silent,
 )
-from lab.course.words import quoted, signed
+from lab.course.words import named, quoted, signed
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import figures, meanings
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first_neuron
@@ -39,13 +39,16 @@ def show_order(view: FeedForwardView) -> None:
     config = view.config
     choose_token(view.trace, "Token", view.token)
     draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
-    st.caption(f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step.")
+    st.caption(
+        f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step. Two vectors that are added "
+        "need not point the same way, so their lengths do not add up."
+    )
     st.markdown(
-        "**Pre-norm**: LayerNorm stands before each sublayer. The sublayers only ever add to the stream on the left, "
+        "**Pre-norm**: LayerNorm stands before each sublayer. The sublayers only ever add to the vector on the left, "
         f"so nothing stops it from growing. BERT’s post-norm puts LayerNorm after each sum.{_no_first_norm(view)}"
         if config.pre_norm
         else "**Post-norm**: LayerNorm stands after each sum, so everything that leaves the layer has passed one. "
-        "GPT-2’s pre-norm puts LayerNorm before each sublayer and never normalizes the stream between layers."
+        "GPT-2’s pre-norm puts LayerNorm before each sublayer; what is handed from layer to layer is never normalized."
     )
     meaning(meanings.layer_order(view.trace, view.layer.index, view.token))
     st.markdown(_on_the_way(view))
@@ -72,10 +75,10 @@ def _on_the_way(view: FeedForwardView) -> str:
     last = view.layer.index + 1 == config.layers
     gates = " A **gate** multiplies each of these by a number of its own." if config.gated else ""
     goal = "the end of the stack" if last else f"layer {view.layer.index + 2} of {config.layers}"
-    norm = "" if config.pre_norm else "LayerNorm brings the sum to one scale, "
+    norm = "" if config.pre_norm else "LayerNorm rescales the sum, "
     return (
         f"On the way: attention hands over {n} × {config.width:,} numbers. The feed-forward network widens each token "
-        f"to {config.ffn_width:,} numbers, no token looking at another, and brings it back to {config.width:,}.{gates} "
+        f"to {config.ffn_width:,} numbers, each by itself, and brings it back to {config.width:,}.{gates} "
         f"The result is added to what was there before, {norm}and it goes to {goal}."
     )
 
@@ -119,10 +122,17 @@ def show_neurons(view: FeedForwardView) -> None:
     _try_others(view, columns)
     st.markdown(
         f"Over the whole layer, {float((values > 0).float().mean()):.0%} of the {values.numel():,} activations are "
-        f"above 0; the largest is {float(values.max()):.2f}. Click a cell to choose its token and neuron. In Python: "
+        f"above 0. {_largest(view)} Click a cell to choose its token and neuron. In Python: "
         f"`trace.layer({view.layer.index}).ffn_activation`."
     )
     code(forward.feed_forward)
+
+
+def _largest(view: FeedForwardView) -> str:
+    """The largest activation of the layer, and where it is: often far from the words, and from what is drawn."""
+    values = view.layer.ffn_activation
+    token, neuron = divmod(int(values.argmax()), values.shape[1])
+    return f"The largest is {float(values.max()):.2f}, that of neuron {neuron + 1:,} at {named(view.trace, token)}."
 
 
 def _try_others(view: FeedForwardView, columns: slice) -> None:

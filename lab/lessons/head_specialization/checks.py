@@ -48,7 +48,7 @@ def pattern_name(id: str) -> str:
 
 
 def most_common_kind(kinds: Sequence[str]) -> Question | None:
-    """Of which kind are most tokens?"""
+    """Which kind has the most tokens?"""
     counts = Counter(kinds)
     names = [kind for kind in KINDS if counts[kind]]
     shares = [counts[kind] / len(kinds) for kind in names]
@@ -57,7 +57,7 @@ def most_common_kind(kinds: Sequence[str]) -> Question | None:
         tail = "more than of any other kind." if place == best else f"{names[best].lower()} are {counts[names[best]]}."
         return f"{counts[names[place]]} of {len(kinds)} tokens; {tail}"
 
-    return ranked("most-common-kind", "Of which kind are most tokens?", shares, lambda place: names[place], why)
+    return ranked("most-common-kind", "Which kind has the most tokens?", shares, lambda place: names[place], why)
 
 
 def looks_most(layer: int, dimension: Dimension, raw: Values, without: str | None = None) -> Question | None:
@@ -108,8 +108,14 @@ def best_head(pattern: Pattern, scores: Values) -> Question | None:
     return ranked(f"best-head-{pattern.id}", prompt, values, name, why, of=heads)
 
 
-def name_of(head: str, scores: Values, chance: Chance) -> Question:
-    """Which name does the chosen head get? ``scores`` (P,), in the order of PATTERNS."""
+def name_of(head: str, scores: Values, chance: Chance) -> Question | None:
+    """Which name does the chosen head get? ``scores`` (P,), in the order of PATTERNS.
+
+    None where a score is so near to what a name needs that nobody could see it.
+    """
+    named_after = [place for place, pattern in enumerate(PATTERNS) if pattern.id != "broad"]
+    if (np.abs(scores - chance.needed)[named_after] < MARGIN / 2).any():
+        return None
     named = str(name_scores(scores, chance))
     above = above_chance(scores, chance.uniform)
     order = np.argsort(-np.nan_to_num(above, nan=-np.inf, neginf=-np.inf), kind="stable")
@@ -204,10 +210,10 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
     best = int(raw.argmax())
     about = ABOUT[dimension.id]
     options = (
-        Option("It does this more than the other heads of the layer",
+        Option(f"More of its attention goes to {about} than any other head of the layer gives them",
                f"Its raw value {raw[best]:.3f} is the layer’s largest, and the largest is drawn at 1.", correct=True),
         Option(f"All its attention goes to {about}", f"Its raw value is {raw[best]:.3f}, not 1."),
-        Option("It does this as much as a head without preference",
+        Option(f"It gives {about} as much as a head without preference",
                f"That is said by the corrected value 1; its own is {corrected[best]:.2f}."),
     )  # fmt: skip
     prompt = f"On the axis “{dimension.name}”, head {best + 1} of layer {layer + 1} is drawn at 1. What does that mean?"

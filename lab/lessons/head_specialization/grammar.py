@@ -18,7 +18,8 @@ from lab.experiments.verdicts import FEW
 from lab.lessons.head_specialization import figures, meanings
 from lab.models.catalogue import twin_of
 from lab.models.interventions import Interventions
-from lab.text.tags.pipeline import PipelineUnavailable, pipeline
+from lab.text.tags.pipeline import PipelineUnavailable
+from lab.text.tags.tokens import parsed
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
@@ -42,9 +43,9 @@ def show_grammar(view: OneHead) -> None:
         )
         return
     st.markdown(
-        "In *She read the book*, *book* is the **object** of the verb *read*. In many sentences people wrote such "
-        "relations down. There, a head can be tested: from one of the two, does it look most at the other? What goes "
-        "to special tokens does not count."
+        "In *She read the book*, *book* is the **object** of the verb *read*. People have written such relations down "
+        "for many sentences. On these a head can be tested: from one of the two words, does it look most at the other? "
+        "What goes to special tokens, and to the word itself, does not count."
     )
     known = runs.head_jobs(model)
     if known is None:
@@ -65,7 +66,7 @@ def show_grammar(view: OneHead) -> None:
     _table(found)
     try:
         runs.load_tagger()
-        tagged = pipeline().tag(view.trace.text)
+        tagged = parsed(view.trace)
     except PipelineUnavailable as error:
         st.warning(escaped(str(error)), icon=":material/extension_off:")
         return
@@ -89,9 +90,10 @@ def _table(found: tuple[Notable, ...]) -> None:
     percent = {name: st.column_config.NumberColumn(format="percent") for name in ("right", _FIXED)}
     st.dataframe(pd.DataFrame(rows), hide_index=True, height="content", column_config=percent)
     st.caption(
-        "Measured on UD English EWT, sentences that the lab’s own models were not trained on. Head 4-5 is head 5 of "
-        "layer 4. A head that finds the object of a verb starts from the verb. Best fixed distance: always the word at "
-        "one distance, the best there is for the relation, the same in both directions. Only heads "
+        "Measured on UD English EWT, sentences that the lab’s own models were not trained on. Head 3-1 is head 1 of "
+        "layer 3. A head that finds the object of a verb starts from the verb; one that finds the verb of an object, "
+        "from the object. Best fixed distance: a rule that always takes the word at one distance, of all distances the "
+        "best; it is right equally often in both directions. Only heads "
         f"at least 10 points above it are listed, of relations with {FEW} cases or more. The best of many heads is "
         "picked on the same sentences, which flatters it a little; the experiment chooses on one half and measures on "
         "the other."
@@ -148,7 +150,7 @@ def _sentence_for(view: OneHead, each: Notable) -> str | None:
     """The first of a few sentences in which the best head of a job is right; None where it is in none."""
     for text in (*_SHORT, EXAMPLE):
         traced = runs.run(view.trace.model.id, text, "", Interventions())
-        if any(case.right for case in cases(traced, pipeline().tag(text), each.job, each.heads[0])):
+        if any(case.right for case in cases(traced, parsed(traced), each.job, each.heads[0])):
             return text
     return None
 

@@ -28,36 +28,70 @@ from lab.models.interventions import Head
 _DOES = {POSITIONS: "looks at the token before", SEGMENTS: "stays inside its sentence"}
 # Of what a head has above chance: so much gone is most of it, so little is hardly any.
 _MOST_OF_IT, _SOME = 0.75, 0.25
+_NAMED = 3  # words that a sentence lists
 
 
 def kinds(of: Sequence[str]) -> str:
     """The commonest kind of token, and why that matters. ``of`` has the kind of each token."""
     kind, count = Counter(of).most_common(1)[0]
     return (
-        f"{kind} are {count} of {len(of)} tokens here. So a head that looks anywhere at all meets them often: a share "
-        "of attention says something only beside this share of the tokens."
+        f"{kind} are {count} of {len(of)} tokens here, the largest kind. So they get much from a head that gives every "
+        "token the same weight. Only what a head gives them beyond that says that it prefers them."
     )
 
 
-def seven(corrected: Values, head: Head) -> str:
-    """What a head prefers most, and what it avoids most. ``corrected`` (7,): 1 is no preference."""
+def seven(raw: Values, corrected: Values, head: Head) -> str:
+    """What gets most from a head, and what it prefers. ``raw``, ``corrected`` (7,); corrected, 1 is no preference."""
     known = [place for place in range(len(corrected)) if np.isfinite(corrected[place])]
-    if not known:
+    shares = [place for place in known if SPECIALIZATIONS[place].id != "long_range"]
+    if not shares:
         return "This text has nothing of any of these kinds."
-    most, least = (pick(known, key=lambda place: float(corrected[place])) for pick in (max, min))
-    if corrected[most] <= 1:
-        said = f"looks at none of these more than a head without preference. Nearest is {_times(corrected, most)}"
-    else:
-        said = f"looks most at {_times(corrected, most)}"
+    largest = max(shares, key=lambda place: float(raw[place]))
+    most = max(known, key=lambda place: float(corrected[place]))
     name = head_name(head)
-    return (
-        f"{name[0].upper()}{name[1:]} {said} as much as a head without preference. Lowest: {_times(corrected, least)}. "
-        "That is where it looks in this text. A job would have to show in many."
+    told = (
+        f"{name[0].upper()}{name[1:]} gives the largest share to {ABOUT[SPECIALIZATIONS[largest].id]}: "
+        f"{_beside_even(raw, corrected, largest)}. "
     )
+    if corrected[most] <= 1:
+        told += "It gives none of these more than that head does. "
+    elif most == largest:
+        told += "These it prefers most, too. "
+    else:
+        told += (
+            f"What it prefers most is {ABOUT[SPECIALIZATIONS[most].id]}: {_beside_even(raw, corrected, most)}. A large "
+            "share and a preference are two things. "
+        )
+    return f"{told}This is one text. A job would have to show in many."
 
 
-def _times(corrected: Values, place: int) -> str:
-    return f"{ABOUT[SPECIALIZATIONS[place].id]}, {corrected[place]:.2f} times"
+def _beside_even(raw: Values, corrected: Values, place: int) -> str:
+    """A value, what a head without preference has there, and how many times as much it is."""
+    own, even = float(raw[place]), float(raw[place] / corrected[place]) if corrected[place] else 0.0
+    if not even:
+        return f"{own:.2f}"
+    return f"{own:.2f}, where a head without preference gives {even:.2f} ({corrected[place]:.2f} times as much)"
+
+
+def rim(head: int, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str:
+    """What the shape says and what it does not: the axis nearest to the rim beside the one with most preference.
+
+    ``own`` has the head's values at the ``axes``: relative to the layer, raw, corrected.
+    """
+    relative, raw, corrected = own
+    told = (
+        f"The shape compares head {head + 1} with the other heads of its layer. It does not show how much attention a "
+        "kind gets. "
+    )
+    top, best = (max(range(len(axes)), key=values.__getitem__) for values in (relative, corrected))
+    share = f"{raw[top]:.3f}, {corrected[top]:.2f} times what a head without preference has"
+    told += f"On **{axes[top]}** head {head + 1} is nearest to the rim, at {relative[top]:.2f}: its value is {share}. "
+    if top == best:
+        return f"{told}Of all axes, it has most there beside such a head, too."
+    return (
+        f"{told}Beside such a head it has most on **{axes[best]}**, {corrected[best]:.2f} times as much, and stands at "
+        f"{relative[best]:.2f} there."
+    )
 
 
 def radar(found: tuple[Notable, ...] | None, head: Head) -> str:
@@ -71,8 +105,8 @@ def radar(found: tuple[Notable, ...] | None, head: Head) -> str:
         return f"{limits} “Grammar” asks that: which head finds the verb of an object?"
     return (
         f"{limits} Over many sentences, {head_name(head)} {own[0].job.does}: right in {own[1].score:.0%} of "
-        f"cases, where always looking equally far away is right in {own[0].chance or 0.0:.0%} at best. No axis shows "
-        "that: see “Grammar”."
+        f"cases. A rule that always takes the word at one fixed distance is right in {own[0].chance or 0.0:.0%} at "
+        "best. No axis shows that: see “Grammar”."
     )
 
 
@@ -99,7 +133,7 @@ def worked(scores: Values, chance: Chance, head: Head) -> str:
         return f"{said}: too little for this name."
     if own[at] <= untrained:
         return f"{said}, but the best untrained head has {beside(untrained, float(own[at]))}: no name."
-    return f"{said}, and the best untrained head {untrained:.2f}: it gets the name."
+    return f"{said}, and the best untrained head {untrained:.2f}. So the head gets the name."
 
 
 def delimiter(needed: float, parked: float) -> str:
@@ -120,10 +154,12 @@ def patterns(names: NDArray[np.str_]) -> str:
     if not counts:
         return f"None of the {names.size} heads does one of these things clearly above chance in this text."
     name, count = counts.most_common(1)[0]
+    inside = (names == name).sum(axis=1)
+    most = int(inside.argmax())
     return (
         f"{heads(names.size - mixed)[0].upper()}{heads(names.size - mixed)[1:]} of {names.size} get a name in this "
-        f"text, most often “{pattern_name(name)}” ({count}). {mixed} stay mixed: they may still have a job that no "
-        "pattern here describes."
+        f"text, most often “{pattern_name(name)}” ({count}; {inside[most]} of {names.shape[1]} in layer {most + 1}). "
+        f"{mixed} stay mixed: they may still have a job that no pattern here describes."
     )
 
 
@@ -136,8 +172,8 @@ def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
     """What a head is worth at a relation over many sentences, and how it does on this one."""
     many = (
         f"Over many sentences, {head_name((doing.layer, doing.head))} {each.job.does}: it is {_beside(each, doing)}. "
-        "So always looking equally far away does not explain it. But it may follow another rule that is simpler than "
-        "grammar, such as the nearest word of a kind."
+        "So distance alone does not explain it. But it may follow another rule that is simpler than grammar, such as "
+        "the nearest word of a kind. And that it finds a word does not say that the model needs it."
     )
     if not here:
         return f"{many} In your sentence the tagger finds no such pair, so there is nothing to see here."
@@ -145,7 +181,21 @@ def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
     case = (right or list(here))[0]
     told = f"from {quoted(case.asked)} it looks most at {quoted(case.named)}" if case.named else "it sees no other word"
     verdict = "" if case.right else f", not at {quoted(case.sought)}"
-    return f"{many} In your sentence it is right {len(right)} of {len(here)} times: {told}{verdict}."
+    return f"{many} In your sentence it is right {len(right)} of {len(here)} times: {told}{verdict}.{_too(case)}"
+
+
+def _too(case: Case) -> str:
+    """Which words look at the right one, too, though the job is not about them."""
+    if not case.right or not case.too:
+        return ""
+    named, rest = case.too[:_NAMED], len(case.too) - _NAMED
+    words = [quoted(word) for word in named] + ([f"{rest} more"] if rest > 0 else [])
+    listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    look = "looks" if len(case.too) == 1 else "look"
+    return (
+        f" But {listed} {look} most at {quoted(case.sought)}, too, and the job is not about "
+        f"{'it' if len(case.too) == 1 else 'them'}. So this sentence alone shows no grammar."
+    )
 
 
 def taken_away(taken: str, found: Lost, pair: bool) -> str:

@@ -173,8 +173,8 @@ def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:
         text += "A first token that takes attention whatever it says is an **attention sink** (Xiao et al. 2024). "
     else:
         text += (
-            "In BERT, Clark et al. 2019 (§3.2) conjecture that attention to [SEP] is a no-op: the head has nothing to "
-            "do for this word. "
+            "Of BERT’s attention to [SEP], Clark et al. 2019 (§3.2) conjecture that it is a no-op: the head has "
+            "nothing to do for this word. "
         )
     st.markdown(meanings.delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
     st.markdown(f"{text}The last columns show what it does with the rest.")
@@ -224,7 +224,7 @@ def _about_tags(view: OneHead, tags: Tags) -> list[Question | None]:
     without = aside(view.trace) if keep is not None else None
     rim = (
         ask.rim_of_radar(layer, dimension(id), (every.values(id, False)[layer], every.values(id, True)[layer]))
-        for id in ("content_words", "function_words", "self", "cls")
+        for id in ("self", "punctuation", "cls")
     )
     return [
         ask.base_rate(by_id["content_words"], n, causal, without),
@@ -235,11 +235,14 @@ def _about_tags(view: OneHead, tags: Tags) -> list[Question | None]:
 
 
 def _looks_most(view: OneHead, raw: Values) -> Question | None:
-    """Which head of the layer looks most at the first kind that has a clear answer? ``raw`` (H, 7)."""
+    """Which head of the layer looks most at the first kind that has a clear answer? ``raw`` (H, 7).
+
+    Not asked of a kind that another question names the largest head of.
+    """
     order = [known.id for known in SPECIALIZATIONS]
     without = aside(view.trace) if left_out(view) else None
     asked = (
         ask.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)], without)
-        for id in ("content_words", "function_words", "cls")
+        for id in ("content_words", "function_words", "entities")
     )
     return next((question for question in asked if question is not None), None)

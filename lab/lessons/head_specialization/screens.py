@@ -43,7 +43,7 @@ from lab.text.tags import tokens as carrying
 from lab.text.tags.pipeline import pipeline
 from lab.text.tags.tokens import Tags
 from lab.ui import runs
-from lab.ui.drawing import code, draw_plotly
+from lab.ui.drawing import code, draw, draw_plotly
 from lab.ui.frame.script import meaning
 from lab.ui.metric_choice import choose_version
 from lab.ui.one_head import OneHead
@@ -143,7 +143,7 @@ def show_seven(view: OneHead) -> None:
     n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
     which = (
         "**Raw**: the values of this head as they are. **Corrected**, each value is divided by what a head "
-        "without preference gives; 1 is then no preference."
+        "without preference gives: 1 is then no preference."
     )
     if corrected:
         which = (
@@ -157,6 +157,15 @@ def show_seven(view: OneHead) -> None:
     _say_sinks(view, every.removed)
     parts = take.specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
     shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
+    chosen = (layer, view.head)
+    if any(parts[place].members for place in shown if parts[place].id != "long_range"):
+        draw(partial(figures.beside_even, view.trace, *chosen, left_out(view)), "beside-even")
+        st.caption("Full colour: this head. Pale, “even”: a head without preference.")
+    raw, corrected = every.raw[chosen].copy(), every.corrected[chosen].copy()
+    if len(shown) < len(parts):
+        raw[[at for at in range(len(parts)) if at not in shown]] = np.nan
+        corrected[np.isnan(raw)] = np.nan
+    meaning(meanings.seven(raw, corrected, chosen))
     for start in range(0, len(shown), 2):
         for column, place in zip(st.columns(2), shown[start : start + 2], strict=False):
             dimension = SPECIALIZATIONS[place]
@@ -164,8 +173,6 @@ def show_seven(view: OneHead) -> None:
                 _card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
     if missing := [name_of(each, view.trace) for at, each in enumerate(SPECIALIZATIONS) if at not in shown]:
         st.caption(f"{', '.join(missing)}: no card, because it is left out.")
-    own = every.corrected[layer, view.head]
-    meaning(meanings.seven(np.where(np.isin(np.arange(len(own)), shown), own, np.nan), (layer, view.head)))
     code(take.specialization_parts, take.cells_of, trace_specialization)
 
 
@@ -181,9 +188,10 @@ def _say_sinks(view: OneHead, removed: Values) -> None:
     tokens, at = escaped(aside(view.trace)), (view.layer.index, view.head)
     if left_out(view):
         st.markdown(
-            f"**{removed[at]:.0%}** of this head’s attention went to {tokens} (mean of all heads: "
-            f"{removed.mean():.0%}). It is left out: the more goes there, the less is left for any kind of word, and "
-            "the values would say how much a head leaves over, not what it prefers."
+            f"The words of your text send **{removed[at]:.0%}** of this head’s attention to {tokens} (mean of all "
+            f"heads: {removed.mean():.0%}). That is left out: the more goes there, the less is left for any kind of "
+            "word. What is left of each row is divided by its sum, so that it adds up to 1 again. A row of which "
+            "little is left then counts as much as the others."
         )
     elif kept_others(view) is not None:
         values = specialization(view.trace, only_words=True)
@@ -262,22 +270,12 @@ def show_radar(view: OneHead) -> None:
         for i, each in enumerate(SPECIALIZATIONS)
         if i not in there and not (each.id == "cls" and left_out(view))
     ]
-    own = [values[view.head, there] for values in (relative_to_layer(raw), raw, corrected)]
-    _say_radar(view, own[0], own[1:], axes, missing)
-    jobs = None if twin_of(view.trace.model.id) is not None else runs.head_jobs(view.trace.model)
-    meaning(meanings.radar(jobs, (layer, view.head)))
-    code(relative_to_layer)
-
-
-def _say_radar(view: OneHead, own: Values, values: list[Values], axes: list[str], missing: list[str]) -> None:
-    top = int(own.argmax())
-    st.markdown(
-        "On each axis, 1 is the layer’s largest value and 0 its smallest. So the rim does not mean much attention: on "
-        f"**{escaped(axes[top])}**, head {view.head + 1} stands at {own[top]:.2f}, and its raw value is "
-        f"{values[0][top]:.3f}. That is {values[1][top]:.2f} times what a head without preference gives, its "
-        "corrected value. All heads are divided by the same number, so the correction does not change the shape."
-    )
+    own = [values[view.head, there].tolist() for values in (relative_to_layer(raw), raw, corrected)]
+    st.markdown(meanings.rim(view.head, own, [escaped(axis) for axis in axes]))
     if left_out(view):
         st.caption(f"Without {escaped(aside(view.trace))}: shares of the attention that is left.")
     if missing:
         st.caption(f"Not drawn, because this text has nothing of the kind: {', '.join(missing).lower()}.")
+    jobs = None if twin_of(view.trace.model.id) is not None else runs.head_jobs(view.trace.model)
+    meaning(meanings.radar(jobs, (layer, view.head)))
+    code(relative_to_layer)

@@ -6,8 +6,9 @@ elsewhere and emoji it splits into bytes cannot put the two out of step.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from lab.models.encoding import Encoding
@@ -52,12 +53,14 @@ def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]
                 f"The span from {after.start} begins before the one to {before.end} ends. Sort the "
                 "spans, and give one kind of tag at a time."
             )
-    return tuple(_tag(token, tagged_spans) for token in offsets)
+    ends = [span.end for span in tagged_spans]
+    return tuple(_tag(token, tagged_spans[bisect_right(ends, token[0]) :]) for token in offsets)
 
 
 def _tag(token: Span, spans: Sequence[TaggedSpan[TagT]]) -> TagT | None:
+    """The tag among ``spans`` that do not end before the token begins."""
     best, most = None, 0
-    for span in spans:
+    for span in takewhile(lambda span: span.start < token[1], spans):
         shared = min(token[1], span.end) - max(token[0], span.start)
         if shared > most:
             best, most = span.tag, shared
@@ -88,6 +91,12 @@ def tagged(encoding: Encoding) -> Tags:
 
 
 @once
+def parsed(trace: Trace) -> TaggedText:
+    """What this machine's pipeline says of a trace's text, of a pair the first. Raises PipelineUnavailable."""
+    return pipeline().tag(trace.text)
+
+
+@once
 def trace_tags(trace: Trace) -> Tags:
-    """The same of a trace's tokens."""
-    return tagged(trace.encoding)
+    """The tags of a trace's tokens. Raises PipelineUnavailable."""
+    return speech_and_entities(trace.encoding, parsed(trace), pipeline().tag(trace.pair or ""))

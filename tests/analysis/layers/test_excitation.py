@@ -92,14 +92,22 @@ def test_two_sessions_share_the_work(tiny_checkpoint: TinyCheckpoint) -> None:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_the_commonest_strongest_token_is_counted(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
-    survey = finished(load_model(tiny_checkpoint(family)), TEXTS)
+    model = load_model(tiny_checkpoint(family))
+    survey = finished(model, TEXTS)
     every = [i for e in survey.encodings for i, special in zip(e.token_ids, e.special, strict=True) if not special]
     for layer, neuron in ((0, 0), (1, 5), (1, 63)):
         ids = [survey.encodings[each.text].token_ids[each.token] for each in survey.most_excited(layer, neuron)]
         found = survey.commonest(layer, neuron)
         assert found is not None
         assert found.repeats == max(Counter(ids).values()) == ids.count(found.token_id)
-        assert found.strongest == TOP and found.share == pytest.approx(every.count(found.token_id) / len(every))
+        assert found.strongest == TOP and found.stands == every.count(found.token_id)
+        active = torch.cat([
+            trace(model, text).layer(layer).ffn_activation[[not each for each in e.special], neuron]
+            for text, e in zip(TEXTS, survey.encodings, strict=True)
+        ])  # fmt: skip
+        # Counts may differ by a token whose activation is 0 up to rounding.
+        assert found.excited == pytest.approx(int((active > 0).sum()), abs=1)
+        assert found.hits == pytest.approx(int(((active > 0) & (torch.tensor(every) == found.token_id)).sum()), abs=1)
 
 
 @pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2"])

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import NeuronSteps, neuron_steps, share_below_zero
 from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
 from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
@@ -37,7 +38,7 @@ def answer(question: Question) -> Option:
 
 
 def numbers(text: str) -> list[float]:
-    return [float(x) for x in re.findall(r"-?\d+\.\d+", text)]
+    return [float(x) for x in re.findall(r"-?\d+\.\d+", text.replace("−", "-"))]
 
 
 def test_the_half_with_more_parameters_is_the_one_that_has_them() -> None:
@@ -130,14 +131,17 @@ def test_more_than_untrained_has_different_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "text"),
-    [(0.001, "Nearly"), (0.012, "Nearly"), (0.2, "No"), (0.021, None)],
+    ("excited", "hits", "text"),
+    [(100, 98, "More than 8"), (100, 70, "5 to 8"), (100, 20, "Fewer than 5"), (100, 51, None), (13, 13, None)],
 )
-def test_only_there(share: float, text: str | None) -> None:
-    question = ask.only_there(share, 0.01, 25, "“to”", "10 of the 12")
+def test_only_there(excited: int, hits: int, text: str | None) -> None:
+    question = ask.only_there(Commonest(7, 10, 12, excited, 200, hits), 25, "“to”")
     assert (question is None) == (text is None)
     if question is not None and text is not None:
         assert answer(question).text.startswith(text)
+        assert f"10 of the 12 tokens that excite neuron 26 most are “to”. In all, it is above 0 at {excited}" in (
+            question.prompt
+        )
 
 
 def test_the_larger_change_is_larger(traces: list[Trace]) -> None:
@@ -171,8 +175,8 @@ def test_the_activation_follows_from_the_prompt(traces: list[Trace]) -> None:
                 continue
             asked += 1
             product, bias, share = numbers(question.prompt)[-3:]
-            assert float(answer(question).text) == pytest.approx((product + bias) * share, abs=3e-3)
-            values = sorted(float(option.text) for option in question.options)
+            assert numbers(answer(question).text)[0] == pytest.approx((product + bias) * share, abs=3e-3)
+            values = sorted(numbers(option.text)[0] for option in question.options)
             assert min(np.diff(values)) > 0.04
     assert asked > 5
 
@@ -196,7 +200,7 @@ def test_the_normalized_value_follows_from_the_prompt(traces: list[Trace]) -> No
             asked += 1
             mean, variance, x, gamma, beta = numbers(question.prompt)
             expected = (x - mean) / math.sqrt(variance) * gamma + beta
-            assert float(answer(question).text) == pytest.approx(expected, abs=0.01)
+            assert numbers(answer(question).text)[0] == pytest.approx(expected, abs=0.01)
     assert asked > 5
 
 

@@ -83,7 +83,7 @@ def test_nothing_is_called_odd_that_is_not(text: str) -> None:
 @pytest.mark.parametrize(
     ("cosine", "told"),
     [
-        ([0.1, -0.19], "with the old x is −0.19 to 0.10: the old direction is nearly gone."),
+        ([0.1, -0.19], "of x + Δ with x is −0.19 to 0.10: the old direction is nearly gone."),
         ([0.9, 0.9], "is 0.90: the direction hardly changes"),
         ([0.9, 0.1], "is 0.10 to 0.90, where 1 is the old direction and 0 a right angle"),
     ],
@@ -94,22 +94,26 @@ def test_how_far_a_vector_is_turned_is_what_the_cosine_says(cosine: list[float],
 
 
 @pytest.mark.parametrize(
-    ("share", "found", "said"),
+    ("found", "said"),
     [
-        (0.181, Commonest(7, 10, 12, 0.015), "12 times as many"),
-        (0.005, Commonest(7, 12, 12, 0.005), "hardly anywhere else"),
-        (0.5, Commonest(7, 2, 12, 0.015), "say little about it"),
-        (0.1, Commonest(7, 2, 12, 0.015), "for you to judge"),
+        (Commonest(7, 10, 12, excited=200, stands=40, hits=38), "answers to other tokens, too"),
+        (Commonest(7, 12, 12, excited=20, stands=40, hits=20), "not to every “to”"),
+        (Commonest(7, 12, 12, excited=40, stands=40, hits=38), "nearly everywhere, and to hardly any other"),
     ],
 )
-def test_what_the_strongest_tokens_allow_to_be_said(share: float, found: Commonest, said: str) -> None:
-    text = meanings.about_its_tokens(25, share, 0.314, found, "“to”")
+def test_strongest_tokens_that_are_alike_are_told_from_all_that_excite(found: Commonest, said: str) -> None:
+    text = meanings.about_its_tokens(25, 0.1, 0.314, found, "“to”")
+    assert said in text
     assert (
-        said in text
-        and "mean over the layer’s neurons is 31.4%" in text
-        and "neuron 26" in text.lower()
-        and f"{share:.1%}" in text
+        f"above 0 at {found.excited} tokens; {found.hits} of them are “to”, which stands {found.stands} times" in text
     )
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.5, "say little about it"), (0.1, "for you to judge")])
+def test_strongest_tokens_with_nothing_in_common_say_little(share: float, said: str) -> None:
+    text = meanings.about_its_tokens(25, share, 0.314, Commonest(7, 2, 12, excited=250, stands=40, hits=30), "“to”")
+    assert said in text and "mean over the layer’s neurons is 31.4%" in text
+    assert "Neuron 26" in text and f"{share:.1%}" in text
 
 
 BOYS = ("The boys [MASK] playing in the garden.", 3)
@@ -145,7 +149,7 @@ def test_without_a_neuron_the_word_s_probability_is_that_of_a_run_without_it(nam
                 assert ("rises from" in said and "less probable" in said) == (change > 0)
                 assert _numbers(said)[:2] == pytest.approx([before[best].item(), after], abs=0.006)
         moved = sum(abs(each.change) >= 0.01 for each in found)
-        assert {0: "none changes", 1: "one changes"}.get(moved, f"{moved} change it") in said
+        assert f"{ {0: 'none changes', 1: 'one changes'}.get(moved, f'{moved} change') } this probability by" in said
 
 
 @pytest.mark.parametrize("name", BLANKS)
@@ -159,23 +163,25 @@ def test_words_are_told_apart_by_where_the_neuron_s_vector_points(name: str) -> 
         for neuron in (neurons_off(run, place, layer)[0].neuron, neurons_off(run, place, layer)[-1].neuron):
             of = run.layer(layer)
             aims = model.vocabulary_head.decoder[ids] @ of.weights.w_2[neuron] * of.ffn_activation[place, neuron]
-            most, least = ids[aims.argmax()], ids[aims.argmin()]
             off = Interventions(zero_neurons=frozenset({(layer, neuron)}))
             after = trace(model, text, None, off).logits(place)[0].double()
-            ratios = [float((of[most] - of[least]).exp()) for of in (before, after)]
+            gains = (before.log_softmax(-1) - after.log_softmax(-1))[ids].tolist()
             said, how = meanings.words_aimed_at(run, place, layer, neuron, 5)
+            assert _numbers(how) == pytest.approx(aims.tolist(), rel=0.02, abs=0.006)
             if aims.max() - aims.min() < 0.01:
-                assert "at none of these 5 words more" in said
+                assert "at none of the words more" in said
                 continue
-            first, second = (quoted(word_of(model.tokenizer, int(each))) for each in (most, least))
+            first, second = (quoted(word_of(model.tokenizer, int(ids[i]))) for i in (aims.argmax(), aims.argmin()))
+            shifts = (after.softmax(-1) - before.softmax(-1))[ids].abs()
+            assert f"{quoted(word_of(model.tokenizer, int(ids[shifts.argmax()])))} changes most" in said
             assert f"most at {first}, least at {second}" in said
-            assert _numbers(how) == pytest.approx([float(aims.max()), float(aims.min()), *ratios], rel=0.02, abs=0.006)
-            change = float(np.log(ratios[1] / ratios[0]))
-            told.add("little" if abs(change) < 0.01 else "as it points" if change < 0 else "other way")
-            assert ("Yet it hardly does" in said) == (abs(change) < 0.01)
-            assert ("It does: with the neuron" in said) == (change <= -0.01)
-            assert ("It does the opposite" in said) == (change >= 0.01)
-    assert "as it points" in told
+            pairs = [(i, j) for i in range(5) for j in range(5) if aims[i] - aims[j] >= 0.01]
+            fit = sum(gains[i] > gains[j] for i, j in pairs)
+            assert f"in {fit} of {len(pairs)} pairs" in said
+            assert ("explains most" in said) == (fit / len(pairs) >= 0.8)
+            assert ("does not explain" in said) == (fit / len(pairs) <= 0.5)
+            told.add(said.split("points ")[-1].split(" it here")[0])
+    assert len(told) > 1
 
 
 @pytest.mark.parametrize("name", BLANKS)
@@ -202,8 +208,8 @@ def test_what_a_layer_and_a_layer_norm_do_is_told_with_their_numbers(name: str) 
         many = {0: "of no other token", 1: "of one other token, too"}
         assert many.get(others, f"of {others} other tokens, too") in said
         near = int((active[:, best] > active[2, best] / 2).sum())
-        assert ("No other token has half of that" in said) == (near == 1)
-        assert near == 1 or f"At {near} of {len(active)} tokens it has more than half" in said
+        assert ("At every other token it is less than half as active" in said) == (near == 1)
+        assert near == 1 or f"At {near} of {len(active)} tokens it is more than half as active" in said
         assert ("says little about" in said) == (near > 1 and near > len(active) / 2)
 
 

@@ -62,18 +62,23 @@ def test_best_head() -> None:
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ([0.95, 0.0, 0.0, 0.0, 0.7, 0.89], "Delimiter"),
-        ([0.2, 0.6, 0.55, 0.1, 0.0, 0.0], "Next token"),
-        ([0.2, np.nan, 0.45, 0.4, 0.55, 0.89], "Mixed"),
-        ([0.3, 0.0, 0.0, 0.0, 0.61, 0.95], "Bag of words"),
+        ([0.95, 0.0, 0.0, 0.0, 0.7, 0.8], "Delimiter"),
+        ([0.2, 0.7, 0.6, 0.1, 0.0, 0.0], "Next token"),
+        ([0.2, np.nan, 0.45, 0.4, 0.55, 0.8], "Mixed"),
+        ([0.3, 0.0, 0.0, 0.0, 0.65, 0.95], "Bag of words"),
         ([0.3, 0.7, 0.0, 0.65, 0.0, 0.0], "Next token"),  # an untrained head has more of the same word
     ],
 )
 def test_name_of(scores: list[float], expected: str) -> None:
     chance = Chance(np.array([1, 0.1, 0.1, 0.1, 0.2, 0.8]), np.array([0.99, 0.2, 0.2, 0.7, 0.3, 0.85]))
     question = ask.name_of("layer 1, head 1", np.array(scores), chance)
-    assert right(question) == expected
+    assert question is not None and right(question) == expected
     assert "Broad" not in [option.text for option in question.options]
+
+
+def test_a_name_that_nobody_could_see_is_not_asked_for() -> None:
+    chance = Chance(np.array([1, 0.1, 0.1, 0.1, 0.2, 0.8]), np.array([0.99, 0.2, 0.2, 0.7, 0.3, 0.85]))
+    assert ask.name_of("layer 1, head 1", np.array([0.99, 0.0, 0.0, 0.0, 0.61, 0.0]), chance) is None
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -94,7 +99,9 @@ def test_corrected_value(causal: bool) -> None:
 
 def test_rim_of_radar_is_about_the_largest_head() -> None:
     question = ask.rim_of_radar(0, SELF, (np.array([0.1, 0.4]), np.array([0.8, 3.2])))
-    assert right(question) == "It does this more than the other heads of the layer"
+    assert right(question) == (
+        "More of its attention goes to each token itself than any other head of the layer gives them"
+    )
     assert question is not None and "head 2 of layer 1" in question.prompt
     assert any("3.20" in option.why for option in question.options)
     assert ask.rim_of_radar(0, SELF, (np.array([0.1, 1.0]), np.array([0.8, 8.0]))) is None

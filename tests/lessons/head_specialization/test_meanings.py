@@ -34,15 +34,34 @@ def test_the_commonest_kind_is_counted() -> None:
     assert said.startswith("Content words are 2 of 3 tokens")
 
 
-def test_the_highest_and_the_lowest_preference_are_told(trace: Trace) -> None:
+def test_the_largest_share_is_told_from_what_a_head_prefers(trace: Trace) -> None:
     every = specialization(trace, only_words=True)
-    for head in ((0, 0), (1, 5), (3, 4)):
-        own = every.corrected[head]
-        said = meanings.seven(own, head)
-        for place in (np.nanargmax(own), np.nanargmin(own)):
-            assert f"{ABOUT[SPECIALIZATIONS[place].id]}, {own[place]:.2f} times" in said
-        assert ("looks at none of these more" in said) == (np.nanmax(own) <= 1)
-    assert "nothing of any of these kinds" in meanings.seven(np.full(7, np.nan), (0, 0))
+    shares = [at for at, each in enumerate(SPECIALIZATIONS) if each.id != "long_range"]
+    kept = int((~np.asarray(trace.encoding.special)).sum())
+    told = set()
+    for head in np.ndindex(*every.removed.shape):
+        raw, corrected = every.raw[head], every.corrected[head]
+        said = meanings.seven(raw, corrected, head)
+        largest, most = shares[int(np.nanargmax(raw[shares]))], int(np.nanargmax(corrected))
+        about = [ABOUT[SPECIALIZATIONS[at].id] for at in (largest, most)]
+        assert f"largest share to {about[0]}: {raw[largest]:.2f}, where" in said
+        assert ("none of these more" in said) == (corrected[most] <= 1)
+        assert (f"prefers most is {about[1]}: {raw[most]:.2f}" in said) == (corrected[most] > 1 and most != largest)
+        assert ("These it prefers most, too" in said) == (corrected[most] > 1 and most == largest)
+        told.add(most == largest)
+        if SPECIALIZATIONS[most].id == "self" and not trace.model.config.causal:
+            # Of each row an even head gives the diagonal one cell.
+            assert f"gives {1 / kept:.2f} (" in said
+    assert told == {True, False}
+    assert "nothing of any of these kinds" in meanings.seven(*[np.full(7, np.nan)] * 2, (0, 0))
+
+
+def test_the_rim_of_the_radar_is_told_from_a_preference() -> None:
+    axes, relative, raw = ["a", "b", "c"], [0.93, 0.2, 0.1], [0.357, 0.141, 0.3]
+    said = meanings.rim(0, [relative, raw, [0.93, 1.83, 1.0]], axes)
+    assert "On **a** head 1 is nearest to the rim, at 0.93: its value is 0.357, 0.93 times what a head without" in said
+    assert "most on **b**, 1.83 times as much, and stands at 0.20 there" in said
+    assert "it has most there beside such a head, too" in meanings.rim(0, [relative, raw, [1.9, 1.8, 1.0]], axes)
 
 
 def test_named_heads_are_counted(trace: Trace) -> None:
@@ -54,8 +73,10 @@ def test_named_heads_are_counted(trace: Trace) -> None:
         return
     most = counts.most_common(1)[0][1]
     assert said.startswith(f"{names.size - mixed} head")
-    told = re.search(r"“(.+)” \((\d+)\)", said)
+    told = re.search(r"“(.+)” \((\d+); (\d+) of \d+ in layer (\d+)\)", said)
     assert told is not None and int(told[2]) == most
+    inside = [sum(pattern_name(name) == told[1] for name in layer) for layer in names]
+    assert int(told[3]) == inside[int(told[4]) - 1] == max(inside)
     assert any(pattern_name(name) == told[1] for name, count in counts.items() if count == most)
     assert f"{mixed} stay mixed" in said
 
@@ -70,7 +91,7 @@ def test_the_rule_for_a_name_is_shown_on_the_pattern_that_the_head_is_nearest_to
         at = [pattern.name for pattern in PATTERNS].index(shown[1])
         assert shown[2] == f"{chance.uniform[at]:.2f}"
         needed = (1 + chance.uniform[at]) / 2
-        if "it gets the name" in said:
+        if "gets the name" in said:
             assert PATTERNS[at].id == names[layer, head]
             assert scores[at, layer, head] >= needed and scores[at, layer, head] > chance.untrained[at]
         elif "too little" in said:
@@ -99,7 +120,7 @@ def test_the_radar_names_the_job_of_a_head_that_has_one() -> None:
             for each in grammar:
                 if head == (each.heads[0].layer, each.heads[0].head) and each.job.does in said:
                     assert f"right in {each.heads[0].score:.0%} of cases" in said
-                    assert f"equally far away is right in {each.chance:.0%} at best" in said
+                    assert f"at one fixed distance is right in {each.chance:.0%} at best" in said
     assert "which head finds the verb" in meanings.radar(None, (0, 0))
 
 
@@ -122,5 +143,15 @@ def test_a_wrong_case_is_called_wrong() -> None:
     each = Notable(Job("obj:head", "finds the verb of an object"), 0.3, (Doing(1, 2, 0.6),))
     wrong = Case("book", "gave", "the", False, 3, 1)
     assert "“\u2068the\u2069”, not at “\u2068gave\u2069”" in meanings.grammar(each, each.heads[0], (wrong,))
+    right = Case("book", "gave", "gave", True, 3, 1, ("a", "the", "in", "."))
+    said = meanings.grammar(each, each.heads[0], (right,))
+    assert (
+        "But “\u2068a\u2069”, “\u2068the\u2069”, “\u2068in\u2069” and 1 more look most at “\u2068gave\u2069”, too"
+        in said
+    )
+    one = Case("book", "gave", "gave", True, 3, 1, ("a",))
+    assert "But “\u2068a\u2069” looks most at “\u2068gave\u2069”, too, and the job is not about it" in meanings.grammar(
+        each, each.heads[0], (one,)
+    )
     unseen = Case("book", "gave", "", False, 3, 1)
     assert "sees no other word" in meanings.grammar(each, each.heads[0], (unseen,))

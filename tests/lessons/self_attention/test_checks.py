@@ -64,7 +64,7 @@ def test_second_weight_follows_from_the_first(traces: list[Trace]) -> None:
             if question is None:
                 continue
             asked += 1
-            numbers = [float(x) for x in re.findall(r"-?\d+\.\d{3}", question.prompt)]
+            numbers = [float(x) for x in re.findall(r"-?\d+\.\d{3}", question.prompt.replace("−", "-"))]
             s_1, w_1, s_2 = numbers
             assert float(answer(question).text) == pytest.approx(w_1 * math.exp(s_2 - s_1), abs=2e-3)
             values = sorted(float(option.text) for option in question.options)

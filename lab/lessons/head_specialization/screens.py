@@ -161,11 +161,11 @@ def show_seven(view: OneHead) -> None:
     if any(parts[place].members for place in shown if parts[place].id != "long_range"):
         draw(partial(figures.beside_even, view.trace, *chosen, left_out(view)), "beside-even")
         st.caption("Full colour: this head. Pale, “even”: a head without preference.")
-    raw, corrected = every.raw[chosen].copy(), every.corrected[chosen].copy()
+    shares, times = every.raw[chosen].copy(), every.corrected[chosen].copy()
     if len(shown) < len(parts):
-        raw[[at for at in range(len(parts)) if at not in shown]] = np.nan
-        corrected[np.isnan(raw)] = np.nan
-    meaning(meanings.seven(raw, corrected, chosen))
+        shares[[at for at in range(len(parts)) if at not in shown]] = np.nan
+        times[np.isnan(shares)] = np.nan
+    meaning(meanings.seven(shares, times, chosen))
     for start in range(0, len(shown), 2):
         for column, place in zip(st.columns(2), shown[start : start + 2], strict=False):
             dimension = SPECIALIZATIONS[place]

@@ -53,7 +53,8 @@ def test_the_largest_share_is_told_from_what_a_head_prefers(trace: Trace) -> Non
             # Of each row an even head gives the diagonal one cell.
             assert f"gives {1 / kept:.2f} (" in said
     assert told == {True, False}
-    assert "nothing of any of these kinds" in meanings.seven(*[np.full(7, np.nan)] * 2, (0, 0))
+    nothing = np.full(7, np.nan)
+    assert "nothing of any of these kinds" in meanings.seven(nothing, nothing, (0, 0))
 
 
 def test_the_rim_of_the_radar_is_told_from_a_preference() -> None:

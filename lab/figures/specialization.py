@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -76,10 +79,12 @@ def beside_even(traced: Trace, layer: int, head: int, left_out: bool = False) ->
         if each.id != "long_range" and not (each.id == "cls" and left_out) and np.isfinite([own[at], even[at]]).all()
     ]
     names = [axis_name(traced, SPECIALIZATIONS[at]) for at in shares]
-    labels = [label for name in names for label in (name, f"{name}, even")]
+    labels = [label for name in names for label in (name, "even")]
     values = np.column_stack([own[shares], even[shares]]).ravel()
     title = f"What head {head + 1} of layer {layer + 1} gives to each kind of token"
-    return bars(labels, values, Scale("Share of attention"), title=title, highlight=range(0, len(labels), 2))
+    drawn = bars(labels, values, Scale("Share of attention"), title=title, highlight=range(0, len(labels), 2))
+    columns = {f"head {head + 1}": own[shares], "a head without preference": even[shares]}
+    return replace(drawn, table=partial(pd.DataFrame, columns, names))
 
 
 def _hover(name: str, axes: list[str], relative: Values, raw: Values, corrected: Values) -> list[str]:

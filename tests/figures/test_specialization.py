@@ -22,10 +22,16 @@ def test_a_head_with_a_job_has_it_in_its_name() -> None:
 def test_each_kind_stands_beside_what_a_head_without_preference_gives_it() -> None:
     """By hand: without [CLS] and [SEP] an even head gives a kind its share of the tokens, and itself one of n."""
     trace = lab.trace(lab.load_model("lab-bert"), "The old cat sat on the mat, and Anna saw it.")
-    shown = beside_even(trace, 1, 2, left_out=True).table().iloc[:, 0].to_dict()
+    figure = beside_even(trace, 1, 2, left_out=True)
+    shown, even = (figure.table()[name].to_dict() for name in ("head 3", "a head without preference"))
+    # A bar of the head, and below it the one of a head without preference.
+    assert figure.data["chosen"].tolist() == [True, False] * len(shown)
+    assert figure.data["value"].tolist() == pytest.approx(
+        [value for kind in shown for value in (shown[kind], even[kind])]
+    )
     n = len(trace) - 2
-    assert shown["Self, even"] == pytest.approx(1 / n)
-    assert shown["Punctuation, even"] == pytest.approx(2 / n)
+    assert even["Self"] == pytest.approx(1 / n)
+    assert even["Punctuation"] == pytest.approx(2 / n)
     own = trace.layer(1).attention[2][1:-1, 1:-1]
     own = own / own.sum(1, keepdim=True)
     assert shown["Self"] == pytest.approx(own.diagonal().mean().item())

@@ -171,7 +171,7 @@ def test_without_special_tokens_or_the_first_one_a_card_says_what_the_words_alon
     without = words(open_step("Seven metrics", **params))
     assert f"**{value:.3f}** × no preference" in without
     assert f": {kept:.3f}" in without  # what it would be with them
-    assert f"**{lost:.0%}** of this head’s attention went to" in without
+    assert f"**{lost:.0%}** of this head’s attention to" in without
     assert "1 means no preference among the tokens that are left" in without
     with_them = words(open_step("Seven metrics", **params, sinks="Kept"))
     assert f"**{kept:.3f}** × no preference" in with_them and f": {value:.3f}" in with_them

@@ -160,7 +160,7 @@ def show_seven(view: OneHead) -> None:
     chosen = (layer, view.head)
     if any(parts[place].members for place in shown if parts[place].id != "long_range"):
         draw(partial(figures.beside_even, view.trace, *chosen, left_out(view)), "beside-even")
-        st.caption("Full colour: this head. Pale, “even”: a head without preference.")
+        st.caption("Full colour: this head. Pale, below it: a head without preference.")
     shares, times = every.raw[chosen].copy(), every.corrected[chosen].copy()
     if len(shown) < len(parts):
         shares[[at for at in range(len(parts)) if at not in shown]] = np.nan

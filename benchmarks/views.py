@@ -88,7 +88,7 @@ def _tree(traced: Trace) -> bytes:
 
 
 def _best_ms(payload: Callable[[Trace], bytes], traced: Trace) -> float:
-    # Each a trace of its own, so that nothing is remembered but the layers.
+    # Each a trace of its own, so that nothing is remembered: what the view shows of a layer is computed, too.
     fresh = [replace(traced) for _ in range(ROUNDS)]
     return 1000 * min(seconds(partial(payload, each)) for each in fresh)
 
@@ -138,7 +138,7 @@ def run() -> tuple[list[tuple[str, str]], bool]:
     for row in sent():
         print(row, flush=True)
         views.append((row.view, row.tokens, f"{row.bytes / 1000:.0f}", f"{row.each:.3f}", f"{row.ms:.1f}"))
-    header = ("view", "tokens", "kB", f"bytes a number (BertViz {BERTVIZ_BYTES})", "server, ms")
+    header = ("view", "tokens", "kB", f"bytes a number (BertViz {BERTVIZ_BYTES})", "server from a new trace, ms")
     sections = [("What the views send", table(header, views))]
     print(f"\n{'page in Chromium':<28} {'tokens':>6} {'seconds':>8} {'target':>8}")
     opened = []

@@ -35,8 +35,9 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "from there.",
         "Concatenate": "Each head has found something of its own for a token. The next part of the model takes one "
         "vector a token. How does one come of what all heads found?",
-        "Add up": "Side by side, the numbers of different heads have not met yet. A matrix, $W_O$, mixes them. What "
-        "does each head add to the token then?",
+        "Add up": "Side by side, the numbers of different heads have not met yet. A matrix, $W_O$, turns the numbers "
+        "of each head into a vector as wide as the model, and these vectors are added. What does each head bring to "
+        "the token?",
         "One head off": "A map shows where a head looks, not whether the model needs it. So take the head away, and "
         "see what changes.",
         "Through several layers": "A layer reads what the layer before it wrote. A token may attend to one that has "
@@ -46,8 +47,9 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "directions, they cancel.",
         "How many": "A layer could have more heads, or fewer. What would that cost in parameters, the numbers that "
         "training sets?",
-        "Each head off": "Some heads collect from words. Others **park**: nearly all their attention goes to tokens "
-        "that are no words of the text. Switch off every head, one at a time. Does the model miss those that park?",
+        "Each head off": "Does the model need all its heads? Switch off each of them, one at a time, and see what "
+        "becomes of the prediction. A head can also **park**: nearly all attention of the words goes to tokens that "
+        "are no words of the text. Look whether the model misses such a head less.",
     },
     "attention-metrics": {
         "Six numbers": "Each of these six numbers says one thing about a map, and each is good for one decision: "
@@ -83,8 +85,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "the lowest head of the layer, 0, to the highest, 1.",
     },
     "inter-sentence-attention": {
-        "Matrix": "How much does one sentence look at another? Add up the weights from the tokens of one to the tokens "
-        "of the other. Each pair of sentences gets one number.",
+        "Matrix": "How much does one sentence look at another? Take a token of one sentence, and add up its weights on "
+        "the tokens of the other. The mean over the tokens and over all heads is one number for the two sentences.",
         "Direction": "Does attention have to be mutual? Compare what goes from one sentence to another with what comes "
         "back.",
         "Special tokens": "Does all attention go to sentences? Special tokens stand in none, and a model without them "

@@ -65,16 +65,15 @@ STORIES: Mapping[str, Story] = {
     ),
     "multi-head-attention": Story(
         "In one head, each token collects from the others in one set of shares.",
-        "A word may need several things at once: its subject, its object, the word before. Do several heads bring more "
-        "than one does?",
+        "A word may need several things at once, from several places. Do several heads bring more than one does?",
         (
             "Heads have queries, keys and values of their own, so they can look at different tokens. “All heads” shows "
             "whether they do.",
-            "What the heads collect is laid side by side, and one matrix mixes it. There the heads can help each "
-            "other, or cancel.",
-            "To see whether a head is needed, switch it off and measure what changes.",
+            "What the heads collect is laid side by side. One matrix makes a vector of each head’s part, and these "
+            "vectors are added. There the heads can help each other, or cancel.",
+            "To see whether the model needs a head, switch it off and measure what changes.",
         ),
-        "What a head shows and whether the model needs it are two questions.",
+        "Where a head looks and whether the model needs it are two questions.",
     ),
     "attention-metrics": Story(
         "A layer can have several heads, and a model several layers.",
@@ -99,14 +98,15 @@ STORIES: Mapping[str, Story] = {
     ),
     "inter-sentence-attention": Story(
         "You know what single heads look at.",
-        "A text has several sentences, and a word in one may mean something in another. Attention has to cross from "
-        "one to the other.",
+        "A text has several sentences, and a word like *it* may stand for something in another one. Attention has to "
+        "cross from one to the other.",
         (
-            "Add up the weights from one sentence to another: a matrix has one number for each pair.",
-            "There and back are two numbers: each sentence asks with queries of its own.",
+            "What each token of a sentence sends to another sentence, as a mean, is one number. A matrix has all of "
+            "them.",
+            "There and back are two numbers: the tokens of each sentence have queries of their own.",
             "Special tokens, or the first token, can take much of the attention. Look with them and without.",
         ),
-        "A mass has a direction, and a base rate: the longer a sentence, the more it gets by chance.",
+        "A mass has a direction, and a base rate: the longer a sentence, the more an even spread gives it.",
     ),
     "feed-forward": Story(
         "Tokens have collected from each other, in many heads.",

@@ -143,7 +143,7 @@ def test_the_heads_shown_add_up() -> None:
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown["Largest difference, sum − layer"] == f"{added.difference:.1e}"
     assert float(shown["Largest difference, sum − layer"]) < 1e-5
-    assert shown["Largest value of the layer’s output"] == f"{np.abs(added.output).max():.3g}"
+    assert shown["Largest value, all tokens"] == f"{np.abs(added.output).max():.3g}"
 
 
 def test_the_divergence_shown_is_the_layer_s() -> None:

@@ -82,8 +82,8 @@ def other_direction(found: InterSentence, a: int, b: int) -> Question | None:
     if 0.03 <= abs(gap) < 0.1:
         return None
     why = (
-        f"There {there:.3f}, back {back:.3f}. Sentence {b + 1} asks with queries of its own, so nothing makes the two "
-        "equal."
+        f"From {sentence_name(a)} to {sentence_name(b)} it is {there:.3f}, the other way {back:.3f}. The tokens of "
+        f"{sentence_name(b)} have queries of their own, so nothing makes the two equal."
     )
     outcomes = {"It is larger": gap >= 0.1, "It is about the same": abs(gap) < 0.03, "It is smaller": gap <= -0.1}
     prompt = (
@@ -205,9 +205,9 @@ def one_weight(found: InterSentence) -> Question | None:
         f"From {sentence_name(a)} to {sentence_name(b)} the maximum is {largest:.2f} and the mean mass {mass:.2f}. "
         "What does that say?",
         [
-            Option("In one head one token looks there hard; on average little goes there",
-                   f"{largest:.2f} is one weight of one head, {mass:.2f} the mean over all heads and tokens.",
-                   correct=True),
+            Option(f"One weight of one head is {largest:.2f}; on average, a token sends {mass:.2f}",
+                   "The maximum is a single cell of all maps. The mass adds up a token’s weights on the sentence, and "
+                   "is the mean over all heads and tokens.", correct=True),
             Option(f"Each token of {sentence_name(a)} sends {largest:.2f} there in some head",
                    "The maximum is one cell; of the other tokens it says only that they stay below it."),
             Option(f"{largest:.0%} of the attention of {sentence_name(a)} goes there",
@@ -231,8 +231,8 @@ def why_less(found: InterSentence) -> Question | None:
             f"{_capital(sentence_name(a))} sends {longer} more than {other}, {found.mass[a, b]:.2f} and "
             f"{found.mass[a, c]:.2f}. Divided by an even spread, the order is the other way round, {values}. Why?",
             [
-                Option(f"{_capital(longer)} is longer", f"It has {sizes[0]} tokens, {other} has {sizes[1]}. A longer "
-                       "sentence gets more by chance, and the even spread takes that into account.", correct=True),
+                Option(f"{_capital(longer)} is longer", f"It has {sizes[0]} tokens, {other} has {sizes[1]}. An even "
+                       "spread gives a longer sentence more, and dividing by it takes that into account.", correct=True),
                 Option(f"{_capital(other)} is about the same thing", "A meaning may draw attention. But the order "
                        "turned only when length was taken into account, so length is what turned it."),
                 Option("Softmax makes small weights larger", "Both numbers come from the same weights, after softmax. "
@@ -256,7 +256,8 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
         return which_holds("other-order", prompt, why, outcomes)
     old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
     moved = _moves(new - old)
-    why = f"It was {old:.3f} and becomes {new:.3f}: the words are the same, their places are others."
+    why = f"It was {old:.3f} and becomes {new:.3f}: the words are the same, but each token has another "
+        "place and other neighbours."
     prompt = f"Sentence 1 sends {old:.3f} of its attention to sentence 2. L{turned} What becomes of this number?"
     return None if moved is None else which_holds("other-order", prompt, why, moved)
 

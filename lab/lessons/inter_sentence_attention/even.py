@@ -143,8 +143,9 @@ def _say_why(view: SentencesView) -> None:
         return
     if any(view.trace.encoding.special):
         st.markdown(
-            "In BERT, [SEP] takes much attention, too (Clark et al. 2019, §3.2). The authors conjecture that this is a "
-            "no-op: a head attends there when what it looks for is not in the text."
+            "In BERT base, more than half of the attention in layers 6 to 10 goes to [SEP] (Clark et al. 2019, §3.2). "
+            "The authors conjecture that this is a **no-op**, an operation that does next to nothing: a head looks "
+            "there when what it looks for is not in the text."
         )
     elif view.causal:
         st.markdown(

@@ -182,8 +182,21 @@ def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
 
 def paired(joined: Values, pair: Values, causal: bool) -> str:
     """What the border of a pair changes; both (2, 2), the mean mass from text to text."""
-    told = [] if causal else [_moved("A", "B", float(joined[0, 1]), float(pair[0, 1]))]
-    return " ".join([*told, _moved("B", "A", float(joined[1, 0]), float(pair[1, 0]))])
+    ways = [("B", "A", float(joined[1, 0]), float(pair[1, 0]))]
+    if not causal:
+        ways.insert(0, ("A", "B", float(joined[0, 1]), float(pair[0, 1])))
+    return " ".join([*(_moved(*way) for way in ways), _crossing([after - before for *_, before, after in ways])])
+
+
+def _crossing(changes: list[float]) -> str:
+    """Whether less crosses a border, by the change of each direction."""
+    if all(abs(change) < SEEN for change in changes):
+        return "So here the border hardly changes what crosses."
+    if all(change < SEEN for change in changes):
+        return "So here less crosses with a border."
+    if all(change > -SEEN for change in changes):
+        return "So here more crosses with a border, not less."
+    return "So here the border does not just keep attention apart: one direction gains, the other loses."
 
 
 def _moved(one: str, other: str, joined: float, pair: float) -> str:

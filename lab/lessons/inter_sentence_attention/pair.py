@@ -56,12 +56,12 @@ def show_pair(view: SentencesView) -> Trace | None:
 def _offer(view: SentencesView) -> None:
     """No pair yet: what one is, what the lab compares here, and a button that makes the pair the learner's text."""
     st.markdown(
-        "A **pair** is two texts, entered as two. BERT puts [SEP] between them, and adds one segment vector to the "
-        "first and another to the second. Your sentences stand in one text. Here the lab reads sentence 1 as text A, "
-        "the rest as text B, and leaves your text as it is."
+        "A **pair** is two texts, entered as two. BERT puts [SEP] between them. To each token’s vector it adds one of "
+        "two **segment vectors**: one for the first text, one for the second. Your sentences stand in one text. Here "
+        "the lab reads sentence 1 as text A, the rest as text B, and leaves your text as it is."
     )
     texts = view.sentences.texts
-    label, split_it = "Make sentence 1 the first text and the rest the second", (texts[0], " ".join(texts[1:]))
+    label, split_it = "Keep it so: sentence 1 as first text, the rest as second", (texts[0], " ".join(texts[1:]))
     st.button(label, icon=":material/call_split:", on_click=use_texts, args=split_it)
 
 

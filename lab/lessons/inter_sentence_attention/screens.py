@@ -159,14 +159,15 @@ def show_direction(view: SentencesView) -> None:
         st.markdown("Choose two different sentences in the sidebar to compare the two directions.")
     else:
         st.markdown(
-            f"From sentence {a + 1} to sentence {b + 1}: **{values[a, b]:.3f}**. Back, from {b + 1} to {a + 1}: "
-            f"**{values[b, a]:.3f}**. Blue cells: more in this direction than back. Softmax makes each query’s row "
-            "sum to 1, and nothing more, so the two directions need not agree."
+            f"From sentence {a + 1} to sentence {b + 1}: **{values[a, b]:.3f}**. The other way, from {b + 1} to "
+            f"{a + 1}: **{values[b, a]:.3f}**. The figure shows the difference. A cell is blue where more goes from "
+            "its row to its column than the other way, and orange where less does. Softmax makes the weights of each "
+            "row add up to 1. It does not make the two directions agree."
         )
     meaning(told)
     one, other = means.most_unlike(view.found.mass)
     if {one, other} != {a, b}:
-        why = f"Sentences {one + 1} and {other + 1} differ most in their two directions."
+        why = f"Sentences {one + 1} and {other + 1} differ most in their two directions. Does their length explain it?"
         try_this(why, f"{one + 1} to {other + 1}", {FROM_SENTENCE: one + 1, TO_SENTENCE: other + 1})
     elif measure != RELATIVE:
         why = "A longer sentence gets more by its length. See whether the difference stays once that is corrected."

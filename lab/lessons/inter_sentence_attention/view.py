@@ -197,9 +197,17 @@ def choose_measure(view: SentencesView) -> str:
         MAXIMUM: "The largest single weight of any head from a token of the row to one of the column",
     }
     measure = MEASURE.choose("Measure")
-    shared = " What is left of each token’s row is divided by its sum first." * view.left_out * (measure != MAXIMUM)
-    st.markdown(f"{readings[measure]}.{shared}")
+    st.markdown(f"{readings[measure]}.{_shared_anew(view) if view.left_out and measure != MAXIMUM else ''}")
     return measure
+
+
+def _shared_anew(view: SentencesView) -> str:
+    """What is left out before a share is taken, and how much that is."""
+    gone = float(view.apart.removed.mean())
+    return (
+        f" Of the attention of these sentences, {gone:.0%} goes to {view.outside}. That is left out first, and what is "
+        "left of each token’s row is divided by its sum."
+    )
 
 
 def counted(view: SentencesView, question: Question | None) -> Question | None:

@@ -87,16 +87,18 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
     rows = measure.row_divergence(attention_map(layer, view.head), attention_map(layer, other))
     st.markdown(
         "How far apart are the maps of two heads? The **Jensen–Shannon divergence** of their rows p and q says it. It "
-        "is 0 for equal rows and ln 2 ≈ 0.69 for rows that share no key. For two heads it is the mean over the rows."
+        "is 0 for equal rows. The less weight two rows have on the same keys, the nearer it comes to ln 2 ≈ 0.69. For "
+        "two heads it is the mean over the rows."
     )
-    st.markdown(
-        "The **entropy** of a row is −Σ w · ln w over its weights w: 0 if one key has all the weight, and the larger "
-        "the more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
-    )
-    st.latex(
-        r"\begin{aligned} \text{JSD}(p, q) = {} & \text{entropy}\left(\tfrac{p + q}{2}\right) \\"
-        r"& - \tfrac12\,\text{entropy}(p) - \tfrac12\,\text{entropy}(q) \end{aligned}"
-    )
+    with st.expander("The formula", icon=":material/function:"):
+        st.latex(
+            r"\begin{aligned} \text{JSD}(p, q) = {} & \text{entropy}\left(\tfrac{p + q}{2}\right) \\"
+            r"& - \tfrac12\,\text{entropy}(p) - \tfrac12\,\text{entropy}(q) \end{aligned}"
+        )
+        st.markdown(
+            "The **entropy** of a row is −Σ w · ln w over its weights w: 0 if one key has all the weight, and the "
+            "larger the more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
+        )
     st.markdown(
         f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.3f}** nats apart, and their rows of "
         f"{view.token(view.query)} {rows[view.query]:.3f}. Their rows differ most for "

@@ -147,7 +147,10 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     draw(partial(figures.effect_on_word, *shown), EFFECTS, clickable=True)
     st.markdown("The map shows the change of ln P with each head off, one head at a time. Click a head to choose it.")
     _show_strongest(now, found, probabilities, effects)
-    meaning(worth(now.trace, place, word.token_id, now.to_mean))
+    meaning(
+        f"{meanings.each_off(word.word, word.probability, probabilities)} "
+        f"{worth(now.trace, place, word.token_id, now.to_mean)}"
+    )
     _try_the_strongest(np.abs(effects))
     way_to("The experiment", experiment_of("32_Needed_heads.py"))
     code(ablate_each_head, measure.each_head_off)
@@ -163,16 +166,18 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
             "head off": [f"layer {layer + 1}, head {head + 1}" for layer, head in places],
             "probability": [share(float(probabilities[place])) for place in places],
             "change of ln P": [float(effects[place]) for place in places],
+            "times as probable": [float(np.exp(effects[place])) for place in places],
             "most probable then": words,
         }
     )
     st.markdown(f"**The {len(places)} largest changes**")
-    numbers = {"change of ln P": st.column_config.NumberColumn(format="%+.3f")}
+    formats = {"change of ln P": "%+.3f", "times as probable": "%.3g"}
+    numbers = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
     st.dataframe(table, hide_index=True, height="content", column_config=numbers)
     helps, hurts = int((effects < 0).sum()), int((effects > 0).sum())
     st.markdown(
         f"Switching a head off lowers the probability for {helps} of the {effects.size} heads and raises it for "
-        f"{hurts}. That holds for this word in this text, and for one head at a time."
+        f"{hurts}. A rise is no advice to leave the head out: this is one word in one text."
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from lab.analysis.flow.influence import Tree
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_sum, layer_divergence
+from lab.analysis.heads.values import Values
 from lab.course.heads import head_name, listed
 from lab.course.parking import parked_in
 from lab.course.words import beside, named, quoted, share
@@ -21,6 +22,7 @@ from lab.models.trace import Trace
 _ONE = "This layer has one head, so there is nothing to compare it with."
 _ALONE = "A single token can attend to nothing but itself. Write a longer sentence."
 _NOTHING = 0.01  # a change of ln P that is next to none: 1 % of the probability
+_PALE = 0.05  # a change by less than this share of the probability is pale in the map
 _BALANCE = 0.05  # up to this share longer or shorter, a sum is as long as one of vectors at right angles
 
 
@@ -34,9 +36,10 @@ def side_by_side(trace: Trace, layer: int, query: int) -> str:
     else:
         pairs = sorted(combinations(range(len(apart)), 2), key=lambda pair: float(apart[pair]))
         (a, b), (c, d) = pairs[0], pairs[-1]
-        alike = f"Heads {a + 1} and {b + 1} look most alike."
+        alike = f"Over all rows, heads {a + 1} and {b + 1} look most alike"
         if len(pairs) > 1 and apart[c, d] > apart[a, b]:
-            alike += f" Heads {c + 1} and {d + 1} differ most."
+            alike += f", and heads {c + 1} and {d + 1} differ most"
+        alike += ". The next step says how that is measured."
     return f"{_favourites(trace, layer, query)}{alike} {parked_in(trace, layer)}".strip()
 
 
@@ -48,10 +51,15 @@ def _favourites(trace: Trace, layer: int, query: int) -> str:
     tokens, me = sorted(set(favourites), key=lambda key: (-favourites.count(key), key)), named(trace, query)
     if len(tokens) == 1:
         return f"From {me}, all {len(favourites)} heads look most at {named(trace, tokens[0])}. "
-    return (
-        f"From {me}, the {len(favourites)} heads look most at {len(tokens)} different tokens: "
-        f"{listed([named(trace, key) for key in tokens])}. "
-    )
+    told = [
+        f"{_numbered([at for at, own in enumerate(favourites) if own == key])} at {named(trace, key)}" for key in tokens
+    ]
+    return f"The framed row is that of {me}. Its largest weight is, in {'; in '.join(told)}. "
+
+
+def _numbered(heads: list[int]) -> str:
+    """Heads by their numbers from 1: "heads 1, 4 and 7"."""
+    return f"head{'s' if len(heads) > 1 else ''} {listed([str(head + 1) for head in heads])}"
 
 
 def two(trace: Trace, layer: int, head: int, other: int) -> str:
@@ -84,9 +92,9 @@ def put_together(trace: Trace, layer: int, token: int) -> str:
         return f"{_ONE} The concatenation is what it brings."
     long, short = int(lengths.argmax()), int(lengths.argmin())
     return (
-        f"In the strip nothing is mixed yet: each head keeps its own place. For {named(trace, token)}, head {long + 1} "
-        f"brings the longest part, of length {lengths[long]:.2f}, and head {short + 1} the shortest, "
-        f"{lengths[short]:.2f}."
+        f"In the strip no head has met another: each keeps its own place. For {named(trace, token)}, head {long + 1} "
+        f"brings the longest vector ({lengths[long]:.2f}, the root of the sum of its squares), and head {short + 1} "
+        f"the shortest ({lengths[short]:.2f})."
     )
 
 
@@ -172,6 +180,21 @@ def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] |
     return (
         f"Without {name}, {quoted(word[1])} becomes {way} probable{times}, from {share(before)} to {share(after)}. "
         f"{_measured(to_mean)}"
+    )
+
+
+def each_off(word: str, before: float, after: Values) -> str:
+    """What the map of all heads shows: the largest change, and how many hardly change anything. ``after`` (L, H)."""
+    sizes = np.abs(np.log(after / before))
+    most = np.unravel_index(int(sizes.argmax()), sizes.shape)
+    at: Head = (int(most[0]), int(most[1]))
+    if sizes.max() < _NOTHING:
+        return f"No single head changes the probability of {quoted(word)} by more than 1 %."
+    pale = int((np.abs(after / before - 1) < _PALE).sum())
+    return (
+        f"Most changes without {head_name(at)}: {quoted(word)} goes from {share(before)} to {share(float(after[at]))}. "
+        f"Without {pale} of the {sizes.size} heads it changes by less than 5 %. Such a head may matter in another "
+        "text, or another head may do what it did."
     )
 
 

@@ -83,7 +83,8 @@ def draw_all(view: OneHead) -> None:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
     st.markdown(
         f"Queries down, keys across; the row of {view.token(view.query)} is framed. The words below a head’s number "
-        "say what it does in this text, where that is clear. Click a map, or choose the head in the sidebar."
+        "say what it does in this text, and “mixed” where that is not clear. Click a map, or choose the head in the "
+        "sidebar."
     )
     with st.expander("What the names mean", icon=":material/label:"):
         st.markdown(
@@ -95,7 +96,7 @@ def draw_all(view: OneHead) -> None:
 
 
 def show_concat(view: OneHead) -> None:
-    """What the heads bring, side by side: nothing is mixed yet."""
+    """What the heads bring, side by side: none has met another yet."""
     choose(view)
     config, token = view.trace.model.config, view.query
     d, d_k = config.width, config.head_width
@@ -123,7 +124,8 @@ def _show_formula(config: ModelConfig) -> None:
     )
     st.markdown(
         f"$W_O$ is {d} × {d}. Head h meets only its own {d_k} rows, $W_O^{{(h)}}$ ({d_k} × {d}): a concatenation "
-        "times a matrix is a sum with one term for each head."
+        "times a matrix is a sum with one term for each head. So the heads meet in this sum, and only there."
+        + (f" $b_O$ is a vector of {d} numbers that training has set, the same for every token." if bias else "")
     )
 
 
@@ -142,7 +144,8 @@ def _show_one_number(view: OneHead) -> None:
     more = r" + \dots" if len(context) > 2 else ""
     st.markdown(
         f"**By hand.** Look at dimension {dimension + 1} of the attention output of {view.token(token)}: of all "
-        f"dimensions, head {view.head + 1} adds most to this one. Its two largest products come first:"
+        f"dimensions, head {view.head + 1} changes this one most. Each product is a number that the head brings times "
+        "one of $W_O$. The two largest come first:"
     )
     st.latex(rf"{terms}{more} = {shares[view.head]:.4f} \qquad \text{{({len(context)} products)}}")
     table = pd.DataFrame(
@@ -173,9 +176,12 @@ def show_sum(view: OneHead) -> None:
     )
     draw(partial(figures.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     left, right = st.columns(2)
-    told = "Over all tokens and dimensions of this layer. Both are computed in float32, in a different order."
+    told = (
+        "Over all tokens and dimensions of this layer. Both are computed in float32, in a different order, and rounded "
+        "differently."
+    )
     left.metric("Largest difference, sum − layer", f"{added.difference:.1e}", border=True, help=told)
-    right.metric("Largest value of the layer’s output", f"{added.largest:.3g}", border=True)
+    right.metric("Largest value, all tokens", f"{added.largest:.3g}", border=True, help=told)
     meaning(meanings.added(view.trace, view.layer.index, token))
     _try_a_token(view)
     _show_on_the_way(view)

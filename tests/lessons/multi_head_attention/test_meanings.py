@@ -54,21 +54,39 @@ def apart(trace: Trace, layer: int) -> dict[tuple[int, int], float]:
 def test_the_pairs_named_are_the_closest_and_the_farthest(trace: Trace) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         pairs = apart(trace, 1)
-    found = re.findall(r"Heads (\d+) and (\d+)", meanings.side_by_side(trace, 1, 0))
+    found = re.findall(r"heads (\d+) and (\d+) (?:look|differ)", meanings.side_by_side(trace, 1, 0))
     close, far = (pairs[int(a) - 1, int(b) - 1] for a, b in found)
     assert close == pytest.approx(min(pairs.values()), abs=1e-6)
     assert far == pytest.approx(max(pairs.values()), abs=1e-6)
 
 
-def test_the_tokens_that_heads_look_at_most_are_counted(trace: Trace) -> None:
+def test_each_token_that_heads_look_at_most_is_told_with_its_heads(trace: Trace) -> None:
     for layer, query in ((0, 1), (2, len(trace) - 1)):
-        said = meanings.side_by_side(trace, layer, query).partition(" Heads ")[0]
-        places = {int(row.argmax()) + 1 for row in maps_of(trace, layer)[:, query]}
+        said = meanings.side_by_side(trace, layer, query).partition(" Over all rows")[0]
+        favourites = [int(row.argmax()) for row in maps_of(trace, layer)[:, query]]
+        places = {key + 1 for key in favourites}
         named = [int(each) for each in re.findall(r"\((\d+)\)", said)]
         assert named[0] == query + 1 and set(named[1:]) == places and len(named) == len(places) + 1
-        heads = trace.model.config.heads
-        told = f"all {heads} heads look" if len(places) == 1 else f"{heads} heads look most at {len(places)} different"
-        assert told in said
+        if len(places) == 1:
+            assert f"all {len(favourites)} heads look" in said
+            continue
+        told: dict[int, int] = {}
+        for part in said.partition(" is, in ")[2].split("; in "):
+            who, _, where = part.partition(" at ")
+            (place,) = re.findall(r"\((\d+)\)", where)
+            told |= {int(head) - 1: int(place) - 1 for head in re.findall(r"\d+", who)}
+        assert told == dict(enumerate(favourites))
+
+
+def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_counted() -> None:
+    """By hand: of 0.2, a change to 0.208 is 4 %, and one to 0.212 is 6 %."""
+    after = np.array([[0.2, 0.208, 0.212], [0.05, 0.2, 0.3]])
+    said = meanings.each_off("cat", 0.2, after)
+    assert (
+        "Most changes without layer 2, head 1: “cat” goes from 0.200 to 0.050." in said
+    )  # and not 0.3: a factor of 1.5
+    assert "Without 3 of the 6 heads it changes by less than 5 %." in said
+    assert "No single head" in meanings.each_off("cat", 0.2, np.full((2, 2), 0.2005))
 
 
 def test_lengths_say_whether_heads_cancel_and_which_is_least_like_the_others(trace: Trace) -> None:

@@ -232,7 +232,7 @@ def why_less(found: InterSentence) -> Question | None:
             f"{found.mass[a, c]:.2f}. Divided by an even spread, the order is the other way round, {values}. Why?",
             [
                 Option(f"{_capital(longer)} is longer", f"It has {sizes[0]} tokens, {other} has {sizes[1]}. An even "
-                       "spread gives a longer sentence more, and dividing by it takes that into account.", correct=True),
+                       "spread gives a longer sentence more, and dividing by it corrects for that.", correct=True),
                 Option(f"{_capital(other)} is about the same thing", "A meaning may draw attention. But the order "
                        "turned only when length was taken into account, so length is what turned it."),
                 Option("Softmax makes small weights larger", "Both numbers come from the same weights, after softmax. "
@@ -256,8 +256,10 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
         return which_holds("other-order", prompt, why, outcomes)
     old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
     moved = _moves(new - old)
-    why = f"It was {old:.3f} and becomes {new:.3f}: the words are the same, but each token has another "
-        "place and other neighbours."
+    why = (
+        f"It was {old:.3f} and becomes {new:.3f}: the words are the same, but each token has another place and other "
+        "neighbours."
+    )
     prompt = f"Sentence 1 sends {old:.3f} of its attention to sentence 2. L{turned} What becomes of this number?"
     return None if moved is None else which_holds("other-order", prompt, why, moved)
 

@@ -214,7 +214,14 @@ def test_paired_compares_two_runs(model: str) -> None:
             crossing(read(run_as_one, sentences, False), in_pair), crossing(read(trace, split(trace), False), in_pair),
             trace.model.config.causal,
         )  # fmt: skip
-        for sentence in re.split(r"(?<=\.) ", told):
+        *sides, verdict = re.split(r"(?<=\.) ", told)
+        moved = [plain[1, 0] - one[1, 0], *([] if trace.model.config.causal else [plain[0, 1] - one[0, 1]])]
+        rises, falls = any(change >= 0.01 for change in moved), any(change <= -0.01 for change in moved)
+        assert ("not just keep attention apart" in verdict) == (rises and falls)
+        assert ("less crosses" in verdict) == (falls and not rises)
+        assert ("more crosses" in verdict) == (rises and not falls)
+        assert ("hardly changes" in verdict) == (not rises and not falls)
+        for sentence in sides:
             a, b = ("AB".index(letter) for letter in re.findall(r"ext ([AB])", sentence))
             before, after = one[a, b], plain[a, b]
             assert sorted(numbers(sentence)) == pytest.approx(sorted([before, after]), abs=0.0051)

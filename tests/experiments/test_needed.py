@@ -271,4 +271,4 @@ def test_what_cannot_be_tested_says_why(
 def test_a_bigger_model_takes_longer() -> None:
     small = load_model("lab-bert").config
     base = replace(small, layers=12, heads=12, width=768, ffn_width=3072)
-    assert 1 < needed.minutes(small) < 2 and 60 < needed.minutes(base) / needed.minutes(small) < 120
+    assert 0.5 < needed.minutes(small) < 1 and 60 < needed.minutes(base) / needed.minutes(small) < 120

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 EXPERIMENT = "needed_heads"
 # At least so many pairs where the vocabulary has them. Greedily, heads are chosen on a sample of A in so many steps.
 PAIRS, SAMPLE, STEPS, RANDOM_ORDERS = 400, 60, 16, 4
-# What lab-bert takes: CPU seconds on one core, and heads · layers · (layers + 1) · what a token costs in a layer.
-_SECONDS, _WORK = 100, 125_829_120
+# What lab-bert takes: CPU seconds on one core (31 on a quiet machine, 52 on a busy one), and heads · layers ·
+# (layers + 1) · what a token costs in a layer.
+_SECONDS, _WORK = 45, 125_829_120
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class _Parts:
         return lambda done: self.tell((before + self.costs[name] * (start + (end - start) * done)) / whole)
 
 
-# CPU seconds of lab-bert, about.
+# What the parts cost beside each other, about.
 _COSTS = {"zero": 10.0, "others": 18.0, "twin": 5.0, "alone": 10.0, "importance": 2.0, "greedy": 20.0, "curves": 27.0}
 
 

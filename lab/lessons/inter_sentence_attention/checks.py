@@ -205,7 +205,7 @@ def one_weight(found: InterSentence) -> Question | None:
         f"From {sentence_name(a)} to {sentence_name(b)} the maximum is {largest:.2f} and the mean mass {mass:.2f}. "
         "What does that say?",
         [
-            Option(f"One weight of one head is {largest:.2f}; on average, a token sends {mass:.2f}",
+            Option("One weight of one head is so large; the mean over all heads and tokens is not",
                    "The maximum is a single cell of all maps. The mass adds up a token’s weights on the sentence, and "
                    "is the mean over all heads and tokens.", correct=True),
             Option(f"Each token of {sentence_name(a)} sends {largest:.2f} there in some head",

@@ -139,7 +139,7 @@ def test_to_specials_is_what_is_missing_to_one(trace: Trace) -> None:
 def test_one_weight_is_asked_where_maximum_and_mass_differ_most() -> None:
     found = made([[0.9, 0.8, 0.3], [0.3, 0.9, 0.2], [0.1, 0.1, 0.9]], np.full((3, 3), 0.1).tolist(), [0.7] * 3)
     question = ask.one_weight(found)
-    assert right(question).startswith("In one head one token looks there hard")
+    assert right(question).startswith("One weight of one head is so large")
     assert question is not None and "From sentence 1 to sentence 2" in question.prompt
     low = made([[0.9, 0.2], [0.2, 0.9]], np.full((2, 2), 0.1).tolist(), [0.7] * 2)
     assert ask.one_weight(low) is None

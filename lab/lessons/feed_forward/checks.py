@@ -77,8 +77,10 @@ def below_zero(share: float, name: str, d_ff: int) -> Question | None:
 def only_there(found: Commonest, neuron: int, token: str) -> Question | None:
     """A neuron's strongest tokens are mostly the same one. Is that so of all that excite it?
 
-    None where little more than the strongest excites it, and near a border.
+    None where nothing excites it, or little more than the strongest do, and near a border.
     """
+    if not found.excited:
+        return None
     share = found.hits / found.excited
     if found.excited < 1.2 * found.strongest or min(abs(share - _HALF), abs(share - _NEARLY_ALL)) < _CLOSE:
         return None

@@ -132,7 +132,14 @@ def test_more_than_untrained_has_different_answers() -> None:
 
 @pytest.mark.parametrize(
     ("excited", "hits", "text"),
-    [(100, 98, "More than 8"), (100, 70, "5 to 8"), (100, 20, "Fewer than 5"), (100, 51, None), (13, 13, None)],
+    [
+        (100, 98, "More than 8"),
+        (100, 70, "5 to 8"),
+        (100, 20, "Fewer than 5"),
+        (100, 51, None),
+        (13, 13, None),
+        (0, 0, None),
+    ],
 )
 def test_only_there(excited: int, hits: int, text: str | None) -> None:
     question = ask.only_there(Commonest(7, 10, 12, excited, 200, hits), 25, "“to”")

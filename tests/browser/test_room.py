@@ -216,6 +216,8 @@ def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(
         with running_lab(HOME, tmp_path, port, environment):
             expect(page.get_by_text("Your answer is in")).to_be_visible(timeout=90_000)
             for each in room.learners[1:]:
+                # Each browser comes back in its own time: it waits longer after each try.
+                expect(each.page.get_by_role("radio").first).to_be_visible(timeout=90_000)
                 vote(each.page, 0)
             vote(page, 0, "Guessing")  # another answer takes the place of the first
             teacher = room.teacher.page

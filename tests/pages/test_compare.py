@@ -246,3 +246,14 @@ def test_two_toys_are_named() -> None:
     assert "**weights written by hand**" in said and "**random weights**: nothing is learned" in said
     said = words(visit(PAGE, mode="Toy", compare=TWO_MODELS, other_toy="Trained live"))
     assert "**before training**" in said
+
+
+def test_a_token_s_figure_stays_at_its_token_when_another_head_is_chosen() -> None:
+    """Another token would be hidden, and both sides would be run and proven anew."""
+    chosen = [
+        visit(PAGE, text=A, other_text=B, figure="Most probable words", layer=layer, head=head)
+        .selectbox(key="_token")
+        .value
+        for layer, head in (("1", "1"), ("3", "2"), ("6", "12"))
+    ]
+    assert len(set(chosen)) == 1

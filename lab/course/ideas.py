@@ -29,6 +29,10 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "Lengths": "Why care how long a vector is? The layers read only the sum, and a summand that is much shorter "
         "than the others hardly moves it. So lengths say what a token starts out as: more its word, or more its place.",
     },
+    "self-attention": {
+        "Scale": "In “Build a row”, each score was divided by a number before softmax. Why? What would softmax make of "
+        "the scores as they are?",
+    },
     "multi-head-attention": {
         "Alike or different": "Do two heads of a layer look at the same tokens? Put their maps side by side, on one "
         "scale. Then one number says how far the maps are apart. It compares where the heads look, not what they bring "

@@ -70,8 +70,8 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
         at: Head = (int(most[0]), int(most[1]))
         return (
             f"No head parks here, that is, sends more than {PARKED:.0%} of the words’ attention to {where}. "
-            f"{_capital(head_name(at))} comes nearest ({shares[at]:.2f}). Without it, the change is "
-            f"{_size(effects[at])}{unit}, up or down; the mean over all heads is {_size(effects.mean())}{unit}."
+            f"{_capital(head_name(at))} comes nearest ({shares[at]:.2f}). Without it, the size of the "
+            f"change is {_size(effects[at])}{unit}; the mean over all heads is {_size(effects.mean())}{unit}."
         )
     if parked.all():
         return f"All {parked.size} heads park on {where}, so there is no other head to compare them with."

@@ -193,8 +193,8 @@ def each_off(word: str, before: float, after: Values) -> str:
     pale = int((np.abs(after / before - 1) < _PALE).sum())
     return (
         f"Most changes without {head_name(at)}: {quoted(word)} goes from {share(before)} to {share(float(after[at]))}. "
-        f"Without {pale} of the {sizes.size} heads it changes by less than 5 %. Such a head may matter in another "
-        "text, or another head may do what it did."
+        f"Taken away one at a time, {pale} of the {sizes.size} heads change it by less than 5 % each. Such a head may "
+        "matter in another text, or another head may do what it did."
     )
 
 

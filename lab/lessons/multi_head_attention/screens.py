@@ -176,12 +176,12 @@ def show_sum(view: OneHead) -> None:
     )
     draw(partial(figures.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     left, right = st.columns(2)
-    told = (
-        "Over all tokens and dimensions of this layer. Both are computed in float32, in a different order, and rounded "
-        "differently."
-    )
+    over = "Over all tokens and dimensions of this layer."
+    told = f"{over} Both are computed in float32, in a different order, and rounded differently."
     left.metric("Largest difference, sum − layer", f"{added.difference:.1e}", border=True, help=told)
-    right.metric("Largest value, all tokens", f"{added.largest:.3g}", border=True, help=told)
+    right.metric(
+        "Largest value, all tokens", f"{added.largest:.3g}", border=True, help=f"{over} Its size, without sign."
+    )
     meaning(meanings.added(view.trace, view.layer.index, token))
     _try_a_token(view)
     _show_on_the_way(view)

@@ -72,7 +72,7 @@ def beside_even(traced: Trace, layer: int, head: int, left_out: bool = False) ->
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
     found = specialization(traced, only_words=left_out)
-    own, even = found.raw[layer, head], found.even
+    own, even = found.raw[layer, head], found.even[layer]
     shares = [
         at
         for at, each in enumerate(SPECIALIZATIONS)

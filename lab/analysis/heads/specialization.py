@@ -84,24 +84,18 @@ class Specialization:
     ``corrected`` is 1 where the head does as a uniform one would: no preference among the tokens that
     take part. Both are nan where no such token does (no entity, nobody five places away, no tags at
     all): nothing to prefer. ``removed`` (H,) or (L, H) is the attention that had gone to tokens left out.
+    ``even`` (7,), for a trace (L, 7), has the raw values of a head without preference.
     """
 
     raw: Values
     corrected: Values
     removed: Values
+    even: Values
 
     def values(self, dimension: str, corrected: bool) -> Values:
         """The values of one dimension by its id, (H,) or (L, H)."""
         place = [known.id for known in SPECIALIZATIONS].index(dimension)
         return (self.corrected if corrected else self.raw)[..., place]
-
-    @property
-    def even(self) -> Values:
-        """What a head without preference has, (7,): the raw value over the corrected one. nan if unknown."""
-        places = self.raw.shape[-1]
-        raw, corrected = self.raw.reshape(-1, places), self.corrected.reshape(-1, places)
-        best = np.nan_to_num(corrected).argmax(axis=0), np.arange(places)
-        return np.divide(raw[best], corrected[best], out=np.full(places, np.nan), where=corrected[best] > 0)
 
 
 def head_specialization(
@@ -130,7 +124,7 @@ def head_specialization(
         ValueError: For attention of another shape, or tags of another number of tokens.
     """
     one = specialization_of([as_heads(attention)], upos, entities, causal=causal, keep=keep)
-    return Specialization(one.raw[0], one.corrected[0], one.removed[0])
+    return Specialization(one.raw[0], one.corrected[0], one.removed[0], one.even[0])
 
 
 def specialization_of(
@@ -145,7 +139,7 @@ def specialization_of(
     kept = kept_mask(keep, len(upos))
     places = np.flatnonzero(kept)
     sets = _Sets.of(upos, entities, places, causal)
-    _, uniform = sets.measure(uniform_attention(len(places), causal))
+    even, uniform = sets.measure(uniform_attention(len(places), causal))
     found = []
     for whole in attention:
         if not whole.shape[1] == len(upos) == len(entities):
@@ -153,7 +147,7 @@ def specialization_of(
             raise ValueError(f"the attention is between {whole.shape[1]} tokens; there are {counts}.")
         inside, removed = without(whole, kept)
         mean, mass = sets.measure(inside)
-        found.append(Specialization(mean, mass / uniform, removed))
+        found.append(Specialization(mean, mass / uniform, removed, even.reshape(-1)))
     return stack(found)
 
 

@@ -40,8 +40,8 @@ def kinds(of: Sequence[str]) -> str:
     )
 
 
-def seven(raw: Values, corrected: Values, head: Head) -> str:
-    """What gets most from a head, and what it prefers. ``raw``, ``corrected`` (7,); corrected, 1 is no preference."""
+def seven(raw: Values, corrected: Values, even: Values, head: Head) -> str:
+    """What gets most from a head, and what it prefers. Corrected, 1 is no preference; all (7,)."""
     known = [place for place in range(len(corrected)) if np.isfinite(corrected[place])]
     shares = [place for place in known if SPECIALIZATIONS[place].id != "long_range"]
     if not shares:
@@ -51,7 +51,7 @@ def seven(raw: Values, corrected: Values, head: Head) -> str:
     name = head_name(head)
     told = (
         f"{name[0].upper()}{name[1:]} gives the largest share to {ABOUT[SPECIALIZATIONS[largest].id]}: "
-        f"{_beside_even(raw, corrected, largest)}. "
+        f"{_beside_even(raw, corrected, even, largest)}. "
     )
     if corrected[most] <= 1:
         told += "It gives none of these more than that head does. "
@@ -59,18 +59,16 @@ def seven(raw: Values, corrected: Values, head: Head) -> str:
         told += "These it prefers most, too. "
     else:
         told += (
-            f"What it prefers most is {ABOUT[SPECIALIZATIONS[most].id]}: {_beside_even(raw, corrected, most)}. A large "
-            "share and a preference are two things. "
+            f"What it prefers most is {ABOUT[SPECIALIZATIONS[most].id]}: {_beside_even(raw, corrected, even, most)}. "
+            "A large share and a preference are two things. "
         )
     return f"{told}This is one text. A job would have to show in many."
 
 
-def _beside_even(raw: Values, corrected: Values, place: int) -> str:
+def _beside_even(raw: Values, corrected: Values, even: Values, place: int) -> str:
     """A value, what a head without preference has there, and how many times as much it is."""
-    own, even = float(raw[place]), float(raw[place] / corrected[place]) if corrected[place] else 0.0
-    if not even:
-        return f"{own:.2f}"
-    return f"{own:.2f}, where a head without preference gives {even:.2f} ({corrected[place]:.2f} times as much)"
+    times = f"{corrected[place]:.2f} times as much"
+    return f"{raw[place]:.2f}, where a head without preference gives {even[place]:.2f} ({times})"
 
 
 def rim(head: int, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str:

@@ -165,7 +165,7 @@ def show_seven(view: OneHead) -> None:
     if len(shown) < len(parts):
         shares[[at for at in range(len(parts)) if at not in shown]] = np.nan
         times[np.isnan(shares)] = np.nan
-    meaning(meanings.seven(shares, times, chosen))
+    meaning(meanings.seven(shares, times, every.even[layer], chosen))
     for start in range(0, len(shown), 2):
         for column, place in zip(st.columns(2), shown[start : start + 2], strict=False):
             dimension = SPECIALIZATIONS[place]

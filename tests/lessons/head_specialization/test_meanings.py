@@ -41,7 +41,7 @@ def test_the_largest_share_is_told_from_what_a_head_prefers(trace: Trace) -> Non
     told = set()
     for head in np.ndindex(*every.removed.shape):
         raw, corrected = every.raw[head], every.corrected[head]
-        said = meanings.seven(raw, corrected, head)
+        said = meanings.seven(raw, corrected, every.even[head[0]], head)
         largest, most = shares[int(np.nanargmax(raw[shares]))], int(np.nanargmax(corrected))
         about = [ABOUT[SPECIALIZATIONS[at].id] for at in (largest, most)]
         assert f"largest share to {about[0]}: {raw[largest]:.2f}, where" in said
@@ -54,7 +54,7 @@ def test_the_largest_share_is_told_from_what_a_head_prefers(trace: Trace) -> Non
             assert f"gives {1 / kept:.2f} (" in said
     assert told == {True, False}
     nothing = np.full(7, np.nan)
-    assert "nothing of any of these kinds" in meanings.seven(nothing, nothing, (0, 0))
+    assert "nothing of any of these kinds" in meanings.seven(nothing, nothing, nothing, (0, 0))
 
 
 def test_the_rim_of_the_radar_is_told_from_a_preference() -> None:

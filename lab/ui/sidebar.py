@@ -100,6 +100,15 @@ def untouched() -> bool:
     return shown in ((None, None), st.session_state.get(_BEGUN))
 
 
+def own_texts() -> dict[str, str]:
+    """The texts that the learner typed or chose, for the address of a page that has no place for them.
+
+    To the server, such an address has them all along. In the browser they go with the page that had the widget.
+    """
+    chosen = {each.name: each.chosen() for each in (parameters.TEXT, parameters.PAIR)}
+    return {} if untouched() else {name: text for name, text in chosen.items() if text}
+
+
 def _take_example() -> None:
     chosen = st.session_state.get("_example")
     if isinstance(chosen, Example):

@@ -69,3 +69,19 @@ def test_a_teacher_turns_steps_by_keyboard_in_larger_type(lab: Lab, page: Page) 
     wait_idle(page)
     assert "teach" not in page.url and "seed=7" in page.url
     assert page.evaluate(size) == "16px"
+
+
+def test_the_first_page_keeps_a_sentence_through_a_reload(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention")
+    wait_idle(page)
+    go_to(page, "Inside BERT")
+    expect(page).not_to_have_url(re.compile("text="))  # nobody typed: each lesson begins with its own
+    page.goto(f"{lab.url}/Tokenization?{SENTENCE}")
+    wait_idle(page)
+    go_to(page, "Inside BERT")
+    expect(page).to_have_url(re.compile(re.escape(SENTENCE)))
+    page.reload()
+    wait_idle(page)
+    page.get_by_role("button", name="Start with lesson 1").click()
+    wait_idle(page)
+    expect(page).to_have_url(re.compile(re.escape(SENTENCE)))

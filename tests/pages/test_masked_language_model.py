@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.words.masking import masked_run
-from lab.analysis.words.predictions import head_steps
+from lab.analysis.words.predictions import follows, head_steps
 from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.trace import trace
 from lab.ui import runs
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, reveal, visit, walk, words
@@ -261,3 +262,30 @@ def test_the_first_pages_sentence_and_its_change_are_a_click_away(model: str) ->
         assert at.session_state["place"] == (2 if causal else 4)
         assert causal or hidden_places(at) == "4"
         assert "fits best, with" in words(at)
+
+
+def test_the_end_asks_about_a_sentence_of_ones_own() -> None:
+    at = visit(PAGE, step="Check", text=TEXT, masked="3", place="3")
+    at.text_input(key="_own_sentence").input("  ").run()
+    at.button(key="_own_sentence_go").click().run()
+    assert not at.exception and at.session_state["text"] == TEXT  # nothing typed: nothing is lost
+    at.text_input(key="_own_sentence").input("My sister plays the piano.").run()
+    at.button(key="_own_sentence_go").click().run()
+    assert not at.exception
+    assert (at.session_state["text"], at.session_state["step"]) == ("My sister plays the piano.", "Hide words")
+    assert pills(at) == [5]  # the last whole word of the new sentence, not the third token of the old one
+    assert r"\[MASK\]" in words(at)
+
+
+def test_many_pairs_are_asked_about_at_a_press() -> None:
+    at = open_step("Next sentence", model="lab-bert", text="The dog barked.", pair="The cat ran away.")
+    assert "The right order wins" not in words(at)
+    at.button(key="_many_pairs").click().run()
+    assert not at.exception
+    tables = [frame.value for frame in at.dataframe if "with another second text" in frame.value]
+    assert len(tables) == 1 and len(tables[0]) == 12
+    shown = tables[0]["in order"]
+    assert f"On average {shown.mean():.2f} in order," in words(at)
+    first = tables[0].iloc[0]
+    run = trace(runs.model("lab-bert"), first["A"], first["B"])
+    assert first["in order"] == pytest.approx(follows(run), abs=1e-6)

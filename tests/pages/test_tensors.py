@@ -48,6 +48,9 @@ def test_every_text(model: str) -> None:
             assert "Removed mass" in words(at)
             assert ("flattens every head" in words(at)) == (name == "softmax_scale")
             assert ("puts no special tokens" in words(at)) == (model == "lab-gpt2")
+        at.segmented_control(key="_variant_maps").set_value("All heads").run()
+        assert not at.exception and "Removed mass" in words(at)
+        at.segmented_control(key="_variant_maps").set_value("Beside raw").run()
         assert "<script" not in words(at).replace("\\<", "")
 
 

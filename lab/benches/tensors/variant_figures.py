@@ -6,15 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from lab.analysis.heads.comparing import small_maps as smaller
 from lab.analysis.heads.variants import LINSCALE, NOSEP, RAW, REDUCED, SOFTMAX_SCALE, Variant, variant
 from lab.analysis.words.cuts import cut_words, without_special
 from lab.analysis.words.words import Words
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.slices import Hidden, matrix_slice
+from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
 from lab.charts.marks.bars import bars
 from lab.figures.attention import BARS, MAP_TOKENS, place
 from lab.figures.axes import KEY, QUERY, WEIGHT
+from lab.figures.multi_head import CELLS, head_labels
 from lab.models.trace import Trace
 
 TITLES = {
@@ -24,6 +27,8 @@ TITLES = {
     SOFTMAX_SCALE: "Softmax taken once more",
     REDUCED: "Between words",
 }
+# Without special tokens, the weights that are left may all be small.
+_ANY_WEIGHT = replace(WEIGHT, domain=None)
 # What a button has room for.
 SHORT = TITLES | {NOSEP: "No special tokens", LINSCALE: "Rows sum to 1", SOFTMAX_SCALE: "Softmax again"}
 
@@ -59,6 +64,21 @@ def variant_map(
     axes, scale = (Axis(QUERY, shown), Axis(KEY, shown)), replace(WEIGHT, domain=(0.0, highest))
     title, hidden = f"{TITLES[name]} ({name}), {place(layer, head)}", Hidden(0) if traced.model.config.causal else None
     return matrix_slice(found.matrix[:MAP_TOKENS, :MAP_TOKENS], axes, scale, title=title, hidden=hidden)
+
+
+def variant_of_all_heads(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> SmallMaps:
+    """A variant of every head of a layer on one scale; ``head`` is framed. With each head, the mass that is left out.
+
+    Of a long text, a cell is the largest weight of a block.
+    """
+    found = [of_head(traced, layer, each, name, cut) for each in range(traced.model.config.heads)]
+    maps, block = smaller(np.stack([each.matrix for each in found]), CELLS)
+    cells = block_names([label.split(" · ", 1)[1] for label in labels(traced, name, cut)], block)
+    captions = [
+        (label, f"{each.removed.mean():.0%} removed") for label, each in zip(head_labels(traced), found, strict=True)
+    ]
+    title, causal = f"{TITLES[name]} ({name}), layer {layer + 1}, all heads", traced.model.config.causal
+    return small_maps(maps, cells, captions, _ANY_WEIGHT, title=title, causal=causal).framed(head)
 
 
 def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -15,7 +16,8 @@ from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.drawing import code, draw
 
-_BOTH, _ALONE = "Beside raw", "Alone"
+ALL_HEADS = "variant-all"
+_BOTH, _ALONE, _ALL = "Beside raw", "Alone", "All heads"
 _MEANING = {
     RAW: "The weights as the model has them. Each row sums to 1.",
     NOSEP: "Rows and columns of special tokens are left out. The other weights stay, so a row sums to less than 1.",
@@ -29,28 +31,42 @@ _MEANING = {
 
 
 def show_variants(trace: Trace, layer: int, head: int) -> None:
-    """The chosen head, as it is and in the chosen variant, on one colour scale."""
-    chosen, alone = _controls()
+    """The chosen head, as it is and in the chosen variant, on one colour scale; or every head of its layer."""
+    chosen, maps = _controls()
     st.markdown(f"**{figures.TITLES[chosen]}** ({escaped(chosen)}). {_MEANING[chosen]}")
     cut = _choose_words(trace) if chosen == REDUCED else None
     raw, found = (figures.of_head(trace, layer, head, name, cut) for name in (RAW, chosen))
-    shown = [chosen] if alone or chosen == RAW else [RAW, chosen]
-    highest = max(float(each.matrix.max()) for each in (raw, found) if each.name in shown) or 1.0
-    for place, name in zip(st.columns(len(shown)), shown, strict=True):
-        with place:
-            call = partial(figures.variant_map, trace, layer, head, name, cut if name == REDUCED else None, highest)
-            draw(call, f"variant-{name}" if name == chosen else "variant-beside")
-    largest = max(len(each.matrix) for each in (raw, found) if each.name in shown)
-    if largest > MAP_TOKENS:
-        st.caption(f"The first {MAP_TOKENS} of {largest} rows and columns are drawn.")
+    if maps == _ALL:
+        _draw_all(trace, (layer, head), chosen, cut)
+    else:
+        _draw_one(trace, (layer, head), (found,) if maps == _ALONE or chosen == RAW else (raw, found), cut)
     if chosen == SOFTMAX_SCALE:
         _warn(raw, found)
     _show_removed(trace, (layer, head), found, cut)
     code(variant)
 
 
-def _controls() -> tuple[str, bool]:
-    """Which variant; whether raw stands beside it."""
+def _draw_one(trace: Trace, place: tuple[int, int], shown: Sequence[Variant], cut: str | None) -> None:
+    """The chosen head in one variant, or in two beside each other."""
+    highest = max(float(each.matrix.max()) for each in shown) or 1.0
+    for column, each in zip(st.columns(len(shown)), shown, strict=True):
+        with column:
+            name, beside = each.name, each is not shown[-1]
+            call = partial(figures.variant_map, trace, *place, name, cut if name == REDUCED else None, highest)
+            draw(call, "variant-beside" if beside else f"variant-{name}")
+    largest = max(len(each.matrix) for each in shown)
+    if largest > MAP_TOKENS:
+        st.caption(f"The first {MAP_TOKENS} of {largest} rows and columns are drawn.")
+
+
+def _draw_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) -> None:
+    """Every head of the layer in one variant; a click chooses the head."""
+    draw(partial(figures.variant_of_all_heads, trace, *place, name, cut), ALL_HEADS, clickable=True)
+    st.caption("All on one scale. Above each map: its head, and the share of its attention that is left out.")
+
+
+def _controls() -> tuple[str, str]:
+    """Which variant; of the chosen head, with raw beside it or without, or of all heads."""
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
@@ -58,8 +74,8 @@ def _controls() -> tuple[str, bool]:
             help="The names in brackets below are those of bertplus, which belongs to TransEasy, a set of Python tools "
             "for BERT.",
         )
-        alone = st.segmented_control("Maps", [_BOTH, _ALONE], default=_BOTH, required=True, key="_variant_maps")
-    return chosen, alone == _ALONE
+        maps = st.segmented_control("Maps", [_BOTH, _ALONE, _ALL], default=_BOTH, required=True, key="_variant_maps")
+    return chosen, maps
 
 
 def _choose_words(trace: Trace) -> str | None:

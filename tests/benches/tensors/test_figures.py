@@ -115,3 +115,14 @@ def test_every_variant_can_be_taken_home(name: str) -> None:
         np.testing.assert_allclose(table[found.exists], found.matrix[found.exists], atol=1e-7)
         assert np.isnan(table[~found.exists]).all()
         assert len(variants.labels(traced, kind)) == len(found.matrix)
+
+
+def test_a_variant_of_all_heads_is_that_of_each() -> None:
+    traced = run("lab-bert")
+    for kind in VARIANTS:
+        figure = variants.variant_of_all_heads(traced, 1, 2, kind)
+        each = [variants.of_head(traced, 1, head, kind) for head in range(traced.model.config.heads)]
+        drawn = figure.data["value"].to_numpy().reshape(len(each), *each[0].matrix.shape)
+        np.testing.assert_allclose(drawn, [found.matrix for found in each], rtol=1e-6)
+        assert f"Head 3: {each[2].removed.mean():.0%} removed" in figure.alt
+        assert figure.spec["datasets"]["chosen_map"] == [{"map": 2}]

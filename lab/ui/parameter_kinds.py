@@ -140,14 +140,10 @@ class Choice(Parameter[T]):
 class Buttons(Choice[T]):
     """A choice among a few, side by side."""
 
-    def choose(
-        self, label: str, offered: Sequence[T] = (), *, shown: Callable[[T], str] = str, help: str | None = None
-    ) -> T:
-        """Draw the buttons, of all options or of those ``offered`` here, each as ``shown`` says."""
+    def choose(self, label: str, offered: Sequence[T] = (), *, help: str | None = None) -> T:
+        """Draw the buttons, of all options or of those ``offered`` here. A link says what stands on a button."""
         offered, first = self._offered(offered)
-        chosen = st.segmented_control(
-            label, offered, default=first, format_func=shown, required=True, help=help, **self._bound()
-        )
+        chosen = st.segmented_control(label, offered, default=first, required=True, help=help, **self._bound())
         return chosen if chosen in offered else first
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lab.analysis.heads import variants
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.taken_away import TAKEN_AWAY
-from lab.analysis.heads.variants import REDUCED, VARIANTS
 from lab.analysis.sentences.attention import AVERAGE, LARGEST, MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import (
     BEST_WORD,
@@ -184,7 +184,14 @@ TENSOR = Name("tensor", "layer.attention", written=True)
 STATE = Place("state", 0, 0, 1000)
 TENSOR_ROWS = Text("tensor_rows", "")
 TENSOR_COLUMNS = Text("tensor_columns", "")
-VARIANT = Buttons("variant", REDUCED, tuple(VARIANTS))
+VARIANTS = {
+    "As it is": variants.RAW,
+    "No special tokens": variants.NOSEP,
+    "Rows sum to 1": variants.LINSCALE,
+    "Softmax again": variants.SOFTMAX_SCALE,
+    "Between words": variants.REDUCED,
+}
+VARIANT = Buttons("variant", "Between words", tuple(VARIANTS))
 WORD_CUT = Text("word_cut", "", longest=2 * MAX_CHARACTERS)
 # What the bench of comparisons sets beside the rest.
 COMPARE = Buttons("compare", TWO_TEXTS, (TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION))
@@ -224,4 +231,7 @@ _NAMES_BEFORE = {
     "Uniformity (standard deviation)": "Unevenness (standard deviation)",
     "Bag of words in the sentence": "Bag of words",
 }
-RENAMED_VALUES: Mapping[str, Mapping[str, str]] = dict.fromkeys(("metric", "colour", "pattern"), _NAMES_BEFORE)
+RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(("metric", "colour", "pattern"), _NAMES_BEFORE),
+    VARIANT.name: {name: label for label, name in VARIANTS.items()},
+}

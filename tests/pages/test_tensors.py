@@ -7,10 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.heads.variants import VARIANTS
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
-from lab.ui.parameters import DEFAULT_TEXT
+from lab.ui.parameters import DEFAULT_TEXT, VARIANTS
 from tests.pages.apptest import Offer, visit, words
 from tests.pages.texts import TEXTS
 
@@ -42,11 +41,11 @@ def test_every_text(model: str) -> None:
             choose(at, name)
             assert at.selectbox(key="_tensor").value == name and not at.error
         at.segmented_control(key="step").set_value(VARIANT_STEP).run()
-        for name in VARIANTS if text == "a" else ("softmax_scale", "reduced"):
+        for name in VARIANTS if text == "a" else ("Softmax again", "Between words"):
             at.segmented_control(key="variant").set_value(name).run()
             assert not at.exception and not at.error
             assert "Removed mass" in words(at)
-            assert ("flattens every head" in words(at)) == (name == "softmax_scale")
+            assert ("flattens every head" in words(at)) == (name == "Softmax again")
             assert ("puts no special tokens" in words(at)) == (model == "lab-gpt2")
         at.segmented_control(key="_variant_maps").set_value("All heads").run()
         assert not at.exception and "Removed mass" in words(at)

@@ -29,8 +29,6 @@ TITLES = {
 }
 # Without special tokens, the weights that are left may all be small.
 _ANY_WEIGHT = replace(WEIGHT, domain=None)
-# What a button has room for.
-SHORT = TITLES | {NOSEP: "No special tokens", LINSCALE: "Rows sum to 1", SOFTMAX_SCALE: "Softmax again"}
 
 
 def words(traced: Trace, cut: str | None) -> Words:

@@ -70,12 +70,11 @@ def _controls() -> tuple[str, str]:
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
-            shown=figures.SHORT.__getitem__,
             help="The names in brackets below are those of bertplus, which belongs to TransEasy, a set of Python tools "
             "for BERT.",
         )
         maps = st.segmented_control("Maps", [_BOTH, _ALONE, _ALL], default=_BOTH, required=True, key="_variant_maps")
-    return chosen, maps
+    return parameters.VARIANTS[chosen], maps
 
 
 def _choose_words(trace: Trace) -> str | None:

@@ -17,7 +17,7 @@ from lab.charts.base.labels import visible
 
 CANVAS_ABOVE = 44  # tokens a side: beyond, thousands of SVG nodes make a page slow
 _PAGE_WIDTH = 720  # pixels, of a figure that takes the width it is given
-_LABEL_LIMIT = 76  # pixels: leaves two thirds of a phone to the drawing
+_LABEL_LIMIT = 96  # pixels: leaves more than two thirds of a phone to the drawing
 _FORMAT = re.compile(r"\+?\.\d+[feg%]")
 
 

@@ -228,6 +228,8 @@ def test_tags_of_the_sentence_are_listed() -> None:
     assert table["part of speech"].tolist() == [tag or "" for tag in one.upos]
     assert table["entity"].tolist() == [label or "" for label in one.entities]
     assert table["kind"].iloc[0] == "Special tokens"
+    for tag in {tag for tag in one.upos if tag}:
+        assert f"{tag} {pipeline.spelled_out(tag)} (" in words(at)
 
 
 def test_names_and_best_heads() -> None:

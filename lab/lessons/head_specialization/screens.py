@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -25,7 +26,7 @@ from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
 from lab.course.heads import aside
 from lab.course.metric_cards import tex
-from lab.course.words import escaped
+from lab.course.words import escaped, quoted
 from lab.figures import specialization as figures
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization import meanings
@@ -40,7 +41,7 @@ from lab.lessons.head_specialization.view import (
 )
 from lab.models.catalogue import twin_of
 from lab.text.tags import tokens as carrying
-from lab.text.tags.pipeline import pipeline
+from lab.text.tags.pipeline import pipeline, spelled_out
 from lab.text.tags.tokens import Tags
 from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_plotly
@@ -74,6 +75,7 @@ def show_tags(view: OneHead) -> None:
     chips = [(run, at, labels[at[0]] if at and run else label) for run, at, label in encoding_chips(encoding)]
     with st.container(height=_BOX if len(chips) > _MANY else "content"):
         st.html(token_chips(chips, groups=[_HUES[kind] for kind in kinds]))
+    st.caption(_in_words(view.trace.labels, tags[0]))
     _show_kinds(view, kinds)
     _token_table(view, tags, kinds)
     st.caption(pipeline().description)
@@ -89,6 +91,13 @@ def show_tags(view: OneHead) -> None:
 
 def _label(tags: Tags, place: int) -> str:
     return " · ".join(tag for tag in (tags[0][place], tags[1][place]) if tag) or "–"
+
+
+def _in_words(tokens: Sequence[str], tags: Sequence[str | None]) -> str:
+    """Every part of speech of the text spelled out, with its first token."""
+    first = {tag: token for token, tag in reversed([*zip(tokens, tags, strict=True)]) if tag}
+    named = (f"{tag} {spelled_out(tag)} ({quoted(first[tag])})" for tag in dict.fromkeys(tags) if tag)
+    return " · ".join(named)
 
 
 def _show_kinds(view: OneHead, kinds: list[str]) -> None:

@@ -147,6 +147,14 @@ def pipeline() -> Pipeline:
     return found
 
 
+def spelled_out(tag: str) -> str:
+    """A part of speech in words: "proper noun" for PROPN. Raises KeyError for what is no universal tag."""
+    from spacy.glossary import GLOSSARY
+
+    words: str = GLOSSARY[tag]
+    return words
+
+
 def _load(source: str | Path, remedy: str) -> Language:
     import spacy
 

@@ -189,3 +189,9 @@ def test_no_folder_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "EMBEDDED", tmp_path)
     with pytest.raises(PipelineUnavailable, match="en_lab cannot be loaded"):
         load_pipeline()
+
+
+def test_every_part_of_speech_has_words() -> None:
+    for tag in UPOS:
+        assert module.spelled_out(tag).islower()
+    assert (module.spelled_out("PROPN"), module.spelled_out("ADP")) == ("proper noun", "adposition")

@@ -57,13 +57,12 @@ def unnamed_heads(traced: Trace, layer: int) -> SmallMaps:
     return maps_of(traced, layer, captions, f"All heads of layer {layer + 1}")[0]
 
 
-def concatenation(traced: Trace, layer: int, head: int, token: int) -> Heatmap:
-    """The heads' contexts of one token laid side by side, and the dimensions that are ``head``'s alone."""
-    concat, d_k = traced.layer(layer).context_concat[token].numpy(), traced.model.config.head_width
-    own, mine = np.zeros_like(concat), slice(head * d_k, (head + 1) * d_k)
-    own[mine] = concat[mine]
+def concatenation(traced: Trace, layer: int, token: int) -> Heatmap:
+    """The heads' contexts of one token laid side by side, and below it each head alone, in its own place."""
+    concat, heads = traced.layer(layer).context_concat[token].numpy(), head_labels(traced)
+    alone = np.kron(np.eye(len(heads), dtype=bool), np.ones(traced.model.config.head_width, dtype=bool))
     title = f"The heads side by side, layer {layer + 1}"
-    return strips([concat, own], ["concat", f"head {head + 1}"], title=title)
+    return strips([concat, *np.where(alone, concat, 0)], ["concat", *(name.lower() for name in heads)], title=title)
 
 
 def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:

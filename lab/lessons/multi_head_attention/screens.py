@@ -105,11 +105,8 @@ def show_concat(view: OneHead) -> None:
         f"numbers are the **concatenation**: head 1 fills dimensions 1 to {d_k}"
         + (f", head {config.heads} dimensions {d - d_k + 1} to {d}." if config.heads > 1 else ".")
     )
-    draw(partial(figures.concatenation, view.trace, view.layer.index, view.head, token), "concatenation")
-    st.markdown(
-        f"The second strip keeps head {view.head + 1} alone: dimensions {view.head * d_k + 1} to "
-        f"{(view.head + 1) * d_k}."
-    )
+    draw(partial(figures.concatenation, view.trace, view.layer.index, token), "concatenation")
+    st.markdown("Below the concatenation, each strip keeps one head alone, in its place.")
     meaning(meanings.put_together(view.trace, view.layer.index, token))
     code(forward.merge_heads)
 

@@ -7,6 +7,7 @@ import pytest
 
 import lab
 from lab.analysis.heads.ablation import head_off
+from lab.figures.multi_head import concatenation
 from lab.lessons.multi_head_attention.figures import TOP, best_without_head
 
 
@@ -22,3 +23,14 @@ def test_the_followed_word_keeps_its_bar(rank: int) -> None:
     best = [*order[:TOP]] + ([order[rank - 1]] if rank > TOP else [])
     assert list(np.flatnonzero(drawn.data["chosen"])) == [min(rank - 1, TOP)]
     np.testing.assert_allclose(values, exponentials[best] / exponentials.sum(), rtol=1e-5)
+
+
+def test_each_head_stands_alone_in_its_own_place_of_the_concatenation() -> None:
+    run = lab.trace(lab.load_model("lab-bert"), "The cat sat.")
+    heads, d_k = run.model.config.heads, run.model.config.head_width
+    concat, *alone = concatenation(run, 1, 2).data["value"].to_numpy().reshape(1 + heads, -1)
+    np.testing.assert_array_equal(concat, run.layer(1).context_concat[2].numpy())
+    for head, strip in enumerate(alone):
+        own = slice(head * d_k, (head + 1) * d_k)
+        np.testing.assert_array_equal(strip[own], run.layer(1).context[head, 2].numpy())
+        assert not np.delete(strip, np.r_[own]).any()

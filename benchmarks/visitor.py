@@ -38,12 +38,18 @@ _RESTARTED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 class Answer:
     """One run of a page as the visitor sees it.
 
-    Attributes:
-        seconds: From the visitor's click to the end of the run.
-        running_after: Seconds until the page was told that it runs, which is when a browser shows it.
-        kilobytes: What the server sent.
-        errors: Exceptions on the page, and a socket that broke; none when all is well.
-        lost: Whether the connection is gone, or no end of the run came within ``PATIENCE`` seconds.
+    Attributes
+    ----------
+    seconds
+        From the visitor's click to the end of the run.
+    running_after
+        Seconds until the page was told that it runs, which is when a browser shows it.
+    kilobytes
+        What the server sent.
+    errors
+        Exceptions on the page, and a socket that broke; none when all is well.
+    lost
+        Whether the connection is gone, or no end of the run came within ``PATIENCE`` seconds.
     """
 
     seconds: float

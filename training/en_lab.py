@@ -181,8 +181,10 @@ def join_stages(work: Path) -> Language:
 def export(nlp: Language, folder: Path) -> None:
     """Write ``nlp`` and leave out the words of the training text, which no component needs.
 
-    Raises:
-        RuntimeError: If the folder does not tag like the pipeline in memory.
+    Raises
+    ------
+    RuntimeError
+        If the folder does not tag like the pipeline in memory.
     """
     shutil.rmtree(folder, ignore_errors=True)
     nlp.to_disk(folder)

@@ -21,14 +21,21 @@ def tex(value: float, digits: int = 3) -> str:
 def filled(metric: str, parts: MetricParts, corrected: bool) -> str:
     """The metric's formula for this head, from what it adds up or counts to its value.
 
-    Args:
-        metric: An id of :data:`lab.analysis.heads.metrics.METRICS`.
-        parts: The head taken apart.
-        corrected: Which of the two formulas.
+    Parameters
+    ----------
+    metric
+        An id of :data:`lab.analysis.heads.metrics.METRICS`.
+    parts
+        The head taken apart.
+    corrected
+        Which of the two formulas.
 
-    Raises:
-        KeyError: For another metric.
-        ValueError: For corrected confidence or spread where no row has a choice.
+    Raises
+    ------
+    KeyError
+        For another metric.
+    ValueError
+        For corrected confidence or spread where no row has a choice.
     """
     return _CARDS[metric](parts, corrected)
 

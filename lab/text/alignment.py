@@ -13,11 +13,15 @@ from lab.text.tokenizers.pieces import Span
 class Chip:
     """A run of the text that the same tokens cover.
 
-    Attributes:
-        text: The characters.
-        span: Where they stand in the whole text.
-        tokens: Positions of the tokens that cover them, ascending. None for a space between
-            words, one as a rule, several where byte-level tokens share one character.
+    Attributes
+    ----------
+    text
+        The characters.
+    span
+        Where they stand in the whole text.
+    tokens
+        Positions of the tokens that cover them, ascending. None for a space between words, one as a rule, several where
+        byte-level tokens share one character.
     """
 
     text: str
@@ -28,13 +32,15 @@ class Chip:
 def word_pieces(word_ids: Sequence[int | None]) -> tuple[tuple[int, ...], ...]:
     """Group the tokens of a sequence into words.
 
-    Args:
-        word_ids: For each of n tokens its word, or None for a special token, as the library's
-            ``Encoding.word_ids`` gives them. In a pair the ids start again at 0 for the second
-            text, so only neighbours are taken together.
+    Parameters
+    ----------
+    word_ids
+        For each of n tokens its word, or None for a special token, as the library's ``Encoding.word_ids`` gives them.
+        In a pair the ids start again at 0 for the second text, so only neighbours are taken together.
 
-    Returns:
-        For each word in order, the positions of its tokens. Special tokens are in none.
+    Returns
+    -------
+    For each word in order, the positions of its tokens. Special tokens are in none.
     """
     runs = groupby(enumerate(word_ids), key=lambda entry: entry[1])
     return tuple(tuple(position for position, _ in run) for word, run in runs if word is not None)
@@ -43,17 +49,22 @@ def word_pieces(word_ids: Sequence[int | None]) -> tuple[tuple[int, ...], ...]:
 def chips(text: str, offsets: Sequence[Span]) -> tuple[Chip, ...]:
     """Cut a text into runs of characters that are covered by the same tokens.
 
-    Args:
-        text: The text that the offsets point into.
-        offsets: For each of n tokens the characters ``(start, end)`` it stands for. They may
-            overlap and repeat. A token with an empty span, such as a special token's (0, 0),
-            stands for no character and is on no chip.
+    Parameters
+    ----------
+    text
+        The text that the offsets point into.
+    offsets
+        For each of n tokens the characters ``(start, end)`` it stands for. They may overlap and repeat. A token with an
+        empty span, such as a special token's (0, 0), stands for no character and is on no chip.
 
-    Returns:
-        Chips in reading order; joined, their texts give ``text`` again.
+    Returns
+    -------
+    Chips in reading order; joined, their texts give ``text`` again.
 
-    Raises:
-        ValueError: If a span lies outside the text: the offsets belong to another text.
+    Raises
+    ------
+    ValueError
+        If a span lies outside the text: the offsets belong to another text.
     """
     starting: dict[int, list[int]] = {}
     ending: dict[int, list[int]] = {}

@@ -38,9 +38,10 @@ _AT_ONCE = 32
 def evaluate() -> dict[str, Any]:
     """Measure the folder that ships.
 
-    Returns:
-        What :func:`syntax` and :func:`names` find; ``mistakes`` of the names; ``load_seconds``, the best of three,
-        spaCy already imported; ``folder_bytes``, the sum of all files.
+    Returns
+    -------
+    What :func:`syntax` and :func:`names` find; ``mistakes`` of the names; ``load_seconds``, the best of three, spaCy
+    already imported; ``folder_bytes``, the sum of all files.
     """
     load_seconds, nlp = load()
     return {

@@ -23,14 +23,21 @@ MAX_NODES = 400
 class Tree:
     """A tree of m nodes, the root first, parents before their children, level by level.
 
-    Attributes:
-        token: (m,), from 0.
-        parent: (m,), the place of the parent in these arrays; -1 for the root.
-        depth: (m,), 0 for the root.
-        weight: (m,), of the edge from the parent: how much the parent attends to the token; 1 for the root.
-        product: (m,), of the weights along the path from the root.
-        rolled: (m,), the sum of such products over all paths from the root to the token that are as long, drawn or
-            not: the entry (root, token) of the product of the matrices read so far. None where one layer is repeated.
+    Attributes
+    ----------
+    token
+        (m,), from 0.
+    parent
+        (m,), the place of the parent in these arrays; -1 for the root.
+    depth
+        (m,), 0 for the root.
+    weight
+        (m,), of the edge from the parent: how much the parent attends to the token; 1 for the root.
+    product
+        (m,), of the weights along the path from the root.
+    rolled
+        (m,), the sum of such products over all paths from the root to the token that are as long, drawn or not: the
+        entry (root, token) of the product of the matrices read so far. None where one layer is repeated.
     """
 
     token: NDArray[np.int32]
@@ -76,16 +83,23 @@ def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | M
     A token may be its own target: it reads itself in every layer, and what stays at its place goes that way. No
     path visits the same token of the same layer twice.
 
-    Args:
-        maps: (L, n, n), one matrix a layer from the lowest to the one below the root, rows attend; with the
-            residual path or without it, as in :mod:`lab.analysis.flow.rollout`. The tree is L edges deep.
-        root: Token from 0, after the last of the layers.
-        k: How many targets a token gets; fewer where fewer have a weight above 0. Of equal weights the
-            earlier token's comes first.
-        keep: Tokens that may be targets; None: all. ``rolled`` counts the paths through the others, too.
+    Parameters
+    ----------
+    maps
+        (L, n, n), one matrix a layer from the lowest to the one below the root, rows attend; with the residual path or
+        without it, as in :mod:`lab.analysis.flow.rollout`. The tree is L edges deep.
+    root
+        Token from 0, after the last of the layers.
+    k
+        How many targets a token gets; fewer where fewer have a weight above 0. Of equal weights the earlier token's
+        comes first.
+    keep
+        Tokens that may be targets; None: all. ``rolled`` counts the paths through the others, too.
 
-    Raises:
-        ValueError: The tree might exceed ``MAX_NODES`` nodes; :func:`bounded_depth` says how deep it may be.
+    Raises
+    ------
+    ValueError
+        The tree might exceed ``MAX_NODES`` nodes; :func:`bounded_depth` says how deep it may be.
     """
     down = maps[::-1]
     tree = _grown(list(down), maps.shape[-1], root, k, keep, again=True)
@@ -101,10 +115,14 @@ def repeated_tree(
 ) -> Tree:
     """The tree within one layer: every level reads the same matrix, and no token stands twice on a path.
 
-    Args:
-        weights: (n, n), rows attend.
-        depth: How many edges from the root.
-        root, k, keep: See :func:`influence_tree`, whose errors it has.
+    Parameters
+    ----------
+    weights
+        (n, n), rows attend.
+    depth
+        How many edges from the root.
+    root, k, keep
+        See :func:`influence_tree`, whose errors it has.
     """
     return _grown([weights] * depth, len(weights), root, k, keep, again=False)
 

@@ -42,11 +42,15 @@ def contribution_norms(layer: LayerTrace) -> Tensor:
 def layer_map(layer: LayerTrace, head: int | None, *, norms: bool = False) -> Weights:
     """One layer as a matrix (n, n) whose rows sum to 1: who receives from whom, and how much.
 
-    Args:
-        layer: The layer.
-        head: From 0; None takes all heads together.
-        norms: Instead of weights (their mean over heads) the lengths of what is really added (Kobayashi et
-            al. 2020), each row divided by its sum. A row to which nothing is added stays 0.
+    Parameters
+    ----------
+    layer
+        The layer.
+    head
+        From 0; None takes all heads together.
+    norms
+        Instead of weights (their mean over heads) the lengths of what is really added (Kobayashi et al. 2020), each row
+        divided by its sum. A row to which nothing is added stays 0.
     """
     if not norms:
         chosen = layer.attention.mean(dim=0) if head is None else layer.attention[head]
@@ -65,11 +69,16 @@ def layer_maps(trace: Trace, head: int | None, *, norms: bool = False) -> Weight
 class Links:
     """The strongest links, from layer to layer.
 
-    Attributes:
-        layer, key, query: (m,), from 0. A link leads from ``key`` before the layer to ``query`` after it.
-        weight: (m,), how much the query receives from the key.
-        reaching: How many links reach the threshold; the strongest of them are here.
-        mass: The share of all weights, of every layer and every query, that the m links carry.
+    Attributes
+    ----------
+    layer, key, query
+        (m,), from 0. A link leads from ``key`` before the layer to ``query`` after it.
+    weight
+        (m,), how much the query receives from the key.
+    reaching
+        How many links reach the threshold; the strongest of them are here.
+    mass
+        The share of all weights, of every layer and every query, that the m links carry.
     """
 
     layer: NDArray[np.intp]
@@ -94,13 +103,20 @@ def strongest_links(
 ) -> Links:
     """Of each layer the ``most`` strongest links, in the order of layers, queries, keys.
 
-    Args:
-        maps: (L, n, n), one matrix a layer, rows receive.
-        threshold: The least weight of a link. A weight of 0 is never one.
-        most: How many links a layer may have.
-        keep: Tokens that take part; the weights stay what they are. None: all.
-        source: Only links on a path that starts at this token before the first layer.
-        target: Of each layer also the strongest link that ends at this token.
+    Parameters
+    ----------
+    maps
+        (L, n, n), one matrix a layer, rows receive.
+    threshold
+        The least weight of a link. A weight of 0 is never one.
+    most
+        How many links a layer may have.
+    keep
+        Tokens that take part; the weights stay what they are. None: all.
+    source
+        Only links on a path that starts at this token before the first layer.
+    target
+        Of each layer also the strongest link that ends at this token.
     """
     kept = kept_mask(keep, maps.shape[-1])
     there = (maps >= threshold) & (maps > 0) & kept[:, None] & kept[None, :]

@@ -16,11 +16,16 @@ from lab.models.trace import Trace
 class Reading:
     """Which matrices are read.
 
-    Attributes:
-        head: From 0; None is the mean over heads.
-        norms: The lengths of what is really added instead of weights; see :func:`lab.analysis.flow.maps.layer_map`.
-        residual: Whether the residual connection is a path, too.
-        words_only: Whether special tokens, or the first token where a model has none, take no part.
+    Attributes
+    ----------
+    head
+        From 0; None is the mean over heads.
+    norms
+        The lengths of what is really added instead of weights; see :func:`lab.analysis.flow.maps.layer_map`.
+    residual
+        Whether the residual connection is a path, too.
+    words_only
+        Whether special tokens, or the first token where a model has none, take no part.
     """
 
     head: int | None = None

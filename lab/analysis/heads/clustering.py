@@ -41,10 +41,13 @@ class Sample:
 class Accumulated:
     """What is known after a number of sentences.
 
-    Attributes:
-        mean: (L, H, F), the features named in :data:`FEATURES`, each sentence counting the same; nan
-            for what no sentence so far had.
-        sentences: (s, L, H, F), each sentence's own.
+    Attributes
+    ----------
+    mean
+        (L, H, F), the features named in :data:`FEATURES`, each sentence counting the same; nan for what no sentence so
+        far had.
+    sentences
+        (s, L, H, F), each sentence's own.
     """
 
     mean: Values
@@ -55,11 +58,16 @@ class Accumulated:
 class Clustering:
     """Heads in k clusters.
 
-    Attributes:
-        labels: (N,), the cluster of each point, from 0, the largest cluster first.
-        centers: (k, F), in the units of the points that were clustered.
-        inertia: The sum of squared distances to the own center.
-        silhouette: Mean over points of (b - a) / max(a, b), in [-1, 1]; see :func:`silhouette`.
+    Attributes
+    ----------
+    labels
+        (N,), the cluster of each point, from 0, the largest cluster first.
+    centers
+        (k, F), in the units of the points that were clustered.
+    inertia
+        The sum of squared distances to the own center.
+    silhouette
+        Mean over points of (b - a) / max(a, b), in [-1, 1]; see :func:`silhouette`.
     """
 
     labels: Labels
@@ -126,13 +134,19 @@ def telling(features: Values) -> NDArray[np.bool_]:
 def cluster(points: Values, k: int, seed: int = 0) -> Clustering:
     """k-means with k-means++ seeding (Arthur & Vassilvitskii 2007), the best of ten tries.
 
-    Args:
-        points: (N, F), standardised.
-        k: Clusters, from 1 to the number of different points.
-        seed: The same seed gives the same clusters.
+    Parameters
+    ----------
+    points
+        (N, F), standardised.
+    k
+        Clusters, from 1 to the number of different points.
+    seed
+        The same seed gives the same clusters.
 
-    Raises:
-        ValueError: If there are fewer different points than clusters.
+    Raises
+    ------
+    ValueError
+        If there are fewer different points than clusters.
     """
     different = len(np.unique(points, axis=0))
     if not 1 <= k <= different:

@@ -21,16 +21,22 @@ if TYPE_CHECKING:
 def induction_score(attention: NDArray[Any] | Tensor, period: int) -> Values:
     """How much each head attends to what came after the current token last time, (H,).
 
-    Args:
-        attention: (H, n, n) of a causal model that read ``period`` random tokens twice, n = 2 · period.
-        period: The length of the repeated part, at least 2.
+    Parameters
+    ----------
+    attention
+        (H, n, n) of a causal model that read ``period`` random tokens twice, n = 2 · period.
+    period
+        The length of the repeated part, at least 2.
 
-    Returns:
-        The mean over the queries i of the second copy of the weight at key i - period + 1, in [0, 1].
+    Returns
+    -------
+    The mean over the queries i of the second copy of the weight at key i - period + 1, in [0, 1].
 
-    Raises:
-        ValueError: If the sequence is no repetition of that length, or attention looks ahead: a model
-            that sees the whole text has no need of induction, and the score would say nothing.
+    Raises
+    ------
+    ValueError
+        If the sequence is no repetition of that length, or attention looks ahead: a model that sees the whole text has
+        no need of induction, and the score would say nothing.
     """
     weights = as_heads(attention)
     n = weights.shape[1]

@@ -41,18 +41,30 @@ LENGTHS = tuple(sorted({round(4 * 2 ** (step / 5)) for step in range(36)}))
 class MetricParts:
     """What the six metrics of one head are made of.
 
-    Attributes:
-        lengths: (n,), how many keys each query may see.
-        largest: (n,), the largest weight of each row.
-        entropy: (n,), of each row, in nats.
-        top: Query and key of the largest weight of all, from 0.
-        free_top: The same among rows with more than one key; None where no row has a choice.
-        count: How many cells there are.
-        below: How many of them are below the threshold.
-        below_even: How many are below 1/(row length).
-        middle, middle_scaled: The medians of A and of ℓA.
-        squares, squares_scaled: Σ (A − mean)² and Σ (ℓA − 1)² over the cells.
-        mean: The mean of A over the cells; that of ℓA is 1.
+    Attributes
+    ----------
+    lengths
+        (n,), how many keys each query may see.
+    largest
+        (n,), the largest weight of each row.
+    entropy
+        (n,), of each row, in nats.
+    top
+        Query and key of the largest weight of all, from 0.
+    free_top
+        The same among rows with more than one key; None where no row has a choice.
+    count
+        How many cells there are.
+    below
+        How many of them are below the threshold.
+    below_even
+        How many are below 1/(row length).
+    middle, middle_scaled
+        The medians of A and of ℓA.
+    squares, squares_scaled
+        Σ (A − mean)² and Σ (ℓA − 1)² over the cells.
+    mean
+        The mean of A over the cells; that of ℓA is 1.
     """
 
     lengths: NDArray[np.int64]
@@ -113,10 +125,14 @@ def _below_row(place: tuple[int, int], rows: int) -> tuple[int, int]:
 class RowEntropy:
     """The entropy of one row, term by term.
 
-    Attributes:
-        weights: (ℓ,), the weights of the keys that the query may see.
-        logarithms: (ℓ,), their natural logarithms; 0 where the weight is 0, which adds nothing.
-        terms: (ℓ,), −A ln A.
+    Attributes
+    ----------
+    weights
+        (ℓ,), the weights of the keys that the query may see.
+    logarithms
+        (ℓ,), their natural logarithms; 0 where the weight is 0, which adds nothing.
+    terms
+        (ℓ,), −A ln A.
     """
 
     weights: Values
@@ -149,12 +165,16 @@ def entropy_of_row(weights: Weights, query: int, *, causal: bool) -> RowEntropy:
 def shares_below(weights: Weights, thresholds: Sequence[float], *, causal: bool) -> Values:
     """The share of a head's cells below each of ``thresholds``: the raw sparsity as a function of τ.
 
-    Args:
-        weights: (n, n), one head.
-        thresholds: (t,), ascending or not.
+    Parameters
+    ----------
+    weights
+        (n, n), one head.
+    thresholds
+        (t,), ascending or not.
 
-    Returns:
-        (t,), in [0, 1].
+    Returns
+    -------
+    (t,), in [0, 1].
     """
     cells = np.sort(weights[np.tri(len(weights), dtype=np.bool_)] if causal else weights.ravel())
     limits = np.asarray(thresholds, dtype=np.float32)

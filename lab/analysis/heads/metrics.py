@@ -252,18 +252,25 @@ def attention_metrics(
 ) -> Metrics:
     """The six metrics of every head of a layer, raw and corrected.
 
-    Args:
-        attention: (H, n, n), rows sum to 1.
-        causal: Whether only the lower triangle exists; means, medians and counts then run over its
-            n(n+1)/2 cells.
-        threshold: τ of the raw sparsity, a weight.
-        keep: (n,), false for tokens to leave out as queries and keys; rows are renormalised.
+    Parameters
+    ----------
+    attention
+        (H, n, n), rows sum to 1.
+    causal
+        Whether only the lower triangle exists; means, medians and counts then run over its n(n+1)/2 cells.
+    threshold
+        τ of the raw sparsity, a weight.
+    keep
+        (n,), false for tokens to leave out as queries and keys; rows are renormalised.
 
-    Returns:
-        Arrays (H,).
+    Returns
+    -------
+    Arrays (H,).
 
-    Raises:
-        ValueError: For attention of another shape, or a ``keep`` that keeps nothing.
+    Raises
+    ------
+    ValueError
+        For attention of another shape, or a ``keep`` that keeps nothing.
     """
     whole = as_heads(attention)
     inside, removed = without(whole, kept_mask(keep, whole.shape[1]))

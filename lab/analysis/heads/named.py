@@ -42,9 +42,12 @@ _FULL = 1 - 1e-6
 class Chance:
     """What each pattern of :data:`PATTERNS` scores where nothing was learned, (P,) each; nan without a case.
 
-    Attributes:
-        uniform: A head that gives every key it may see the same weight.
-        untrained: The best of all heads of the untrained twin.
+    Attributes
+    ----------
+    uniform
+        A head that gives every key it may see the same weight.
+    untrained
+        The best of all heads of the untrained twin.
     """
 
     uniform: Values

@@ -85,10 +85,14 @@ PATTERNS = (
 class Roles:
     """What the tokens of a sequence are to each other.
 
-    Attributes:
-        same: (n, n) bool, true where two different places hold the same or a related word.
-        delimiters: (n,) bool, the special tokens; in a causal model the first token.
-        segments: (n,), the segment of each token; -1 for special tokens, which are in none.
+    Attributes
+    ----------
+    same
+        (n, n) bool, true where two different places hold the same or a related word.
+    delimiters
+        (n,) bool, the special tokens; in a causal model the first token.
+    segments
+        (n,), the segment of each token; -1 for special tokens, which are in none.
     """
 
     same: Mask
@@ -166,16 +170,23 @@ def head_patterns(
     the token's own segment would lie, 1 minus their total variation distance: a head that is sharp
     inside the segment scores 1/size. ``broad`` is the mean row entropy over its maximum.
 
-    Args:
-        attention: (H, n, n), rows sum to 1.
-        roles: From :func:`token_roles` or :func:`trace_roles`.
-        causal: Whether only the lower triangle exists; then there is no next token, and a row may
-            only be compared with keys up to its own.
-        keep: (n,), false for tokens to leave out as queries and keys; rows are renormalised. Two
-            tokens between which one is left out are no neighbours.
+    Parameters
+    ----------
+    attention
+        (H, n, n), rows sum to 1.
+    roles
+        From :func:`token_roles` or :func:`trace_roles`.
+    causal
+        Whether only the lower triangle exists; then there is no next token, and a row may only be compared with keys up
+        to its own.
+    keep
+        (n,), false for tokens to leave out as queries and keys; rows are renormalised. Two tokens between which one is
+        left out are no neighbours.
 
-    Raises:
-        ValueError: For attention of another shape, or roles of another number of tokens.
+    Raises
+    ------
+    ValueError
+        For attention of another shape, or roles of another number of tokens.
     """
     whole = as_heads(attention)
     n = whole.shape[1]

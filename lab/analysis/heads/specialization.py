@@ -112,16 +112,23 @@ def head_specialization(
     uniform head; corrected, the mean over queries of the mass they send that far, against what a
     uniform head sends.
 
-    Args:
-        attention: (H, n, n), rows sum to 1.
-        upos: The universal part of speech of each token, None for special tokens (see
-            :mod:`lab.text.tags.tokens`).
-        entities: The entity label of each token; None or "" outside entities.
-        causal: Whether only the lower triangle exists.
-        keep: (n,), false for tokens to leave out as queries and keys; rows are renormalised.
+    Parameters
+    ----------
+    attention
+        (H, n, n), rows sum to 1.
+    upos
+        The universal part of speech of each token, None for special tokens (see :mod:`lab.text.tags.tokens`).
+    entities
+        The entity label of each token; None or "" outside entities.
+    causal
+        Whether only the lower triangle exists.
+    keep
+        (n,), false for tokens to leave out as queries and keys; rows are renormalised.
 
-    Raises:
-        ValueError: For attention of another shape, or tags of another number of tokens.
+    Raises
+    ------
+    ValueError
+        For attention of another shape, or tags of another number of tokens.
     """
     one = specialization_of([as_heads(attention)], upos, entities, causal=causal, keep=keep)
     return Specialization(one.raw[0], one.corrected[0], one.removed[0], one.even[0])

@@ -20,12 +20,18 @@ KINDS = {"function_words": FUNCTION_WORDS, "content_words": CONTENT_WORDS, "punc
 class Part:
     """One metric of one head.
 
-    Attributes:
-        id: Of the dimension, see :data:`lab.analysis.heads.specialization.SPECIALIZATIONS`.
-        members: How many tokens it is about; for long range and self, how many cells.
-        total: The attention added up over them.
-        divisor: What turns ``total`` into the raw value: n queries, or for long range the cells.
-        uniform: What a head without preference has in ``total``; 0 where the text has nothing of the kind.
+    Attributes
+    ----------
+    id
+        Of the dimension, see :data:`lab.analysis.heads.specialization.SPECIALIZATIONS`.
+    members
+        How many tokens it is about; for long range and self, how many cells.
+    total
+        The attention added up over them.
+    divisor
+        What turns ``total`` into the raw value: n queries, or for long range the cells.
+    uniform
+        What a head without preference has in ``total``; 0 where the text has nothing of the kind.
     """
 
     id: str

@@ -42,12 +42,17 @@ Tagger = Callable[[Encoding], Tags]
 class Reading:
     """What is kept of one text.
 
-    Attributes:
-        features: (L, H, F), over all tokens.
-        others: The same without special tokens, or without the first token where a model has none;
-            nan where no other token is left.
-        uniform: (P,), what a uniform head scores in the named patterns.
-        untrained: (P, L, H), what the heads of the untrained twin score; None for a text it did not read.
+    Attributes
+    ----------
+    features
+        (L, H, F), over all tokens.
+    others
+        The same without special tokens, or without the first token where a model has none; nan where no other token is
+        left.
+    uniform
+        (P,), what a uniform head scores in the named patterns.
+    untrained
+        (P, L, H), what the heads of the untrained twin score; None for a text it did not read.
     """
 
     features: Values
@@ -169,11 +174,16 @@ def traits(
 ) -> tuple[tuple[tuple[str, float], ...], ...]:
     """For each cluster the features that set it apart, the farthest from the mean of all heads first.
 
-    Args:
-        points: (N, F), standardised, so that a value is in standard deviations.
-        names: One for each of the F features.
-        labels: (N,), the cluster of each head from 0.
-        most: How many features a cluster gets.
+    Parameters
+    ----------
+    points
+        (N, F), standardised, so that a value is in standard deviations.
+    names
+        One for each of the F features.
+    labels
+        (N,), the cluster of each head from 0.
+    most
+        How many features a cluster gets.
     """
     found = []
     for number in range(int(labels.max()) + 1):

@@ -28,21 +28,29 @@ AVERAGE, LARGEST = "All heads, mean", "All heads, largest"
 class InterSentence:
     """Attention from sentence a (row) to sentence b (column); the matrices are not symmetric.
 
-    Attributes:
-        maximum: (S, S), the largest single weight from a token of a to a token of b, over layers,
-            heads and tokens. nan where a causal model cannot look.
-        where: (S, S, 4), the layer, head, query and key of that weight, from 0; -1 where there is none.
-            Of equal weights the lowest layer counts.
-        mass: (S, S), what a token of a sends to b: mean over layers, heads and a's tokens.
-        relative: (S, S), that mass over what uniform attention would send, which is |b|/n in a model
-            that sees the whole text, n all its tokens; where ``renormalised``, only those in sentences.
-            1 is as much as an even spread over these n. nan where a causal model cannot look.
-        removed: (S,), what a token of a sends to tokens in no sentence: [CLS] and [SEP], or what
-            :func:`lab.analysis.sentences.split.aside` sets apart.
-        members: For each sentence the places of its tokens, ascending.
-        renormalised: Whether ``mass`` is a share of what goes to sentences: each token's mean over all heads
-            is divided by its sum over tokens in sentences. Not each head by itself: a head that spends
-            99 % on [SEP] would then count as much as one that reads words.
+    Attributes
+    ----------
+    maximum
+        (S, S), the largest single weight from a token of a to a token of b, over layers, heads and tokens. nan where a
+        causal model cannot look.
+    where
+        (S, S, 4), the layer, head, query and key of that weight, from 0; -1 where there is none. Of equal weights the
+        lowest layer counts.
+    mass
+        (S, S), what a token of a sends to b: mean over layers, heads and a's tokens.
+    relative
+        (S, S), that mass over what uniform attention would send, which is |b|/n in a model that sees the whole text, n
+        all its tokens; where ``renormalised``, only those in sentences. 1 is as much as an even spread over these n.
+        nan where a causal model cannot look.
+    removed
+        (S,), what a token of a sends to tokens in no sentence: [CLS] and [SEP], or what
+        :func:`lab.analysis.sentences.split.aside` sets apart.
+    members
+        For each sentence the places of its tokens, ascending.
+    renormalised
+        Whether ``mass`` is a share of what goes to sentences: each token's mean over all heads is divided by its sum
+        over tokens in sentences. Not each head by itself: a head that spends 99 % on [SEP] would then count as much as
+        one that reads words.
     """
 
     maximum: Values
@@ -114,13 +122,19 @@ def sentence_members(sentence_of: Sequence[int | None]) -> tuple[Places, ...]:
 def inter_sentence(trace: Trace, sentence_of: tuple[int | None, ...], *, renormalise: bool = False) -> InterSentence:
     """Inter-sentence attention of a trace, one layer at a time.
 
-    Args:
-        trace: The run; its text stays as it was encoded.
-        sentence_of: For each token its sentence from 0, None for special tokens.
-        renormalise: Leave out the tokens in no sentence and let every row of the mean over heads sum to 1 again.
+    Parameters
+    ----------
+    trace
+        The run; its text stays as it was encoded.
+    sentence_of
+        For each token its sentence from 0, None for special tokens.
+    renormalise
+        Leave out the tokens in no sentence and let every row of the mean over heads sum to 1 again.
 
-    Raises:
-        ValueError: If ``sentence_of`` does not fit the trace or numbers a sentence without tokens.
+    Raises
+    ------
+    ValueError
+        If ``sentence_of`` does not fit the trace or numbers a sentence without tokens.
     """
     if len(sentence_of) != len(trace):
         raise ValueError(f"the text has {len(trace)} tokens, sentence_of is about {len(sentence_of)}.")

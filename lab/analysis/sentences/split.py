@@ -27,13 +27,20 @@ MOST = 12
 class Sentences:
     """Sentences that have tokens, numbered from 0 in reading order.
 
-    Attributes:
-        texts: The characters of each.
-        in_pair: For each whether it stands in the second text of a pair.
-        of_token: For each of n tokens its sentence; None for special tokens, white space and whatever is left out.
-        left_out: How many more sentences with tokens there are.
-        cut: How many sentences have no token, because the text was cut at the model's limit.
-        blanks: How many tokens are white space between sentences: a tokenizer of bytes may have such tokens.
+    Attributes
+    ----------
+    texts
+        The characters of each.
+    in_pair
+        For each whether it stands in the second text of a pair.
+    of_token
+        For each of n tokens its sentence; None for special tokens, white space and whatever is left out.
+    left_out
+        How many more sentences with tokens there are.
+    cut
+        How many sentences have no token, because the text was cut at the model's limit.
+    blanks
+        How many tokens are white space between sentences: a tokenizer of bytes may have such tokens.
     """
 
     texts: tuple[str, ...]

@@ -64,8 +64,10 @@ def load_parameters(folder: Path = EMBEDDED) -> PunktParameters:
 def embedded_tokenizer() -> Tokenizer:
     """The tokenizer of the lab, its parameters read once.
 
-    Raises:
-        SentencesUnavailable: If they are missing or damaged.
+    Raises
+    ------
+    SentencesUnavailable
+        If they are missing or damaged.
     """
     try:
         return Tokenizer(load_parameters(EMBEDDED))

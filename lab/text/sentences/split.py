@@ -52,16 +52,20 @@ def spans_of(tokenizer: PunktSentenceTokenizer, text: str) -> tuple[Span, ...]:
 def sentence_spans(text: str) -> tuple[Span, ...]:
     """Find the sentences of a text with Punkt (Kiss & Strunk 2006) and the parameters that ship with the lab.
 
-    Args:
-        text: Any string. A line break is a space; a blank line always ends a sentence.
+    Parameters
+    ----------
+    text
+        Any string. A line break is a space; a blank line always ends a sentence.
 
-    Returns:
-        The characters ``(start, end)`` of each sentence in reading order: without white space around
-        it, never empty. Every character between two of them is white space. ``()`` for a text of
-        white space alone.
+    Returns
+    -------
+    The characters ``(start, end)`` of each sentence in reading order: without white space around it, never empty. Every
+    character between two of them is white space. ``()`` for a text of white space alone.
 
-    Raises:
-        SentencesUnavailable: If the parameters are missing or damaged.
+    Raises
+    ------
+    SentencesUnavailable
+        If the parameters are missing or damaged.
     """
     from lab.text.sentences.punkt import embedded_tokenizer
 
@@ -71,16 +75,19 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
 def sentence_of_tokens(offsets: Sequence[Span], spans: Sequence[Span]) -> tuple[int | None, ...]:
     """Say for each token in which sentence it stands.
 
-    Args:
-        offsets: For each of n tokens the characters ``(start, end)`` it stands for, as
-            :attr:`lab.models.trace.Trace.offsets` gives them. In a pair they start again at 0 for the
-            second text: pass the tokens of one text at a time.
-        spans: The sentences of that text, as :func:`sentence_spans` gives them.
+    Parameters
+    ----------
+    offsets
+        For each of n tokens the characters ``(start, end)`` it stands for, as :attr:`lab.models.trace.Trace.offsets`
+        gives them. In a pair they start again at 0 for the second text: pass the tokens of one text at a time.
+    spans
+        The sentences of that text, as :func:`sentence_spans` gives them.
 
-    Returns:
-        n sentence numbers from 0. A token across a boundary belongs to the sentence where its first
-        character that is in one stands. None for a token in no sentence: a special token, whose
-        offsets are empty, or white space between two sentences.
+    Returns
+    -------
+    n sentence numbers from 0. A token across a boundary belongs to the sentence where its first character that is in
+    one stands. None for a token in no sentence: a special token, whose offsets are empty, or white space between two
+    sentences.
     """
     ends = [end for _, end in spans]
 

@@ -35,14 +35,20 @@ class PipelineUnavailable(RuntimeError):
 class TaggedToken:
     """One spaCy token: a word, a part of a contraction, a sign or a run of white space.
 
-    Attributes:
-        text: Its characters, ``text[start:end]`` of the whole text.
-        start, end: Character offsets into the whole text.
-        pos: Its universal part of speech, such as NOUN (universaldependencies.org/u/pos);
-            SPACE for white space.
-        entity: The label of the entity it belongs to, or "".
-        head: Position of the token it depends on; its own position at the root of a sentence.
-        relation: Name of that dependency, in the pipeline's own scheme; ROOT at the root.
+    Attributes
+    ----------
+    text
+        Its characters, ``text[start:end]`` of the whole text.
+    start, end
+        Character offsets into the whole text.
+    pos
+        Its universal part of speech, such as NOUN (universaldependencies.org/u/pos); SPACE for white space.
+    entity
+        The label of the entity it belongs to, or "".
+    head
+        Position of the token it depends on; its own position at the root of a sentence.
+    relation
+        Name of that dependency, in the pipeline's own scheme; ROOT at the root.
     """
 
     text: str
@@ -84,16 +90,21 @@ class Pipeline:
     def tag(self, text: str) -> TaggedText:
         """Tag a text.
 
-        Args:
-            text: Any string of up to ``MAX_CHARACTERS`` characters. A surrogate, which spaCy cannot read,
-                is tagged as if it were U+FFFD and keeps its place.
+        Parameters
+        ----------
+        text
+            Any string of up to ``MAX_CHARACTERS`` characters. A surrogate, which spaCy cannot read, is tagged as if it
+            were U+FFFD and keeps its place.
 
-        Returns:
-            Tokens and entities. Their offsets count characters of ``text`` as given, and a token's text
-            is that slice. An empty text has none.
+        Returns
+        -------
+        Tokens and entities. Their offsets count characters of ``text`` as given, and a token's text is that slice. An
+        empty text has none.
 
-        Raises:
-            ValueError: If the text is longer than ``MAX_CHARACTERS``.
+        Raises
+        ------
+        ValueError
+            If the text is longer than ``MAX_CHARACTERS``.
         """
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"The text has {len(text):,} characters; the tagger takes up to {MAX_CHARACTERS:,}.")
@@ -114,8 +125,10 @@ def _tagged(text: str, doc: Doc) -> TaggedText:
 def load_pipeline() -> Pipeline:
     """Load ``en_core_web_sm`` if it is installed, else ``en_lab``; takes about a second, so keep the result.
 
-    Raises:
-        PipelineUnavailable: If that pipeline is damaged or does not fit the installed spaCy.
+    Raises
+    ------
+    PipelineUnavailable
+        If that pipeline is damaged or does not fit the installed spaCy.
     """
     if find_spec(PREFERRED) is not None:
         return Pipeline(

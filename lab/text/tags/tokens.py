@@ -35,17 +35,22 @@ class TaggedSpan(NamedTuple, Generic[TagT]):
 def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]) -> tuple[TagT | None, ...]:
     """The tag of each token: that of the span it shares most characters with.
 
-    Args:
-        offsets: For each of n tokens the characters ``(start, end)`` it stands for. A token with
-            an empty span, such as a special token's (0, 0), has no tag.
-        tagged_spans: Spans of the same text, ascending and without overlap, as a tagger gives
-            them. Not every character needs one.
+    Parameters
+    ----------
+    offsets
+        For each of n tokens the characters ``(start, end)`` it stands for. A token with an empty span, such as a
+        special token's (0, 0), has no tag.
+    tagged_spans
+        Spans of the same text, ascending and without overlap, as a tagger gives them. Not every character needs one.
 
-    Returns:
-        n tags; None where no span is touched. Of equal overlaps the first counts.
+    Returns
+    -------
+    n tags; None where no span is touched. Of equal overlaps the first counts.
 
-    Raises:
-        ValueError: If the spans overlap or are out of order.
+    Raises
+    ------
+    ValueError
+        If the spans overlap or are out of order.
     """
     for before, after in pairwise(tagged_spans):
         if after.start < before.end:

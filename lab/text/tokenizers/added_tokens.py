@@ -21,9 +21,12 @@ from lab.text.tokenizers.pieces import Piece
 class Segment:
     """A stretch of text between added tokens, or one added token.
 
-    Attributes:
-        aligned: Its characters and where they came from.
-        token_id: The added token's id; None for a stretch that the model still has to cut.
+    Attributes
+    ----------
+    aligned
+        Its characters and where they came from.
+    token_id
+        The added token's id; None for a stretch that the model still has to cut.
     """
 
     aligned: AlignedText
@@ -40,18 +43,25 @@ def split_added_tokens(
 ) -> list[Segment]:
     """Split the added tokens off the segments that are not added tokens themselves.
 
-    Args:
-        tokenizer: Its ``encode_special_tokens`` is honoured: when set, special tokens are text.
-        segments: The text so far.
-        normalize: None for the first look, at tokens marked ``normalized=False``. For the
-            second look, the whole normalization: those tokens are spelled normalized too.
+    Parameters
+    ----------
+    tokenizer
+        Its ``encode_special_tokens`` is honoured: when set, special tokens are text.
+    segments
+        The text so far.
+    normalize
+        None for the first look, at tokens marked ``normalized=False``. For the second look, the whole normalization:
+        those tokens are spelled normalized too.
 
-    Returns:
-        The segments in order, empty ones left out.
+    Returns
+    -------
+    The segments in order, empty ones left out.
 
-    Raises:
-        ValueError: If two added tokens are spelled alike once normalized, or one vanishes: the
-            library's own answer is then arbitrary.
+    Raises
+    ------
+    ValueError
+        If two added tokens are spelled alike once normalized, or one vanishes: the library's own answer is then
+        arbitrary.
     """
     tokens = _candidates(tokenizer, normalize)
     if not tokens:

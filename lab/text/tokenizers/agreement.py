@@ -15,11 +15,16 @@ from lab.text.tokenizers.steps import TokenizationSteps
 class Token:
     """One token, from the steps or from the library.
 
-    Attributes:
-        text: As the vocabulary spells it.
-        token_id: Its id.
-        span: Characters of the text that it stands for.
-        word: Index of the pre-token that it is a part of.
+    Attributes
+    ----------
+    text
+        As the vocabulary spells it.
+    token_id
+        Its id.
+    span
+        Characters of the text that it stands for.
+    word
+        Index of the pre-token that it is a part of.
     """
 
     text: str
@@ -56,9 +61,12 @@ class Agreement:
 def compare(tokenizer: Tokenizer, steps: TokenizationSteps) -> Agreement:
     """Tokenize the text of ``steps`` with the library and compare.
 
-    Args:
-        tokenizer: The one that the steps explain; truncation and padding off.
-        steps: A text on its way through it, without the special tokens that a model adds.
+    Parameters
+    ----------
+    tokenizer
+        The one that the steps explain; truncation and padding off.
+    steps
+        A text on its way through it, without the special tokens that a model adds.
     """
     encoding = tokenizer.encode(steps.text, add_special_tokens=False)
     ours = map(Token, steps.tokens, steps.token_ids, steps.offsets, steps.word_ids)

@@ -36,11 +36,16 @@ _PRE_TOKEN: Final = re.compile(
 class MergeStep:
     """One merge, which erases the boundary between two neighbouring symbols.
 
-    Attributes:
-        rank: Its place in the tokenizer's list of merges; 0 was learnt first.
-        left: The symbol on the left.
-        right: The symbol on the right.
-        boundary: Where they met, counted in bytes from the start of the word.
+    Attributes
+    ----------
+    rank
+        Its place in the tokenizer's list of merges; 0 was learnt first.
+    left
+        The symbol on the left.
+    right
+        The symbol on the right.
+    boundary
+        Where they met, counted in bytes from the start of the word.
     """
 
     rank: int
@@ -53,12 +58,17 @@ class MergeStep:
 class BpeWord(PreToken):
     """How one pre-token was encoded. Its ``text`` holds the space before the word, if any.
 
-    Attributes:
-        symbols: One visible character for each of its UTF-8 bytes (:func:`byte_symbols`), what
-            the merges start from; none for an added token.
-        merges: The merges in the order they were applied.
-        prefixed: Whether the space at its start was put there by ``add_prefix_space``.
-        taken_whole: Whether ``ignore_merges`` took the word from the vocabulary as it stands.
+    Attributes
+    ----------
+    symbols
+        One visible character for each of its UTF-8 bytes (:func:`byte_symbols`), what the merges start from; none for
+        an added token.
+    merges
+        The merges in the order they were applied.
+    prefixed
+        Whether the space at its start was put there by ``add_prefix_space``.
+    taken_whole
+        Whether ``ignore_merges`` took the word from the vocabulary as it stands.
     """
 
     symbols: tuple[str, ...] = ()
@@ -84,8 +94,10 @@ class BpeWord(PreToken):
 class BpeSteps(Steps[BpeWord]):
     """A text on its way through a byte-level BPE tokenizer.
 
-    Attributes:
-        composed: The text as its bytes are read: with letters and marks joined, where the tokenizer does that.
+    Attributes
+    ----------
+    composed
+        The text as its bytes are read: with letters and marks joined, where the tokenizer does that.
     """
 
     composed: str
@@ -97,17 +109,22 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
     The result equals ``tokenizer.encode(text, add_special_tokens=False)`` with truncation and
     padding off: tokens, ids, offsets and word ids.
 
-    Args:
-        tokenizer: With the model BPE, a ``ByteLevel`` pre-tokenizer and no normalizer (GPT-2,
-            RoBERTa) or NFC (ModernBERT).
-        text: Any text. Lone surrogates have to be replaced by the caller.
+    Parameters
+    ----------
+    tokenizer
+        With the model BPE, a ``ByteLevel`` pre-tokenizer and no normalizer (GPT-2, RoBERTa) or NFC (ModernBERT).
+    text
+        Any text. Lone surrogates have to be replaced by the caller.
 
-    Returns:
-        Words with their bytes and merges.
+    Returns
+    -------
+    Words with their bytes and merges.
 
-    Raises:
-        ValueError: If the tokenizer is built otherwise, if its vocabulary lacks a byte that the
-            text needs, or if the text holds a lone surrogate.
+    Raises
+    ------
+    ValueError
+        If the tokenizer is built otherwise, if its vocabulary lacks a byte that the text needs, or if the text holds a
+        lone surrogate.
     """
     require_encodable(text)
     rules = read_rules(tokenizer)
@@ -130,8 +147,9 @@ def byte_symbols() -> tuple[str, ...]:
     The 188 bytes that are printable in Latin-1 stand for themselves. The others, white space and
     controls, take the characters from U+0100 on in order, so a space (byte 32) becomes ``"Ġ"``.
 
-    Returns:
-        256 characters; ``byte_symbols()[b]`` is that of byte b.
+    Returns
+    -------
+    256 characters; ``byte_symbols()[b]`` is that of byte b.
     """
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
@@ -141,11 +159,14 @@ def byte_symbols() -> tuple[str, ...]:
 def split_pre_tokens(text: str) -> Iterator[Span]:
     """GPT-2's pre-tokens: contractions, then words, numbers or signs with one space before them.
 
-    Args:
-        text: Any text.
+    Parameters
+    ----------
+    text
+        Any text.
 
-    Yields:
-        (start, end) of each pre-token in ``text``; together they cover all of it.
+    Yields
+    ------
+    (start, end) of each pre-token in ``text``; together they cover all of it.
     """
     plain = text if text.isascii() else "".join(map(_stand_in, text))
     for match in _PRE_TOKEN.finditer(plain):
@@ -155,12 +176,16 @@ def split_pre_tokens(text: str) -> Iterator[Span]:
 def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[MergeStep]:
     """Merge the best-ranked pair of neighbours, leftmost first, until no pair has a rank.
 
-    Args:
-        word: n symbols of one character each.
-        ranks: The tokenizer's merges, (left, right) -> rank.
+    Parameters
+    ----------
+    word
+        n symbols of one character each.
+    ranks
+        The tokenizer's merges, (left, right) -> rank.
 
-    Yields:
-        At most n - 1 merges. A queue of candidates makes that O(n log n) steps.
+    Yields
+    ------
+    At most n - 1 merges. A queue of candidates makes that O(n log n) steps.
     """
     ends = {start: start + 1 for start in range(len(word))}  # of each symbol alive, by its start
     starts = {start + 1: start for start in range(len(word))}

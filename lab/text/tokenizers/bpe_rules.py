@@ -15,16 +15,23 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 class BpeRules:
     """What decides how a byte-level BPE tokenizer cuts a text.
 
-    Attributes:
-        model: The vocabulary.
-        ranks: The merges, (left, right) -> rank; 0 was learnt first and is applied first.
-        add_prefix_space: Whether each stretch between added tokens that does not begin with a
-            space is given one.
-        use_regex: Whether text is cut by GPT-2's regular expression first.
-        ignore_merges: Whether a pre-token that is in the vocabulary is taken whole.
-        composes: Whether letters and their marks are joined first (NFC), as in ModernBERT.
-        trims: For each post-processor that trims white space off the offsets, in order, its own
-            ``add_prefix_space``. Mostly none or one.
+    Attributes
+    ----------
+    model
+        The vocabulary.
+    ranks
+        The merges, (left, right) -> rank; 0 was learnt first and is applied first.
+    add_prefix_space
+        Whether each stretch between added tokens that does not begin with a space is given one.
+    use_regex
+        Whether text is cut by GPT-2's regular expression first.
+    ignore_merges
+        Whether a pre-token that is in the vocabulary is taken whole.
+    composes
+        Whether letters and their marks are joined first (NFC), as in ModernBERT.
+    trims
+        For each post-processor that trims white space off the offsets, in order, its own ``add_prefix_space``. Mostly
+        none or one.
     """
 
     model: models.BPE
@@ -42,8 +49,10 @@ def read_rules(tokenizer: Tokenizer) -> BpeRules:
     The merges are read once for each tokenizer object, everything else afresh: to change the
     merges, make a new tokenizer.
 
-    Raises:
-        ValueError: Naming the first part that is not byte-level BPE as in these.
+    Raises
+    ------
+    ValueError
+        Naming the first part that is not byte-level BPE as in these.
     """
     model, pre_tokenizer = tokenizer.model, tokenizer.pre_tokenizer
     composes = isinstance(tokenizer.normalizer, normalizers.NFC)

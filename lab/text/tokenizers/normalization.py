@@ -24,9 +24,12 @@ StageName = Literal["clean_text", "handle_chinese_chars", "strip_accents", "lowe
 class AlignedText:
     """A text that remembers where each of its characters came from.
 
-    Attributes:
-        text: The text now, m characters.
-        spans: For each of the m characters, the range of the original text it stands for.
+    Attributes
+    ----------
+    text
+        The text now, m characters.
+    spans
+        For each of the m characters, the range of the original text it stands for.
     """
 
     text: str
@@ -55,11 +58,14 @@ Stage = Callable[[AlignedText], AlignedText]
 def bert_stages(normalizer: normalizers.BertNormalizer) -> tuple[tuple[StageName, Stage], ...]:
     """The stages that a BERT normalizer's flags switch on, in the order they run.
 
-    Args:
-        normalizer: ``strip_accents=None`` means "if lower-casing", as in the released code.
+    Parameters
+    ----------
+    normalizer
+        ``strip_accents=None`` means "if lower-casing", as in the released code.
 
-    Returns:
-        Up to four (name of the flag, function), to be applied one after the other.
+    Returns
+    -------
+    Up to four (name of the flag, function), to be applied one after the other.
     """
     strip_accents = normalizer.strip_accents
     if strip_accents is None:

@@ -23,12 +23,16 @@ Span = tuple[int, int]
 class Piece:
     """One token of the result.
 
-    Attributes:
-        token: The token as the vocabulary spells it (``"##ing"``, ``"Ġthe"``). An added token
-            whose definition strips white space includes that white space, as in the library.
-        token_id: Its id in the tokenizer's vocabulary.
-        span: Characters of the original text that it stands for. Byte-level pieces of one
-            character all carry that character's span.
+    Attributes
+    ----------
+    token
+        The token as the vocabulary spells it (``"##ing"``, ``"Ġthe"``). An added token whose definition strips white
+        space includes that white space, as in the library.
+    token_id
+        Its id in the tokenizer's vocabulary.
+    span
+        Characters of the original text that it stands for. Byte-level pieces of one character all carry that
+        character's span.
     """
 
     token: str
@@ -40,12 +44,17 @@ class Piece:
 class PreToken:
     """One unit that the model cuts on its own: a word, a punctuation mark or an added token.
 
-    Attributes:
-        text: The characters the model sees, after normalization.
-        span: Characters of the original text that it came from.
-        pieces: The tokens it became.
-        added: Whether it is an added token (``"[MASK]"`` typed in the text), which is split off
-            before the model runs and stays whole.
+    Attributes
+    ----------
+    text
+        The characters the model sees, after normalization.
+    span
+        Characters of the original text that it came from.
+    pieces
+        The tokens it became.
+    added
+        Whether it is an added token (``"[MASK]"`` typed in the text), which is split off before the model runs and
+        stays whole.
     """
 
     text: str
@@ -61,9 +70,12 @@ WordT = TypeVar("WordT", bound=PreToken)
 class Steps(Generic[WordT]):
     """A whole text, tokenized, without the special tokens that a model puts around it.
 
-    Attributes:
-        text: The text as the user typed it.
-        words: Its pre-tokens in reading order, added tokens among them.
+    Attributes
+    ----------
+    text
+        The text as the user typed it.
+    words
+        Its pre-tokens in reading order, added tokens among them.
     """
 
     text: str
@@ -101,8 +113,10 @@ def require_encodable(text: str) -> None:
     A Python ``str`` may hold half of a UTF-16 pair (a "lone surrogate", e.g. from broken JSON).
     It has no UTF-8 form, and the library refuses it too.
 
-    Raises:
-        ValueError: Naming the first lone surrogate and how to mend the text.
+    Raises
+    ------
+    ValueError
+        Naming the first lone surrogate and how to mend the text.
     """
     for position, character in enumerate(text):
         if "\ud800" <= character <= "\udfff":

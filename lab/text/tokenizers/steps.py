@@ -16,14 +16,19 @@ def tokenization_steps(tokenizer: Tokenizer, text: str) -> TokenizationSteps:
     The result equals ``tokenizer.encode(text, add_special_tokens=False)`` with truncation and
     padding off. Both kinds of result are :class:`lab.text.tokenizers.pieces.Steps`.
 
-    Args:
-        tokenizer: As loaded from a checkpoint's ``tokenizer.json``. Pass the same object again
-            for the next text: its merges are remembered.
-        text: Any text. Lone surrogates have to be replaced by the caller.
+    Parameters
+    ----------
+    tokenizer
+        As loaded from a checkpoint's ``tokenizer.json``. Pass the same object again for the next text: its merges are
+        remembered.
+    text
+        Any text. Lone surrogates have to be replaced by the caller.
 
-    Raises:
-        ValueError: If the model is neither WordPiece nor BPE, if another part of the tokenizer
-            differs from those of BERT, GPT-2, RoBERTa and ModernBERT, or if the text holds a lone surrogate.
+    Raises
+    ------
+    ValueError
+        If the model is neither WordPiece nor BPE, if another part of the tokenizer differs from those of BERT, GPT-2,
+        RoBERTa and ModernBERT, or if the text holds a lone surrogate.
     """
     if isinstance(tokenizer.model, models.WordPiece):
         return wordpiece_steps(tokenizer, text)

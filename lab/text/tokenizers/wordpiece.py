@@ -26,11 +26,16 @@ WhyUnknown = Literal["no piece matches", "too many characters"]
 class NormalizationStage:
     """One stage of the normalizer.
 
-    Attributes:
-        name: The flag of ``BertNormalizer`` that switches it on.
-        before: The whole text before it. Added tokens stand in it untouched.
-        after: The whole text after it, m characters.
-        spans: For each of those m characters, its range in the text as typed.
+    Attributes
+    ----------
+    name
+        The flag of ``BertNormalizer`` that switches it on.
+    before
+        The whole text before it. Added tokens stand in it untouched.
+    after
+        The whole text after it, m characters.
+    spans
+        For each of those m characters, its range in the text as typed.
     """
 
     name: StageName
@@ -43,11 +48,16 @@ class NormalizationStage:
 class Lookup:
     """One question to the vocabulary.
 
-    Attributes:
-        candidate: What was looked up, ``##`` included where it continues the word.
-        start: First character of the candidate in the (normalized) word.
-        end: One past its last character.
-        token_id: The id that was found, or None.
+    Attributes
+    ----------
+    candidate
+        What was looked up, ``##`` included where it continues the word.
+    start
+        First character of the candidate in the (normalized) word.
+    end
+        One past its last character.
+    token_id
+        The id that was found, or None.
     """
 
     candidate: str
@@ -65,11 +75,15 @@ class Lookup:
 class WordSteps(PreToken):
     """How one word was cut.
 
-    Attributes:
-        matches: The lookups that found a piece, in order; none for an added token and for a word
-            over the length limit. A word that ends as unknown keeps those it got.
-        continuing_prefix: What marks a piece inside a word, ``##`` in BERT.
-        unknown: Why the word became the unknown token, or None if it did not.
+    Attributes
+    ----------
+    matches
+        The lookups that found a piece, in order; none for an added token and for a word over the length limit. A word
+        that ends as unknown keeps those it got.
+    continuing_prefix
+        What marks a piece inside a word, ``##`` in BERT.
+    unknown
+        Why the word became the unknown token, or None if it did not.
     """
 
     matches: tuple[Lookup, ...] = ()
@@ -104,8 +118,10 @@ class WordSteps(PreToken):
 class WordPieceSteps(Steps[WordSteps]):
     """A text on its way through a WordPiece tokenizer.
 
-    Attributes:
-        stages: The normalization stages that this tokenizer switches on, in order; up to four.
+    Attributes
+    ----------
+    stages
+        The normalization stages that this tokenizer switches on, in order; up to four.
     """
 
     stages: tuple[NormalizationStage, ...]
@@ -122,17 +138,23 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
     The result equals ``tokenizer.encode(text, add_special_tokens=False)`` with truncation and
     padding off: tokens, ids, offsets and word ids.
 
-    Args:
-        tokenizer: With the model WordPiece, a ``BertNormalizer`` or no normalizer, and a
-            ``BertPreTokenizer``: BERT, DistilBERT, ELECTRA.
-        text: Any text. Lone surrogates have to be replaced by the caller.
+    Parameters
+    ----------
+    tokenizer
+        With the model WordPiece, a ``BertNormalizer`` or no normalizer, and a ``BertPreTokenizer``: BERT, DistilBERT,
+        ELECTRA.
+    text
+        Any text. Lone surrogates have to be replaced by the caller.
 
-    Returns:
-        Stages, words, lookups and pieces.
+    Returns
+    -------
+    Stages, words, lookups and pieces.
 
-    Raises:
-        ValueError: If the tokenizer is built otherwise, if it has no unknown token where one is
-            needed, or if the text holds a lone surrogate.
+    Raises
+    ------
+    ValueError
+        If the tokenizer is built otherwise, if it has no unknown token where one is needed, or if the text holds a lone
+        surrogate.
     """
     require_encodable(text)
     model = _wordpiece_model(tokenizer)
@@ -151,11 +173,14 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
 def split_words(text: str) -> Iterator[Span]:
     """The pre-tokens of BERT: cut at white space, then make each punctuation mark a word.
 
-    Args:
-        text: Normalized text.
+    Parameters
+    ----------
+    text
+        Normalized text.
 
-    Yields:
-        (start, end) of each pre-token in ``text``; white space belongs to none.
+    Yields
+    ------
+    (start, end) of each pre-token in ``text``; white space belongs to none.
     """
     start = 0
     for position, character in enumerate(text):
@@ -174,12 +199,16 @@ def split_words(text: str) -> Iterator[Span]:
 def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
     """Cut one word greedily: the longest piece first, then on from where it ends.
 
-    Args:
-        model: Gives the vocabulary and the prefix of continuing pieces.
-        word: A pre-token, at least one character.
+    Parameters
+    ----------
+    model
+        Gives the vocabulary and the prefix of continuing pieces.
+    word
+        A pre-token, at least one character.
 
-    Yields:
-        The lookups that found a piece. They end before the word does if it is unknown.
+    Yields
+    ------
+    The lookups that found a piece. They end before the word does if it is unknown.
     """
     start = 0
     while start < len(word):

@@ -19,8 +19,9 @@ def mount(name: str, payload: bytes, key: str, *, states: Sequence[str] = ()) ->
 
     Parameters
     ----------
-    states : what the component may report with ``setStateValue`` or ``setTriggerValue``; each report
-        is a rerun, so whatever can be answered in the browser is answered there.
+    states
+        What the component may report with ``setStateValue`` or ``setTriggerValue``; each report is a rerun, so whatever
+        can be answered in the browser is answered there.
 
     Returns
     -------

@@ -250,7 +250,9 @@ def attention_metrics(
     threshold: float = 0.01,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Metrics:
-    """The six metrics of every head of a layer, raw and corrected.
+    """The six metrics of every head of a layer, raw and corrected, each (H,).
+
+    Raises ValueError for attention of another shape, or a ``keep`` that keeps nothing.
 
     Parameters
     ----------
@@ -262,15 +264,6 @@ def attention_metrics(
         τ of the raw sparsity, a weight.
     keep
         (n,), false for tokens to leave out as queries and keys; rows are renormalised.
-
-    Returns
-    -------
-    Arrays (H,).
-
-    Raises
-    ------
-    ValueError
-        For attention of another shape, or a ``keep`` that keeps nothing.
     """
     whole = as_heads(attention)
     inside, removed = without(whole, kept_mask(keep, whole.shape[1]))

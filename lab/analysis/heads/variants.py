@@ -54,13 +54,17 @@ def variant(name: str, attention: ArrayLike, special: Sequence[bool], words: Seq
 
     Parameters
     ----------
-    special : n, which tokens the model put around the text. One at least must be none.
-    words : the word of each token that is not special: 0, then as before or one more.
-    causal : whether a query sees nothing after itself.
+    special
+        (n,), which tokens the model put around the text. One at least must be none.
+    words
+        The word of each token that is not special: 0, then as before or one more.
+    causal
+        Whether a query sees nothing after itself.
 
     Raises
     ------
-    ValueError : no such variant, or no token that is not special.
+    ValueError
+        No such variant, or no token that is not special.
     """
     weights, keep = np.asarray(attention, dtype=np.float64), ~np.asarray(special, dtype=bool)
     if name not in VARIANTS or not keep.any():

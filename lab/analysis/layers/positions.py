@@ -32,7 +32,8 @@ def frequencies(width: int, base: float = BASE) -> Values:
 
     Raises
     ------
-    ValueError : the width is odd or below 2, or the base is not above 1.
+    ValueError
+        The width is odd or below 2, or the base is not above 1.
     """
     if width < 2 or width % 2:
         raise ValueError(f"width is {width}; sines and cosines come in pairs, so it must be even and at least 2.")

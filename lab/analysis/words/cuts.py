@@ -48,7 +48,8 @@ def cut_words(encoding: Encoding, cut: str) -> Words:
 
     Raises
     ------
-    CutError : a part that is not in the text at its place, text that is left over, or a cut inside a token.
+    CutError
+        A part that is not in the text at its place, text that is left over, or a cut inside a token.
     """
     sign, dropped = separator(encoding), _dropped(encoding)
     parts = [part for part in cut.split(sign) if any(_solid(part, dropped))]

@@ -66,8 +66,10 @@ def reduce_to_words(attention: ArrayLike, groups: Sequence[int]) -> NDArray[np.f
 
     Parameters
     ----------
-    attention : (…, n, n), any leading dimensions, rows are queries.
-    groups : n, the word of each token: 0, then as before or one more.
+    attention
+        (…, n, n), any leading dimensions, rows are queries.
+    groups
+        (n,), the word of each token: 0, then as before or one more.
 
     Returns
     -------
@@ -75,7 +77,8 @@ def reduce_to_words(attention: ArrayLike, groups: Sequence[int]) -> NDArray[np.f
 
     Raises
     ------
-    ValueError : not one word a token, or numbers that leave one out.
+    ValueError
+        Not one word a token, or numbers that leave one out.
     """
     array, words = np.asarray(attention), np.asarray(groups)
     if array.ndim < 2 or array.shape[-2:] != (len(words), len(words)) or not len(words):

@@ -29,12 +29,17 @@ class Figure:
 
     Attributes
     ----------
-    spec : Vega-Lite specification, plain JSON. Outlines and, where `domain` is given, new numbers leave it
-        as it is, and Streamlit then mends the drawing in place instead of building it anew.
-    data : the numbers, one row a mark; they travel as Arrow.
-    width : pixels, or "stretch". Pixels are a maximum: on a narrower page the chart shrinks.
-    alt : the chart in a sentence, for those who do not see it.
-    table : makes the table view when it is asked for; `lab.charts.to_csv` turns that into a file.
+    spec
+        Vega-Lite specification, plain JSON. Outlines and, where `domain` is given, new numbers leave it as it is, and
+        Streamlit then mends the drawing in place instead of building it anew.
+    data
+        The numbers, one row a mark; they travel as Arrow.
+    width
+        Pixels, or "stretch". Pixels are a maximum: on a narrower page the chart shrinks.
+    alt
+        The chart in a sentence, for those who do not see it.
+    table
+        Makes the table view when it is asked for; `lab.charts.to_csv` turns that into a file.
     """
 
     spec: dict[str, Any]
@@ -120,7 +125,8 @@ def numbers(values: ArrayLike, shape: tuple[str, ...], *, of: str) -> NDArray[np
 
     Raises
     ------
-    ValueError : other dimensions, nothing inside, NaN or infinity (and where the first one is).
+    ValueError
+        Other dimensions, nothing inside, NaN or infinity (and where the first one is).
     """
     array = np.asarray(values, dtype=np.float32)
     if array.ndim != len(shape) or array.size == 0:

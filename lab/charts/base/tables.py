@@ -22,7 +22,8 @@ def table(
 
     Raises
     ------
-    ValueError : not one name per row and column.
+    ValueError
+        Not one name per row and column.
     """
     array = np.asarray(values)
     if array.shape != (len(rows), len(columns)):

@@ -29,7 +29,8 @@ def activations(
 
     Raises
     ------
-    ValueError : NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
+    ValueError
+        NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
     """
     matrix = numbers(values, ("tokens", "neurons"), of="activations")
     names = [str(neuron) for neuron in range(first, first + matrix.shape[1])]

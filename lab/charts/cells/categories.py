@@ -43,7 +43,8 @@ def category_map(
 
     Raises
     ------
-    ValueError : another shape, an index that no category has, too many categories, a highlight outside.
+    ValueError
+        Another shape, an index that no category has, too many categories, a highlight outside.
     """
     matrix = _checked(places, categories)
     rows, columns = matrix.shape

@@ -57,13 +57,17 @@ def heatmap(
 
     Parameters
     ----------
-    axes : the rows', then the columns'.
-    highlight : (q, k) outlines a cell and its row, (q, None) a row, (None, k) a column.
-    causal : cells above the diagonal do not exist; whatever `values` holds there (−∞, say) is ignored.
+    axes
+        The rows', then the columns'.
+    highlight
+        (q, k) outlines a cell and its row, (q, None) a row, (None, k) a column.
+    causal
+        Cells above the diagonal do not exist; whatever `values` holds there (−∞, say) is ignored.
 
     Raises
     ------
-    ValueError : NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
+    ValueError
+        NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
     """
     matrix = _matrix(values, causal=causal)
     (rows, columns), limits = matrix.shape, scale.limits(matrix, of="heatmap")

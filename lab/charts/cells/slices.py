@@ -45,14 +45,18 @@ def matrix_slice(
 
     Parameters
     ----------
-    axes : the rows', then the columns'.
-    scale : its title and domain. Colours diverge around 0 where there are numbers below it, and what is written
-        in the cells has as many digits as fit.
-    hidden : which cells do not exist: they are not drawn.
+    axes
+        The rows', then the columns'.
+    scale
+        Its title and domain. Colours diverge around 0 where there are numbers below it, and what is written in the
+        cells has as many digits as fit.
+    hidden
+        Which cells do not exist: they are not drawn.
 
     Raises
     ------
-    ValueError : NaN, infinity where cells exist, or a wrong number of names.
+    ValueError
+        NaN, infinity where cells exist, or a wrong number of names.
     """
     raw = np.asarray(values, dtype=np.float32)
     exists = hidden.exists(raw.shape) if hidden else np.ones(raw.shape, dtype=bool)

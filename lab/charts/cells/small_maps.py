@@ -74,13 +74,17 @@ def small_maps(
 
     Parameters
     ----------
-    cells : a name for each row and column, queries down and keys across; data, not markup.
-    captions : two short lines above each map.
-    causal : cells above the diagonal do not exist.
+    cells
+        A name for each row and column, queries down and keys across; data, not markup.
+    captions
+        Two short lines above each map.
+    causal
+        Cells above the diagonal do not exist.
 
     Raises
     ------
-    ValueError : NaN, infinity, maps that are not square, a wrong number of names or captions.
+    ValueError
+        NaN, infinity, maps that are not square, a wrong number of names or captions.
     """
     array = numbers(values, ("maps", "rows", "columns"), of="small maps")
     count, m, across = array.shape

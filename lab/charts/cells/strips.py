@@ -30,7 +30,8 @@ def strips(
 
     Raises
     ------
-    ValueError : vectors of different widths, NaN, infinity, or not one name to each vector and dimension.
+    ValueError
+        Vectors of different widths, NaN, infinity, or not one name to each vector and dimension.
     """
     arrays = [numbers(vector, ("d",), of=f"strips, vector {place}") for place, vector in enumerate(vectors)]
     check_labels(len(arrays), names, of="strips", what="vectors")

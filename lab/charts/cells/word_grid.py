@@ -32,7 +32,8 @@ def word_grid(
 
     Raises
     ------
-    ValueError : NaN, infinity, a wrong number of labels or texts, or a highlight or domain that cannot be.
+    ValueError
+        NaN, infinity, a wrong number of labels or texts, or a highlight or domain that cannot be.
     """
     matrix = numbers(values, ("rows", "columns"), of="word grid")
     if [len(row) for row in texts.rows] != [matrix.shape[1]] * matrix.shape[0]:

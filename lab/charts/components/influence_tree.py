@@ -36,7 +36,8 @@ def tree_chart(
 
     Raises
     ------
-    ValueError : a node is no token, or a depth has no name.
+    ValueError
+        A node is no token, or a depth has no name.
     """
     if levels and len(levels) <= int(tree.depth.max()):
         raise ValueError(f"influence tree: {len(levels)} levels have a name; there are {int(tree.depth.max()) + 1}.")

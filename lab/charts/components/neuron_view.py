@@ -35,7 +35,8 @@ def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Seque
 
     Raises
     ------
-    ValueError : not one label a key, no key, or a place that is none.
+    ValueError
+        Not one label a key, no key, or a place that is none.
     """
     check_labels(len(row.keys), tokens, of="neuron view", what="tokens")
     if not len(drawn):

@@ -38,9 +38,11 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
     Raises
     ------
-    ValueError : a key of the header that is taken (``arrays``, ``id``), NaN in it, or an array of a type
-        that a browser has not (float64, int64, bool): convert it first.
-    TypeError : something in the header that JSON has not, such as a numpy number.
+    ValueError
+        A key of the header that is taken (``arrays``, ``id``), NaN in it, or an array of a type that a browser has not
+        (float64, int64, bool): convert it first.
+    TypeError
+        Something in the header that JSON has not, such as a numpy number.
     """
     taken = {"arrays", "id"} & set(header)
     if taken:

@@ -55,7 +55,8 @@ def bars(
 
     Raises
     ------
-    ValueError : NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
+    ValueError
+        NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
     """
     array = _values(values, highlight, scale, of="bars")
     check_labels(len(array), labels, of="bars", what="values")

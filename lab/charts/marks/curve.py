@@ -27,7 +27,8 @@ def curve(
 
     Raises
     ------
-    ValueError : NaN, infinity, x and y of different lengths, or a highlight that is none of the points.
+    ValueError
+        NaN, infinity, x and y of different lengths, or a highlight that is none of the points.
     """
     x_title, y_title, point_title = titles
     line_x, line_y = _pair(line, "line")

@@ -68,7 +68,8 @@ def layer_figure(architecture: Architecture, place: str, *, title: str) -> Figur
 
     Raises
     ------
-    ValueError : a place that is no block of this figure.
+    ValueError
+        A place that is no block of this figure.
     """
     rows, marked = architecture.rows, architecture.marked(place)
     blocks = [block for row in rows for block in row]

@@ -34,7 +34,8 @@ def lines(series: Mapping[str, ArrayLike], x: Places, y: Scale, *, title: str, l
 
     Raises
     ------
-    ValueError : no series or more than six, more points than places, NaN or infinity, with `log` a value not above 0.
+    ValueError
+        No series or more than six, more points than places, NaN or infinity, with `log` a value not above 0.
     """
     check_format(y.format, of="lines")
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}

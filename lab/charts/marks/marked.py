@@ -32,7 +32,8 @@ def marked_lines(
 
     Raises
     ------
-    ValueError : whatever `lines` refuses; an x, mark or rule that has no logarithm; a mark that is NaN or infinite.
+    ValueError
+        Whatever `lines` refuses; an x, mark or rule that has no logarithm; a mark that is NaN or infinite.
     """
     places = numbers([[*place] for place in marks.values()], ("marks", "coordinates"), of="marked lines")
     at = [*(x.at or ()), *places[:, 0].tolist(), *([] if rule is None else [rule])]

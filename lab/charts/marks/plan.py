@@ -33,7 +33,8 @@ def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: st
 
     Raises
     ------
-    ValueError : no boxes, or a residual that does not come from a box above.
+    ValueError
+        No boxes, or a residual that does not come from a box above.
     """
     wrong = [box.name for at, box in enumerate(boxes) if box.residual is not None and not 0 <= box.residual < at]
     if not boxes or wrong:

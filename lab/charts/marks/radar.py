@@ -42,13 +42,17 @@ def radar(
 
     Parameters
     ----------
-    axes : a name for each axis, clockwise from the top; at least three make a shape.
-    axis_title : what the distance from the middle is.
-    table : the numbers behind it.
+    axes
+        A name for each axis, clockwise from the top; at least three make a shape.
+    axis_title
+        What the distance from the middle is.
+    table
+        The numbers behind it.
 
     Raises
     ------
-    ValueError : fewer than three axes, NaN or infinity, a wrong number of labels, a chosen one that is not there.
+    ValueError
+        Fewer than three axes, NaN or infinity, a wrong number of labels, a chosen one that is not there.
     """
     if len(axes) < 3:
         raise ValueError(f"radar: a shape needs at least three axes, got {len(axes)}.")

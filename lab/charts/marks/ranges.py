@@ -41,7 +41,8 @@ def ranges(
 
     Raises
     ------
-    ValueError : NaN, infinity, lengths that differ, more than four series, or a scale without a domain.
+    ValueError
+        NaN, infinity, lengths that differ, more than four series, or a scale without a domain.
     """
     check_format(scale.format, of="ranges")
     arrays = {name: numbers(values, ("things",), of=f"ranges, “{name}”") for name, values in points.items()}

@@ -51,13 +51,17 @@ def sankey(
 
     Parameters
     ----------
-    tokens : one label each; they may be any text.
-    value_title : what a band's width is.
-    chosen : a token (from 0) whose node in the first column stands out.
+    tokens
+        One label each; they may be any text.
+    value_title
+        What a band's width is.
+    chosen
+        A token (from 0) whose node in the first column stands out.
 
     Raises
     ------
-    ValueError : no bands, NaN or infinity, a band that leads nowhere.
+    ValueError
+        No bands, NaN or infinity, a band that leads nowhere.
     """
     weight = numbers(bands.weight, ("bands",), of="sankey")
     ends = np.concatenate([bands.start, bands.end])

@@ -42,7 +42,8 @@ def scatter(
 
     Raises
     ------
-    ValueError : NaN, infinity, x, y and labels of different lengths, or a highlight or format that cannot be.
+    ValueError
+        NaN, infinity, x, y and labels of different lengths, or a highlight or format that cannot be.
     """
     x, y = (numbers(values, ("things",), of="scatter") for values in points)
     if len(x) != len(y):

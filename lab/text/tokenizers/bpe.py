@@ -40,10 +40,8 @@ class MergeStep:
     ----------
     rank
         Its place in the tokenizer's list of merges; 0 was learnt first.
-    left
-        The symbol on the left.
-    right
-        The symbol on the right.
+    left, right
+        The two symbols.
     boundary
         Where they met, counted in bytes from the start of the word.
     """
@@ -115,10 +113,6 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
         With the model BPE, a ``ByteLevel`` pre-tokenizer and no normalizer (GPT-2, RoBERTa) or NFC (ModernBERT).
     text
         Any text. Lone surrogates have to be replaced by the caller.
-
-    Returns
-    -------
-    Words with their bytes and merges.
 
     Raises
     ------

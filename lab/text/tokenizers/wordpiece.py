@@ -52,10 +52,8 @@ class Lookup:
     ----------
     candidate
         What was looked up, ``##`` included where it continues the word.
-    start
-        First character of the candidate in the (normalized) word.
-    end
-        One past its last character.
+    start, end
+        The first character of the candidate in the (normalized) word, and one past its last.
     token_id
         The id that was found, or None.
     """
@@ -146,10 +144,6 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
     text
         Any text. Lone surrogates have to be replaced by the caller.
 
-    Returns
-    -------
-    Stages, words, lookups and pieces.
-
     Raises
     ------
     ValueError
@@ -173,14 +167,9 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
 def split_words(text: str) -> Iterator[Span]:
     """The pre-tokens of BERT: cut at white space, then make each punctuation mark a word.
 
-    Parameters
-    ----------
-    text
-        Normalized text.
-
     Yields
     ------
-    (start, end) of each pre-token in ``text``; white space belongs to none.
+    (start, end) of each pre-token in ``text``, which is normalized; white space belongs to none.
     """
     start = 0
     for position, character in enumerate(text):
@@ -199,12 +188,7 @@ def split_words(text: str) -> Iterator[Span]:
 def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
     """Cut one word greedily: the longest piece first, then on from where it ends.
 
-    Parameters
-    ----------
-    model
-        Gives the vocabulary and the prefix of continuing pieces.
-    word
-        A pre-token, at least one character.
+    ``model`` gives the vocabulary and the prefix of continuing pieces; ``word`` has at least one character.
 
     Yields
     ------

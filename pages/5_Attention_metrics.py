@@ -20,7 +20,7 @@ EARLIER = {
 
 page = open_lesson("5_Attention_metrics.py", again.questions)
 trace = chosen_run(page)
-for chart in (steps.ALL_HEADS, parked.PARKED):
+for chart in (steps.ALL_HEADS, parked.SHARES):
     take_click(chart, {LAYER: "q", HEAD: "k"})
 play_head(
     page,

@@ -62,8 +62,8 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "get the same. Here you compute it for one row.",
         "All heads": "A **metric** turns each map into one number, and numbers can be sorted. Below, the rows are "
         "layers and the columns are heads.",
-        "Parked heads": "In some heads, nearly all attention rests on tokens that are no words of the text. One "
-        "number finds these heads. Does it also tell which heads the model can spare?",
+        "Parked heads": "A head may rest nearly all its attention on tokens that are no words of the text. One "
+        "number finds such heads. Does it also tell which heads the model can spare?",
         "One layer": "Is this head unusual? Compare it with the other heads of its layer, and with a head that prefers "
         "nothing.",
         "Special tokens": "Some attention goes to special tokens, or to the first token of a model without them. Leave "

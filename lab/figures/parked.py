@@ -6,8 +6,10 @@ from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.words.predictions import word_of
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.scatter import scatter
 from lab.figures.attention import place as place_of
+from lab.figures.axes import layers_and_heads
 from lab.models.trace import Trace
 
 
@@ -29,3 +31,9 @@ def parked_and_worth(
     title = "What a head parks, and what changes without it"
     points = shares.ravel(), effects.ravel()
     return scatter(names, points, scales, title=title, rule=PARKED, highlight=layer * heads + head)
+
+
+def parked_shares(traced: Trace, layer: int, head: int) -> Heatmap:
+    """The parked share of every head; ``head`` of ``layer`` is outlined."""
+    share, scale = parked_share(traced), Scale("Share of attention parked", (0.0, 1.0), ".2f")
+    return heatmap(share, layers_and_heads(share), scale, title="What each head parks", highlight=(layer, head))

@@ -101,7 +101,8 @@ def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fa
     else:
         told = f"The more a head parks, the {'less' if rho < 0 else 'more'} tends to change without it ({size})."
     inside = _inside(rho, band, *within_layers(trace, place, word, to_mean))
-    return f"{told} {_layers_of_one_kind(trace)}{inside}One text{'' if word is None else ', one word'}."
+    asked = "one text" if word is None else "one text and one word of it"
+    return f"{told} {_layers_of_one_kind(trace)}{inside}This is so for {asked}; another may differ."
 
 
 def _layers_of_one_kind(trace: Trace) -> str:
@@ -122,9 +123,12 @@ def _inside(rho: float, band: float, mean: float, limit: float) -> str:
     """Whether what holds over all heads also holds inside layers; "" where no layer can tell."""
     if math.isnan(mean):
         return ""
-    told = f"Inside a layer, the two numbers {{}} ({'−' * (mean < 0)}{beside(abs(mean), limit)} on average{{}}). "
+    told = f"Inside a layer, they {{}} ({'−' * (mean < 0)}{beside(abs(mean), limit)} on average{{}}). "
     if abs(mean) <= limit:
-        reason = "So the layer may be the reason, not the parking. " * (abs(rho) > band)
+        if abs(rho) <= band:
+            none = "So what a head parks does not tell here what the model loses without it. "
+            return told.format("do not, either", ", no more than chance gives") + none
+        reason = "So the layer may be the reason, not the parking. "
         return told.format("hardly go together", ", no more than chance gives") + reason
     if abs(rho) <= band:
         return told.format("go together more than by chance", "")

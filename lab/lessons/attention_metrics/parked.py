@@ -8,11 +8,10 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads import parked as measure
-from lab.analysis.heads.parked import parked_share
+from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import keep_others
 from lab.course.heads import head_name, resting_place
-from lab.figures import metrics as figures
-from lab.figures.parked import parked_and_worth
+from lab.figures.parked import parked_and_worth, parked_shares
 from lab.lessons.attention_metrics import checks as ask
 from lab.lessons.attention_metrics import meanings
 from lab.models.trace import Trace
@@ -24,7 +23,7 @@ from lab.ui.one_head import OneHead, draw_map
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
 
-PARKED = "parked-heads"
+SHARES = "parked-heads"
 
 
 def show_parked(view: OneHead) -> Trace:
@@ -50,14 +49,15 @@ def _show(view: OneHead, now: Scene) -> None:
     at = (now.layer, now.head)
     draw(partial(parked_and_worth, now.trace, *at, place, word, now.to_mean), "parked-and-worth")
     st.markdown(
-        "Each point is a head. To the right of the dashed line are the heads that park. The higher a point, the more "
-        "changes without that head, whether up or down."
+        f"Each point is a head. A head that gives more than {PARKED:.2f}, the dashed line, is said to park: "
+        f"{np.count_nonzero(parked_share(now.trace) > PARKED) or 'none'} of {parked_share(now.trace).size} here. The "
+        "higher a point, the more changes without that head, whether up or down."
     )
     meaning(meanings.parked(now.trace, place, word, now.to_mean))
     with st.expander("How the heads are compared", icon=":material/balance:"):
         st.markdown(meanings.parked_in_full(now.trace, place, word, now.to_mean))
     _try_a_head(now)
-    draw(partial(figures.removed, now.trace, *at), PARKED, clickable=True)
+    draw(partial(parked_shares, now.trace, *at), SHARES, clickable=True)
     draw_map(view, now.trace, f"The chosen head: {view.place}", "chosen-head")
     code(measure.parked_share, measure.effect_sizes, measure.rank_correlation)
 

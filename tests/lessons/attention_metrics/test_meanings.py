@@ -150,12 +150,13 @@ def test_parking_is_compared_inside_layers_too(trace: Trace) -> None:
     assert np.mean(abs(rhos) < limit) == pytest.approx(0.95, abs=0.015)
     said = meanings.parked(trace, place, word)
     rho, band = meanings.correlation(trace, place, word)
-    told = re.search(r"Inside a layer, the two numbers [^(]+\((−?[\d.]+) on average", said)
+    told = re.search(r"Inside a layer, they [^(]+\((−?[\d.]+) on average", said)
     assert told is not None and float(told[1].replace("−", "-")) == pytest.approx(mean, abs=0.006)
     inside = said.partition("Inside a layer")[2]
     assert ("no more than chance" in inside) == (abs(mean) <= limit)
     assert f"below {limit:.2f} as a mean" in meanings.parked_in_full(trace, place, word)
     assert ("the layer may be the reason" in inside) == (abs(mean) <= limit and abs(rho) > band)
+    assert ("does not tell here what the model loses" in inside) == (abs(mean) <= limit and abs(rho) <= band)
     assert ("go together in the same way" in inside) == (abs(mean) > limit and abs(rho) > band and mean * rho > 0)
 
 

@@ -150,6 +150,11 @@ class Memo:
 _MEMO = Memo(ROOM)
 
 
+def kept(subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
+    """The same for a call that is made up elsewhere: what ``make()`` returned when this was first asked."""
+    return _MEMO.get(subject, asked, make)
+
+
 def once(function: Callable[Concatenate[Subject, Rest], Result]) -> Callable[Concatenate[Subject, Rest], Result]:
     """Compute ``function(trace, …)`` once for each trace and each set of further arguments.
 

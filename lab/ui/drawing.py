@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -16,36 +17,71 @@ from lab.charts.base.picture import drawable, png, svg
 from lab.charts.base.plotted import Plotted
 from lab.charts.base.tables import to_csv
 from lab.charts.cells.heatmap import Heatmap
+from lab.models.memo import kept
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.teaching import larger_chart, larger_plotly
 
+_PLAIN = (str, int, float, bool, type(None))
+_SPECIFICATION = 30_000  # bytes, about
 _FIT = 4  # columns that are seen without scrolling
 _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
+
+
+@dataclass(frozen=True, eq=False)
+class _Ready:
+    """A figure as Streamlit takes it: its numbers as Arrow, its specification with its data sets as bytes."""
+
+    figure: Figure
+    data: pa.Table
+    spec: dict[str, Any]
+
+    @property
+    def nbytes(self) -> int:
+        """About what it keeps: the numbers, once more as Arrow and once for the table, and a specification."""
+        return 3 * int(self.data.nbytes) + _SPECIFICATION
 
 
 def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) -> dict[str, Any]:
     """Show a figure with its table behind a button; return the chart's event (empty unless clickable).
 
-    A figure given as the call that makes it can be taken home as a notebook.
+    A figure given as the call that makes it can be taken home as a notebook. It is kept with the run that it shows.
     """
-    return _draw(figure() if isinstance(figure, partial) else figure, key, clickable, figure)
+    return _draw(_made(figure, clickable), key, clickable, figure)
 
 
 def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
     """The same for a heatmap whose cells answer a click; return the one clicked last, both numbers from 0."""
-    figure = call()
-    return figure.clicked(_draw(figure, key, True, call))
+    ready = _made(call, True)
+    assert isinstance(ready.figure, Heatmap)
+    return ready.figure.clicked(_draw(ready, key, True, call))
 
 
-def _draw(figure: Figure, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
+def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
+    """The figure, made once for a run where nothing but plain values says which it is."""
+    if not isinstance(figure, partial):
+        return _ready(figure, clickable)
+    from lab.models.trace import Trace
+
+    asked = (*figure.args[1:], *figure.keywords.values())
+    if not (figure.args and isinstance(figure.args[0], Trace) and all(isinstance(each, _PLAIN) for each in asked)):
+        return _ready(figure(), clickable)
+    names = tuple(figure.keywords)
+    return kept(figure.args[0], (figure.func, names, asked, clickable), lambda: _ready(figure(), clickable))
+
+
+def _ready(figure: Figure, clickable: bool) -> _Ready:
     if clickable and isinstance(figure, Heatmap):
         figure = figure.clickable()
     spec = dict(figure.spec)
     if "datasets" in spec:
         spec["datasets"] = {name: _sent(rows) for name, rows in spec["datasets"].items()}
-    data, drawn = _arrow(figure.data), larger_chart(spec)
+    return _Ready(figure, _arrow(figure.data), spec)
+
+
+def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
+    figure, drawn = ready.figure, larger_chart(dict(ready.spec))
     select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
-    event = st.vega_lite_chart(data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
+    event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
     show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -262,10 +263,15 @@ class Words(Shown):
     def why_not(self, other: Self) -> str | None:
         return None if self.vocabulary == other.vocabulary else "A and B have different vocabularies"
 
+    @cached_property
+    def _top(self) -> frozenset[int]:
+        """Ids of the :data:`TOP` most probable words."""
+        return frozenset(np.argsort(-self.values, kind="stable")[:TOP].tolist())
+
     def best(self, *others: Self) -> list[int]:
-        """Ids of the :data:`TOP` most probable words of each, the most probable in any of them first."""
+        """Those of each, the most probable in any of them first."""
         every = (self, *others)
-        ids = {int(i) for each in every for i in np.argsort(-each.values, kind="stable")[:TOP]}
+        ids = frozenset[int]().union(*(each._top for each in every))
         return sorted(ids, key=lambda i: (-max(float(each.values[i]) for each in every), i))
 
     def drawn(self, name: str, other: Self) -> Figure:

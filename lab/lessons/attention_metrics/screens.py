@@ -236,9 +236,12 @@ def show_all(view: OneHead) -> None:
     st.markdown("Click a head to choose it.")
     meaning(meanings.sorted_heads(values, metric, even))
     _try_an_end(view, metric, values)
-    with st.expander("All six metrics, over all heads", icon=":material/table:"):
-        st.markdown("The step “Six numbers” says what each of them is.")
-        show_summary(view.trace, (view.layer.index, view.head), corrected)
+    with st.expander(
+        "All six metrics, over all heads", icon=":material/table:", on_change="rerun", key="over_all_heads"
+    ) as folded:
+        if folded.open:
+            st.markdown("The step “Six numbers” says what each of them is.")
+            show_summary(view.trace, (view.layer.index, view.head), corrected)
     draw_map(view, view.trace, f"The chosen head: {view.place}", "chosen-head")
     n = len(view.trace)
     st.markdown(

@@ -8,11 +8,9 @@ from lab.course.experiments import experiment_of
 from lab.experiments import copied
 from lab.experiments.copied import CopyingTest, known
 from lab.experiments.verdicts import Verdict
-from lab.models.jobs import Stopped
-from lab.models.loading import LoadedModel, load_model
-from lab.ui.experiments import running
+from lab.models.loading import load_model
 from tests.pages.apptest import Offer, reveal, visit, words
-from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
+from tests.pages.test_experiments import endless_at_first, everything, press, when_all_jobs_are_done
 
 PAGE = "31_Copying.py"
 
@@ -77,18 +75,9 @@ def test_the_sequence_leads_on_with_its_head(label: str, title: str, found: Copy
 def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
     offer: Offer, monkeypatch: pytest.MonkeyPatch, found: CopyingTest
 ) -> None:
-    stopped: list[bool] = []
-
-    def replicate(model: LoadedModel, progress: running.Progress) -> CopyingTest:
-        if not stopped:
-            try:
-                while True:
-                    progress(0.5)
-            except Stopped:
-                stopped.append(True)
-                raise
-        return CopyingTest(found.chosen_on, found.induction, found.previous, found.dependence, found.runs)
-
+    replicate, stopped = endless_at_first(
+        CopyingTest(found.chosen_on, found.induction, found.previous, found.dependence, found.runs)
+    )
     monkeypatch.setattr(copied.RESULTS, "replicate", replicate)
     monkeypatch.setattr(copied.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("gpt2")))

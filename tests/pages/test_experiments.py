@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -17,13 +19,16 @@ from lab.experiments.relations import GrammarTest, known
 from lab.experiments.shipped import model_hash
 from lab.experiments.treebank import halves
 from lab.experiments.verdicts import Verdict
+from lab.models.batches import Progress
 from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
 from lab.ui.experiments import running
 from tests.pages.apptest import Offer, reveal, visit, words
 
 PAGE = "30_Grammar.py"
 MODELS = ("lab-bert", "lab-gpt2")
+Result = TypeVar("Result")
 
 
 def result_of(model_id: str) -> GrammarTest:
@@ -191,6 +196,23 @@ def _no_cases(model: LoadedModel) -> Cases:
 def press(at: AppTest, label: str) -> None:
     next(button for button in at.button if button.label == label).click().run()
     assert not at.exception, at.exception[0].stack_trace
+
+
+def endless_at_first(made: Result) -> tuple[Callable[[LoadedModel, Progress], Result], list[bool]]:
+    """An experiment whose first run lasts until it is stopped, and whose next one finds ``made``; what was stopped."""
+    stopped: list[bool] = []
+
+    def replicate(_: LoadedModel, progress: Progress) -> Result:
+        if not stopped:
+            try:
+                while True:
+                    progress(0.5)
+            except Stopped:
+                stopped.append(True)
+                raise
+        return made
+
+    return replicate, stopped
 
 
 def when_all_jobs_are_done(at: AppTest) -> None:

@@ -13,11 +13,9 @@ from lab.experiments.needed.result import NeededTest
 from lab.experiments.needed.run import known
 from lab.experiments.verdicts import Verdict
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.models.jobs import Stopped
-from lab.models.loading import LoadedModel, load_model
-from lab.ui.experiments import running
+from lab.models.loading import load_model
 from tests.pages.apptest import Offer, reveal, visit, words
-from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
+from tests.pages.test_experiments import endless_at_first, everything, press, when_all_jobs_are_done
 
 PAGE = "32_Needed_heads.py"
 MODELS = ("lab-bert", "lab-gpt2")
@@ -96,18 +94,7 @@ def test_the_lesson_leads_here_from_the_step_that_does_it_once() -> None:
 def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     offer: Offer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, stopped = replace(result_of("lab-bert"), made=None), list[bool]()
-
-    def replicate(model: LoadedModel, progress: running.Progress) -> NeededTest:
-        if not stopped:
-            try:
-                while True:
-                    progress(0.5)
-            except Stopped:
-                stopped.append(True)
-                raise
-        return made
-
+    replicate, stopped = endless_at_first(replace(result_of("lab-bert"), made=None))
     monkeypatch.setattr(needed.RESULTS, "replicate", replicate)
     monkeypatch.setattr(needed, "untestable", lambda _: "")
     monkeypatch.setattr(needed.RESULTS, "found", {})

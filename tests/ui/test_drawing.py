@@ -54,7 +54,7 @@ def test_what_is_no_plain_value_is_made_each_time() -> None:
     MADE.clear()
     for _ in range(2):
         shown(partial(counted, trace, 0, title))
-    assert MADE == [(0, title)] * 2
+    assert [(0, title)] * 2 == MADE
 
 
 def test_drawing_leaves_the_figure_that_is_kept_as_it_is() -> None:

@@ -42,13 +42,14 @@ def show_lens(view: PredictionView) -> None:
     meaning(means.arrived(view.trace, places[at], found.truths[at]))
     if found.truths[at] is not None:
         tries.ranks()
-    equal = "exactly" if difference == 0 else f"up to {difference:.0e}"
+    equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
     st.markdown(
-        f"The last row is the model’s own output: their best probabilities agree {equal}. The vocabulary "
-        "head is made for the last layer. A row further up shows what it can read there, not all that the layer knows."
+        f"The last row is the model’s own output: its best probabilities and the model’s {equal}. The vocabulary head "
+        "is made for the last layer. A row further up shows what the vocabulary head can read there, not all that the "
+        "layer knows."
     )
     _show_cell(view, found, layer, column)
-    st.markdown("The lens shows what can be read where. Which vector the answer hangs on takes changing it:")
+    st.markdown("The lens shows what can be read where. To know which vector the answer hangs on, one has to change it:")
     way_to("The experiment", experiment_of("34_Patching.py"))
     code(measure.lens_rows, measure.lens_prediction)
 

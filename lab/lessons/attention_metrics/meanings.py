@@ -50,7 +50,7 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
     digits = 2 if round(float(spread[even]), 2) != round(float(spread[sure]), 2) else 4
     return (
         f"Head {even + 1} is the more even: {spread[even]:.{digits}f} of the largest possible entropy, against "
-        f"{spread[sure]:.{digits}f} for head {sure + 1}. To see what a head points at, open head {sure + 1}."
+        f"{spread[sure]:.{digits}f} for head {sure + 1}. To see what a head points at, begin with head {sure + 1}."
     )
 
 

@@ -47,7 +47,7 @@ def show_two(view: OneHead) -> None:
     st.markdown(
         "Here are two heads of one layer, on one scale: the chosen one, and the one whose entropy differs most from "
         "it. A row with one strong cell is certain, a faint row is spread out. **Entropy** puts a number on that. "
-        "With natural logarithms its unit is the **nat**, in this whole lesson. Queries run down, keys across."
+        "This lesson takes natural logarithms, so its unit is the **nat**. Queries run down, keys across."
     )
     asked = st.container()  # above the maps, so that a class sees both
     draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")

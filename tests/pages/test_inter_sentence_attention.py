@@ -97,7 +97,10 @@ def test_the_numbers_of_the_example_are_of_its_own_trace() -> None:
     attention /= attention.sum(axis=-1, keepdims=True)
     rows, columns = ([inside.index(i) for i in members[n]] for n in (1, 0))
     mass = attention[np.ix_(rows, columns)].sum(axis=-1).mean()
-    assert f"From sentence 2 to sentence 1: **{mass:.3f}**" in words(open_step("Matrix", text="The cat sat."))
+    said = words(open_step("Matrix", text="The cat sat."))
+    assert f"From sentence 2 to sentence 1: **{mass:.3f}**" in said
+    whole = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
+    assert f"{1 - whole[np.ix_(inside, inside)].sum(axis=-1).mean():.0%} goes to" in said  # left out before
 
 
 def test_the_lesson_begins_where_a_pronoun_looks_back_to_what_it_means() -> None:

@@ -137,6 +137,31 @@ def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head() -> None:
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (4, 5)
 
 
+def chances(layer: int, head: int) -> tuple[int, float, float]:
+    """The word that the steps hide, and its probability in the whole model and without a head (both from 0)."""
+    model = lab.load_model(DEFAULT_MODEL)
+    plain, mask = lab.trace(model, TEXT), mask_of(model.tokenizer)
+    assert mask is not None
+    (place,) = place_to_start(plain.encoding, mask[1])
+    masked, word = trace_encoding(model, hide(plain.encoding, (place,), mask)), plain.token_ids[place]
+    logits = head_off(masked, layer, head, place).logits
+    assert logits is not None
+    both = (masked.logits(place)[0].double(), torch.from_numpy(logits))
+    whole, without = (each.softmax(0)[word].item() for each in both)
+    return word, whole, without
+
+
+def test_the_largest_changes_are_of_runs_without_the_head() -> None:
+    at = reveal(visit(PAGE, step="Each head off", text=TEXT))
+    table = next(frame.value for frame in at.dataframe if "head off" in frame.value)
+    for row in (0, 1):
+        layer, head = (int(number) - 1 for number in table["head off"][row].removeprefix("layer ").split(", head "))
+        _, whole, without = chances(layer, head)
+        assert table["times as probable"][row] == pytest.approx(without / whole, rel=1e-4)
+        assert table["change of ln P"][row] == pytest.approx(np.log(without / whole), abs=1e-4)
+    assert table["change of ln P"].abs().is_monotonic_decreasing
+
+
 def test_the_heads_shown_add_up() -> None:
     at = visit(PAGE, step="Add up", text=TEXT, layer="3")
     added = head_sum(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(2))
@@ -156,20 +181,12 @@ def test_the_divergence_shown_is_the_layer_s() -> None:
 def test_the_probability_shown_is_that_of_the_run_without_the_head() -> None:
     at = visit(PAGE, step="One head off", text=TEXT, layer="2", head="4")
     reveal(at)
-    model = lab.load_model(DEFAULT_MODEL)
-    plain, mask = lab.trace(model, TEXT), mask_of(model.tokenizer)
-    assert mask is not None
-    (place,) = place_to_start(plain.encoding, mask[1])
-    masked = trace_encoding(model, hide(plain.encoding, (place,), mask))
-    logits = head_off(masked, 1, 3, place).logits
-    assert logits is not None
-    both = (masked.logits(place)[0].double(), torch.from_numpy(logits))
-    chances = [each.softmax(0)[plain.token_ids[place]].item() for each in both]
+    word, whole, without = chances(1, 3)
     follow = next(box for box in at.selectbox if box.label == "Follow the probability of")
-    follow.set_value(plain.token_ids[place]).run()
+    follow.set_value(word).run()
     said = words(at)
-    assert f"from **{share(chances[0])}**" in said
-    assert f"to **{share(chances[1])}**" in said
+    assert f"from **{share(whole)}**" in said
+    assert f"to **{share(without)}**" in said
 
 
 def test_checks_ask_at_least_three_questions() -> None:

@@ -58,6 +58,7 @@ _STYLE = (
 .st-key-lens-grid { overflow-x: auto; }
 .st-key-lens-grid .stVegaLiteChart { min-width: 620px; }
 .st-key-page_header { gap: 0.5rem; }
+[data-testid="stPageLink-NavLink"] :is(span, p) { white-space: normal; line-height: 1.4; }
 """
     + teaching.IN_ONE_LINE
     + """

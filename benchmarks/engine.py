@@ -73,14 +73,18 @@ def _passes(pair: Pair, tokens: int) -> Iterator[Comparison]:
     memory = kept_bytes(run, apart_from=pair.ours).total / stream
     numbers = cycle(range(pair.ours.config.layers))
     yield Comparison(
-        "lab.trace / eager Hugging Face forward, time", tokens, 1.0,
+        "lab.trace / eager Hugging Face forward, time",
+        tokens,
+        1.0,
         lambda: time_ratio(lambda: lab.trace(pair.ours, text), forward, rounds),
-    )  # fmt: skip
+    )
     yield Comparison(
-        "trace.layer(l) / the same forward, time", tokens, 0.1,
+        "trace.layer(l) / the same forward, time",
+        tokens,
+        0.1,
         # Of a copy each time: the layers of one run stay in memory.
         lambda: time_ratio(lambda: replace(run).layer(next(numbers)), forward, rounds),
-    )  # fmt: skip
+    )
     yield Comparison("kept by a Trace / residual stream, bytes", tokens, 1.05, lambda: memory)
 
 
@@ -96,9 +100,11 @@ def _ablations(pair: Pair, tokens: int) -> Comparison:
 
     # No warm-up: the passes before have done that, and one by one takes its time.
     return Comparison(
-        "144 ablations, batched / one by one, time", tokens, 0.6,
+        "144 ablations, batched / one by one, time",
+        tokens,
+        0.6,
         lambda: seconds(lambda: ablate_each_head(run)) / seconds(one_by_one),
-    )  # fmt: skip
+    )
 
 
 def comparisons() -> Iterator[Comparison]:

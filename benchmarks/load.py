@@ -202,9 +202,7 @@ async def soak(lab: Lab, seconds: float, sentences: int = SENTENCES, warm: int =
 
     await asyncio.gather(*(reader(first) for first in range(SOAKING)))
     now = usage(lab.process.pid)
-    found = judged(
-        Scenario("soak", SOAKING, None), answers, now.cpu_seconds - before, time.monotonic() - start, [now]
-    )  # fmt: skip
+    found = judged(Scenario("soak", SOAKING, None), answers, now.cpu_seconds - before, time.monotonic() - start, [now])
     if level and now.megabytes <= GROWTH * level[0]:
         return found
     grown = f"{now.megabytes:.0f} MB after {len(answers)} sentences, {level} MB after {warm}"

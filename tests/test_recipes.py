@@ -62,9 +62,11 @@ def test_a_metric_is_an_entry_and_its_card(copy: Path) -> None:
         "METRICS = (\n"
         '    Metric("smallest", "Smallest weight", _smallest, "m", "m", "", 1, 1, "High: all.", "Note.", "Use."),\n'
     ))  # fmt: skip
-    edit(copy / "lab/course/metric_cards.py", '    "confidence_max": _largest,\n', (
-        '    "confidence_max": _largest,\n    "smallest": lambda parts, corrected: "m = 0",\n'
-    ))  # fmt: skip
+    edit(
+        copy / "lab/course/metric_cards.py",
+        '    "confidence_max": _largest,\n',
+        ('    "confidence_max": _largest,\n    "smallest": lambda parts, corrected: "m = 0",\n'),
+    )
     run(copy, _APP + """
 at = visit("5_Attention_metrics.py", step="Six numbers")
 assert "**Smallest weight**" in words(at) and "m = 0" in words(at)

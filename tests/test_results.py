@@ -35,8 +35,10 @@ def test_one_suite_is_written_alone() -> None:
     first = results.page({"Old": "of another day", "Else": "as it was"}, [])
     again = results.page(results.sections(first), [("Old", "new"), ("More", "| a |")])
     assert results.sections(again) == {
-        "Old": f"{results.machine()}.\n\nnew", "Else": "as it was", "More": f"{results.machine()}.\n\n| a |"
-    }  # fmt: skip
+        "Old": f"{results.machine()}.\n\nnew",
+        "Else": "as it was",
+        "More": f"{results.machine()}.\n\n| a |",
+    }
     assert results.page(results.sections(again), []) == again
 
 

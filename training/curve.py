@@ -35,8 +35,10 @@ def curve(
             _MARGIN / 2 + (top - clamped) / (top - bottom) * (_HEIGHT - 1.5 * _MARGIN),
         )
 
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
-             f"<title>{title}</title>"]  # fmt: skip
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
+        f"<title>{title}</title>",
+    ]
     step = next((s for s in _STEPS if (top - bottom) / s <= 7), _STEPS[-1])
     for tick in range(int(bottom / step), int(top / step) + 1):
         if bottom <= (value := tick * step) <= top:

@@ -142,14 +142,15 @@ def train_stage(stage: str, work: Path) -> None:
     (work / f"{stage}.jsonl").unlink(missing_ok=True)  # spaCy would not write over it
     started = time.monotonic()
     train(
-        _CONFIGS / f"en_lab_{stage}.cfg", work / stage,
+        _CONFIGS / f"en_lab_{stage}.cfg",
+        work / stage,
         overrides={
             "paths.train": str(work / f"{stage}-train.spacy"),
             "paths.dev": str(work / f"{stage}-dev.spacy"),
             **({"paths.parser": str(work / "parse" / "model-best")} if stage == "names" else {}),
             "training.logger.output_file": str(work / f"{stage}.jsonl"),
         },
-    )  # fmt: skip
+    )
     (work / f"{stage}.seconds").write_text(f"{time.monotonic() - started:.0f}")
 
 

@@ -145,13 +145,15 @@ def join(group: list[Sentence], vocab: Vocab) -> Doc:
     first = set(starts)
     parsed = all(s.heads for s in group)
     return Doc(
-        vocab, words=words, spaces=spaces,
+        vocab,
+        words=words,
+        spaces=spaces,
         pos=[pos for s in group for pos in s.pos] if parsed else None,
         heads=[start + head for start, s in zip(starts, group, strict=True) for head in s.heads] if parsed else None,
         deps=[relation for s in group for relation in s.relations] if parsed else None,
         sent_starts=[k in first for k in range(len(words))] if parsed else None,
         ents=_spacy_tags([tag for s in group for tag in s.entities]) if group[0].entities else None,
-    )  # fmt: skip
+    )
 
 
 def without_adjectives(sentence: Sentence, pos: Sequence[str]) -> Sentence:

@@ -155,8 +155,9 @@ class Run:
         temporary.rename(self.folder / name)
         if finished:
             (self.folder / "decay.pt").unlink(missing_ok=True)
-            (self.folder / "log.json").write_text(json.dumps({key: state[key] for key in (
-                "tokens", "seconds", "step", "constant", "decay", "log")}))  # fmt: skip
+            (self.folder / "log.json").write_text(
+                json.dumps({key: state[key] for key in ("tokens", "seconds", "step", "constant", "decay", "log")})
+            )
 
     def update(self) -> Tensor:
         """One step; return the loss to log. It stays where it is: reading it would wait for the device."""

@@ -91,10 +91,12 @@ def drift(base: Sequence[Tensor], now: Sequence[Tensor], rows: Tensor) -> Tensor
     rows
         (b, n) which tokens' rows count.
     """
-    return torch.stack([
-        (then * (then.clamp(min=1e-9).log() - here.clamp(min=1e-9).log())).sum(-1).mean(1)[rows].mean()
-        for then, here in ((a.float(), b.float()) for a, b in zip(base, now, strict=True))
-    ]).sum()  # fmt: skip
+    return torch.stack(
+        [
+            (then * (then.clamp(min=1e-9).log() - here.clamp(min=1e-9).log())).sum(-1).mean(1)[rows].mean()
+            for then, here in ((a.float(), b.float()) for a, b in zip(base, now, strict=True))
+        ]
+    ).sum()
 
 
 class MiniLmTask(MaskedTask):

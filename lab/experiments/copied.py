@@ -163,10 +163,12 @@ class CopyingTest:
         chosen = [run for run in self.runs if run.kind in (BEST, SOURCE, BOTH)]
         beyond = [run.second - np.mean([each.second for each in self.random(len(run.heads))], axis=0) for run in chosen]
         weights = draws(len(self.plain.second)) / len(self.plain.second)
-        p = holm([
-            max(float(p_above(weights @ values)) for values in (run.second - self.plain.second, more))
-            for run, more in zip(chosen, beyond, strict=True)
-        ])  # fmt: skip
+        p = holm(
+            [
+                max(float(p_above(weights @ values)) for values in (run.second - self.plain.second, more))
+                for run, more in zip(chosen, beyond, strict=True)
+            ]
+        )
         return tuple(self._row(*each) for each in zip(chosen, beyond, p.tolist(), strict=True))
 
     def _row(self, run: Run, beyond: Values, p: float) -> Row:
@@ -247,11 +249,13 @@ def from_tables(tables: Mapping[str, pa.Table]) -> CopyingTest:
     shape = tuple(int(heads[name].to_numpy().max()) + 1 for name in ("layer", "head"))
     runs = tuple(
         Run(
-            run["kind"], tuple((layer, head) for layer, head in run["heads"]), np.array(run["second"]),
+            run["kind"],
+            tuple((layer, head) for layer, head in run["heads"]),
+            np.array(run["second"]),
             np.array(run["by_place"]),
         )
         for run in tables["runs"].to_pylist()
-    )  # fmt: skip
+    )
     numbers = {name: heads[name].to_numpy().reshape(shape) for name in _NUMBERS}
     return CopyingTest(**numbers, runs=runs, made=shipped.provenance(heads))
 

@@ -119,9 +119,10 @@ def compared(found: Patching, chosen: Mapping[str, Chosen], subject: int, asked:
             f"late {direction}": _two(maps.residual[late], asked, subject),
             f"brought {direction}": (maps.attention[own.asked.attention, asked], maps.ffn[own.asked.ffn, asked]),
             f"worked out {direction}": (
-                maps.ffn[own.subject.ffn, subject], maps.attention[own.subject.attention, subject],
+                maps.ffn[own.subject.ffn, subject],
+                maps.attention[own.subject.attention, subject],
             ),
-        }  # fmt: skip
+        }
     exact, estimated = found.clean_into_corrupt, found.estimated_into_corrupt
     numbers["ranked"] = (agreement(exact.heads, estimated.heads), ALIKE)
     numbers["failed"] = (error(exact.residual, estimated.residual), error(exact.heads, estimated.heads))

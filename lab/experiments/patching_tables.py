@@ -39,12 +39,14 @@ def as_tables(found: PatchingTest) -> dict[str, pa.Table]:
             [asdict(pair) | {"why": why} for pair, why in found.refused], pa.schema(_TEXT | {"why": pa.string()})
         ),
         "twin": pa.table({"numbers": pa.array([each.reshape(-1) for each in found.twin], _NUMBERS)}),
-        "tokens": pa.table({
-            "name": list(found.tokens),
-            "role": [role.get(at, "") for at in range(len(found.tokens))],
-            "layers": [found.layers] * len(found.tokens),
-        }),
-    }  # fmt: skip
+        "tokens": pa.table(
+            {
+                "name": list(found.tokens),
+                "role": [role.get(at, "") for at in range(len(found.tokens))],
+                "layers": [found.layers] * len(found.tokens),
+            }
+        ),
+    }
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> PatchingTest:
@@ -83,6 +85,8 @@ def _maps(cells: Values, layers: int, tokens: int) -> Maps:
     residual, attention, ffn, heads = np.split(cells, np.cumsum([layers + 1, layers, layers]) * tokens)
     by_layer = (layers, tokens)
     return Maps(
-        residual.reshape(layers + 1, tokens), attention.reshape(by_layer), ffn.reshape(by_layer),
+        residual.reshape(layers + 1, tokens),
+        attention.reshape(by_layer),
+        ffn.reshape(by_layer),
         heads.reshape(layers, -1, tokens),
-    )  # fmt: skip
+    )

@@ -57,11 +57,9 @@ def test_layer_norm_stands_where_the_family_has_it(tiny_checkpoint: TinyCheckpoi
     network = ("ffn_in", "activation", "ffn_out", "add_2")
     assert order(
         bert, "token", "sum", "embedding_norm", "input", *attention, "norm_1", *network, "norm_2", "vocabulary"
-    )  # fmt: skip
+    )
     gpt2, _ = architecture(tiny_checkpoint("gpt2"))
-    assert order(
-        gpt2, "token", "sum", "input", "norm_1", *attention, "norm_2", *network, "final_norm", "vocabulary"
-    )  # fmt: skip
+    assert order(gpt2, "token", "sum", "input", "norm_1", *attention, "norm_2", *network, "final_norm", "vocabulary")
     assert bert.marked("left") == ("norm_2",) and gpt2.marked("left") == ("add_2",)
     assert bert.marked("final") == ("norm_2",) and gpt2.marked("final") == ("final_norm",)
     assert bert.marked("embedded") == ("embedding_norm",) and gpt2.marked("embedded") == ("sum",)

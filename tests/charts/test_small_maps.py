@@ -51,9 +51,7 @@ def test_table_lists_the_cells_that_exist() -> None:
 
 
 def test_alternative_tells_every_caption() -> None:
-    assert some_maps().alt == (
-        "3 maps, each 4 by 4, on one colour scale. Head 1: mixed; Head 2: mixed; Head 3: mixed."
-    )  # fmt: skip
+    assert some_maps().alt == ("3 maps, each 4 by 4, on one colour scale. Head 1: mixed; Head 2: mixed; Head 3: mixed.")
 
 
 def test_wrong_shapes_are_refused() -> None:

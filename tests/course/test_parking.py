@@ -68,8 +68,10 @@ def test_parked_heads_are_set_beside_the_others(trace: Trace) -> None:
     inside, outside = effects[parked].mean(), effects[~parked].mean()
     assert f"{parked.sum()} head" in said
     numbers = [float(each) for each in re.findall(r"(?:is |most )(\d+\.\d\d)", said)]
-    assert all(any(abs(each - value) < 0.006 for value in (inside, outside, effects[parked].max(),
-                                                           effects[~parked].max())) for each in numbers)  # fmt: skip
+    assert all(
+        any(abs(each - value) < 0.006 for value in (inside, outside, effects[parked].max(), effects[~parked].max()))
+        for each in numbers
+    )
     assert ("less changes without" in said) == (inside < outside / 2)
     assert ("more changes without" in said) == (outside < inside / 2)
     both = all(0 < row.sum() < len(row) for row in parked)

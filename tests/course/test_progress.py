@@ -22,7 +22,7 @@ names = st.text(st.characters(codec="utf-8"), max_size=20)
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
 answers = st.builds(
     Answer, *[texts] * 5, correct=st.booleans(), link=st.none() | st.dictionaries(names, texts, max_size=3)
-)  # fmt: skip
+)
 keys = st.tuples(st.sampled_from(IDS), names)
 progresses = st.builds(
     Progress,

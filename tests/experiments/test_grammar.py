@@ -59,8 +59,10 @@ def test_words_of_several_pieces(bert: LoadedModel) -> None:
 def test_a_token_that_begins_with_a_space_belongs_to_the_word_after_it(gpt2: LoadedModel) -> None:
     encoding, owner = encode_words(gpt2, ["the", "cat", "sat"]) or (None, None)
     assert encoding is not None and owner is not None
-    spelt = [gpt2.tokenizer.decode([i for i, o in zip(encoding.token_ids, owner, strict=True) if o == word])
-             for word in range(3)]  # fmt: skip
+    spelt = [
+        gpt2.tokenizer.decode([i for i, o in zip(encoding.token_ids, owner, strict=True) if o == word])
+        for word in range(3)
+    ]
     assert [each.strip() for each in spelt] == ["the", "cat", "sat"]
 
 

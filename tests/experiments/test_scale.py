@@ -250,7 +250,7 @@ def test_a_scheduler_that_does_not_answer(
         (GO_ON.format("advmod") * 2, "lab-ber", "no model or folder called 'lab-ber'"),
         (GO_ON.format("xcomp") * 2, "lab-bert", "No relation of"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_done_is_said_in_a_sentence(
     tmp_path: Path, content: str | None, model: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,9 +25,7 @@ TEXT = """\
 # text = Go.
 1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_
 """
-FIRST = Sentence(
-    ("They", "do", "n't", "know", "."), (4, 4, 4, 0, 4), ("nsubj", "aux:pass", "advmod", "root", "punct")
-)  # fmt: skip
+FIRST = Sentence(("They", "do", "n't", "know", "."), (4, 4, 4, 0, 4), ("nsubj", "aux:pass", "advmod", "root", "punct"))
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -73,6 +73,7 @@ def test_the_summary_of_a_number_and_a_place_is_told_in_words() -> None:
     number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
     rounds = (Counts(1, (1, 2, 5, 1, 0), 2, (0, 0, 5, 0, 0)),)
     place = Place(2, Picks(layers=1, heads=5))
-    first, second = frame([Told(1, replace(ASKED, number=number), None, rounds),
-                           Told(2, replace(ASKED, place=place), None, rounds)]).itertuples()  # fmt: skip
+    first, second = frame(
+        [Told(1, replace(ASKED, number=number), None, rounds), Told(2, replace(ASKED, place=place), None, rounds)]
+    ).itertuples()
     assert (first.right, second.right) == (number.bins[2], "Head 3")

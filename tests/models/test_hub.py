@@ -165,9 +165,11 @@ def test_a_download_tells_how_many_megabytes_have_arrived(
         "folder = hub.download(entry, lambda *told: seen.append(told))\nprint(json.dumps([str(folder), seen]))\n"
     )
     here = {
-        "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path / "hf"),
+        "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
+        "HF_HUB_OFFLINE": "0",
+        "HF_HOME": str(tmp_path / "hf"),
         "HF_HUB_DISABLE_XET": "1",
-    }  # fmt: skip
+    }
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **here}, capture_output=True, text=True, check=True
     )

@@ -90,8 +90,10 @@ def test_weights_are_theirs(bert_trace: Trace, hugging_face: HuggingFace) -> Non
         biases = stacked(f"attention.self.{part}.bias").view(L, H, K)
         assert torch.equal(_tensor(bert_trace[f"selfattn_{part}_bias"]), biases)
     for group, name in (
-        ("addnorm1", "attention.output.dense"), ("ffnn", "intermediate.dense"), ("addnorm2", "output.dense"),
-    ):  # fmt: skip
+        ("addnorm1", "attention.output.dense"),
+        ("ffnn", "intermediate.dense"),
+        ("addnorm2", "output.dense"),
+    ):
         # bertscope transposes these three, so that hidden = before @ weight + bias.
         assert torch.equal(_tensor(bert_trace[f"{group}_dense_weight"]), stacked(f"{name}.weight").mT)
         assert torch.equal(_tensor(bert_trace[f"{group}_dense_bias"]), stacked(f"{name}.bias"))

@@ -37,14 +37,16 @@ OWN_TOYS: Mapping[Toy, list[dict[str, str]]] = {
     Toy.VOCABULARY: [
         {"toy_trainer": trainer, "toy_merges": str(made), "toy_seed": seed, "toy_word": word}
         for trainer, made, seed, word in (
-            ("BPE", 0, "0", ""), ("BPE", MERGES, "9999", "<b>Ünïcode 日本 :red[x]</b>"), ("WordPiece", 5, "1", "tapir"),
+            ("BPE", 0, "0", ""),
+            ("BPE", MERGES, "9999", "<b>Ünïcode 日本 :red[x]</b>"),
+            ("WordPiece", 5, "1", "tapir"),
         )
     ],
     Toy.BLANK: [
         {"toy_rule": rule.name, "toy_layers": layers, "toy_sentence": sentence, "masked": "1.2"}
         for rule, layers, sentence in zip(RULES, "121", ("1", str(SENTENCES), "200"), strict=True)
     ],
-}  # fmt: skip
+}
 
 
 def file(lesson: Lesson) -> str:

@@ -88,8 +88,10 @@ def test_the_tokens_come_before_the_first_question() -> None:
     assert "These are the tokens of your text" in words(at)
     assert "**Predict.** Of these words, one stands in the vocabulary as a whole" in words(at)
     assert [(each.label, each.value) for each in at.metric] == [
-        ("Characters", "44"), ("Words between spaces", "10"), ("Tokens", "13"),
-    ]  # fmt: skip
+        ("Characters", "44"),
+        ("Words between spaces", "10"),
+        ("Tokens", "13"),
+    ]
     at.radio[0].set_value(0).run()
     press(at, "Commit and show")
     assert "you predicted" in words(at)

@@ -20,9 +20,7 @@ def test_what_is_right_is_in_one_bin_to_its_edges() -> None:
 
 
 def test_bins_in_words() -> None:
-    assert ASKED.bins == (
-        "under 0.180", "0.180–0.230", "0.230–0.280", "0.280–0.320", "0.320–0.370", "over 0.370"
-    )  # fmt: skip
+    assert ASKED.bins == ("under 0.180", "0.180–0.230", "0.230–0.280", "0.280–0.320", "0.320–0.370", "over 0.370")
     assert Number(2.0, 0.1, Bounds(-9, 9, ""), (-0.5, 1.9, 2.1)).bins[:2] == (
         "under \N{MINUS SIGN}0.50",
         "\N{MINUS SIGN}0.50 to 1.90",

@@ -181,8 +181,9 @@ def test_silver_names_of_a_treebank_follow_its_tree() -> None:
         ["Zed", "Quux", "lives", "in", "Foo"], "d", [True] * 5, ["PROPN", "PROPN", "VERB", "ADP", "PROPN"],
         [2, 0, 2, 4, 2], ["nsubj", "flat", "ROOT", "case", "obl"],
     )  # fmt: skip
-    second = Sentence(["Quux", "likes", "Bar"], "d", [True] * 3, ["PROPN", "VERB", "PROPN"], [1, 1, 1],
-                      ["nsubj", "ROOT", "obj"])  # fmt: skip
+    second = Sentence(
+        ["Quux", "likes", "Bar"], "d", [True] * 3, ["PROPN", "VERB", "PROPN"], [1, 1, 1], ["nsubj", "ROOT", "obj"]
+    )
     tagged = [s.entities for s in treebank([first, second], GAZETTEER)]
     assert tagged == [["B-PERSON", "L-PERSON", "O", "O", "U-LOC"], ["U-PERSON", "O", "-"]]
 

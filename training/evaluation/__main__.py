@@ -17,8 +17,10 @@ def main() -> None:
     torch.set_num_threads(1)
     found: dict[str, Callable[[], dict[str, Any]]] = {
         **{model_id: partial(bert.evaluate, model_id) for model_id in MODELS},
-        "lab-gpt2": gpt2.evaluate, "en_lab": en_lab.evaluate, "punkt": punkt.evaluate,
-    }  # fmt: skip
+        "lab-gpt2": gpt2.evaluate,
+        "en_lab": en_lab.evaluate,
+        "punkt": punkt.evaluate,
+    }
     for name, evaluate in found.items():
         print(f"{name}\n{json.dumps(evaluate(), indent=1, ensure_ascii=False)}\n", flush=True)
     experiments.main([])

@@ -76,9 +76,11 @@ def _encodings(model: LoadedModel) -> list[dict[str, Any]]:
     for text in TEXTS:
         encoded = encode(model.tokenizer, model.config, *text)
         given = {
-            "input_ids": list(encoded.token_ids), "input_ids_in_python": list(encoded.token_ids),
-            "tokens": list(encoded.tokens), "offset_mapping": [list(pair) for pair in encoded.offsets],
-        }  # fmt: skip
+            "input_ids": list(encoded.token_ids),
+            "input_ids_in_python": list(encoded.token_ids),
+            "tokens": list(encoded.tokens),
+            "offset_mapping": [list(pair) for pair in encoded.offsets],
+        }
         if model.config.segments:
             given["token_type_ids"] = list(encoded.segment_ids)
         found.append(given)
@@ -149,13 +151,15 @@ def record(environments: Path) -> dict[str, Any]:
     ours = from_the_lab()
     rows = []
     for theirs in (from_here(), from_an_older_one(environments)):
-        rows.append({
-            "versions": theirs["versions"],
-            "classes": {Path(folder).name: name for folder, name in theirs["classes"].items()},
-            "texts": len(TEXTS),
-            "differences": differences(ours, theirs),
-            "largest_difference_of_a_probability": largest_difference(ours, theirs),
-        })  # fmt: skip
+        rows.append(
+            {
+                "versions": theirs["versions"],
+                "classes": {Path(folder).name: name for folder, name in theirs["classes"].items()},
+                "texts": len(TEXTS),
+                "differences": differences(ours, theirs),
+                "largest_difference_of_a_probability": largest_difference(ours, theirs),
+            }
+        )
     return {"asked": rows, "files": fingerprints()}
 
 

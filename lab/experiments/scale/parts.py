@@ -144,15 +144,19 @@ def _as_parquet(cases: Cases, part: Part) -> bytes:
     """A row group a relation, so that :class:`Parts` finds one without reading the others."""
     _, *shape = cases.named.shape
     says: dict[bytes, bytes] = {
-        **part.made_of, b"shape": ",".join(map(str, shape)).encode(), b"causal": str(int(cases.causal)).encode(),
-    }  # fmt: skip
-    table = pa.table({
-        "relation": pa.array(cases.relations, pa.string()),
-        "sentence": cases.sentence.astype(np.int32),
-        "dependent": cases.dependent.astype(np.int16),
-        "head": cases.head.astype(np.int16),
-        "named": pa.FixedSizeListArray.from_arrays(cases.named.reshape(-1), int(np.prod(shape))),
-    }).replace_schema_metadata(says)  # fmt: skip
+        **part.made_of,
+        b"shape": ",".join(map(str, shape)).encode(),
+        b"causal": str(int(cases.causal)).encode(),
+    }
+    table = pa.table(
+        {
+            "relation": pa.array(cases.relations, pa.string()),
+            "sentence": cases.sentence.astype(np.int32),
+            "dependent": cases.dependent.astype(np.int16),
+            "head": cases.head.astype(np.int16),
+            "named": pa.FixedSizeListArray.from_arrays(cases.named.reshape(-1), int(np.prod(shape))),
+        }
+    ).replace_schema_metadata(says)
     content = io.BytesIO()
     with pq.ParquetWriter(content, table.schema, compression="zstd") as file:
         for rows in _by_relation(cases.relations):
@@ -188,9 +192,11 @@ def _code() -> tuple[str, ...]:
     engine = Path(lab.models.__file__).parent
     sources = (*sorted(engine.rglob("*.py")), Path(grammar.__file__))
     return (
-        torch.__version__, np.__version__, tokenizers.__version__,
+        torch.__version__,
+        np.__version__,
+        tokenizers.__version__,
         _hash("".join(path.read_text("utf-8") for path in sources)),
-    )  # fmt: skip
+    )
 
 
 def _hash(text: str) -> str:

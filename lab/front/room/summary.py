@@ -62,9 +62,10 @@ def _line(told: Told) -> dict[str, object]:
         line |= {
             f"answers {turn}": None if found is None else found.count,
             f"right {turn}": None if found is None else found.right,
-            f"right {turn}, low": low, f"right {turn}, high": high,
+            f"right {turn}, low": low,
+            f"right {turn}, high": high,
             f"sure and wrong {turn}": None if found is None else found.sure_and_wrong,
-        }  # fmt: skip
+        }
     error = _error(told)
     return line | {
         "normalised gain": _gain(told),

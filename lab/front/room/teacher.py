@@ -74,9 +74,7 @@ def _steps(code: str, key: str, taught: Taught, again: Mapping[str, Returning]) 
             st.button(_GO[then], key=f"_room_go.{then.value}", on_click=_go, args=go)
 
 
-def _go(
-    code: str, key: str, now: Phase, then: Phase, told: Told | None, again: Mapping[str, Returning]
-) -> None:  # fmt: skip
+def _go(code: str, key: str, now: Phase, then: Phase, told: Told | None, again: Mapping[str, Returning]) -> None:
     try:
         rooms = server().rooms
         if then is not Phase.THIRD:

@@ -265,8 +265,9 @@ def held_back(hidden: Array, active: Array) -> str:
     below = hidden < 0
     if not below.any():
         return "No sum is below 0 at this token, so there is nothing that the function holds back."
-    means = [signed(float(values[which].mean())) for which in (below, ~below) for values in (hidden, active)
-             if which.any()]  # fmt: skip
+    means = [
+        signed(float(values[which].mean())) for which in (below, ~below) for values in (hidden, active) if which.any()
+    ]
     told = f"On average, the {below.sum():,} sums below 0 go from {means[0]} to {means[1]}"
     others = f"; the other {(~below).sum():,} go from {means[2]} to {means[3]}" if len(means) > 2 else ""
     return f"The function holds back what is below 0. {told}{others}."

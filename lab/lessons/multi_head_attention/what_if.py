@@ -55,14 +55,14 @@ def change_of_log(trace: Trace, place: int, layer: int, head: int) -> Question |
         f"{word} changes by {signed(change, plus=True)}. What does that say?",
         [
             Option(f"Without this head, {word} is {way} probable", told, correct=True),
-            Option(f"Without this head, {word} is {other} probable",
-                   f"{told} ln P rises and falls with P."),
-            Option(f"This head gives {abs(change):.0%} of its attention to that place",
-                   "The number says what changes without the head. Where the head looks, its map shows."),
-            Option("In every text, this head matters as much",
-                   "That is one measurement: one word in one text."),
+            Option(f"Without this head, {word} is {other} probable", f"{told} ln P rises and falls with P."),
+            Option(
+                f"This head gives {abs(change):.0%} of its attention to that place",
+                "The number says what changes without the head. Where the head looks, its map shows.",
+            ),
+            Option("In every text, this head matters as much", "That is one measurement: one word in one text."),
         ],
-    )  # fmt: skip
+    )
 
 
 def both_off(trace: Trace, place: int, layer: int, head: int) -> Question | None:

@@ -29,9 +29,11 @@ def loss_chart(model: LoadedModel) -> Figure:
     # A model that gives every token of the vocabulary the same loses as much, wherever it is.
     second["all alike"] = np.full(found.period - 1, log(model.config.vocabulary))
     return lines(
-        second, Places("Token of the second copy", range(2, found.period + 1)), Scale("Loss, nats", format=".2f"),
+        second,
+        Places("Token of the second copy", range(2, found.period + 1)),
+        Scale("Loss, nats", format=".2f"),
         title=f"How well {model.id} copies, with and without its heads",
-    )  # fmt: skip
+    )
 
 
 def head_table(model: LoadedModel) -> pd.DataFrame:
@@ -80,11 +82,13 @@ def _judged(row: Row) -> dict[str, object]:
 def score_frame(found: CopyingTest) -> pd.DataFrame:
     """One line for each head of the model: its scores, on A where the best was chosen and on B, the best first."""
     places = list(np.ndindex(found.induction.shape))
-    frame = pd.DataFrame({
-        "head": [f"{layer + 1}-{head + 1}" for layer, head in places],
-        "induction score": found.induction.reshape(-1),
-        "induction score on A": found.chosen_on.reshape(-1),
-        "previous-token score": found.previous.reshape(-1),
-        "best head’s score falls by": found.dependence.reshape(-1),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "head": [f"{layer + 1}-{head + 1}" for layer, head in places],
+            "induction score": found.induction.reshape(-1),
+            "induction score on A": found.chosen_on.reshape(-1),
+            "previous-token score": found.previous.reshape(-1),
+            "best head’s score falls by": found.dependence.reshape(-1),
+        }
+    )
     return frame.sort_values("induction score on A", ascending=False, ignore_index=True)

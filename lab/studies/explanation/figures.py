@@ -54,9 +54,11 @@ def layer_chart(model: LoadedModel) -> Figure:
     layers = rho[ATTENTION].shape[1]
     series = {NAMES[name]: np.broadcast_to(rho[name].mean(axis=0), layers) for name in (*METHODS, NEAR)}
     return lines(
-        series, Places("After layer"), Scale("Spearman’s ρ with leave-one-out", format=".2f"),
+        series,
+        Places("After layer"),
+        Scale("Spearman’s ρ with leave-one-out", format=".2f"),
         title=f"What orders the tokens as leave-one-out does, in {model.id}",
-    )  # fmt: skip
+    )
 
 
 def agreement_chart(model: LoadedModel) -> Heatmap:
@@ -64,9 +66,11 @@ def agreement_chart(model: LoadedModel) -> Heatmap:
     names = [*(_SHORT.get(name, NAMES[name]) for name in METHODS), LEFT_OUT]
     axis = Axis("Method", names)
     return heatmap(
-        result(model).between, (axis, axis), Scale("Spearman’s ρ", (-1.0, 1.0), ".2f", signed=True),
+        result(model).between,
+        (axis, axis),
+        Scale("Spearman’s ρ", (-1.0, 1.0), ".2f", signed=True),
         title=f"How any two methods agree in {model.id}",
-    )  # fmt: skip
+    )
 
 
 def method_table(model: LoadedModel) -> pd.DataFrame:

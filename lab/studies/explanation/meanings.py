@@ -73,12 +73,14 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
     """How far attention goes, what nearness alone would do, and what the untrained twin does."""
     attention = _last(found, ATTENTION)
     low, high = mean_interval(attention).tolist()
-    return " ".join([
-        f"In {escaped(model_id)} the attention of the last layer agrees with leave-one-out by ρ = "
-        f"**{signed(attention.mean())}** ({signed(low)} to {signed(high)}) on average.",
-        _beside_nearness(found),
-        _beside_twin(found),
-    ])  # fmt: skip
+    return " ".join(
+        [
+            f"In {escaped(model_id)} the attention of the last layer agrees with leave-one-out by ρ = "
+            f"**{signed(attention.mean())}** ({signed(low)} to {signed(high)}) on average.",
+            _beside_nearness(found),
+            _beside_twin(found),
+        ]
+    )
 
 
 def _beside_nearness(found: ExplanationTest) -> str:

@@ -90,11 +90,13 @@ def show(page: ExperimentPage) -> Trace | None:
 def _method(model: LoadedModel) -> None:
     """What is measured, before any of it is shown."""
     hidden, blank = (
-        ("The text ends before the word", "the mean of all word vectors, since the vocabulary has no mask: a vector "
-         "that the model never met")
+        (
+            "The text ends before the word",
+            "the mean of all word vectors, since the vocabulary has no mask: a vector that the model never met",
+        )
         if model.config.causal
         else ("The word is masked", "the mask, which the model knows from its training")
-    )  # fmt: skip
+    )
     st.markdown(
         f"**How it is tested.** {len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to "
         f"{WORDS[-1]} words, ask {escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word "

@@ -194,6 +194,6 @@ def estimate_frame(found: PatchingTest) -> pd.DataFrame:
     parts = {name: (getattr(exact, site), getattr(estimated, site)) for name, site in _SITE.items()}
     parts["Feed-forward output of layer 1"] = (exact.ffn[:1], estimated.ffn[:1])
     parts["Heads"] = (exact.heads, estimated.heads)
-    return pd.DataFrame([
-        {"part": name, "rank correlation": agreement(*both), "error": error(*both)} for name, both in parts.items()
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [{"part": name, "rank correlation": agreement(*both), "error": error(*both)} for name, both in parts.items()]
+    )

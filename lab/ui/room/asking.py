@@ -24,9 +24,7 @@ _LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind
 _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
 
 
-def posed(
-    lesson: str, question: Question, of: str, link: Mapping[str, str], kind: Kind = Kind.CHOICE
-) -> Posed:  # fmt: skip
+def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kind: Kind = Kind.CHOICE) -> Posed:
     """A question of a lesson as a room keeps it; ``of`` says what it is about, ``link`` shows its answer.
 
     ``kind`` is one of :func:`kinds`.

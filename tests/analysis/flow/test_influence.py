@@ -53,9 +53,7 @@ def holds(tree: Tree, levels: list[np.ndarray], root: int, k: int, again: bool) 
 
 
 @given(st.integers(0, 999), st.integers(1, 6), st.integers(1, 4), st.integers(1, 3), st.booleans())
-def test_layer_by_layer_each_level_reads_the_layer_below(
-    seed: int, n: int, k: int, layers: int, causal: bool
-) -> None:  # fmt: skip
+def test_layer_by_layer_each_level_reads_the_layer_below(seed: int, n: int, k: int, layers: int, causal: bool) -> None:
     maps, root = stacked(seed, layers, n, causal), seed % n
     holds(influence_tree(maps, root, k), list(reversed(maps)), root, k, again=True)
 
@@ -63,7 +61,7 @@ def test_layer_by_layer_each_level_reads_the_layer_below(
 @given(st.integers(0, 999), st.integers(1, 9), st.integers(1, 4), st.integers(0, 3), st.booleans())
 def test_one_layer_repeated_has_the_paths_of_the_definition(
     seed: int, n: int, k: int, depth: int, causal: bool
-) -> None:  # fmt: skip
+) -> None:
     matrix, root = weights(seed, n, causal), seed % n
     tree = repeated_tree(matrix, root, k, depth)
     holds(tree, [matrix] * depth, root, k, again=False)

@@ -192,9 +192,7 @@ def test_the_best_head_has_the_largest_score_of_those_that_choose(traced: Trace)
         if best is None:
             assert np.isnan(scores).all()
             continue
-        eligible = [
-            (scores[at], -at[0], -at[1]) for at in np.ndindex(*scores.shape) if found.broad[at] <= 0.9
-        ]  # fmt: skip
+        eligible = [(scores[at], -at[0], -at[1]) for at in np.ndindex(*scores.shape) if found.broad[at] <= 0.9]
         assert (best.score, -best.layer, -best.head) == max(eligible)
         assert best.named or names[best.layer, best.head] != pattern.id
         assert best.named == (best.score >= (1 + best.uniform) / 2 and best.score > best.untrained)
@@ -225,6 +223,8 @@ def test_lab_bert_takes_fewer_dimensions_for_a_delimiter_than_for_the_next_word(
     assert delimiter.decision is not None and following.decision is not None
     assert delimiter.decision.leader()[1] > following.decision.leader()[1]
     assert delimiter.only == score_with(
-        traced, (delimiter.best.layer, delimiter.best.head), "delimiter",
+        traced,
+        (delimiter.best.layer, delimiter.best.head),
+        "delimiter",
         delimiter.decision.order[: delimiter.count].tolist(),
-    )  # fmt: skip
+    )

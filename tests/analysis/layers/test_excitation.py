@@ -101,10 +101,12 @@ def test_the_commonest_strongest_token_is_counted(tiny_checkpoint: TinyCheckpoin
         assert found is not None
         assert found.repeats == max(Counter(ids).values()) == ids.count(found.token_id)
         assert found.strongest == TOP and found.stands == every.count(found.token_id)
-        active = torch.cat([
-            trace(model, text).layer(layer).ffn_activation[[not each for each in e.special], neuron]
-            for text, e in zip(TEXTS, survey.encodings, strict=True)
-        ])  # fmt: skip
+        active = torch.cat(
+            [
+                trace(model, text).layer(layer).ffn_activation[[not each for each in e.special], neuron]
+                for text, e in zip(TEXTS, survey.encodings, strict=True)
+            ]
+        )
         # Counts may differ by a token whose activation is 0 up to rounding.
         assert found.excited == pytest.approx(int((active > 0).sum()), abs=1)
         assert found.hits == pytest.approx(int(((active > 0) & (torch.tensor(every) == found.token_id)).sum()), abs=1)

@@ -69,7 +69,7 @@ def test_a_group_narrows_the_search_and_nonsense_finds_nothing() -> None:
 @pytest.mark.parametrize(
     ("typed", "first", "last"),
     [("", 0, 10), (" ", 0, 10), ("3-7", 2, 7), ("3 – 7", 2, 7), ("3-", 2, 10), ("-7", 0, 7), ("4", 3, 4)],
-)  # fmt: skip
+)
 def test_a_range_is_read(typed: str, first: int, last: int) -> None:
     assert parse_range(typed, 10, "rows") == range(first, last)
 

@@ -34,8 +34,10 @@ def test_without_its_mask_gpt2_reads_the_word_it_has_to_predict() -> None:
     ).eval()
     open_mask = torch.zeros(1, 1, len(plain), len(plain))
     with torch.inference_mode():
-        logits = [module(torch.tensor([plain.token_ids]), **mask).logits[0, place]
-                  for mask in ({}, {"attention_mask": open_mask})]  # fmt: skip
+        logits = [
+            module(torch.tensor([plain.token_ids]), **mask).logits[0, place]
+            for mask in ({}, {"attention_mask": open_mask})
+        ]
     assert [found.right.token_id, found.broken.token_id] == [int(each.argmax()) for each in logits]
     assert found.broken.word == plain.labels[place + 1] == "␣on"
     assert found.kept.probability == pytest.approx(logits[1].softmax(-1)[found.right.token_id].item(), abs=1e-5)

@@ -165,9 +165,11 @@ def test_every_family(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
     trace = lab.trace(lab.load_model(tiny_checkpoint(family, seed=1)), "The cat sat.")
     every = trace_metrics(trace)
     for said in (
-        meanings.sorted_heads(every.raw["spread"], METRICS[2], 1.0), meanings.two(trace, 0, 0, 1),
-        meanings.stands_out(every, (0, 0)), meanings.parked(trace, None, None),
-    ):  # fmt: skip
+        meanings.sorted_heads(every.raw["spread"], METRICS[2], 1.0),
+        meanings.two(trace, 0, 0, 1),
+        meanings.stands_out(every, (0, 0)),
+        meanings.parked(trace, None, None),
+    ):
         assert "nan" not in plain(said) and said.endswith(".")
 
 

@@ -61,9 +61,10 @@ def ranks(model: LoadedModel, question: Question) -> tuple[int, int, int]:
         return 1 + int((cosines[among] > cosines[own]).sum())
 
     return (
-        place(near_sum, torch.ones_like(others)), place(near_sum, others),
+        place(near_sum, torch.ones_like(others)),
+        place(near_sum, others),
         min(place(near_first, others), place(near_third, others)),
-    )  # fmt: skip
+    )
 
 
 def test_places_are_those_of_the_rows(model: LoadedModel) -> None:

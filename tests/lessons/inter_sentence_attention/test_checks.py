@@ -55,8 +55,9 @@ def test_where_it_goes_is_the_largest_share_of_a_row() -> None:
     causal = made([[1, np.nan], [1, 1]], [[0.8, 0.0], [0.2, 0.5]], [0.2, 0.3])
     question = ask.where_it_goes(causal, 0, "the first token")
     assert question is not None and {option.text for option in question.options} == {
-        "Sentence 1 itself", "The first token",
-    }  # fmt: skip
+        "Sentence 1 itself",
+        "The first token",
+    }
 
 
 def test_where_it_goes_of_a_trace(trace: Trace) -> None:
@@ -66,8 +67,10 @@ def test_where_it_goes_of_a_trace(trace: Trace) -> None:
     assert others is not None
     question = ask.where_it_goes(inter_sentence(trace, others), 1, "the rest")
     attention = trace.attention.numpy().mean(axis=(0, 1))[[i for i, s in enumerate(others) if s == 1]].mean(axis=0)
-    shares = {name: attention[[s == number for s in others]].sum() for name, number in
-              (("Sentence 1", 0), ("Sentence 2 itself", 1), ("Sentence 3", 2), ("The rest", None))}  # fmt: skip
+    shares = {
+        name: attention[[s == number for s in others]].sum()
+        for name, number in (("Sentence 1", 0), ("Sentence 2 itself", 1), ("Sentence 3", 2), ("The rest", None))
+    }
     best, second = sorted(shares.values(), reverse=True)[:2]
     if best - second < 0.05:
         assert question is None
@@ -207,8 +210,10 @@ def test_what_if_really_runs_the_model(model: str) -> None:
     assert (None if asked is None else right(asked)) == moves(float(own[1] - own[0]))
 
     pair = lab.trace(trace.model, texts[0], " ".join(texts[1:]))
-    sides = [[p for p, second in enumerate(pair.encoding.in_pair) if second == side and not pair.encoding.special[p]]
-             for side in (False, True)]  # fmt: skip
+    sides = [
+        [p for p, second in enumerate(pair.encoding.in_pair) if second == side and not pair.encoding.special[p]]
+        for side in (False, True)
+    ]
     made = what_if.first_and_rest(trace)
     assert made is not None and (made.token_ids, made.segment_ids) == (pair.token_ids, pair.segment_ids)
     apart = crossing(read(made, split(made), False), split(made).in_pair)

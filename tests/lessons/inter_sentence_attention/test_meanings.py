@@ -203,17 +203,20 @@ def test_paired_compares_two_runs(model: str) -> None:
     for text, pair in (each for each in TEXTS if each[1]):
         trace = run(model, text, pair)
         joined = lab.trace(trace.model, f"{text} {pair}")
-        side = [[p for p, (start, end) in enumerate(joined.offsets) if end > start and (start < len(text)) == first]
-                for first in (True, False)]  # fmt: skip
+        side = [
+            [p for p, (start, end) in enumerate(joined.offsets) if end > start and (start < len(text)) == first]
+            for first in (True, False)
+        ]
         plain, _ = masses(trace, left_out=False)
         together = joined.attention.numpy().astype(np.float64).mean(axis=(0, 1))
         one = np.array([[together[np.ix_(p, q)].sum(axis=-1).mean() for q in side] for p in side])
         run_as_one, sentences = as_one(trace)
         in_pair = split(trace).in_pair
         told = meanings.paired(
-            crossing(read(run_as_one, sentences, False), in_pair), crossing(read(trace, split(trace), False), in_pair),
+            crossing(read(run_as_one, sentences, False), in_pair),
+            crossing(read(trace, split(trace), False), in_pair),
             trace.model.config.causal,
-        )  # fmt: skip
+        )
         *sides, verdict = re.split(r"(?<=\.) ", told)
         moved = [plain[1, 0] - one[1, 0], *([] if trace.model.config.causal else [plain[0, 1] - one[0, 1]])]
         rises, falls = any(change >= 0.01 for change in moved), any(change <= -0.01 for change in moved)

@@ -49,7 +49,9 @@ def show_lens(view: PredictionView) -> None:
         "layer knows."
     )
     _show_cell(view, found, layer, column)
-    st.markdown("The lens shows what can be read where. Which vector the answer hangs on shows only when it is changed:")
+    st.markdown(
+        "The lens shows what can be read where. Which vector the answer hangs on shows only when it is changed:"
+    )
     way_to("The experiment", experiment_of("34_Patching.py"))
     code(measure.lens_rows, measure.lens_prediction)
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 import torch
-from torch.nn.functional import cosine_similarity
+from torch.nn.functional import normalize
 
 import lab
 from lab.analysis.words.neighbours import is_whole
@@ -46,19 +46,30 @@ def token(model: LoadedModel, word: str) -> int:
     return int(found)
 
 
+@cache
+def directions(model: LoadedModel) -> torch.Tensor:
+    """The rows of whole words in double precision and of length 1, once for all questions."""
+    return normalize(model.weights.embeddings.token[whole(model)].double())
+
+
+def cosines(model: LoadedModel, vector: torch.Tensor) -> torch.Tensor:
+    """Of every whole word with ``vector``."""
+    return directions(model) @ normalize(vector.double(), dim=0)
+
+
+@cache
 def ranks(model: LoadedModel, question: Question) -> tuple[int, int, int]:
     """The expected word's place with nothing left out, without the question's words, near one of them alone."""
     a, b, c, expected = (token(model, word) for word in question)
-    table = model.weights.embeddings.token.double()
-    words = whole(model)
+    table, words = model.weights.embeddings.token, whole(model)
     near_sum, near_first, near_third = (
-        cosine_similarity(table[words], vector[None]) for vector in (table[a] - table[b] + table[c], table[a], table[c])
+        cosines(model, vector) for vector in (table[a].double() - table[b] + table[c], table[a], table[c])
     )
     others = torch.tensor([i not in (a, b, c) for i in words])
     own = words.index(expected)
 
-    def place(cosines: torch.Tensor, among: torch.Tensor) -> int:
-        return 1 + int((cosines[among] > cosines[own]).sum())
+    def place(near: torch.Tensor, among: torch.Tensor) -> int:
+        return 1 + int((near[among] > near[own]).sum())
 
     return (
         place(near_sum, torch.ones_like(others)),
@@ -81,10 +92,10 @@ def test_the_nearest_is_named_and_whether_it_is_a_word_of_the_sum(model: LoadedM
     words = whole(model)
     for question in asked(model):
         a, b, c, _ = (token(model, word) for word in question)
-        cosines = cosine_similarity(table[words].double(), (table[a] - table[b] + table[c]).double()[None])
-        best = words[int(cosines.argmax())]
+        near_sum = cosines(model, table[a].double() - table[b] + table[c])
+        best = words[int(near_sum.argmax())]
         said = plain(word_sums.meaning(model, question)).replace("\u2068", "").replace("\u2069", "")
-        assert f"the nearest to the sum is “{word_of(model.tokenizer, best)}” (cosine {cosines.max():.2f})" in said
+        assert f"the nearest to the sum is “{word_of(model.tokenizer, best)}” (cosine {near_sum.max():.2f})" in said
         assert ("a word of the sum itself" in said) == (best in (a, b, c))
         seen.add(best in (a, b, c))
     assert seen == {True, False}

@@ -92,7 +92,8 @@ def next_sentence_accuracy(model: BertForPreTraining, corpus: TokenCorpus, token
     right = total = 0
     for length in (64, 128):
         for batch in sampler.groups(length, rows // 2, pairs=True):
-            logits = model(batch.inputs, token_type_ids=batch.segments).seq_relationship_logits
+            pooled = model.bert(input_ids=batch.inputs, token_type_ids=batch.segments).pooler_output
+            logits = model.cls.seq_relationship(pooled)  # without a score for each word at each token
             right += int((logits.argmax(1) == batch.is_next).sum())
             total += len(logits)
     return right / total

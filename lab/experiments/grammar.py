@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads.values import Mask, Values, Weights, layer_groups
+from lab.analysis.heads.values import Mask, Values, Weights
 from lab.models.batches import Progress, by_length, layer_attentions, unwatched
 from lab.models.encoding import Encoding, TextError, encode
-from lab.models.trace import Trace
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -253,16 +252,11 @@ def encode_words(model: LoadedModel, words: Sequence[str]) -> tuple[Encoding, ND
     return encoding, np.where(encoding.special, -1, owner)
 
 
-def word_attention(traced: Trace, owner: NDArray[np.int64], words: int, pieces: Pieces = "mean") -> Weights:
-    """Attention between words, (layers · heads, words, words); what goes to special tokens is left out.
+def between_words(attention: Weights, owner: NDArray[np.int64], words: int, pieces: Pieces = "mean") -> Weights:
+    """Attention between words, (k, tokens, tokens) -> (k, words, words); what goes to special tokens is left out.
 
     ``owner`` says of which word each token is a piece, as :func:`encode_words` does.
     """
-    return np.concatenate([between_words(each, owner, words, pieces) for each in layer_groups(traced)])
-
-
-def between_words(attention: Weights, owner: NDArray[np.int64], words: int, pieces: Pieces = "mean") -> Weights:
-    """The same of any heads, (k, tokens, tokens) -> (k, words, words)."""
     belongs = (owner == np.arange(words)[:, None]).astype(np.float32)
     reads = np.where(belongs.cumsum(1) == 1, belongs, 0) if pieces == "first" else belongs
     reads = reads / np.maximum(reads.sum(1, keepdims=True), 1)

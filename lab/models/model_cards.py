@@ -62,10 +62,6 @@ class ModelCardText:
     title: str
     body: str
 
-    @property
-    def pictures(self) -> tuple[Picture, ...]:
-        return tuple(part for part in self.parts() if isinstance(part, Picture))
-
     def parts(self, demote: int = 0) -> tuple[Part, ...]:
         """The body in order: Markdown (str), and the pictures, code and tables between it.
 

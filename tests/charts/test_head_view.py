@@ -55,9 +55,9 @@ def test_the_digits_on_screen_are_python_s() -> None:
 @pytest.mark.parametrize(("heads", "n"), [(8, 7), (8, 128), (16, 512)])
 def test_at_most_four_bytes_a_weight(heads: int, n: int) -> None:
     view = HeadView(attention(heads, n), ["token"] * n, [False] * n, "m", 0)
-    assert view.bytes_per_weight() == len(view.payload()) / (heads * n * n)
-    assert n < 40 or 2 <= view.bytes_per_weight() < 2.1
-    assert view.bytes_per_weight() <= 4 or n < 10
+    bytes_per_weight = len(view.payload()) / (heads * n * n)  # labels and all; BertViz 1.4 writes 44.5
+    assert n < 40 or 2 <= bytes_per_weight < 2.1
+    assert bytes_per_weight <= 4 or n < 10
 
 
 def test_what_stands_beside_the_weights() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from transformers import BertForPreTraining
 
-from lab.experiments.grammar import FARTHEST, best_offset, encode_words, head_accuracies, word_attention
+from lab.experiments.grammar import FARTHEST, best_offset, between_words, encode_words, head_accuracies
 from lab.experiments.treebank import Sentence, ewt
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import trace_encoding
@@ -52,7 +52,7 @@ def test_words_of_several_pieces(bert: LoadedModel) -> None:
     whole = traced.attention.numpy().reshape(-1, len(encoding), len(encoding))
     of_first, of_second = (np.flatnonzero(owner == word) for word in (0, 1))
     for pieces_of, rows in (("mean", of_first), ("first", of_first[:1])):
-        found = word_attention(traced, owner, 4, pieces_of)[:, 0, 1]  # type: ignore[arg-type]
+        found = between_words(whole, owner, 4, pieces_of)[:, 0, 1]  # type: ignore[arg-type]
         assert np.allclose(found, whole[:, rows][..., of_second].sum(-1).mean(-1), atol=1e-6)
 
 

@@ -76,7 +76,6 @@ def test_a_card_is_taken_apart(tmp_path: Path) -> None:
     assert listed == "- item\n\n    its second paragraph"
     assert fenced == Code("# no heading\n![no picture](loss.svg)\n| no | table |")
     assert end == "##### End"
-    assert found.pictures == (picture,)
 
 
 def test_headings_stay_without_demotion(tmp_path: Path) -> None:

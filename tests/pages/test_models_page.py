@@ -24,6 +24,7 @@ from lab.models import hub
 from lab.models import loading as catalogue
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED, card
 from lab.models.interventions import Interventions
+from lab.models.model_cards import Picture
 from lab.models.twin import random_twin
 from lab.ui import runs
 from tests.checkpoints import Family
@@ -51,7 +52,7 @@ def test_each_part_shows_its_card(part: rooms.Part) -> None:
     assert headings(at)[0] == part.id.replace("_", r"\_").replace("-", r"\-")
     assert not at.warning
     images = [image.proto.imgs[0] for image in at.get("image")]
-    assert [image.alt for image in images] == [picture.alt for picture in part.card().pictures]
+    assert [image.alt for image in images] == [each.alt for each in part.card().parts() if isinstance(each, Picture)]
     assert all(image.url.startswith("data:image/svg+xml") for image in images)
     assert "Trained on" in tables(at)
     assert "license:" not in words(at), "the metadata are shown as a table, not as text"

@@ -106,11 +106,7 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Scores in [0, 1], (H,) for a layer or (L, H) for a trace; nan where the text has no case of a pattern.
-
-    ``first_mass`` and ``separator_mass`` are the two parts of ``delimiter``: what goes to the token at
-    place 0 and what goes to the other delimiters.
-    """
+    """Scores in [0, 1], (H,) for a layer or (L, H) for a trace; nan where the text has no case of a pattern."""
 
     broad: Values
     next_token: Values
@@ -118,8 +114,6 @@ class Patterns:
     same_word: Values
     delimiter: Values
     bag_of_words: Values
-    first_mass: Values
-    separator_mass: Values
 
 
 def token_roles(
@@ -195,7 +189,6 @@ def head_patterns(
     kept = kept_mask(keep, n)
     places = np.flatnonzero(kept)
     weights, roles = without(whole, kept)[0], roles.among(places)
-    to_first, to_others = _delimiter_mass(weights, roles.delimiters)
     cap = _even_share(roles.segments, causal)
     lengths = row_lengths(len(places), causal)
     return Patterns(
@@ -203,10 +196,8 @@ def head_patterns(
         next_token=_neighbours(weights, places, None if causal else 1),  # a causal query cannot see its next token
         previous_token=_neighbours(weights, places, -1),
         same_word=_same_word(weights, np.tril(roles.same) if causal else roles.same),
-        delimiter=to_first + to_others,
+        delimiter=_delimiter_mass(weights, roles.delimiters),
         bag_of_words=np.concatenate([_overlap(part, cap) for part in chunks(weights)]),
-        first_mass=to_first,
-        separator_mass=to_others,
     )
 
 
@@ -255,14 +246,12 @@ def _same_word(attention: Weights, same: Mask) -> Values:
     return np.minimum(mass * (others + 1) / others, 1).mean(axis=-1)
 
 
-def _delimiter_mass(attention: Weights, delimiters: Mask) -> tuple[Values, Values]:
-    """The mean mass that words give to place 0 if it is a delimiter, and to the other delimiters."""
+def _delimiter_mass(attention: Weights, delimiters: Mask) -> Values:
+    """The mean mass that words give to delimiters."""
     if delimiters.all() or not delimiters.any():
-        nothing = np.full(len(attention), np.nan)
-        return nothing, nothing
-    received = attention[:, ~delimiters][..., delimiters].mean(axis=1, dtype=np.float64)
-    first = int(delimiters[0])
-    return received[:, :first].sum(-1), received[:, first:].sum(-1)
+        return np.full(len(attention), np.nan)
+    received: Values = attention[:, ~delimiters][..., delimiters].mean(axis=1, dtype=np.float64).sum(-1)
+    return received
 
 
 def _even_share(segments: NDArray[np.int64], causal: bool) -> NDArray[np.float32]:

@@ -25,14 +25,13 @@ class Lost:
     """The head that shows a pattern best, before and after something was taken away. Layers and heads from 0.
 
     ``uniform`` is what a head scores that attends to all tokens alike; ``clearly``: the head is clearly above chance,
-    by the rule of :mod:`lab.analysis.heads.named`; ``best_after`` is the best of all heads afterwards.
+    by the rule of :mod:`lab.analysis.heads.named`.
     """
 
     layer: int
     head: int
     before: float
     after: float
-    best_after: float
     uniform: float
     clearly: bool
 
@@ -66,7 +65,6 @@ def lost(trace: Trace, taken: str) -> Lost | None:
         head,
         float(before[place, layer, head]),
         float(after[layer, head]),
-        float(np.nanmax(after)),
         float(chance.uniform[place]),
         bool(clearly_above(before, chance)[place, layer, head]),
     )

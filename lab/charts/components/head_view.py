@@ -80,7 +80,3 @@ class HeadView:
             "colours": head_colours(len(self.weights)),
         }
         return pack(header, {"weights": self.weights, "special": np.asarray(self.special, dtype=np.uint8)})
-
-    def bytes_per_weight(self) -> float:
-        """Bytes sent for each attention weight, labels and all; BertViz 1.4 writes 44.5."""
-        return len(self.payload()) / self.weights.size

@@ -74,11 +74,6 @@ class BpeWord(PreToken):
     prefixed: bool = False
     taken_whole: bool = False
 
-    @property
-    def utf8(self) -> bytes:
-        """The bytes behind :attr:`symbols`, one each."""
-        return self.text.encode()
-
     def symbols_after(self, merges: int) -> tuple[str, ...]:
         """The symbols once the first ``merges`` merges are done; 0 gives :attr:`symbols`.
 

@@ -62,13 +62,11 @@ def by_loops(a: Weights, roles: Roles, causal: bool) -> list[float]:
         if segments[i] >= 0 and len(inside) > 1:
             bag.append(sum(min(a[i, j], 1 / len(inside)) for j in inside))
     words = [i for i in range(n) if not delimiters[i]]
-    to_first = [float(a[i, 0]) if delimiters[0] else 0 for i in words]
-    to_others = [sum(float(a[i, j]) for j in range(1, n) if delimiters[j]) for i in words]
-    first, others_mass = (mean(to_first), mean(to_others)) if any(delimiters) else (math.nan, math.nan)
+    marks = [sum(float(a[i, j]) for j in range(n) if delimiters[j]) for i in words]
     following = mean([] if causal else [float(a[i, i + 1]) for i in range(n - 1)])
     previous = mean([float(a[i, i - 1]) for i in range(1, n)])
-    delimiter = first + others_mass
-    return [mean(spread), following, previous, mean(repeated), delimiter, mean(bag), first, others_mass]
+    delimiter = mean(marks) if any(delimiters) else math.nan
+    return [mean(spread), following, previous, mean(repeated), delimiter, mean(bag)]
 
 
 @given(cases(), st.data())
@@ -132,9 +130,8 @@ def test_heads_built_to_show_a_pattern_score_high_in_it() -> None:
     for name, keys in heads.items():
         found = head_patterns(built(n, keys), roles, causal=False)
         assert getattr(found, name)[0] > 0.9, name
-    both = head_patterns(built(n, [[0, 4, 8]] * n), roles, causal=False)
-    assert both.first_mass[0] == pytest.approx(1 / 3)
-    assert both.separator_mass[0] == pytest.approx(2 / 3)
+    most = head_patterns(built(n, [[0, 2, 4, 8]] * n), roles, causal=False)
+    assert most.delimiter[0] == pytest.approx(3 / 4)  # [CLS] and both [SEP]
 
 
 def test_a_sharp_head_inside_the_sentence_is_no_bag_of_words() -> None:
@@ -158,7 +155,7 @@ def test_causal_heads_have_a_past_only() -> None:
     assert roles.delimiters.tolist() == [True, False, False, False]
     sink = head_patterns(built(4, [[0]] * 4), roles, causal=True)
     assert np.isnan(sink.next_token[0])
-    assert sink.delimiter[0] == sink.first_mass[0] == 1
+    assert sink.delimiter[0] == 1
     assert sink.same_word[0] == 1  # the second "a" looks at the first; the first has no past
     uniform = head_patterns(uniform_attention(4, True), roles, causal=True)
     assert uniform.broad[0] == pytest.approx(1)

@@ -184,7 +184,7 @@ def test_the_queue_does_what_the_plain_definition_says(word: str, merges: list[t
 def test_the_symbols_end_as_the_pieces(text: str) -> None:
     for word in bpe_steps(byte_level(add_prefix_space=True), text).words:
         if not word.added:
-            assert word.utf8 == bytes(byte_symbols().index(symbol) for symbol in word.symbols)
+            assert word.text.encode() == bytes(byte_symbols().index(symbol) for symbol in word.symbols)
             assert word.symbols_after(0) == word.symbols
             assert word.symbols_after(len(word.merges)) == tuple(piece.token for piece in word.pieces)
 

@@ -117,7 +117,7 @@ def _run() -> None:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
         selection.keep_in_url()
-        missing = selection.not_in_url() | ({} if _reads_the_text(page) else sidebar.own_texts())
+        missing = selection.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
         if missing:
             _script("address")(data={"shown": missing}, key="address")
         strip.leave()

@@ -224,7 +224,7 @@ def average_patterns(traces: Iterable[Trace]) -> Patterns:
 
 
 def pattern_array(patterns: Patterns) -> Values:
-    """The fields of :class:`Patterns` stacked in their order, (8, H) or (8, L, H)."""
+    """The fields of :class:`Patterns` stacked in their order, (6, H) or (6, L, H)."""
     return np.stack([getattr(patterns, field.name) for field in fields(patterns)])
 
 

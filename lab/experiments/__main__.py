@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.experiments import relations, shipped
-from lab.experiments.relations import GrammarTest, Row
+from lab.experiments.code_hash import code_hash
+from lab.experiments.relations import GrammarTest, Named, Row
 from lab.experiments.scale.parts import OWN, OtherWeights, Part, Parts, plan
 from lab.experiments.scale.workers import Workers, WorkersLost, processes
-from lab.experiments.treebank import Sentence, file_hash, halves_of
+from lab.experiments.treebank import Half, file_hash, halves_of
 from lab.models.catalogue import ModelUnavailable, card
 from lab.models.config import CheckpointError
 from lab.models.loading import load_model
@@ -66,31 +67,35 @@ def _grammar(asked: argparse.Namespace) -> None:
     name = asked.model if card(asked.model) else str(Path(asked.model).expanduser().absolute())
     model = load_model(asked.model)
     folder = asked.to or Path(".experiments", relations.EXPERIMENT, model.id, asked.treebank.name.partition(".")[0])
-    parts = plan(model, name, a + b)
+    parts = plan(model, name, a.sentences + b.sentences)
     _compute(parts, folder / "parts", workers)
     own, twin = (
         Parts(folder / "parts", tuple(part for part in parts if (part.reader == OWN) is is_own))
         for is_own in (True, False)
     )
-    found = relations.compared(own, twin, (len(a), len(b)))
+    found = relations.compared(Named(own, twin), len(a.sentences), b.documents)
     if not found.rows:
         raise Refused(f"No relation of the paper's table is in both halves of {asked.treebank}.")
     command = f"python -m lab.experiments grammar --model {asked.model} --treebank {asked.treebank}"
-    made = shipped.Provenance(parts[0].weights, file_hash(asked.treebank), shipped.commit(), command)
+    code = code_hash(relations.__name__)
+    made = shipped.Provenance(parts[0].weights, file_hash(asked.treebank), code, shipped.commit(), command)
     shipped.write(folder, relations.as_tables(found), made)
-    print(f"{model.id} on {asked.treebank.name}: chosen on {len(a)} sentences, measured on {len(b)}.\n")
+    print(
+        f"{model.id} on {asked.treebank.name}: chosen on {len(a.sentences)} sentences, "
+        f"measured on {len(b.sentences)}.\n"
+    )
     print("\n".join(table(found)))
     print(f"\nEvery number and every case: {folder}")
 
 
-def _halves(path: Path) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+def _halves(path: Path) -> tuple[Half, Half]:
     if not path.is_file():
         raise Refused(f"There is no file {path}.")
     try:
         a, b = halves_of(path)
     except ValueError as error:
         raise Refused(f"{path} is not CoNLL-U: {error}") from error
-    if not (a and b):
+    if not (a.sentences and b.sentences):
         raise Refused(f"{path} has not the two sentences of several words that two halves need. Is it CoNLL-U?")
     return a, b
 
@@ -130,7 +135,7 @@ def table(found: GrammarTest) -> list[str]:
 def _cells(row: Row) -> tuple[str, ...]:
     shares = (row.published.accuracy, row.published.offset, row.accuracy, row.offset_accuracy, row.twin)
     published, their_offset, here, offset, twin = (f"{100 * share:.1f}" for share in shares)
-    low, high = row.interval
+    low, high = row.share_low, row.share_high
     return (
         row.relation, published, their_offset, row.name, here, f"{100 * low:.1f}–{100 * high:.1f}", offset, twin,
         str(row.count), row.judged.verdict.value,

@@ -1,24 +1,27 @@
 """How does copying work? The claim of Olsson et al. 2022 about induction heads, with random heads as the control.
 
-The heads are chosen on half A of the texts; what their absence costs is measured on half B. The effect of each is the
-rise of the loss in the second copy, beyond the mean rise without as many random heads.
+The heads are chosen on half A of the texts; what their absence costs is measured on half B, with heads that write 0 and
+with heads that write their mean over the text. The effect of each is the rise of the loss in the second copy, beyond
+the mean rise without as many random heads, by the ablation that supports the claim less.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from math import log
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.experiments import shipped
-from lab.experiments.copying import copying
-from lab.experiments.intervals import draws, holm, mean_interval, p_above
+from lab.experiments.copying import ABLATIONS, ZERO, Copying, Distance, copying, distances
+from lab.experiments.intervals import Interval, draws, family_of, mean_interval
 from lab.experiments.verdicts import Effect, Judged, judge
 from lab.models.batches import Progress, unwatched
 from lab.models.interventions import Head
@@ -30,6 +33,10 @@ EXPERIMENT = "copying"
 # As many random tokens as the paper repeats. Half of the texts are B, more than a verdict asks for (verdicts.FEW).
 # As many draws as lab-gpt2 has other heads: there the control is no sample.
 PERIOD, TEXTS, DRAWS = 25, 64, 30
+# Where the best head is asked whether it looks for a token or for a distance.
+PERIODS = (10, 25, 50, 100)
+# The smallest rise of the loss that would count, in nats: the right token gets a tenth less.
+BOUND = 0.1
 PLAIN, BEST, SOURCE, BOTH, RANDOM = "plain", "best", "source", "both", "random"
 # What the claim calls the heads that are away.
 AWAY = {BEST: "the best induction head", SOURCE: "the head it depends on", BOTH: "both of them"}
@@ -44,8 +51,10 @@ class Run:
     ----------
     kind
         ``PLAIN``, ``BEST``, ``SOURCE``, ``BOTH``, or ``RANDOM`` for a control.
+    ablation
+        ``ZERO`` or ``MEAN``: what the heads write.
     heads
-        Which heads are away, from 0.
+        The heads that are away, from 0.
     second
         (texts,) mean loss of the second copy but for its first token, in nats.
     by_place
@@ -53,6 +62,7 @@ class Run:
     """
 
     kind: str
+    ablation: str
     heads: tuple[Head, ...]
     second: Values
     by_place: Values
@@ -77,33 +87,90 @@ class Rise:
 
 
 @dataclass(frozen=True, eq=False)
-class Row(Rise):
-    """The same for heads that the claim is about.
+class Row:
+    """Heads that the claim is about, and what became of it without them.
 
     Attributes
     ----------
-    beyond, beyond_low, beyond_high
-        The effect: the rise beyond the mean rise without as many random heads, and its 95 % interval.
+    zero, mean
+        The rise when they write 0, and when they write their mean.
+    decides
+        The ablation with the smaller effect: the verdict is of this one.
+    effect, low, high
+        Its rise beyond the mean rise without as many random heads, with its 95 % interval.
+    random
+        The mean rise without as many random heads.
     p
-        How probable a draw is in which the loss does not rise, or no more than without random heads, whichever is more
-        probable; corrected by Holm for all rows.
+        The probability of a draw in which the loss does not rise, or no more than without random heads, by either
+        ablation, whichever is most; corrected by Holm for all rows.
+    twin
+        The effect in the untrained twin, whose heads are chosen likewise; None where it has no such head.
     judged
-        The verdict by :data:`lab.experiments.verdicts.SIGN_RULE`.
+        The verdict by :data:`lab.experiments.verdicts.RULE`.
     """
 
-    beyond: float
-    beyond_low: float
-    beyond_high: float
+    zero: Rise
+    mean: Rise
+    decides: str
+    effect: float
+    low: float
+    high: float
+    random: float
     p: float
+    twin: float | None
     judged: Judged
+
+    @property
+    def kind(self) -> str:
+        return self.zero.run.kind
+
+    @property
+    def name(self) -> str:
+        """The heads, as papers write them."""
+        return self.zero.run.name
+
+    @property
+    def rise(self) -> Rise:
+        """The rise by the ablation that decides."""
+        return self.zero if self.decides == ZERO else self.mean
 
 
 @dataclass(frozen=True, eq=False)
-class CopyingTest:
+class Runs:
+    """All runs of one model."""
+
+    runs: tuple[Run, ...]
+
+    def run(self, kind: str, ablation: str = ZERO) -> Run | None:
+        """The first run of a kind; None where there is none: a best head of the first layer depends on no other."""
+        return next((run for run in self.runs if (run.kind, run.ablation) == (kind, ablation)), None)
+
+    @property
+    def plain(self) -> Run:
+        return self.runs[0]
+
+    def random(self, count: int, ablation: str = ZERO) -> list[Run]:
+        """The controls that lack as many heads."""
+        return [run for run in self.runs if (run.kind, run.ablation, len(run.heads)) == (RANDOM, ablation, count)]
+
+    def rises(self, run: Run) -> Values:
+        """How much the loss of each text rises without the heads of a run, (texts,)."""
+        return run.second - self.plain.second
+
+    def beyond(self, run: Run) -> Values:
+        """The same beyond the mean rise without as many random heads."""
+        others = self.random(len(run.heads), run.ablation)
+        return run.second - np.mean([each.second for each in others], axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class CopyingTest(Runs):
     """The experiment's result.
 
     Attributes
     ----------
+    runs
+        Without any, without the best head, the one that it depends on, both, and random ones; by both ablations.
     chosen_on, induction
         (layers, heads) the induction score of every head as a mean over A, and over B.
     previous
@@ -111,8 +178,12 @@ class CopyingTest:
     dependence
         (layers, heads) how much the induction score of the best head falls on A without each earlier head; nan for
         heads of its own and later layers.
-    runs
-        Without any, without the best head, the one that it depends on, both, and random ones.
+    vocabulary
+        The number of tokens that the model chooses from.
+    distances
+        The control for position: what the best head does at each distance, with and without a repetition.
+    twin
+        The runs of the untrained twin, without heads that were chosen likewise.
     made
         Where a result that ships comes from; None for one that was measured here.
     """
@@ -121,20 +192,14 @@ class CopyingTest:
     induction: Values
     previous: Values
     dependence: Values
-    runs: tuple[Run, ...]
+    vocabulary: int
+    distances: tuple[Distance, ...]
+    twin: Runs
     made: shipped.Provenance | None = None
-
-    def run(self, kind: str) -> Run | None:
-        """The first run of a kind; None where there is none: a best head of the first layer depends on no other."""
-        return next((run for run in self.runs if run.kind == kind), None)
-
-    @property
-    def plain(self) -> Run:
-        return self.runs[0]
 
     @property
     def best(self) -> Head:
-        return self.rows[0].run.heads[0]
+        return self.rows[0].zero.run.heads[0]
 
     @property
     def source(self) -> Head | None:
@@ -147,42 +212,73 @@ class CopyingTest:
         """How many tokens are said twice."""
         return (len(self.plain.by_place) + 1) // 2
 
-    def random(self, count: int) -> list[Run]:
-        """The controls that lack as many heads."""
-        return [run for run in self.runs if run.kind == RANDOM and len(run.heads) == count]
+    @property
+    def alike(self) -> float:
+        """The loss of a model that gives every token the same probability: it copies nothing."""
+        return log(self.vocabulary)
+
+    @property
+    def most_lost(self) -> float:
+        """The largest rise that can be lost copying: from the plain loss to that of a model that copies nothing."""
+        return self.alike - float(self.plain.second.mean())
 
     def rise(self, run: Run) -> Rise:
         """What the absence of a run's heads costs."""
-        rises = run.second - self.plain.second
+        rises = self.rises(run)
         low, high = mean_interval(rises).tolist()
         return Rise(run, float(rises.mean()), low, high)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The chosen heads in the order of the claim, best head first."""
-        chosen = [run for run in self.runs if run.kind in (BEST, SOURCE, BOTH)]
-        beyond = [run.second - np.mean([each.second for each in self.random(len(run.heads))], axis=0) for run in chosen]
+        each = [_Taken.of(self, kind) for kind in AWAY if self.run(kind)]
         weights = draws(len(self.plain.second)) / len(self.plain.second)
-        p = holm(
-            [
-                max(float(p_above(weights @ values)) for values in (run.second - self.plain.second, more))
-                for run, more in zip(chosen, beyond, strict=True)
-            ]
+        beyond = weights @ np.stack([one.beyond for one in each], axis=-1)
+        own = family_of(beyond)
+        raised = family_of(weights @ np.stack([one.least_rise for one in each], axis=-1))
+        twin = family_of(beyond - weights @ np.stack([one.twin for one in each], axis=-1))
+        return tuple(
+            self._row(one, (float(own.low[at]), float(own.high[at])), max(own.p[at], raised.p[at]), twin.p[at])
+            for at, one in enumerate(each)
         )
-        return tuple(self._row(*each) for each in zip(chosen, beyond, p.tolist(), strict=True))
 
-    def _row(self, run: Run, beyond: Values, p: float) -> Row:
-        rise, (low, high) = self.rise(run), mean_interval(beyond).tolist()
-        judged = judge(Effect(None, low, high, p, len(beyond), sign_only=True))
-        return Row(run, rise.rise, rise.low, rise.high, float(beyond.mean()), low, high, p, judged)
+    def _row(self, one: _Taken, ends: Interval, p: float, p_twin: float) -> Row:
+        zero, mean = (self.rise(run) for run in (one.zero, one.mean))
+        effect, random = float(one.beyond.mean()), float((one.decides.second - one.beyond - self.plain.second).mean())
+        known = self.twin.run(one.zero.kind) is not None
+        judged = judge(Effect(effect, *ends, p, len(one.beyond), bound=BOUND, p_twin=p_twin if known else None))
+        twin = float(one.twin.mean()) if known else None
+        return Row(zero, mean, one.decides.ablation, effect, *ends, random, p, twin, judged)
 
-    def controls(self, count: int) -> list[Rise]:
+    def controls(self, count: int, ablation: str = ZERO) -> list[Rise]:
         """What the absence of as many random heads costs, draw by draw."""
-        return [self.rise(run) for run in self.random(count)]
+        return [self.rise(run) for run in self.random(count, ablation)]
 
     def row(self, kind: str) -> Row | None:
         """The row of a kind that the claim is about; None where there is none."""
-        return next((row for row in self.rows if row.run.kind == kind), None)
+        return next((row for row in self.rows if row.kind == kind), None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """One absence by both ablations, text by text: the run that decides, its effect, and that of the twin."""
+
+    zero: Run
+    mean: Run
+    decides: Run
+    beyond: Values
+    least_rise: Values
+    twin: Values
+
+    @classmethod
+    def of(cls, found: CopyingTest, kind: str) -> _Taken:
+        both = [run for ablation in ABLATIONS if (run := found.run(kind, ablation))]
+        effects, rises = [found.beyond(run) for run in both], [found.rises(run) for run in both]
+        at = int(np.argmin([each.mean() for each in effects]))
+        untrained = found.twin.run(kind, both[at].ablation)
+        twin = np.zeros(len(rises[0])) if untrained is None else found.twin.beyond(untrained)
+        least = min(rises, key=lambda each: float(each.mean()))
+        return cls(both[0], both[1], both[at], effects[at], least, twin)
 
 
 def untestable(model: LoadedModel) -> str:
@@ -204,60 +300,86 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest
     """
     if reason := untestable(model):
         raise ValueError(reason)
-    found = copying(model, min(PERIOD, model.config.max_tokens // 2), TEXTS, DRAWS, progress=progress)
-    best, source = (found.best,), (found.source,) if found.source else ()
-    away = {PLAIN: (), BEST: best, SOURCE: source, BOTH: (*source, *best)}
-    named = [(kind, away[kind], losses) for kind, losses in found.losses.items()]
-    named += [
-        (RANDOM, tuple(sorted(heads)), losses)
-        for count, drawn in found.drawn.items()
-        for heads, losses in zip(drawn, found.controls[count], strict=True)
-    ]
-    runs = tuple(
-        Run(kind, heads, found.second(losses).mean(axis=-1), losses.mean(axis=0)) for kind, heads, losses in named
-    )
+    period = min(PERIOD, model.config.max_tokens // 2)
+    found = copying(model, period, TEXTS, DRAWS, lambda done: progress(done / 2))
+    other = copying(untrained_twin(model), period, TEXTS, DRAWS, lambda done: progress((1 + done) / 2))
     a, b = np.split(found.induction, [found.chosen], axis=-1)
     previous = found.previous[..., found.chosen :].mean(axis=-1)
-    return CopyingTest(a.mean(axis=-1), b.mean(axis=-1), previous, found.dependence, runs)
+    positions = tuple(distances(model, found.best, PERIODS, range(found.chosen, TEXTS)))
+    return CopyingTest(
+        _runs(found), a.mean(axis=-1), b.mean(axis=-1), previous, found.dependence, model.config.vocabulary,
+        positions, Runs(_runs(other)),
+    )  # fmt: skip
+
+
+def _runs(found: Copying) -> tuple[Run, ...]:
+    """Every run of a model, the plain one first."""
+    best, source = (found.best,), (found.source,) if found.source else ()
+    away = {PLAIN: (), BEST: best, SOURCE: source, BOTH: (*source, *best)}
+
+    def run(kind: str, ablation: str, heads: Sequence[Head], losses: Values) -> Run:
+        return Run(kind, ablation, tuple(heads), found.second(losses).mean(axis=-1), losses.mean(axis=0))
+
+    each = []
+    for ablation, taken in found.taken.items():
+        each += [run(kind, ablation, away[kind], losses) for kind, losses in taken.losses.items()]
+        for count, drawn in found.drawn.items():
+            both = zip(drawn, taken.controls[count], strict=True)
+            each += [run(RANDOM, ablation, sorted(heads), losses) for heads, losses in both]
+    return tuple(each)
 
 
 def data_hash() -> str:
     """Of what decides the texts, beside the model's vocabulary: how many, how long, and the first draws of a seed."""
     drawn = np.random.default_rng(0).choice(1000, size=PERIOD).tolist()
-    return hashlib.sha256(repr((PERIOD, TEXTS, DRAWS, drawn)).encode()).hexdigest()
+    return hashlib.sha256(repr((PERIOD, TEXTS, DRAWS, PERIODS, drawn)).encode()).hexdigest()
 
 
 def as_tables(found: CopyingTest) -> dict[str, pa.Table]:
-    """For :mod:`lab.experiments.shipped`: the scores of the heads, and the runs."""
+    """For :mod:`lab.experiments.shipped`: the scores of the heads, all runs, the distances."""
     layers, heads = np.indices(found.induction.shape).reshape(2, -1)
     numbers = {name: getattr(found, name).reshape(-1) for name in _NUMBERS}
-    runs = [
-        {"kind": run.kind, "heads": [list(head) for head in run.heads], "second": run.second, "by_place": run.by_place}
-        for run in found.runs
-    ]
-    types = {"kind": pa.string(), "heads": pa.list_(pa.list_(pa.int16()))}
-    types |= dict.fromkeys(("second", "by_place"), pa.list_(pa.float64()))
+    both = [("own", found.runs), ("twin", found.twin.runs)]
+    runs = [{"of": of, **_line(run)} for of, each in both for run in each]
+    floats = pa.list_(pa.float64())
+    types = {name: pa.string() for name in ("of", "kind", "ablation")} | {"heads": pa.list_(pa.list_(pa.int16()))}
+    types |= dict.fromkeys(("second", "by_place"), floats)
+    places = [{"period": each.period, "repeated": each.repeated, "fresh": each.fresh} for each in found.distances]
+    types_of_places = {"period": pa.int16(), "repeated": floats, "fresh": floats}
+    vocabulary = np.full(layers.size, found.vocabulary)
     return {
-        "heads": pa.table({"layer": layers, "head": heads, **numbers}),
+        "heads": pa.table({"layer": layers, "head": heads, **numbers, "vocabulary": vocabulary}),
         "runs": pa.Table.from_pylist(runs, pa.schema(types)),
+        "distances": pa.Table.from_pylist(places, pa.schema(types_of_places)),
     }
+
+
+def _line(run: Run) -> dict[str, Any]:
+    heads = [list(head) for head in run.heads]
+    return {
+        "kind": run.kind, "ablation": run.ablation, "heads": heads, "second": run.second, "by_place": run.by_place
+    }  # fmt: skip
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> CopyingTest:
     """What :func:`as_tables` took apart."""
-    heads = tables["heads"]
+    heads, lines = tables["heads"], tables["runs"].to_pylist()
     shape = tuple(int(heads[name].to_numpy().max()) + 1 for name in ("layer", "head"))
-    runs = tuple(
-        Run(
-            run["kind"],
-            tuple((layer, head) for layer, head in run["heads"]),
-            np.array(run["second"]),
-            np.array(run["by_place"]),
-        )
-        for run in tables["runs"].to_pylist()
-    )
+    own, twin = (tuple(_run(line) for line in lines if line["of"] == of) for of in ("own", "twin"))
     numbers = {name: heads[name].to_numpy().reshape(shape) for name in _NUMBERS}
-    return CopyingTest(**numbers, runs=runs, made=shipped.provenance(heads))
+    places = tuple(
+        Distance(line["period"], np.array(line["repeated"]), np.array(line["fresh"]))
+        for line in tables["distances"].to_pylist()
+    )
+    vocabulary = int(heads["vocabulary"][0].as_py())
+    return CopyingTest(
+        own, vocabulary=vocabulary, distances=places, twin=Runs(twin), made=shipped.provenance(heads), **numbers
+    )
+
+
+def _run(line: Mapping[str, Any]) -> Run:
+    heads = tuple((layer, head) for layer, head in line["heads"])
+    return Run(line["kind"], line["ablation"], heads, np.array(line["second"]), np.array(line["by_place"]))
 
 
 RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, data_hash)

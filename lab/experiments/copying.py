@@ -6,7 +6,7 @@ token which one stood before it (Elhage et al. 2021, "Induction heads").
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lab.analysis.heads.induction import induction_score, repeated_encoding
+from lab.analysis.heads.induction import fresh_encoding, induction_score, repeated_encoding
 from lab.analysis.heads.values import Values, as_heads
 from lab.models import forward
 from lab.models.batches import Progress, by_length, layer_attentions, numbers_a_run, rerun_batch, run_batch, unwatched
@@ -27,15 +27,35 @@ from lab.models.trace import outputs
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
+# A head that is away writes 0, or its mean over the text.
+ZERO, MEAN = "zero", "mean"
+ABLATIONS = (ZERO, MEAN)
 # Numbers at once: 20 MB of logits and as much again while they are summed.
 _ROOM = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """What the absence of heads costs, by one way to take them away.
+
+    Attributes
+    ----------
+    losses
+        Loss of every next token without some heads, in nats: (texts of B, 2 · period − 1). Keys: ``"plain"``,
+        ``"best"``, ``"source"``, ``"both"``. Without a source, the first two.
+    controls
+        The same without one or two random others, by their number: (draws, texts of B, 2 · period − 1).
+    """
+
+    losses: Mapping[str, Values]
+    controls: Mapping[int, Values]
 
 
 @dataclass(frozen=True, eq=False)
 class Copying:
     """What the heads of a causal model do on random tokens said twice, and what their absence costs.
 
-    The first half of the texts (A) chooses the heads; :attr:`losses` are of the second half (B).
+    The first half of the texts (A) chooses the heads; :attr:`taken` is of the second half (B).
 
     Attributes
     ----------
@@ -47,17 +67,14 @@ class Copying:
     best
         The head (from 0) with the highest induction score on A.
     dependence
-        (layers, heads) how much the induction score of ``best`` falls on A when each earlier head is away; NaN for
+        (layers, heads) how much the induction score of ``best`` falls on A when each earlier head writes 0; NaN for
         heads of its own and later layers.
     source
         The head whose absence costs ``best`` most, None if there is no earlier layer.
-    losses
-        Loss of every next token without some heads, in nats: (texts of B, 2 · period − 1). Keys: ``"plain"``,
-        ``"best"``, ``"source"``, ``"both"``. Without ``source``, the first two.
-    controls
-        The same without one or two random others, by their number: (draws, texts of B, 2 · period − 1).
+    taken
+        By :data:`ABLATIONS`, what the absence of heads costs.
     drawn
-        Which others these are, by their number.
+        The others that were drawn as controls, by their number.
     """
 
     period: int
@@ -66,8 +83,7 @@ class Copying:
     best: Head
     dependence: Values
     source: Head | None
-    losses: Mapping[str, Values]
-    controls: Mapping[int, Values]
+    taken: Mapping[str, Taken]
     drawn: Mapping[int, Sequence[frozenset[Head]]]
 
     def second(self, losses: Values) -> Values:
@@ -81,18 +97,12 @@ class Copying:
 
 
 def copying(
-    model: LoadedModel,
-    period: int = 50,
-    texts: int = 16,
-    draws: int = 8,
-    to_mean: bool = False,
-    progress: Progress = unwatched,
+    model: LoadedModel, period: int = 50, texts: int = 16, draws: int = 8, progress: Progress = unwatched
 ) -> Copying:
-    """Find the best induction head and the head it depends on, and take them away.
+    """Find the best induction head and the head it depends on, and take them away, in two ways.
 
-    ``draws`` different random heads, and as many random couples, are taken away as controls. A head that is away
-    writes 0, or its mean over the text. Text number s is drawn by seed s. ``progress`` is told the share that is done;
-    what it raises ends the run.
+    ``draws`` different random heads, and as many random couples, are taken away as controls. Text number s is drawn by
+    seed s. ``progress`` is told the share that is done; what it raises ends the run.
 
     Raises
     ------
@@ -106,36 +116,85 @@ def copying(
     read = [repeated_encoding(model, period, seed) for seed in range(texts)]
     for_choice, for_report = read[: texts // 2], read[texts // 2 :]
     induction, previous = head_scores(model, read, period)
-    best = _highest(induction[..., : texts // 2].mean(axis=-1))
+    best = highest(induction[..., : texts // 2].mean(axis=-1))
     # In the first layer there is nothing that the best head could depend on, and no couple to take away.
     couples = 1 if best[0] else 0
     others = model.config.layers * model.config.heads - 1 - couples
     runs = 2 * (1 + couples) + sum(min(draws, comb(others, count)) for count in (1, 2)[: 1 + couples])
-    steps = best[0] * model.config.heads + runs
-    done = iter(range(1, steps + 1))
+    steps = best[0] * model.config.heads + len(ABLATIONS) * runs
+    done = (number / steps for number in range(1, steps + 1))
 
-    plain = [run_batch(model, [for_report[place] for place in batch]) for batch in _batches(model, for_report)]
+    def tell() -> None:
+        progress(next(done))
 
-    def without(heads: frozenset[Head]) -> Values:
-        found = losses(model, for_report, _away(heads, to_mean), plain)
-        progress(next(done) / steps)
-        return found
-
-    dependence = np.full((model.config.layers, model.config.heads), np.nan)
-    chosen_on = run_batch(model, for_choice)
-    whole = _score(model, chosen_on, period, best, Interventions())
-    for place in np.ndindex(best[0], model.config.heads):
-        away = _away(frozenset({place}), to_mean)
-        dependence[place] = whole - _score(model, chosen_on, period, best, away)
-        progress(next(done) / steps)
-    source = None if best[0] == 0 else _highest(np.nan_to_num(dependence, nan=-np.inf))
-    found = {"plain": without(frozenset()), "best": without(frozenset({best}))}
-    if source is not None:
-        found |= {"source": without(frozenset({source})), "both": without(frozenset({best, source}))}
+    dependence = _dependence(model, for_choice, period, best, tell)
+    source = None if best[0] == 0 else highest(np.nan_to_num(dependence, nan=-np.inf))
     rest = [head for head in np.ndindex(dependence.shape) if head not in (best, source)]
     drawn = {count: _drawn(rest, count, draws) for count in ((1,) if source is None else (1, 2))}
-    controls = {count: np.stack([without(heads) for heads in each]) for count, each in drawn.items()}
-    return Copying(period, induction, previous, best, dependence, source, found, controls, drawn)
+    away = {"plain": frozenset[Head](), "best": frozenset({best})}
+    if source is not None:
+        away |= {"source": frozenset({source}), "both": frozenset({best, source})}
+    taken = {ablation: _taken(model, for_report, ablation, away, drawn, tell) for ablation in ABLATIONS}
+    return Copying(period, induction, previous, best, dependence, source, taken, drawn)
+
+
+def _dependence(
+    model: LoadedModel, encodings: Sequence[Encoding], period: int, best: Head, tell: Callable[[], None]
+) -> Values:
+    """How much the score of the best head falls without each earlier head, (layers, heads)."""
+    found = np.full((model.config.layers, model.config.heads), np.nan)
+    stream = run_batch(model, encodings)
+    whole = _score(model, stream, period, best, Interventions())
+    for place in np.ndindex(best[0], model.config.heads):
+        found[place] = whole - _score(model, stream, period, best, without(frozenset({place}), ZERO))
+        tell()
+    return found
+
+
+def _taken(
+    model: LoadedModel,
+    encodings: Sequence[Encoding],
+    ablation: str,
+    away: Mapping[str, frozenset[Head]],
+    drawn: Mapping[int, Sequence[frozenset[Head]]],
+    tell: Callable[[], None],
+) -> Taken:
+    """The losses without each choice of heads, and without the random ones."""
+    plain = [run_batch(model, [encodings[place] for place in batch]) for batch in _batches(model, encodings)]
+
+    def lost(heads: frozenset[Head]) -> Values:
+        found = losses(model, encodings, without(heads, ablation), plain)
+        tell()
+        return found
+
+    controls = {count: np.stack([lost(heads) for heads in each]) for count, each in drawn.items()}
+    return Taken({kind: lost(heads) for kind, heads in away.items()}, controls)
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """The best head's score where tokens are said twice, and its weight at the same distance where nothing is repeated.
+
+    A head that only looks a fixed number of tokens back has the same in both. ``repeated`` and ``fresh`` are (texts,).
+    """
+
+    period: int
+    repeated: Values
+    fresh: Values
+
+
+def distances(model: LoadedModel, head: Head, periods: Sequence[int], seeds: Sequence[int]) -> list[Distance]:
+    """Whether ``head`` looks for a token or for a distance, for every period that the model can hold twice."""
+    found = []
+    for period in periods:
+        if 2 * period > model.config.max_tokens:
+            continue
+        both = [
+            [encoding_of(model, period, seed) for seed in seeds] for encoding_of in (repeated_encoding, fresh_encoding)
+        ]
+        repeated, fresh = (head_scores(model, read, period)[0][head] for read in both)
+        found.append(Distance(period, repeated, fresh))
+    return found
 
 
 def head_scores(model: LoadedModel, encodings: Sequence[Encoding], period: int) -> tuple[Values, Values]:
@@ -182,8 +241,9 @@ def _batches(model: LoadedModel, encodings: Sequence[Encoding]) -> Iterator[list
     return by_length(encodings, lambda n: _ROOM // max(n * config.vocabulary, numbers_a_run(config, n)))
 
 
-def _away(heads: frozenset[Head], to_mean: bool) -> Interventions:
-    return Interventions(mean_heads=heads) if to_mean else Interventions(zero_heads=heads)
+def without(heads: frozenset[Head], ablation: str) -> Interventions:
+    """Heads that write 0, or their mean over the text."""
+    return Interventions(zero_heads=heads) if ablation == ZERO else Interventions(mean_heads=heads)
 
 
 @torch.inference_mode()
@@ -195,7 +255,8 @@ def _score(model: LoadedModel, plain: Tensor, period: int, head: Head, changes: 
     return float(np.mean([induction_score(each[number : number + 1], period) for each in weights]))
 
 
-def _highest(scores: Values) -> Head:
+def highest(scores: Values) -> Head:
+    """The head, layer and head from 0, with the highest of ``scores`` (layers, heads)."""
     layer, head = np.unravel_index(scores.argmax(), scores.shape)
     return int(layer), int(head)
 

@@ -1,11 +1,13 @@
 """How sure a measured number is: Wilson's interval of a share, a bootstrap over sentences, Holm's correction.
 
-A sentence has several cases, and they are no independent draws. So whatever is more than a share is drawn again by
-whole sentences (or pairs): the *units* here.
+A sentence has several cases, a document several sentences, and two minimal pairs may share a noun: these are not
+independent. So whatever is more than a share is drawn again by what its cases share.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
@@ -60,22 +62,53 @@ def mean_interval(values: ArrayLike, level: float = LEVEL, times: int = DRAWS, s
     return spread(flat, level).reshape(2, *array.shape[1:])
 
 
-def drawn_means(values: ArrayLike, groups: ArrayLike, times: int = DRAWS, seed: int = 0) -> NDArray[np.float64]:
-    """Means over units that are drawn in whole groups, (units, …) -> (times, …).
+def crossed_draws(*factors: ArrayLike, times: int = DRAWS, seed: int = 0) -> Iterator[NDArray[np.float64]]:
+    """How often each unit is drawn when the levels of every factor are drawn with replacement, (500, units) at a time.
 
-    ``groups`` (units,) says which group each unit is of. Units of a group are not independent: a model reads the same
-    in all of them. So as many groups as there are are drawn with replacement, each with all its units.
+    A factor (units,) says which level each unit has: the document a sentence is of, or the noun that a pair shares with
+    others. Units that share a level are not independent. So the levels of each factor are drawn, as many as there are,
+    and a unit counts as often as the product of its levels says (the pigeonhole bootstrap: Owen & Eckles 2012, §2).
+    One factor makes it the bootstrap of clusters. Sums of all units vary in it at least as much as they do in truth.
     """
-    array, at = np.asarray(values, dtype=np.float64), np.unique(np.asarray(groups), return_inverse=True)[1]
-    sizes = np.bincount(at)
-    sums = np.zeros((len(sizes), array[0].size))
-    np.add.at(sums, at, array.reshape(len(array), -1))
-    random, found = np.random.default_rng(seed), np.empty((times, sums.shape[1]))
+    levels = [np.unique(np.asarray(factor), return_inverse=True)[1] for factor in factors]
+    random = np.random.default_rng(seed)
     for start in range(0, times, _AT_ONCE):
         count = min(_AT_ONCE, times - start)
-        drawn = random.multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), size=count).astype(np.float64)
-        found[start : start + count] = drawn @ sums / (drawn @ sizes)[:, None]
-    return found.reshape(times, *array.shape[1:])
+        weights = np.ones((count, len(levels[0])))
+        for level in levels:
+            sizes = int(level.max()) + 1
+            weights *= random.multinomial(sizes, np.full(sizes, 1 / sizes), size=count)[:, level]
+        yield weights
+
+
+def drawn_means(values: ArrayLike, *factors: ArrayLike, times: int = DRAWS, seed: int = 0) -> NDArray[np.float64]:
+    """Means over units that share levels of ``factors``, (units, …) -> (times, …), by :func:`crossed_draws`.
+
+    A draw in which no unit is drawn is nan.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    flat = array.reshape(len(array), -1)
+    with np.errstate(invalid="ignore"):
+        found = [
+            weights @ flat / weights.sum(axis=1, keepdims=True)
+            for weights in crossed_draws(*factors, times=times, seed=seed)
+        ]
+    return np.concatenate(found).reshape(times, *array.shape[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """The effects of a family: 95 % intervals, and p-values that are corrected by Holm, (k,) each."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    p: NDArray[np.float64]
+
+
+def family_of(drawn: ArrayLike) -> Family:
+    """The intervals and p-values of k effects, of which ``drawn`` has every draw, (times, k)."""
+    low, high = spread(drawn)
+    return Family(low, high, holm(p_above(drawn)))
 
 
 def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.analysis.words.masking import hide, mask_of, unknown_of
 from lab.experiments.lexicon import TEMPLATES, Forms, Template
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 BLANK = "_"
+_SHARED = ("noun", "verb")
 # So many sentences are drawn for each that is wanted; a vocabulary that fits fewer gives fewer.
 _DRAWS = 25
 
@@ -41,6 +43,8 @@ class MinimalPair:
         The form that fits ``text`` and the one that fits ``other``.
     half
         0 or 1: what is chosen on one half is reported on the other. The halves share no noun but attractors.
+    noun, verb
+        The noun and the verb that it shares with other pairs, in the singular.
     """
 
     template: str
@@ -49,6 +53,8 @@ class MinimalPair:
     good: str
     bad: str
     half: int
+    noun: str = ""
+    verb: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,7 +187,18 @@ def _pair(template: Template, words: Mapping[str, Forms], number: int, half: int
         own = {template.deciding: words[template.deciding][deciding], "blank": BLANK, "tail": words["verb"][-1]}
         return template.frame.format_map(others | own)
 
-    return MinimalPair(template.id, sentence(number), sentence(1 - number), forms[number], forms[1 - number], half)
+    good, bad = forms[number], forms[1 - number]
+    shared = words["noun"][0], words["verb"][0]
+    return MinimalPair(template.id, sentence(number), sentence(1 - number), good, bad, half, *shared)
+
+
+def shared_words(pairs: Sequence[MinimalPair]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of the noun, and that of the verb, of each pair, (pairs,) from 0: pairs that share one are alike.
+
+    They are the factors of :func:`lab.experiments.intervals.crossed_draws`.
+    """
+    nouns, verbs = (np.unique([getattr(pair, name) for pair in pairs], return_inverse=True)[1] for name in _SHARED)
+    return nouns, verbs
 
 
 def ask(model: LoadedModel, pair: MinimalPair) -> AskedPair | None:

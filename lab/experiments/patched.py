@@ -15,26 +15,31 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.experiments import shipped
-from lab.experiments.intervals import draws, holm, mean_interval, p_above
+from lab.experiments.intervals import crossed_draws, drawn_means, family_of, spread
 from lab.experiments.lexicon import TEMPLATES
 from lab.experiments.needed.heads import differences
-from lab.experiments.pairs import AskedPair, MinimalPair, can_be_asked, minimal_pairs
-from lab.experiments.patching import Maps, NotPatchable
+from lab.experiments.pairs import AskedPair, MinimalPair, can_be_asked, minimal_pairs, shared_words
+from lab.experiments.patching import SMALL, Maps, NotPatchable, contrast
 from lab.experiments.patching_claims import (
     CLAIMS,
     DIRECTIONS,
+    LATE,
+    NEEDED,
     Chosen,
     Claim,
     carried,
     choose,
     compared,
-    early_and_late,
+    crossing,
+    early,
     mean,
 )
+from lab.experiments.patching_path import Relay, relayed
 from lab.experiments.patching_templates import TemplatePatching, patch_template, stacked
 from lab.experiments.verdicts import FEW, Effect, Judged, judge
 from lab.models.batches import Progress, unwatched
@@ -84,13 +89,13 @@ class Row:
     first, second
         The means of the two numbers.
     low, high
-        The 95 % interval of their difference, the effect, by a bootstrap over the pairs.
+        The 95 % interval of their difference, the effect, by a bootstrap over the nouns and verbs that pairs share.
     p
-        How probable a draw at or below 0 is, corrected by Holm for all claims.
+        The probability of a draw at or below 0, corrected by Holm for all claims.
     on_a
         The effect on half A, where layers were chosen.
-    twin
-        The effect in the untrained twin; None where it could not be patched.
+    twin, twin_count
+        The effect in the untrained twin, and in how many pairs of B; None where it could not be patched.
     """
 
     claim: Claim
@@ -102,6 +107,7 @@ class Row:
     count: int
     on_a: float
     twin: float | None
+    twin_count: int
     judged: Judged
 
     @property
@@ -123,9 +129,10 @@ class PatchingTest:
         By direction, see :data:`lab.experiments.patching_claims.DIRECTIONS`.
     estimated
         What gradients foresee of what suffices, as a mean over half B.
+    relays
+        By direction, what the chosen attention brings to the asked token with the networks above it held, on half B.
     twin
-        (pairs, claims, 2) the numbers of the untrained twin on its half B; it is patched where its two runs differ
-        most, in half of the pairs.
+        The pairs of B in the untrained twin; it is patched where its two runs differ most, in half of all pairs.
     made
         Where a result that ships comes from; None for one that was measured here.
     """
@@ -137,7 +144,8 @@ class PatchingTest:
     asked: int
     carried: Mapping[str, Carried]
     estimated: Maps
-    twin: Values
+    relays: Mapping[str, Relay]
+    twin: tuple[PairRow, ...]
     made: shipped.Provenance | None = None
 
     @property
@@ -152,21 +160,59 @@ class PatchingTest:
         """The layers that were chosen on A."""
         return choose(self.carried[direction].on_a, self.subject, self.asked)
 
+    def crosses(self, direction: str, half: int = 1) -> int:
+        """The layer, from 1, in which the means of a half's two lines cross."""
+        means = self.carried[direction]
+        return crossing((means.on_b if half else means.on_a).residual, self.subject, self.asked)
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The claims in their order; none of them is judged on fewer than :data:`FEW` pairs of B."""
         a, b = (np.stack([row.numbers for row in self.half(half)]) for half in (0, 1))
-        effects, weights = b[..., 0] - b[..., 1], draws(len(b)) / len(b)
-        p, (low, high) = holm(p_above(weights @ effects)).tolist(), mean_interval(effects).tolist()
-        on_a, twin = (a[..., 0] - a[..., 1]).mean(0).tolist(), self.twin[..., 0] - self.twin[..., 1]
-        return tuple(
-            Row(
-                claim, float(b[:, at, 0].mean()), float(b[:, at, 1].mean()), low[at], high[at], p[at], len(b), on_a[at],
-                float(twin[:, at].mean()) if len(twin) else None,
-                judge(Effect(None, low[at], high[at], p[at], len(b), sign_only=True)),
+        effects, on_a = _differences(b), _differences(a).mean(axis=0)
+        untrained = _differences(np.stack([row.numbers for row in self.twin])) if self.twin else None
+        own, beyond = self._drawn(effects, untrained)
+        found = family_of(own)
+        p_twin = [None] * len(CLAIMS) if beyond is None else family_of(beyond).p.tolist()
+        means = [None] * len(CLAIMS) if untrained is None else untrained.mean(axis=0).tolist()
+
+        def row(at: int, claim: Claim) -> Row:
+            low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
+            effect = Effect(
+                float(effects[:, at].mean()), low, high, p, len(b), bound=claim.bound, p_twin=p_twin[at],
+                untestable=self._untestable(claim),
+            )  # fmt: skip
+            first, second = b[:, at].mean(axis=0).tolist()
+            return Row(
+                claim, first, second, low, high, p, len(b), float(on_a[at]), means[at], len(self.twin), judge(effect)
             )
-            for at, claim in enumerate(CLAIMS)
-        )  # fmt: skip
+
+        return tuple(row(at, claim) for at, claim in enumerate(CLAIMS))
+
+    def _drawn(self, effects: Values, twin: Values | None) -> tuple[Values, Values | None]:
+        """The mean effects in each draw, and how far they are above those of the twin, (draws, claims)."""
+        pairs = [row.pair for row in (*self.half(1), *self.twin)]
+        weights = np.concatenate(list(crossed_draws(*shared_words(pairs))))
+        own, other = np.split(weights, [len(effects)], axis=1)
+        with np.errstate(invalid="ignore"):
+            drawn = own @ effects / own.sum(axis=1, keepdims=True)
+            if twin is None:
+                return drawn, None
+            return drawn, drawn - other @ twin / other.sum(axis=1, keepdims=True)
+
+    def _untestable(self, claim: Claim) -> str:
+        """Why a claim cannot be tested on this model, by half A, in a sentence; "" where it can."""
+        if claim.id != LATE or self.crosses(claim.direction, 0) < self.layers:
+            return ""
+        return (
+            f"The lines cross in layer {self.layers}, the last one. After it the asked token has all of it by the way "
+            "a transformer is built."
+        )
+
+
+def _differences(numbers: Values) -> Values:
+    """The effects, (pairs, claims), of the two numbers of each claim."""
+    return np.asarray(numbers[..., 0] - numbers[..., 1])
 
 
 @once
@@ -174,7 +220,7 @@ def untestable(model: LoadedModel) -> str:
     """Why a model cannot be tested, in a sentence; "" where it can."""
     try:
         can_be_asked(model)
-        early_and_late(model.config.layers)
+        early(model.config.layers)
         asked = minimal_pairs(model, PAIRS, templates=[TEMPLATE])
     except ValueError as reason:
         return str(reason)
@@ -190,50 +236,80 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> PatchingTes
     that :func:`untestable` has a reason against, and NotPatchable where no pair of a half can be patched.
     """
     asked = minimal_pairs(model, PAIRS, templates=[TEMPLATE]).pairs
-    own = patch_template(model, asked, lambda done: progress(done / 2))
-    return measured(own, asked[0].deciding, asked[0].place, _twin(model, asked, lambda done: progress((1 + done) / 2)))
+    own = patch_template(model, asked, lambda done: progress(0.45 * done))
+    twin = _twin(model, asked, lambda done: progress(0.45 * (1 + done)))
+    return measured(model, own, twin, lambda done: progress(0.9 + 0.1 * done))
 
 
-def measured(own: TemplatePatching, subject: int, asked: int, twin: Values) -> PatchingTest:
-    """The result of what was patched."""
+def measured(
+    model: LoadedModel, own: TemplatePatching, twin: tuple[PairRow, ...], progress: Progress = unwatched
+) -> PatchingTest:
+    """The result of what was patched; only paths are still to be patched, in the pairs of half B."""
+    subject, asked = own.pairs[0].deciding, own.pairs[0].place
     halves = np.array([each.pair.half for each in own.pairs])
     if len(set(halves.tolist())) < 2:
         raise NotPatchable("In one half of these pairs no two sentences differ enough to be patched.")
+    b = [each for each in own.pairs if each.pair.half]
+    words = shared_words([each.pair for each in b])
     shares = [carried(each) for each in own.patchings]
-    by_direction = {direction: _carried([each[direction] for each in shares], halves) for direction in DIRECTIONS}
+    by_direction = {
+        direction: _carried([each[direction] for each in shares], halves, words) for direction in DIRECTIONS
+    }
     chosen = {direction: choose(each.on_a, subject, asked) for direction, each in by_direction.items()}
-    pairs = tuple(
-        PairRow(each.pair, found.clean, found.corrupt, compared(found, chosen, subject, asked))
-        for each, found in zip(own.pairs, own.patchings, strict=True)
-    )
+    relays = {}
+    for number, (direction, layers) in enumerate(chosen.items(), start=1):
+        relays[direction] = _relay(model, b, layers.asked.attention, direction, words)
+        progress(number / len(chosen))
     estimated = mean([found.estimated_into_corrupt for found, b in zip(own.patchings, halves, strict=True) if b])
     refused = tuple((each.pair, why) for each, why in own.refused)
-    return PatchingTest(pairs, refused, names_of(own.pairs[0]), subject, asked, by_direction, estimated, twin)
+    return PatchingTest(
+        _rows(own, chosen), refused, names_of(own.pairs[0]), subject, asked, by_direction, estimated, relays, twin
+    )
 
 
-def _carried(shares: Sequence[Maps], halves: Values) -> Carried:
+def _rows(own: TemplatePatching, chosen: Mapping[str, Chosen]) -> tuple[PairRow, ...]:
+    """The pairs with the numbers of their claims."""
+    at = own.pairs[0].deciding, own.pairs[0].place
+    return tuple(
+        PairRow(each.pair, found.clean, found.corrupt, compared(found, chosen, *at))
+        for each, found in zip(own.pairs, own.patchings, strict=True)
+    )
+
+
+def _carried(shares: Sequence[Maps], halves: Values, words: Sequence[NDArray[np.int64]]) -> Carried:
+    """The means over the halves; the intervals of B by a bootstrap over the ``words`` that its pairs share."""
     every = stacked(shares)
     a, b = (Maps(*(getattr(every, f.name)[halves == half] for f in fields(Maps))) for half in (0, 1))
-    ends = [mean_interval(getattr(b, f.name)) for f in fields(Maps)]
+    ends = [spread(drawn_means(getattr(b, f.name), *words)) for f in fields(Maps)]
     on_a, on_b = (Maps(*(getattr(each, f.name).mean(0) for f in fields(Maps))) for each in (a, b))
     return Carried(on_a, on_b, Maps(*(each[0] for each in ends)), Maps(*(each[1] for each in ends)))
 
 
-def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) -> Values:
-    """The claims' numbers of the twin on its half B, layers chosen on its A. Its runs differ little, so it is patched
-    in that half of the pairs in which they differ most."""
+def _relay(
+    model: LoadedModel, pairs: Sequence[AskedPair], layer: int, direction: str, words: Sequence[NDArray[np.int64]]
+) -> Relay:
+    """The attention of ``layer`` at the asked token of every pair, with networks above it held."""
+    each = np.stack([relayed(model, contrast(pair), layer, direction == NEEDED, SMALL) for pair in pairs])
+    low, high = spread(drawn_means(each, *words))
+    return Relay(layer, each.mean(axis=0), low, high)
+
+
+def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) -> tuple[PairRow, ...]:
+    """The pairs of half B in the twin, layers chosen on its A; none where one half has none.
+
+    Its runs differ little, so it is patched in that half of all pairs in which they differ most.
+    """
     twin = untrained_twin(model)
     turned = [AskedPair(p.pair, p.other, p.encoding, p.place, p.deciding, p.good, p.bad) for p in asked]
     gaps = np.abs(differences(twin, asked) - differences(twin, turned))
     found = patch_template(twin, asked, progress, least=max(float(np.median(gaps)), _TINY))
     halves = [each.pair.half for each in found.pairs]
     if not (0 in halves and 1 in halves):
-        return np.empty((0, len(CLAIMS), 2))
+        return ()
     at = asked[0].deciding, asked[0].place
     a = [carried(each) for each, half in zip(found.patchings, halves, strict=True) if half == 0]
     chosen = {direction: choose(mean([each[direction] for each in a]), *at) for direction in DIRECTIONS}
-    b = [each for each, half in zip(found.patchings, halves, strict=True) if half == 1]
-    return np.stack([compared(each, chosen, *at) for each in b])
+    return tuple(row for row in _rows(found, chosen) if row.pair.half == 1)
 
 
 def names_of(asked: AskedPair) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, 
         For a model without a vocabulary head.
     """
     clean, corrupt, (good, bad) = plain_parts(model, two, least)
-    slope, _ = gradients(model, [two.clean, two.corrupt], lambda last: _read(model, two, last[:, two.place]))
+    slope, _ = gradients(model, [two.clean, two.corrupt], lambda last: read_difference(model, two, last[:, two.place]))
 
     def recovered(differences: Maps) -> Maps:
         return Maps(*((getattr(differences, f.name) - bad) / (good - bad) for f in fields(Maps)))
@@ -139,7 +139,7 @@ def plain_parts(model: LoadedModel, two: Contrast, least: float = SMALL) -> tupl
             "place of another's, so both need the same number of tokens."
         )
     stream = run_batch(model, [two.clean, two.corrupt])
-    good, bad = _read(model, two, stream[-1, :, two.place]).tolist()
+    good, bad = read_difference(model, two, stream[-1, :, two.place]).tolist()
     if abs(good - bad) < least:
         raise NotPatchable(
             # Cut, not rounded: 0.499 is no 0.50 below 0.5.
@@ -204,7 +204,7 @@ def _tokens(model: LoadedModel, base: Parts, other: Parts, patches: Patches) -> 
     return from_contexts(x, context.transpose(0, 1)[:, :, None], w, model.config, steps)[:, 0]
 
 
-def _read(model: LoadedModel, two: Contrast, there: Tensor) -> Tensor:
+def read_difference(model: LoadedModel, two: Contrast, there: Tensor) -> Tensor:
     """Logit of the good word less that of the bad one, (...), from last hidden states at the place (..., d)."""
     logits = logits_of(model, there, [two.good, two.bad])
     return logits[..., 0] - logits[..., 1]
@@ -228,7 +228,7 @@ def _exact(model: LoadedModel, two: Contrast, base: Parts, other: Parts, progres
     ]
 
     def read(patches: Patches) -> Tensor:
-        return _read(model, two, patched(model, base, other, patches, two.place))
+        return read_difference(model, two, patched(model, base, other, patches, two.place))
 
     found = on_every_core(read, runs, lambda done: progress(done / len(runs)))
 

@@ -1,7 +1,9 @@
 """What is claimed of patches, as two numbers of each pair of sentences of which the first should be larger.
 
 Where what decides is kept, and what brings it on, after Meng et al. 2022, §2; when a gradient foresees a patch, after
-Nanda 2023 and Syed et al. 2023. The rule was written down before anything was patched.
+Nanda 2023 and Syed et al. 2023. The claims were written down before anything was patched. Three were worded anew in
+November 2026, with the results known: the second asks in which layer the lines cross, where it asked for a mean over
+the last half of the layers, and the third and the fourth compare layers up to that one alone.
 """
 
 from __future__ import annotations
@@ -26,13 +28,18 @@ _NOTHING = 1e-5
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim; ``first`` and ``second`` name what is compared. ``direction`` is "" where it is about estimates."""
+    """One claim: ``first`` should be more than ``second``.
+
+    ``direction`` is "" where it is about estimates; ``bound`` is the smallest difference that would count, see
+    :class:`lab.experiments.verdicts.Effect`.
+    """
 
     id: str
     says: str
     first: str
     second: str
     direction: str
+    bound: float
 
     @property
     def key(self) -> str:
@@ -55,16 +62,19 @@ class Chosen:
     subject: Sublayers
 
 
+EARLY, LATE, BROUGHT, WORKED, RANKED, FAILED = "early", "late", "brought", "worked out", "ranked", "failed"
+# A tenth of what differs between the two runs, of a rank correlation or of what there is to estimate; half a layer.
+_TENTH, _HALF_A_LAYER = 0.1, 0.5
 _LOCATED = (
-    ("early", "Early, the subject has it", "subject", "asked token"),
-    ("late", "Late, the asked token has it", "asked token", "subject"),
-    ("brought", "Attention brings it to the asked token", "attention", "feed-forward"),
-    ("worked out", "At the subject, the feed-forward network works on it", "feed-forward", "attention"),
+    (EARLY, "Early, the subject has it", "subject", "asked token", _TENTH),
+    (LATE, "The asked token has it before the last layer", "last layer", "layer of the crossing", _HALF_A_LAYER),
+    (BROUGHT, "Attention brings it to the asked token", "attention", "feed-forward", _TENTH),
+    (WORKED, "At the subject, the feed-forward network works on it", "feed-forward", "attention", _TENTH),
 )
 CLAIMS: tuple[Claim, ...] = (
-    *(Claim(*each, direction) for each in _LOCATED for direction in DIRECTIONS),
-    Claim("ranked", "A gradient ranks the heads as patches do", "rank correlation", f"line at {ALIKE}", ""),
-    Claim("failed", "It errs more for the residual stream than for heads", "residual stream", "heads", ""),
+    *(Claim(*each[:4], direction, each[4]) for each in _LOCATED for direction in DIRECTIONS),
+    Claim(RANKED, "A gradient ranks the heads as patches do", "rank correlation", f"line at {ALIKE}", "", _TENTH),
+    Claim(FAILED, "It errs more for the residual stream than for heads", "residual stream", "heads", "", _TENTH),
 )
 
 
@@ -87,23 +97,34 @@ def mean(each: Sequence[Maps]) -> Maps:
     return Maps(every.residual.mean(0), every.attention.mean(0), every.ffn.mean(0), every.heads.mean(0))
 
 
-def early_and_late(layers: int) -> tuple[slice, slice]:
-    """States of the residual stream: the first and the last half of those between the first and the last.
+def early(layers: int) -> slice:
+    """States of the residual stream: the first half of those between the embeddings and the last layer.
 
-    The embeddings and the last layer's output are left out: there the subject, and then the asked token, has all of it
-    by the way a transformer is built. The one in the middle counts for neither. Raises ValueError below three layers.
+    At either end one token has all of it by the way a transformer is built. Raises ValueError below three layers.
     """
     if layers < 3:
         raise ValueError(f"A model of {layers} layers has too few to tell early ones from late ones.")
-    half = (layers - 1) // 2
-    return slice(1, 1 + half), slice(layers - half, layers)
+    return slice(1, 1 + (layers - 1) // 2)
+
+
+def crossing(residual: Values, subject: int, asked: int) -> int:
+    """The first layer, from 1, after which the asked token carries as much as the subject, or more.
+
+    ``residual`` is (layers + 1, n). After the last layer the asked token has all of it, so there is always one.
+    """
+    more = residual[1:, asked] >= residual[1:, subject]
+    return 1 + int(more.argmax()) if more.any() else len(residual) - 1
 
 
 def choose(on_a: Maps, subject: int, asked: int) -> Chosen:
-    """The layers of the sublayers that carry most on half A, a mean over its pairs."""
+    """The layers of the sublayers that carry most on half A, a mean over its pairs, up to where its lines cross.
+
+    Above the crossing a network only works on what the asked token has already, so it is no rival of what brought it.
+    """
+    end = crossing(on_a.residual, subject, asked)
 
     def at(token: int) -> Sublayers:
-        return Sublayers(int(on_a.attention[:, token].argmax()), int(on_a.ffn[:, token].argmax()))
+        return Sublayers(int(on_a.attention[:end, token].argmax()), int(on_a.ffn[:end, token].argmax()))
 
     return Chosen(at(asked), at(subject))
 
@@ -112,25 +133,21 @@ def compared(found: Patching, chosen: Mapping[str, Chosen], subject: int, asked:
     """The two numbers of each of :data:`CLAIMS` for one pair, (claims, 2)."""
     numbers: dict[str, tuple[float, float]] = {}
     for direction, maps in carried(found).items():
-        early, late = early_and_late(len(maps.ffn))
-        own = chosen[direction]
+        layers, own = len(maps.ffn), chosen[direction]
+        first = maps.residual[early(layers)].mean(axis=0)
         numbers |= {
-            f"early {direction}": _two(maps.residual[early], subject, asked),
-            f"late {direction}": _two(maps.residual[late], asked, subject),
-            f"brought {direction}": (maps.attention[own.asked.attention, asked], maps.ffn[own.asked.ffn, asked]),
-            f"worked out {direction}": (
+            f"{EARLY} {direction}": (first[subject], first[asked]),
+            f"{LATE} {direction}": (layers, crossing(maps.residual, subject, asked)),
+            f"{BROUGHT} {direction}": (maps.attention[own.asked.attention, asked], maps.ffn[own.asked.ffn, asked]),
+            f"{WORKED} {direction}": (
                 maps.ffn[own.subject.ffn, subject],
                 maps.attention[own.subject.attention, subject],
             ),
         }
     exact, estimated = found.clean_into_corrupt, found.estimated_into_corrupt
-    numbers["ranked"] = (agreement(exact.heads, estimated.heads), ALIKE)
-    numbers["failed"] = (error(exact.residual, estimated.residual), error(exact.heads, estimated.heads))
+    numbers[RANKED] = (agreement(exact.heads, estimated.heads), ALIKE)
+    numbers[FAILED] = (error(exact.residual, estimated.residual), error(exact.heads, estimated.heads))
     return np.array([numbers[claim.key] for claim in CLAIMS], dtype=np.float64)
-
-
-def _two(states: Values, first: int, second: int) -> tuple[float, float]:
-    return float(states[:, first].mean()), float(states[:, second].mean())
 
 
 def agreement(exact: Values, estimated: Values) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, fields
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,31 +15,36 @@ from lab.experiments.pairs import MinimalPair
 from lab.experiments.patched import Carried, PairRow, PatchingTest
 from lab.experiments.patching import Maps
 from lab.experiments.patching_claims import CLAIMS, DIRECTIONS
+from lab.experiments.patching_path import Relay
 
 _MEANS = tuple(f.name for f in fields(Carried))
+_ENDS = ("mean", "low", "high")
 _SUBJECT, _ASKED = "subject", "asked"
 _TEXT = {f.name: pa.string() for f in fields(MinimalPair)} | {"half": pa.int8()}
 _NUMBERS = pa.list_(pa.float64())
 
 
 def as_tables(found: PatchingTest) -> dict[str, pa.Table]:
-    """Cells (a line a part and token), pairs, refused pairs, the twin's pairs, and what each token is called."""
+    """Cells (a line a part and token), pairs, refused pairs, the twin's pairs, relays, and the tokens' names."""
     cells = {"estimated": _flat(found.estimated)}
     for direction, each in found.carried.items():
         cells |= {f"{direction} {name}": _flat(getattr(each, name)) for name in _MEANS}
-    pairs = [
-        asdict(row.pair) | {"clean": row.clean, "corrupt": row.corrupt, "numbers": row.numbers.reshape(-1)}
-        for row in found.pairs
+    relays = [
+        {"direction": direction, "layer": each.layer, **{name: getattr(each, name) for name in _ENDS}}
+        for direction, each in found.relays.items()
     ]
     role = {found.subject: _SUBJECT, found.asked: _ASKED}
     shown = {"clean": pa.float64(), "corrupt": pa.float64(), "numbers": _NUMBERS}
     return {
         "cells": pa.table(cells),
-        "pairs": pa.Table.from_pylist(pairs, pa.schema(_TEXT | shown)),
+        "pairs": pa.Table.from_pylist([_line(row) for row in found.pairs], pa.schema(_TEXT | shown)),
         "refused": pa.Table.from_pylist(
             [asdict(pair) | {"why": why} for pair, why in found.refused], pa.schema(_TEXT | {"why": pa.string()})
         ),
-        "twin": pa.table({"numbers": pa.array([each.reshape(-1) for each in found.twin], _NUMBERS)}),
+        "twin": pa.Table.from_pylist([_line(row) for row in found.twin], pa.schema(_TEXT | shown)),
+        "relays": pa.Table.from_pylist(
+            relays, pa.schema({"direction": pa.string(), "layer": pa.int8(), **dict.fromkeys(_ENDS, _NUMBERS)})
+        ),
         "tokens": pa.table(
             {
                 "name": list(found.tokens),
@@ -58,23 +64,29 @@ def from_tables(tables: Mapping[str, pa.Table]) -> PatchingTest:
         return _maps(cells[name].to_numpy(), tokens[0]["layers"], len(tokens))
 
     carried = {direction: Carried(*(maps(f"{direction} {name}") for name in _MEANS)) for direction in DIRECTIONS}
-    pairs = tuple(
-        PairRow(_pair(row), row["clean"], row["corrupt"], _numbers([row["numbers"]])[0])
-        for row in tables["pairs"].to_pylist()
-    )
+    pairs, twin = (tuple(_row(line) for line in tables[name].to_pylist()) for name in ("pairs", "twin"))
     refused = tuple((_pair(row), row["why"]) for row in tables["refused"].to_pylist())
+    relays = {
+        line["direction"]: Relay(line["layer"], *(np.array(line[name]) for name in _ENDS))
+        for line in tables["relays"].to_pylist()
+    }
     return PatchingTest(
         pairs, refused, tuple(each["name"] for each in tokens), roles.index(_SUBJECT), roles.index(_ASKED), carried,
-        maps("estimated"), _numbers(tables["twin"]["numbers"].to_pylist()), shipped.provenance(cells),
+        maps("estimated"), relays, twin, shipped.provenance(cells),
     )  # fmt: skip
 
 
-def _pair(row: Mapping[str, object]) -> MinimalPair:
-    return MinimalPair(**{f.name: row[f.name] for f in fields(MinimalPair)})  # type: ignore[arg-type]
+def _line(row: PairRow) -> dict[str, object]:
+    return asdict(row.pair) | {"clean": row.clean, "corrupt": row.corrupt, "numbers": row.numbers.reshape(-1)}
 
 
-def _numbers(rows: Iterable[Values]) -> Values:
-    return np.array(list(rows), dtype=np.float64).reshape(-1, len(CLAIMS), 2)
+def _row(line: Mapping[str, Any]) -> PairRow:
+    numbers = np.array(line["numbers"], dtype=np.float64).reshape(len(CLAIMS), 2)
+    return PairRow(_pair(line), line["clean"], line["corrupt"], numbers)
+
+
+def _pair(row: Mapping[str, Any]) -> MinimalPair:
+    return MinimalPair(**{f.name: row[f.name] for f in fields(MinimalPair)})
 
 
 def _flat(maps: Maps) -> Values:

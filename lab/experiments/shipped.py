@@ -1,7 +1,7 @@
 """Results that ship: what the embedded models' experiments found, kept beside the code as small Parquet files.
 
-A file says of which weights and which data it is. Where either has another hash now it is stale, and not used.
-``make evaluate`` writes all of them anew.
+A file says of which weights, which data and which code it is. Where weights or data have another hash now, it is stale
+and not used; where the code has, a test fails. ``make evaluate`` writes all of them anew.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ _ROOM = {"compression": "zstd", "compression_level": 19}
 
 @dataclass(frozen=True)
 class Provenance:
-    """Of what a result is and how it was made: hashes of model and data, the commit, the command."""
+    """What a result is of and how it was made: hashes of model, data and code, the commit, the command."""
 
     model: str
     data: str
+    code: str
     commit: str
     command: str
 

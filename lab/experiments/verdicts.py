@@ -1,4 +1,4 @@
-"""What a replication says of a published claim, by a rule that is the same for every model."""
+"""What a replication says of a published claim, by one rule for every experiment and every model."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ class Verdict(Enum):
 
     SAME = "same direction"
     SMALLER = "smaller"
+    LARGER = "larger"
+    OPPOSITE = "opposite"
     NOT_REPRODUCED = "not reproduced"
+    INCONCLUSIVE = "inconclusive"
+    ALSO_UNTRAINED = "also untrained"
     NOT_TESTABLE = "not testable here"
+
+
+# The verdicts in which a model has the effect, and its untrained twin has clearly less of it.
+HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 
 @dataclass(frozen=True)
@@ -24,75 +32,122 @@ class Effect:
 
     Attributes
     ----------
-    published
-        What the paper reports; None where it reports nothing that can be compared.
+    estimate
+        The effect as it was measured.
     low, high
-        The 95 % interval of what was measured.
+        Its 95 % interval.
     p
-        How probable a draw at or below 0 is, corrected for the other effects of the experiment.
+        The probability of a draw at or below 0, corrected for the other effects of the experiment.
     count
-        How many cases were measured.
+        The number of cases.
+    published
+        The paper's effect; None where it reports nothing on this scale.
+    bound
+        Where nothing comparable was published: the smallest effect that would count, written down before the
+        measurement.
+    p_twin
+        The probability of a draw in which the effect is not above that of the untrained twin, corrected likewise; None
+        where the twin cannot have the effect.
     untestable
-        Why it cannot be tested here, in a sentence; "" where it can.
-    sign_only
-        The paper says which sign the effect has, and gives no figure that can be compared.
+        The reason why the effect cannot be tested here, in a sentence; "" where it can.
     """
 
-    published: float | None
+    estimate: float
     low: float
     high: float
     p: float
     count: int
+    published: float | None = None
+    bound: float = 0.0
+    p_twin: float | None = None
     untestable: str = ""
-    sign_only: bool = False
+
+    @property
+    def clear(self) -> bool:
+        """Whether the effect is clearly above 0: by its p, and by its interval."""
+        return self.p < ALPHA and self.low > 0
+
+    @property
+    def counts(self) -> float:
+        """The effect that an interval must tell from 0: the published one, or the smallest that would count."""
+        return self.bound if self.published is None else self.published
+
+    @property
+    def widest(self) -> float:
+        """The half-width beyond which an interval decides nothing."""
+        if self.published is not None:
+            return self.published / 2
+        return max(self.bound, abs(self.estimate) / 2)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, and which part of the rule gave it, in a sentence."""
+    """A verdict, and the part of the rule that gave it, in a sentence."""
 
     verdict: Verdict
     why: str
 
 
-_BELOW = (
-    f"**Not testable here**: fewer than {FEW} cases, or for the reason given. "
-    f"**Not reproduced**: the effect is not clearly above 0, that is p ≥ {ALPHA} after Holm’s correction for all "
-    "effects of the table. "
-)
-RULE = (
-    f"{_BELOW}"
-    "**Smaller**: clearly above 0, but its whole 95 % interval is below the published effect. "
-    "**Same direction**: clearly above 0, and the interval reaches the published effect."
-)
-
-# Where the paper says only which sign an effect has.
-SIGN_RULE = (
-    f"{_BELOW}**Same direction**: clearly above 0. The paper gives no figure that can be compared, so no effect is "
-    "called smaller."
-)
+RULE = f"""\
+- **Not testable here**: fewer than {FEW} cases, or for the reason given.
+- **Inconclusive**: the 95 % interval is too wide. Half its width is more than half the published effect; or it \
+reaches the published effect, and the effect is not clearly above 0. Where the paper reports nothing on this scale, a \
+bound takes the place of the published effect. The bound was written down before the measurement; an interval may then \
+be as wide as the bound or half the effect on either side, whichever is more.
+- **Not reproduced**: not clearly above 0 (p ≥ {ALPHA} after Holm’s correction, or an interval that holds 0), and too \
+small to be the published effect. **Opposite**: the whole interval is below 0.
+- **Also untrained**: clearly above 0, but not clearly above the effect in the untrained twin, which is the same model \
+with random weights. Training is then not the reason, or not shown to be.
+- **Smaller**, **larger**: clearly above 0 and above the twin; the whole interval is below, or above, the published \
+effect. **Same direction**: the interval holds the published effect, or nothing comparable was published."""
 
 
 def judge(effect: Effect) -> Judged:
-    """The verdict on an effect, by :data:`RULE`, or :data:`SIGN_RULE` where the paper says only its sign."""
+    """The verdict on an effect, by :data:`RULE`."""
     if reason := _untestable(effect):
         return Judged(Verdict.NOT_TESTABLE, reason)
-    if effect.p >= ALPHA:
-        return Judged(Verdict.NOT_REPRODUCED, f"The effect is not clearly above 0 (p = {effect.p:.2g}).")
+    ends = f"from {effect.low:.3f} to {effect.high:.3f}"
+    if (effect.high - effect.low) / 2 > effect.widest:
+        return Judged(Verdict.INCONCLUSIVE, f"The 95 % interval, {ends}, is too wide.")
+    if not effect.clear:
+        return _unclear(effect, ends)
+    if effect.p_twin is not None and effect.p_twin >= ALPHA:
+        why = f"Clearly above 0, but not clearly above the untrained twin (p = {effect.p_twin:.2g})."
+        return Judged(Verdict.ALSO_UNTRAINED, why)
+    return _beside_the_paper(effect, ends)
+
+
+def _beside_the_paper(effect: Effect, ends: str) -> Judged:
+    """The verdict on an effect that is clearly above 0, by its size."""
     if effect.published is None:
-        return Judged(Verdict.SAME, "Clearly above 0; the paper gives no figure that can be compared.")
+        return Judged(Verdict.SAME, "Clearly above 0; the paper reports no figure on this scale.")
+    theirs = f"the paper’s effect is {effect.published:.3f}"
     if effect.high < effect.published:
+        return Judged(Verdict.SMALLER, f"Clearly above 0, and at most {effect.high:.3f}; {theirs}.")
+    if effect.low > effect.published:
+        return Judged(Verdict.LARGER, f"Clearly above 0, and at least {effect.low:.3f}; {theirs}.")
+    return Judged(Verdict.SAME, f"Clearly above 0, {ends}; {theirs}.")
+
+
+def _unclear(effect: Effect, ends: str) -> Judged:
+    """The verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
+    if effect.high < 0:
+        return Judged(Verdict.OPPOSITE, f"The whole 95 % interval, {ends}, is below 0.")
+    if effect.high >= effect.counts:
+        what = "the published effect" if effect.published is not None else "the smallest effect that would count"
         return Judged(
-            Verdict.SMALLER, f"Clearly above 0, and at most {effect.high:.3f}; the paper’s is {effect.published:.3f}."
+            Verdict.INCONCLUSIVE,
+            f"The effect is not clearly above 0 (p = {effect.p:.2g}), and its interval, {ends}, reaches {what}, "
+            f"{effect.counts:.3f}.",
         )
     return Judged(
-        Verdict.SAME, f"Clearly above 0, and it may be as large as the paper’s {effect.published:.3f}, or larger."
+        Verdict.NOT_REPRODUCED,
+        f"The effect is not clearly above 0 (p = {effect.p:.2g}), and with 95 % it is at most {effect.high:.3f}.",
     )
 
 
 def _untestable(effect: Effect) -> str:
-    """Why an effect cannot be tested, in a sentence; "" where it can."""
+    """The reason why an effect cannot be tested, in a sentence; "" where it can."""
     if not effect.untestable and effect.count < FEW:
         return f"There are {effect.count} cases: too few."
-    nothing = effect.published is None and not effect.sign_only
-    return effect.untestable or "The paper reports nothing to compare with." * nothing
+    return effect.untestable

@@ -8,10 +8,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
 
-from lab.analysis.heads.induction import model_induction, repeated_encoding
+from lab.analysis.heads.induction import fresh_encoding, model_induction, repeated_encoding
 from lab.experiments import copying as module
-from lab.experiments.copying import Copying, copying, head_scores, losses
+from lab.experiments.copying import ABLATIONS, MEAN, ZERO, Copying, copying, distances, head_scores, losses
 from lab.models.catalogue import EMBEDDED
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel, load_model
@@ -72,30 +73,56 @@ def test_losses_are_hugging_faces_with_the_slices_zeroed(gpt2: LoadedModel, foun
     for name, away in (("plain", ()), ("best", (found.best,)), ("both", (found.source,))):  # one after the other
         for layer, head in away:
             theirs.projection_inputs(layer)[head * width : (head + 1) * width] = 0
+        own = found.taken[ZERO].losses[name]
         for row, seed in enumerate(range(found.chosen, TEXTS)):
             ids = torch.tensor([repeated_encoding(gpt2, PERIOD, seed).token_ids])
             logits = theirs.run_ids(input_ids=ids).logits
             assert logits is not None
             expected = torch.nn.functional.cross_entropy(logits[:-1], ids[0, 1:], reduction="none")
-            near(found.losses[name][row], expected, 1e-3)
+            near(own[row], expected, 1e-3)
 
 
-def test_without_its_heads_lab_gpt2_copies_worse_than_without_others(found: Copying) -> None:
+def test_a_head_at_its_mean_writes_the_same_at_every_token(gpt2: LoadedModel, found: Copying) -> None:
+    """Losses by Hugging Face's pass, with what the head hands to W_O replaced by its mean over the text."""
+    width, (layer, head) = gpt2.config.head_width, found.best
+    own = slice(head * width, (head + 1) * width)
+    theirs = load_theirs(EMBEDDED / "lab-gpt2", "gpt2")
+
+    def level(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        x = inputs[0].clone()
+        x[..., own] = x[..., own].mean(dim=-2, keepdim=True)
+        return (x, *inputs[1:])
+
+    handle = theirs.output_projection(layer).register_forward_pre_hook(level)
+    for row, seed in enumerate(range(found.chosen, TEXTS)):
+        ids = torch.tensor([repeated_encoding(gpt2, PERIOD, seed).token_ids])
+        logits = theirs.run_ids(input_ids=ids).logits
+        assert logits is not None
+        expected = torch.nn.functional.cross_entropy(logits[:-1], ids[0, 1:], reduction="none")
+        near(found.taken[MEAN].losses["best"][row], expected, 1e-3)
+    handle.remove()
+
+
+@pytest.mark.parametrize("ablation", ABLATIONS)
+def test_without_its_heads_lab_gpt2_copies_worse_than_without_others(found: Copying, ablation: str) -> None:
     """What Olsson et al. 2022 claim, in the second copy; the first has nothing to copy."""
-    second = {name: found.second(each).mean() for name, each in found.losses.items()}
-    assert second["plain"] < second["best"] < second["both"]
-    assert second["best"] > found.second(found.controls[1]).mean()
-    assert second["both"] > found.second(found.controls[2]).mean()
-    first = found.losses["plain"][:, : PERIOD - 1].mean()
+    taken = found.taken[ablation]
+    second = {name: found.second(each).mean() for name, each in taken.losses.items()}
+    assert second["plain"] < second["best"]
+    assert second["best"] > found.second(taken.controls[1]).mean()
+    assert second["both"] > found.second(taken.controls[2]).mean()
+    first = taken.losses["plain"][:, : PERIOD - 1].mean()
     assert second["plain"] < first - 1
 
 
 def test_shapes_and_the_part_that_copying_can_lower(found: Copying) -> None:
     tokens, texts = 2 * PERIOD - 1, TEXTS - TEXTS // 2
-    assert {name: each.shape for name, each in found.losses.items()} == dict.fromkeys(
-        ("plain", "best", "source", "both"), (texts, tokens)
-    )
-    assert {k: each.shape for k, each in found.controls.items()} == dict.fromkeys((1, 2), (DRAWS, texts, tokens))
+    assert tuple(found.taken) == ABLATIONS
+    for taken in found.taken.values():
+        assert {name: each.shape for name, each in taken.losses.items()} == dict.fromkeys(
+            ("plain", "best", "source", "both"), (texts, tokens)
+        )
+        assert {k: each.shape for k, each in taken.controls.items()} == dict.fromkeys((1, 2), (DRAWS, texts, tokens))
     assert {k: [len(heads) for heads in each] for k, each in found.drawn.items()} == {1: [1] * DRAWS, 2: [2] * DRAWS}
     assert not {found.best, found.source} & {head for each in found.drawn.values() for heads in each for head in heads}
     near(found.second(np.arange(tokens, dtype=np.float64)), np.arange(PERIOD, 2 * PERIOD - 1), 0)
@@ -122,11 +149,12 @@ def test_progress_is_told_whichever_layer_is_best(tiny_checkpoint: TinyCheckpoin
     layers = set()
     for seed in range(4):
         told: list[float] = []
-        found = copying(load_model(tiny_checkpoint("gpt2", seed)), 8, 4, 2, to_mean=True, progress=told.append)
+        found = copying(load_model(tiny_checkpoint("gpt2", seed)), 8, 4, 2, told.append)
         assert told == sorted(told) and told[-1] == 1
         layers.add(found.best[0])
         if found.best[0] == 0:
-            assert found.source is None and set(found.losses) == {"plain", "best"} and set(found.controls) == {1}
+            taken = found.taken[MEAN]
+            assert found.source is None and set(taken.losses) == {"plain", "best"} and set(taken.controls) == {1}
     assert layers == {0, 1}
 
 
@@ -135,3 +163,24 @@ def test_a_model_that_sees_the_whole_text_is_refused(tiny_checkpoint: TinyCheckp
         copying(load_model(tiny_checkpoint("bert")))
     with pytest.raises(ValueError, match="there must be two"):
         copying(gpt2, texts=1)
+
+
+def test_fresh_tokens_are_as_many_and_none_comes_twice(gpt2: LoadedModel) -> None:
+    read = fresh_encoding(gpt2, PERIOD, 3)
+    assert len(read) == 2 * PERIOD == len(set(read.token_ids)) == len(repeated_encoding(gpt2, PERIOD, 3))
+    assert read.token_ids == fresh_encoding(gpt2, PERIOD, 3).token_ids != fresh_encoding(gpt2, PERIOD, 4).token_ids
+
+
+def test_the_control_for_position_reads_the_same_places_of_fresh_texts(gpt2: LoadedModel, found: Copying) -> None:
+    """And lab-gpt2's best head looks for the token, not for the distance."""
+    layer, head = found.best
+    both = distances(gpt2, found.best, (10, PERIOD, 10_000), (1, 2))
+    assert [each.period for each in both] == [10, PERIOD], "no text of 20,000 tokens"
+    for each in both:
+        for row, seed in enumerate((1, 2)):
+            weights = trace_encoding(gpt2, fresh_encoding(gpt2, each.period, seed)).layer(layer).attention[head]
+            places = range(each.period, 2 * each.period)
+            mean = np.mean([float(weights[i, i - each.period + 1]) for i in places])
+            near(each.fresh[row], mean, 1e-5)
+            near(each.repeated[row], model_induction(gpt2, each.period, seed)[layer, head], 1e-5)
+        assert each.repeated.min() > 5 * each.fresh.max()

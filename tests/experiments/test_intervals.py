@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from lab.experiments import intervals
-from lab.experiments.intervals import drawn_means, draws, holm, mean_interval, p_above, spread, wilson
+from lab.experiments.intervals import (
+    crossed_draws,
+    drawn_means,
+    draws,
+    family_of,
+    holm,
+    mean_interval,
+    p_above,
+    spread,
+    wilson,
+)
 
 
 @pytest.mark.parametrize(
@@ -90,3 +100,40 @@ def test_groups_are_drawn_whole() -> None:
     )
     table = drawn_means(np.stack([values, -values], axis=-1), groups, times=600, seed=1)
     assert table.shape == (600, 2) and np.allclose(table[:, 0], -table[:, 1])
+
+
+def test_crossed_draws_are_products_of_the_draws_of_each_factor() -> None:
+    """Four units, one of each of two nouns with each of two verbs: 3 × 3 outcomes with their exact probabilities."""
+    nouns, verbs = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    weights = np.concatenate(list(crossed_draws(nouns, verbs, times=8000, seed=2)))
+    assert weights.shape == (8000, 4)
+    counts = {0: (2, 0), 1: (1, 1), 2: (0, 2)}
+    share = {0: 0.25, 1: 0.5, 2: 0.25}
+    for (n, noun), (v, verb) in product(counts.items(), counts.items()):
+        expected = np.outer(noun, verb).reshape(-1)
+        seen = (weights == expected).all(axis=1).mean()
+        assert seen == pytest.approx(share[n] * share[v], abs=0.02)
+
+
+def test_crossed_draws_are_as_wide_as_the_random_effects_say() -> None:
+    """A mean of noun + verb + noise: its variance is σ²/nouns + σ²/verbs + σ²/units (Owen & Eckles 2012), about."""
+    rng = np.random.default_rng(4)
+    nouns, verbs = np.indices((20, 30)).reshape(2, -1)
+    widths = []
+    for _ in range(20):
+        values = rng.normal(size=20)[nouns] + rng.normal(size=30)[verbs] + rng.normal(size=600)
+        widths.append(drawn_means(values, nouns, verbs, times=500).std())
+    assert np.mean(widths) == pytest.approx(sqrt(1 / 20 + 1 / 30 + 1 / 600), rel=0.1)
+
+
+def test_a_draw_without_a_unit_is_nan() -> None:
+    """Two units that share neither noun nor verb: in an eighth of the draws neither is drawn."""
+    drawn = drawn_means([1.0, 2.0], [0, 1], [0, 1], times=4000)
+    assert np.isnan(drawn).mean() == pytest.approx(1 / 8, abs=0.02)
+
+
+def test_a_family_of_effects_is_tested_as_its_parts_are() -> None:
+    drawn = np.random.default_rng(3).normal([0.0, 1.0, 5.0], 1, size=(999, 3))
+    found = family_of(drawn)
+    assert np.array_equal(np.stack([found.low, found.high]), spread(drawn))
+    assert np.array_equal(found.p, holm(p_above(drawn)))

@@ -13,9 +13,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from lab.experiments import patched as patched_module
 from lab.experiments import patching as module
 from lab.experiments.pairs import AskedPair, minimal_pairs
 from lab.experiments.patching import Contrast, Maps, NotPatchable, Patches, Site, contrast, patching, plain_parts
+from lab.experiments.patching_claims import SUFFICES
+from lab.experiments.patching_path import Relay, held_sets, patched_path, relayed
 from lab.experiments.patching_templates import patch_template, stacked
 from lab.models.encoding import encode
 from lab.models.gradients import Parts
@@ -73,7 +76,7 @@ def test_everything_recovers_all(tiny: LoadedModel) -> None:
     for layer in layers_of("residual"):
         last = patched(tiny, corrupt, clean, "residual", layer, everywhere("residual", len(two.clean)))
         close(last, clean.residual[-1], 1e-5)
-        difference = float(module._read(tiny, two, last[:, two.place]))
+        difference = float(module.read_difference(tiny, two, last[:, two.place]))
         near((difference - bad) / (good - bad), 1.0, 1e-5)
 
 
@@ -138,7 +141,7 @@ def test_a_part_is_what_a_hook_in_hugging_face_makes(tiny: LoadedModel, theirs: 
         assert logits is not None
         last = patched(tiny, corrupt, clean, site, layer, one_place(site, len(two.clean), token, head))
         there = logits[two.place]
-        near(float(module._read(tiny, two, last[:, two.place])), float(there[two.good] - there[two.bad]))
+        near(float(module.read_difference(tiny, two, last[:, two.place])), float(there[two.good] - there[two.bad]))
 
 
 @pytest.mark.parametrize("chunk", [1, None])
@@ -161,7 +164,7 @@ def test_the_maps_are_their_runs_one_by_one(
             assert values.shape == (len(layers_of(site)), *((HEADS,) if site == "heads" else ()), n)
             last = patched(tiny, base, other, site, layer, one_place(site, n, token, 2))
             at = (layer, 2, token) if site == "heads" else (layer, token)
-            near(values[at], (float(module._read(tiny, two, last[:, two.place])) - bad) / (good - bad), 1e-5)
+            near(values[at], (float(module.read_difference(tiny, two, last[:, two.place])) - bad) / (good - bad), 1e-5)
 
 
 def test_estimates_are_the_slope_of_the_exact_values(tiny: LoadedModel) -> None:
@@ -175,7 +178,7 @@ def test_estimates_are_the_slope_of_the_exact_values(tiny: LoadedModel) -> None:
         for layer in layers_of(site):
             for token in range(len(two.clean)):
                 last = patched(tiny, corrupt, some, site, layer, one_place(site, len(two.clean), token))
-                slope = (float(module._read(tiny, two, last[:, two.place])) - bad) / small / (good - bad)
+                slope = (float(module.read_difference(tiny, two, last[:, two.place])) - bad) / small / (good - bad)
                 at = (layer, 1, token) if site == "heads" else (layer, token)
                 near(getattr(found, site)[at], slope, 0.05 * scale + 1e-3)
 
@@ -239,3 +242,63 @@ def test_a_model_without_words_is_refused(tiny_checkpoint: TinyCheckpoint) -> No
     read = partial(encode, headless.tokenizer, headless.config)
     with pytest.raises(ValueError, match="language-modelling head"):
         patching(headless, Contrast(read(SENTENCES[0]), read(SENTENCES[1]), 1, 5, 6))
+
+
+@pytest.mark.parametrize("held", [(), (0,), (1,), (0, 1)])
+def test_a_path_is_what_hooks_in_hugging_face_make(tiny: LoadedModel, theirs: Theirs, held: tuple[int, ...]) -> None:
+    """The attention output of one layer is the other run's; networks that are held write what they wrote before."""
+    two = two_of(tiny)
+    base, other, _ = plain_parts(tiny, two)
+    kept: dict[tuple[Site, int, int], Tensor] = {}
+
+    def keep(x: Tensor, key: tuple[Site, int, int]) -> Tensor:
+        kept[key] = x[two.place].clone()
+        return x
+
+    def put(x: Tensor, key: tuple[Site, int, int]) -> Tensor:
+        x = x.clone()
+        x[two.place] = kept[key]
+        return x
+
+    for number, text in enumerate((two.clean, two.corrupt)):
+        with ExitStack() as hooks:
+            for site in ("attention", "ffn"):
+                for layer in range(LAYERS):
+                    hooks.enter_context(hooked(theirs, site, layer, partial(keep, key=(site, layer, number))))
+            theirs.run_ids(input_ids=torch.tensor([text.token_ids]))
+    for layer in range(LAYERS):
+        with ExitStack() as hooks:
+            hooks.enter_context(hooked(theirs, "attention", layer, partial(put, key=("attention", layer, 1))))
+            for each in held:
+                if each >= layer:
+                    hooks.enter_context(hooked(theirs, "ffn", each, partial(put, key=("ffn", each, 0))))
+            logits = theirs.run_ids(input_ids=torch.tensor([two.clean.token_ids])).logits
+        assert logits is not None
+        there = logits[two.place]
+        last = patched_path(tiny, base, other, layer, two.place, held)
+        near(float(module.read_difference(tiny, two, last)), float(there[two.good] - there[two.bad]), 1e-3)
+
+
+def test_a_relay_begins_with_the_patch_of_the_attention_alone(tiny: LoadedModel) -> None:
+    two = two_of(tiny)
+    found = patching(tiny, two)
+    for layer in range(LAYERS):
+        suffices, needed = (relayed(tiny, two, layer, each, 0.0) for each in (False, True))
+        assert len(suffices) == len(held_sets(LAYERS, layer)) == 2 + LAYERS - layer
+        near(suffices[0], found.clean_into_corrupt.attention[layer, two.place], 1e-4)
+        near(needed[0], 1 - found.corrupt_into_clean.attention[layer, two.place], 1e-4)
+    # With one network left to hold, holding it and holding all are one.
+    near(suffices[1], suffices[2], 1e-6)
+
+
+def test_lab_minilm_s_attention_needs_the_network_above_it() -> None:
+    """Figures that a referee measured with code of their own: alone .92, with FFN 6 held .175."""
+    relay = known_relay("lab-minilm")
+    assert relay.layer == 4 and relay.most == 5
+    assert relay.alone == pytest.approx(0.92, abs=0.01) and relay.held(5) == pytest.approx(0.175, abs=0.01)
+
+
+def known_relay(model_id: str) -> Relay:
+    found = patched_module.known(load_model(model_id))
+    assert found is not None, f"stale: run python -m training.evaluation.experiments patching {model_id}"
+    return found.relays[SUFFICES]

@@ -14,9 +14,19 @@ from lab.analysis.heads.named import untrained_twin
 from lab.experiments import relations, shipped
 from lab.experiments.grammar import Cases, find_cases
 from lab.experiments.published import CLARK, lift
-from lab.experiments.relations import GrammarTest, as_tables, compared, from_tables, known, replicate
-from lab.experiments.treebank import ewt, ewt_hash, halves
-from lab.experiments.verdicts import FEW, Verdict
+from lab.experiments.relations import (
+    GrammarTest,
+    Named,
+    as_tables,
+    compared,
+    data_hash,
+    drawn_gains,
+    from_tables,
+    known,
+    replicate,
+)
+from lab.experiments.treebank import ewt, gum, halves
+from lab.experiments.verdicts import FEW, HOLDS, Verdict
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
@@ -24,7 +34,8 @@ from tests.checkpoints import write_checkpoint
 from tests.experiments import clark
 
 SHIPPED = [entry.id for entry in CATALOGUE if ships(entry)]
-A, B = ([s for s in half if 5 < len(s.words) < 25][:40] for half in halves())
+A, B = ([s for s in half.sentences if 5 < len(s.words) < 25][:40] for half in halves())
+ALONE = list(range(40))  # each sentence a document of its own
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +46,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 @pytest.fixture(scope="module")
 def found(bert: LoadedModel) -> GrammarTest:
     own, twin = (find_cases(model, A + B) for model in (bert, untrained_twin(bert)))
-    return compared(own, twin, (len(A), len(B)))
+    return compared(Named(own, twin), len(A), ALONE, (Named(own, twin), [*ALONE, *ALONE]))
 
 
 def test_rows_beside_the_paper_s_method(bert: LoadedModel, found: GrammarTest) -> None:
@@ -78,8 +89,8 @@ def test_random_weights_have_no_head_above_the_offset() -> None:
 
         random = random_twin(load_model(model_id), seed)
         own, twin = (find_cases(each, (*A, *B)) for each in (random, untrained_twin(random)))
-        rows = compared(own, twin, (len(A), len(B))).rows
-        assert rows and not [row for row in rows if row.judged.verdict in (Verdict.SAME, Verdict.SMALLER)]
+        rows = compared(Named(own, twin), len(A), ALONE).rows
+        assert rows and not [row for row in rows if row.judged.verdict in HOLDS]
 
 
 def _case(relation: str, right: float, cases: int, causal: bool = False) -> Cases:
@@ -93,22 +104,60 @@ def _case(relation: str, right: float, cases: int, causal: bool = False) -> Case
 
 
 def test_a_head_clearly_above_both_is_found_and_a_weak_one_is_not() -> None:
-    none = _case("obj", 0.0, 400)
-    for right, verdict in ((0.97, Verdict.SAME), (0.85, Verdict.SMALLER), (0.72, Verdict.NOT_REPRODUCED)):
-        (row,) = compared(_case("obj", right, 400), none, (200, 200)).rows
-        assert row.judged.verdict is verdict, right
-    strong = _case("obj", 0.97, 400)
-    (row,) = compared(strong, strong, (200, 200)).rows
-    assert row.judged.verdict is Verdict.NOT_REPRODUCED, "the twin does as well"
+    """Of each case a document; the paper's lift is 0.78."""
+    none, documents = _case("obj", 0.0, 400), list(range(200))
+    for right, verdict in ((0.94, Verdict.SAME), (0.85, Verdict.SMALLER), (0.72, Verdict.NOT_REPRODUCED)):
+        (row,) = compared(Named(_case("obj", right, 400), none), 200, documents).rows
+        assert row.judged.verdict is verdict, (right, row)
+    (row,) = compared(Named(_case("obj", 1.0, 400), none), 200, documents).rows
+    assert row.judged.verdict is Verdict.LARGER
+    strong = _case("obj", 0.94, 400)
+    (row,) = compared(Named(strong, strong), 200, documents).rows
+    assert row.judged.verdict is Verdict.ALSO_UNTRAINED and row.twin_lift == row.lift
+
+
+def test_cases_of_one_document_are_drawn_together() -> None:
+    """Twenty documents of ten cases, each wholly right or wholly wrong: as uncertain as twenty cases, not as 200."""
+    case, document = _case("obj", 0.97, 400), np.repeat(np.arange(20), 10)
+    named = case.named.copy()
+    named[200:, 0, 0, 0] = np.where(np.isin(document, (3, 8)), -1, case.head[200:])
+    clustered = replace(case, named=named)
+    rows = [
+        compared(Named(clustered, _case("obj", 0.0, 400)), 200, documents).rows[0]
+        for documents in (document.tolist(), list(range(200)))
+    ]
+    assert rows[0].documents == 20 and rows[0].right == rows[1].right == 180
+    widths = [row.share_high - row.share_low for row in rows]
+    error = np.sqrt(0.1 * 0.9 / 20)  # of a share of 20 independent documents
+    assert widths[0] == pytest.approx(2 * 1.96 * error, rel=0.2) and widths[0] > 2 * widths[1]
+
+
+def test_another_treebank_is_measured_with_the_heads_that_were_chosen(found: GrammarTest) -> None:
+    """Here it is A and B once more: its right cases are those of both."""
+    assert [row.relation for row in found.elsewhere] == [row.relation for row in found.rows]
+    for there, row in zip(found.elsewhere, found.rows, strict=True):
+        assert (there.layer, there.head, there.end, there.offset) == (row.layer, row.head, row.end, row.offset)
+        assert there.count == row.count_a + row.count
+        assert there.right == round(row.on_a * row.count_a) + row.right
+
+
+def test_drawn_gains_are_those_of_the_row(found: GrammarTest) -> None:
+    for row in found.rows:
+        if row.count >= FEW:
+            drawn = drawn_gains(found.cases[row.relation], row, ALONE)
+            assert np.nanmean(drawn) == pytest.approx(row.accuracy - row.offset_accuracy, abs=0.02)
 
 
 def test_what_cannot_be_tested_says_why() -> None:
-    none = _case("obj", 0.0, 2 * FEW - 2)
-    (row,) = compared(_case("obj", 1.0, 2 * FEW - 2), none, (FEW - 1, FEW - 1)).rows
+    few = 2 * FEW - 2
+    (row,) = compared(Named(_case("obj", 1.0, few), _case("obj", 0.0, few)), FEW - 1, list(range(FEW - 1))).rows
     assert row.judged.verdict is Verdict.NOT_TESTABLE and "too few" in row.judged.why
-    (row,) = compared(_case("compound", 0.97, 400), _case("compound", 0.0, 400), (200, 200)).rows
+    documents = list(range(200))
+    both = Named(_case("compound", 0.97, 400), _case("compound", 0.0, 400))
+    (row,) = compared(both, 200, documents).rows
     assert row.judged.verdict is Verdict.NOT_TESTABLE and "no effect" in row.judged.why
-    (row,) = compared(_case("obj", 0.97, 400, causal=True), _case("obj", 0.0, 400), (200, 200)).rows
+    both = Named(_case("obj", 0.97, 400, causal=True), _case("obj", 0.0, 400))
+    (row,) = compared(both, 200, documents).rows
     assert 0.5 < row.reach < 1
     blind = replace(row, reach=row.offset_accuracy)
     assert blind.judged.verdict is Verdict.NOT_TESTABLE and "looks back only" in blind.judged.why
@@ -117,6 +166,7 @@ def test_what_cannot_be_tested_says_why() -> None:
 def test_there_and_back(found: GrammarTest) -> None:
     back = from_tables(as_tables(found))
     assert repr(back.rows) == repr(found.rows)  # a lift may be nan
+    assert repr(back.elsewhere) == repr(found.elsewhere)
     assert all(np.array_equal(back.cases[name], each) for name, each in found.cases.items())
 
 
@@ -140,7 +190,7 @@ def test_lift_leaves_nothing_where_the_baseline_is_all() -> None:
 @pytest.mark.parametrize("model_id", SHIPPED)
 def test_what_ships_is_of_these_weights_and_these_sentences(model_id: str) -> None:
     where = shipped.folder(relations.EXPERIMENT, model_id)
-    tables = shipped.read(where, shipped.model_hash(load_model(model_id)), ewt_hash())
+    tables = shipped.read(where, shipped.model_hash(load_model(model_id)), data_hash())
     assert tables is not None, f"stale: run python -m training.evaluation.experiments grammar {model_id}"
     made = shipped.provenance(tables["rows"])
     assert made is not None and made.command == f"python -m training.evaluation.experiments grammar {model_id}"
@@ -149,9 +199,9 @@ def test_what_ships_is_of_these_weights_and_these_sentences(model_id: str) -> No
 
 @pytest.mark.parametrize("model_id", SHIPPED)
 def test_what_ships_measured_again_on_a_part(model_id: str) -> None:
-    model, (_, b) = load_model(model_id), halves()
+    model, b = load_model(model_id), halves()[1].sentences
     result = known(model)
-    assert result is not None and len(result.rows) == len(CLARK)
+    assert result is not None and len(result.rows) == len(result.elsewhere) == len(CLARK)
     chosen = range(0, len(b), 30)
     again = find_cases(model, [b[at] for at in chosen])
     for row in result.rows:
@@ -166,17 +216,18 @@ def test_what_ships_measured_again_on_a_part(model_id: str) -> None:
 def test_what_ships_counts_as_the_treebank_does(model_id: str) -> None:
     result = known(load_model(model_id))
     assert result is not None
-    a, b = ([name for s in half for name in s.relations] for half in halves())
-    for row in result.rows:
+    a, b, other = ([name for s in half.sentences for name in s.relations] for half in (*halves(), gum()))
+    for row, there in zip(result.rows, result.elsewhere, strict=True):
         assert (row.count_a, row.count) == (a.count(row.relation), b.count(row.relation))
+        assert there.count == other.count(row.relation) and 30 <= there.documents <= 40
         assert (result.cases[row.relation][:, 3] == result.cases[row.relation][:, 2 - row.end]).sum() == row.right
-    assert len(ewt()) == len(a and halves()[0]) + len(halves()[1])
+    assert len(ewt()) == sum(len(half.sentences) for half in halves())
 
 
 def test_a_stale_result_is_not_used(tmp_path: Path, found: GrammarTest) -> None:
     where = shipped.folder("grammar", "a-model", tmp_path)
     assert shipped.read(where, "m", "d") is None
-    shipped.write(where, as_tables(found), shipped.Provenance("m", "d", "c", "make"))
+    shipped.write(where, as_tables(found), shipped.Provenance("m", "d", "x", "c", "make"))
     tables = shipped.read(where, "m", "d")
     assert tables is not None and len(from_tables(tables).rows) == len(found.rows)
     assert shipped.read(where, "other", "d") is None and shipped.read(where, "m", "other") is None

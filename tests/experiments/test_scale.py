@@ -21,7 +21,7 @@ import pytest
 from lab.experiments import grammar, shipped
 from lab.experiments.__main__ import main
 from lab.experiments.grammar import find_cases
-from lab.experiments.relations import GrammarTest, compared, from_tables
+from lab.experiments.relations import GrammarTest, Named, compared, from_tables
 from lab.experiments.scale import cluster, parts
 from lab.experiments.scale.parts import Part, plan
 from lab.experiments.treebank import EWT, halves_of
@@ -91,8 +91,8 @@ def assert_same_to_the_bit(one: Path, other: Path) -> None:
 def test_parts_give_what_the_page_gives(serial: Path, treebank: Path, folder: Path) -> None:
     """The page reads both halves at once, in memory; the command goes by files."""
     model, (a, b) = load_model(folder), halves_of(treebank)
-    own, untrained = (find_cases(each, a + b) for each in (model, twin(model, 0)))
-    page, here = compared(own, untrained, (len(a), len(b))), result_in(serial)
+    named = Named(*(find_cases(each, a.sentences + b.sentences) for each in (model, twin(model, 0))))
+    page, here = compared(named, len(a.sentences), b.documents), result_in(serial)
     assert repr(page.rows) == repr(here.rows) and len(page.rows) > 10
     assert all(np.array_equal(page.cases[name], each) for name, each in here.cases.items())
     assert here.made is not None and here.made.model == shipped.model_hash(model)
@@ -138,7 +138,7 @@ def test_who_is_killed_goes_on_where_he_stopped(
 def test_a_part_is_of_its_model_its_sentences_and_its_code(
     treebank: Path, folder: Path, tmp_path: Path, tiny_checkpoint: TinyCheckpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    a, b = halves_of(treebank)
+    a, b = (half.sentences for half in halves_of(treebank))
 
     def planned(model: Path = folder, sentences: tuple = a + b) -> Part:
         return plan(load_model(model), str(model), sentences)[0]
@@ -152,7 +152,7 @@ def test_a_part_is_of_its_model_its_sentences_and_its_code(
 
 
 def test_other_weights_under_the_same_name_are_refused(treebank: Path, folder: Path) -> None:
-    a, b = halves_of(treebank)
+    a, b = (half.sentences for half in halves_of(treebank))
     (part, *_) = plan(load_model(folder), str(folder), a + b)
     with pytest.raises(parts.OtherWeights, match="other weights"):
         parts.measured(Part(part.reader, 0, part.sentences, part.model, "0" * 64))

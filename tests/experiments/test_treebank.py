@@ -81,7 +81,7 @@ def test_the_halves_share_no_document_and_leave_none_out() -> None:
             words.append(line.split("\t")[1])
         elif not line and document:
             of_text[tuple(words)].add(document)
-    a, b = halves()
+    a, b = (half.sentences for half in halves())
     assert sorted(a + b) == sorted(ewt()) and min(len(a), len(b)) > 600
     # "Thanks !" stands in many documents: only sentences that stand in one say which half it is in.
     of_a, of_b = ({next(iter(of_text[s.words])) for s in half if len(of_text[s.words]) == 1} for half in (a, b))

@@ -52,12 +52,31 @@ def repeated_encoding(model: LoadedModel, period: int, seed: int = 0) -> Encodin
 
     Raises ValueError if the model cannot hold them.
     """
+    return _of_ids(model, _random_ids(model, period, seed) * 2)
+
+
+def fresh_encoding(model: LoadedModel, period: int, seed: int = 0) -> Encoding:
+    """The control of :func:`repeated_encoding`: as many random tokens, none of them repeated.
+
+    Raises ValueError if the model cannot hold them.
+    """
+    return _of_ids(model, _random_ids(model, period, seed, fresh=True))
+
+
+def _random_ids(model: LoadedModel, period: int, seed: int, fresh: bool = False) -> list[int]:
+    """``period`` random tokens of the vocabulary; where they must be ``fresh``, twice as many, all different."""
     if not 2 <= period <= model.config.max_tokens // 2:
         raise ValueError(f"period {period}: {model.id} reads 2 to {model.config.max_tokens // 2} tokens twice.")
     added = model.tokenizer.get_added_tokens_decoder()
     usable = [i for i in range(model.tokenizer.get_vocab_size()) if i not in added]
-    once = np.random.default_rng(seed).choice(usable, size=period).tolist()
-    ids, none = tuple(once * 2), (False,) * (2 * period)
+    count = 2 * period if fresh else period
+    ids: list[int] = np.random.default_rng(seed).choice(usable, size=count, replace=not fresh).tolist()
+    return ids
+
+
+def _of_ids(model: LoadedModel, each: list[int]) -> Encoding:
+    """A text of these tokens, none of them special."""
+    ids, none = tuple(each), (False,) * len(each)
     tokens = tuple(str(model.tokenizer.id_to_token(i)) for i in ids)
     # The text of random bytes need not be readable, so no token points into it.
     return Encoding(

@@ -22,13 +22,18 @@ def upper(layers: int) -> slice:
 
 
 class Claim(NamedTuple):
-    """What is compared in each text: the effect is ``first`` less ``second``, as Spearman's ρ or Kendall's τ."""
+    """What is compared in each text: the effect is ``first`` less ``second``, as Spearman's ρ or Kendall's τ.
+
+    ``published`` is the paper's effect, None where it reports none that can be compared.
+    """
 
     first: str
     second: str
     published: float | None
 
 
+# The smallest difference of two correlations that would count, where nothing comparable was published.
+BOUND = 0.1
 _RAW, _ROLLED = (float(np.mean(line[upper(len(line))])) for line in ABNAR)
 CLAIMS = {
     WEAK: Claim("gradient × input, τ", "attention of the last layer, τ", None),

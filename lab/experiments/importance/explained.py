@@ -18,9 +18,9 @@ import pyarrow as pa
 from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.experiments import shipped
-from lab.experiments.importance.agreement import CLAIMS, Reading, between, beyond, reading
+from lab.experiments.importance.agreement import BOUND, CLAIMS, Reading, between, beyond, reading
 from lab.experiments.importance.methods import METHODS, NEAR, RARE, STEPS, Asked, Importance, ask, importance
-from lab.experiments.intervals import draws, holm, mean_interval, p_above
+from lab.experiments.intervals import draws, family_of
 from lab.experiments.pairs import can_be_asked
 from lab.experiments.treebank import ewt, ewt_hash
 from lab.experiments.verdicts import Effect, Judged, judge
@@ -57,12 +57,13 @@ class Row:
         The means of the two numbers that are compared.
     effect, low, high
         Mean of first − second, and its 95 % interval (a bootstrap over texts).
-    p
-        How probable a draw with an effect at or below 0 is, corrected by Holm for all claims.
+    p, p_twin
+        The probability of a draw with an effect at or below 0, or at or below that of the twin; corrected by Holm for
+        all claims.
     twin
         The effect in the untrained twin.
     count
-        How many texts.
+        The number of texts.
     """
 
     claim: str
@@ -72,14 +73,15 @@ class Row:
     low: float
     high: float
     p: float
+    p_twin: float
     twin: float
     count: int
 
     @property
     def judged(self) -> Judged:
-        """The verdict by :data:`lab.experiments.verdicts.RULE`, or the rule of the sign where no figure compares."""
+        """The verdict by :data:`lab.experiments.verdicts.RULE`."""
         published = CLAIMS[self.claim].published
-        return judge(Effect(published, self.low, self.high, self.p, self.count, sign_only=published is None))
+        return judge(Effect(self.effect, self.low, self.high, self.p, self.count, published, BOUND, p_twin=self.p_twin))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,23 +105,27 @@ class ExplanationTest:
 
     @cached_property
     def between(self) -> Values:
-        """Mean Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, (6, 6)."""
+        """Mean Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, (7, 7)."""
         each = np.array([between(text.importance) for text in self.texts])
         return np.asarray(each.mean(axis=0))
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The claims, in their order."""
-        effects = {name: terms[:, 0] - terms[:, 1] for name, terms in self.own.terms.items()}
-        weights = draws(len(self.texts)) / len(self.texts)
-        p = holm([float(p_above(weights @ effect)) for effect in effects.values()])
-        return tuple(self._row(name, effects[name], each) for name, each in zip(effects, p.tolist(), strict=True))
+        own, twin = (
+            np.stack([each.terms[name][:, 0] - each.terms[name][:, 1] for name in CLAIMS], axis=-1)
+            for each in (self.own, self.twin)
+        )
+        weights = draws(len(own)) / len(own)
+        found, beyond = family_of(weights @ own), family_of(weights @ (own - twin))
 
-    def _row(self, name: str, effect: Values, p: float) -> Row:
-        first, second = self.own.terms[name].mean(axis=0).tolist()
-        low, high = mean_interval(effect).tolist()
-        twin = float(np.subtract(*self.twin.terms[name].T).mean())
-        return Row(name, first, second, float(effect.mean()), low, high, p, twin, len(effect))
+        def row(at: int, name: str) -> Row:
+            first, second = self.own.terms[name].mean(axis=0).tolist()
+            low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
+            effect, untrained = float(own[:, at].mean()), float(twin[:, at].mean())
+            return Row(name, first, second, effect, low, high, p, float(beyond.p[at]), untrained, len(own))
+
+        return tuple(row(at, name) for at, name in enumerate(CLAIMS))
 
 
 def untestable(model: LoadedModel) -> str:

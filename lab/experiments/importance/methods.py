@@ -2,8 +2,9 @@
 
 The prediction is the model's own likeliest word w at one place: behind a mask, or after a text that was cut off. What
 is explained is s = ln P(w). Raw attention, rollout (Abnar & Zuidema 2020) and the lengths ‖Σ α·f(x)‖ (Kobayashi et al.
-2020) are read off a run; gradient × input (Simonyan et al. 2014) and integrated gradients (Sundararajan et al. 2017)
-follow s back to the word vectors; leave-one-out blanks each token and runs the model again.
+2020) are read off a run, and so is the plainest baseline, attention averaged over all layers; gradient × input
+(Simonyan et al. 2014) and integrated gradients (Sundararajan et al. 2017) follow s back to the word vectors;
+leave-one-out blanks each token and runs the model again.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ from lab.models.trace import outputs, trace_encoding
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-ATTENTION, NORMS, ROLLOUT, GRADIENT, INTEGRATED = "attention", "norms", "rollout", "gradient", "integrated"
+ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, INTEGRATED = (
+    "attention", "average", "norms", "rollout", "gradient", "integrated",
+)  # fmt: skip
 NEAR, RARE = "near", "rare"
-METHODS = (ATTENTION, NORMS, ROLLOUT, GRADIENT, INTEGRATED)
+METHODS = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, INTEGRATED)
 # Steps along the path of integrated gradients, placed by Gauss and Legendre.
 STEPS = 48
 # Numbers at once: 20 MB, and three times as much where gradients are asked for.
@@ -87,8 +90,9 @@ class Importance:
     left_out
         (m,) by how much ln P falls when the token is blanked.
     scores
-        By method: (layers, m) for attention, lengths and rollout, each after that layer; (1, m) for the two gradients,
-        with their sign; ``near`` (1, m) is minus the distance in tokens, ``rare`` minus ln(1 + count).
+        By method: (layers, m) for attention, lengths and rollout, each after that layer; (1, m) for the attention
+        averaged over all layers, and for the two gradients, with their sign; ``near`` (1, m) is minus the distance in
+        tokens, ``rare`` minus ln(1 + count).
     change
         By how much ln P falls when all m tokens are blanked at once.
     gap
@@ -146,6 +150,7 @@ def importance(model: LoadedModel, asked: Asked, integrate: bool = True) -> Impo
     vectors = _vectors(model, asked.encoding)
     slope, _ = word_gradients(model, asked.encoding, vectors[None], asked.place, read)
     scores = {name: each[:, asked.place, context].astype(np.float64) for name, each in maps.items()}
+    scores[AVERAGE] = scores[ATTENTION].mean(axis=0, keepdims=True)
     products = (slope[0] * vectors).sum(-1)[context]
     scores |= {GRADIENT: products.numpy().astype(np.float64)[None]}
     scores |= {NEAR: _nearness(asked)[None], RARE: _rarity(model, asked)[None]}

@@ -2,21 +2,24 @@
 
 The paper measures BLEU of a translator and the accuracy of a classifier. Here it is the accuracy in minimal pairs: the
 share in which the good form has the higher logit. *For free* means that clearly less than :data:`MARGIN` of it is lost,
-a tenth of the way from guessing to always right. The units of every bootstrap are sentences that the model reads
-alike: what stands before the blank is the same in several pairs of a causal model.
+a tenth of the way from guessing to always right. A head is taken away in two ways, by 0 and by its mean over the
+sentence, and a verdict is of the way that supports the claim less. Every bootstrap is over the nouns and the verbs that
+pairs share.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
 from lab.experiments.intervals import DRAWS, drawn_means, holm, p_above, spread
-from lab.experiments.verdicts import ALPHA, Effect, Judged, judge
+from lab.experiments.needed.sample import ABLATED, ZERO, Sample, gains
+from lab.experiments.verdicts import ALPHA, Effect, Judged, Verdict, judge
 
 if TYPE_CHECKING:
     from lab.experiments.needed.result import NeededTest
@@ -46,8 +49,37 @@ PUBLISHED = {
 _RETRAINED = (
     "Voita et al. go on training while they prune. Here no weight is trained again, so the claim is another one."
 )
+# The smallest effect that would count, where the papers report nothing on this scale: a share of heads or layers that
+# is a tenth above one half; as much accuracy as the margin; for a gain, one pair in a hundred (in the paper it is 0.7 %
+# of the score).
+BOUNDS = {EACH: 0.1, NEEDED: MARGIN, HURTS: 0.01, ONE: 0.1, FIFTH: MARGIN}
 # How far the p of a family of heads can fall must not be a matter of how many draws were made.
 _DRAWS_A_HEAD = 200
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured by one way to take heads away.
+
+    Attributes
+    ----------
+    ours, low, high
+        A share, or a difference of accuracies. Of a difference, ``low`` and ``high`` are its 95 % interval. Of a share
+        of heads or layers, they are bounds: those that clearly cost less than :data:`MARGIN`, and those that do not
+        clearly cost more.
+    effect, effect_low, effect_high
+        The same as the claim's effect, which is above 0 where the claim holds.
+    p
+        The probability of a draw against the claim.
+    """
+
+    ours: float
+    low: float
+    high: float
+    effect: float
+    effect_low: float
+    effect_high: float
+    p: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,50 +91,67 @@ class Row:
     id
         One of :data:`CLAIMS`.
     what
-        What ``ours`` is, in words.
-    ours, low, high
-        What was measured and its 95 % interval: a share, or a difference of accuracies. Of a share of heads or layers,
-        ``low`` are those that clearly cost less than :data:`MARGIN`, ``high`` those that do not clearly cost more.
+        What is measured, in words.
+    zero, mean
+        With heads that write 0, and with heads that write their mean over the sentence.
     control
-        The same of what was not chosen: of all other heads, or of heads in random order; nan where nothing is chosen.
+        By 0, the same of what was not chosen: of all other heads, or of heads in random order; nan where nothing is
+        chosen.
     on_a
-        The same on half A, where the choice was made; nan where nothing is chosen.
+        By 0, the same on half A, where the choice was made; nan where nothing is chosen.
+    twin
+        By 0, the same of the untrained twin; nan where it is not compared.
     count
-        How many different sentences were measured.
-    p
-        How probable a draw against the claim is, corrected by Holm for all claims.
+        The number of different sentences that were measured.
+    p, p_twin
+        The probability of a draw against the claim, by either way, whichever is more; and of a draw in which the effect
+        is not above the twin's, None where it is not compared. Both are corrected by Holm for all claims.
     untestable
-        Why it cannot be tested, in a sentence; "" where it can.
+        The reason why it cannot be tested, in a sentence; "" where it can.
     heads
         The heads that were chosen, layer and head from 0.
     """
 
     id: str
     what: str
-    ours: float
-    low: float
-    high: float
+    zero: Measured
+    mean: Measured
     control: float
     on_a: float
+    twin: float
     count: int
     p: float
+    p_twin: float | None = None
     untestable: str = ""
     heads: tuple[Head, ...] = ()
 
     @property
+    def decides(self) -> Measured:
+        """The way with the smaller effect: the verdict is of this one."""
+        return self.mean if self.mean.effect < self.zero.effect else self.zero
+
+    @property
+    def bounded(self) -> bool:
+        """Whether ``low`` and ``high`` are bounds, not the ends of an interval."""
+        return self.id in (EACH, ONE)
+
+    @property
     def judged(self) -> Judged:
-        """The verdict by :data:`lab.experiments.verdicts.SIGN_RULE`."""
-        return judge(Effect(None, self.low, self.high, self.p, self.count, self.untestable, sign_only=True))
+        """The verdict by :data:`lab.experiments.verdicts.RULE`."""
+        if self.untestable:
+            return Judged(Verdict.NOT_TESTABLE, self.untestable)
+        own = self.decides
+        return judge(
+            Effect(
+                own.effect, own.effect_low, own.effect_high, self.p, self.count, bound=BOUNDS[self.id],
+                p_twin=self.p_twin,
+            )
+        )  # fmt: skip
 
 
 def draws_for(heads: int) -> int:
     """So many draws that one p of this many heads can be below 0.05 after Holm, even as one of five claims."""
     return max(DRAWS, _DRAWS_A_HEAD * heads)
-
-
-def gains(changed: ArrayLike, plain: Values) -> Values:
-    """(…, pairs) by how much each pair changes the accuracy: 1 where the good form wins now, −1 where it did before."""
-    return (np.asarray(changed) > 0).astype(np.float64) - (plain > 0)
 
 
 def name_of(head: Head) -> str:
@@ -112,94 +161,145 @@ def name_of(head: Head) -> str:
 
 def claims(found: NeededTest) -> tuple[Row, ...]:
     """Every claim on what was found, in the order of :data:`CLAIMS`."""
-    reason = _cannot(found)
-    tested = [_each(found), _needed(found), _hurts(found), _one(found), _fifth(found)]
-    corrected = holm([row.p for row in tested]).tolist()
-    rows = [replace(row, p=p, untestable=reason) for row, p in zip(tested, corrected, strict=True)]
+    sample = found.sample
+    rows = _tested(sample, [each(sample), needed(sample), _hurts(sample), _one(found), _fifth(found)])
     nothing = float("nan")
-    count = len(np.unique(found.groups[found.b]))
-    return (*rows, Row(PRUNED, "not measured", nothing, nothing, nothing, nothing, nothing, count, nothing, _RETRAINED))
+    unknown = Measured(*[nothing] * 7)
+    count = sample.different(found.b)
+    pruned = Row(PRUNED, "not measured", unknown, unknown, nothing, nothing, nothing, count, nothing, None, _RETRAINED)
+    return (*rows, pruned)
 
 
-def _cannot(found: NeededTest) -> str:
-    """The model must do the task at all: where it guesses, there is nothing to lose."""
-    right = (found.plain > 0).astype(np.float64)
-    if p_above(drawn_means(right, found.groups), 0.5) < ALPHA:
-        return ""
-    return (
-        f"With all heads the model is right in {right.mean():.0%} of the pairs, not clearly more often than guessing."
+def claims_in(sample: Sample) -> tuple[Row, ...]:
+    """The claims about single heads on some of the pairs: one template, whose heads a mean over all may hide."""
+    return _tested(sample, [each(sample), needed(sample)])
+
+
+def _tested(sample: Sample, rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows with p-values that are corrected for their number, and with the reason where nothing can be tested."""
+    reason = sample.cannot
+    p = holm([row.p for row in rows]).tolist()
+    compared = [row.id for row in rows if row.p_twin is not None]
+    p_twin = dict(zip(compared, holm([row.p_twin for row in rows if row.p_twin is not None]).tolist(), strict=True))
+    return tuple(
+        replace(row, p=own, p_twin=p_twin.get(row.id), untestable=reason) for row, own in zip(rows, p, strict=True)
     )
 
 
-def _each(found: NeededTest) -> Row:
-    """Nothing is chosen here, so it is about both halves."""
-    each = gains(found.changed, found.plain).reshape(-1, len(found.plain)).T
-    ours, low, high, p = _for_free(each, found.groups)
-    row = _row(found, EACH, f"share of the {each.shape[1]} heads that go for free", ours, (low, high), p)
-    return replace(row, count=len(np.unique(found.groups)))
+def each(sample: Sample) -> Row:
+    """Most heads can go for free. Nothing is chosen here, so it is about both halves."""
+    found = [
+        _for_free(sample.without(ablation).reshape(-1, len(sample.plain)).T, sample.shared) for ablation in ABLATED
+    ]
+    heads = int(np.prod(sample.changed[ZERO].shape[:2]))
+    untrained = float((-sample.twin_without(ZERO).mean(axis=-1) < MARGIN).mean())
+    return _row(EACH, f"share of the {heads} heads that go for free", found, sample.different(), twin=untrained)
 
 
 def _one(found: NeededTest) -> Row:
     """The best single head of each layer by A, alone in its layer, on B."""
-    ours, low, high, p = _for_free(gains(found.alone, found.plain[found.b]).T, found.groups[found.b])
-    row = _row(found, ONE, "share of the layers that do with one head", ours, (low, high), p)
+    sample, plain = found.sample, found.plain[found.b]
+    shared = sample.shared_in(found.b)
+    both = [_for_free(gains(alone, plain).T, shared) for alone in (found.alone, found.alone_to_mean)]
     any_head, on_a = (float((-loss < MARGIN).mean()) for loss in (found.alone_any, found.alone_on_a))
+    row = _row(ONE, "share of the layers that do with one head", both, sample.different(found.b))
     return replace(row, control=any_head, on_a=on_a, heads=found.kept)
 
 
-def _for_free(each: Values, groups: NDArray[np.int64]) -> tuple[float, float, float, float]:
+def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> Measured:
     """Of several removals (units, k): the share that costs less than the margin, its bounds, and the p of "most".
 
     After Holm the p-values below α are right of all their removals at once (with 95 %). So the middle one, in order, is
-    that of the claim that more than half cost clearly less.
+    that of the claim that more than half cost clearly less. The effect is the share above one half.
     """
-    drawn = drawn_means(each, groups, draws_for(each.shape[1]))
+    drawn = drawn_means(each, *shared, times=draws_for(each.shape[1]))
     cheap, dear = holm(p_above(drawn, -MARGIN)), holm(p_above(-drawn, MARGIN))
     share = float((-each.mean(axis=0) < MARGIN).mean())
+    low, high = float((cheap < ALPHA).mean()), float(1 - (dear < ALPHA).mean())
     middle = float(np.sort(cheap)[each.shape[1] // 2])
-    return share, float((cheap < ALPHA).mean()), float(1 - (dear < ALPHA).mean()), middle
+    return Measured(share, low, high, share - 0.5, low - 0.5, high - 0.5, middle)
 
 
-def _needed(found: NeededTest) -> Row:
+def needed(sample: Sample) -> Row:
     """The head whose absence costs the logit difference most on A: what it costs the accuracy on B."""
-    head = _lowest(found.delta[..., ~found.b].mean(axis=-1))
-    return _of_head(found, NEEDED, f"accuracy lost without {name_of(head)}", head, -gains(found.changed, found.plain))
+    head, untrained = (
+        _lowest((changed[ZERO] - plain)[..., ~sample.b].mean(axis=-1))
+        for changed, plain in ((sample.changed, sample.plain), (sample.twin_changed, sample.twin_plain))
+    )
+    return _of_head(sample, NEEDED, f"accuracy lost without {name_of(head)}", (head, untrained), -1)
 
 
-def _hurts(found: NeededTest) -> Row:
+def _hurts(sample: Sample) -> Row:
     """The head whose absence helps the accuracy most on A; of equals, the one that helps the logit difference most."""
-    gained, delta = gains(found.changed, found.plain)[..., ~found.b].mean(-1), found.delta[..., ~found.b].mean(-1)
-    best = np.where(gained == gained.max(), -delta, np.inf)
-    head = _lowest(best)
-    return _of_head(found, HURTS, f"accuracy gained without {name_of(head)}", head, gains(found.changed, found.plain))
+    head, untrained = (
+        _most_helpful(gained[..., ~sample.b].mean(-1), (changed[ZERO] - plain)[..., ~sample.b].mean(-1))
+        for gained, changed, plain in (
+            (sample.without(ZERO), sample.changed, sample.plain),
+            (sample.twin_without(ZERO), sample.twin_changed, sample.twin_plain),
+        )
+    )
+    return _of_head(sample, HURTS, f"accuracy gained without {name_of(head)}", (head, untrained), 1)
 
 
-def _of_head(found: NeededTest, claim: str, what: str, head: Head, each: Values) -> Row:
-    values, others = each[head][found.b], np.ones(each.shape[:2], bool)
+def _most_helpful(gained: Values, delta: Values) -> Head:
+    return _lowest(np.where(gained == gained.max(), -delta, np.inf))
+
+
+def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], sign: int) -> Row:
+    """A claim about one head, and about the head of the untrained twin that was chosen likewise."""
+    (head, untrained), b = heads, sample.b
+    own, twin, found = {}, {}, []
+    for ablation in ABLATED:
+        own[ablation] = sign * sample.without(ablation)[head][b]
+        twin[ablation] = sign * sample.twin_without(ablation)[untrained][b]
+        drawn = drawn_means(own[ablation], *sample.shared_in(b))
+        found.append(_difference(own[ablation], drawn, float(p_above(drawn))))
+    weaker = min(ABLATED, key=lambda ablation: float(own[ablation].mean()))
+    beyond = drawn_means(own[weaker] - twin[weaker], *sample.shared_in(b))
+    every = sign * sample.without(ZERO)
+    others = np.ones(every.shape[:2], bool)
     others[head] = False
-    drawn = drawn_means(values, found.groups[found.b])
-    row = _row(found, claim, what, float(values.mean()), _ends(drawn), float(p_above(drawn)))
-    control = float(each[others][:, found.b].mean()) if others.any() else float("nan")
-    return replace(row, control=control, on_a=float(each[head][~found.b].mean()), heads=(head,))
+    row = _row(claim, what, found, sample.different(b), twin=float(twin[ZERO].mean()), p_twin=float(p_above(beyond)))
+    control = float(every[others][:, b].mean()) if others.any() else float("nan")
+    return replace(row, control=control, on_a=float(every[head][~b].mean()), heads=(head,))
+
+
+def _difference(values: Values, drawn: Values, p: float) -> Measured:
+    """A difference of accuracies, which is the effect itself."""
+    own = (float(values.mean()), *_ends(drawn))
+    return Measured(*own, *own, p)
 
 
 def _fifth(found: NeededTest) -> Row:
     """A fifth of the heads, those with the lowest I_h on A, away together: what that costs the accuracy on B."""
-    at = found.fifth
-    lost = -gains(found.curves[IMPORTANCE][at], found.plain[found.b])
-    drawn = drawn_means(lost, found.groups[found.b])
+    at, sample, both = found.fifth, found.sample, []
+    for changed in (found.curves[IMPORTANCE][at], found.fifth_to_mean):
+        lost = -gains(changed, found.plain[found.b])
+        drawn = drawn_means(lost, *sample.shared_in(found.b))
+        cost, (low, high) = float(lost.mean()), _ends(drawn)
+        # The effect is by how much less than the margin is lost.
+        both.append(
+            Measured(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, float(p_above(-drawn, -MARGIN)))
+        )
     count = int(found.away[at])
-    what = f"accuracy lost without {count} heads"
-    row = _row(found, FIFTH, what, float(lost.mean()), _ends(drawn), float(p_above(-drawn, -MARGIN)))
+    row = _row(FIFTH, f"accuracy lost without {count} heads", both, sample.different(found.b))
     control = float((found.plain[found.b] > 0).mean() - found.random[:, at].mean())
     on_a = -float(gains(found.fifth_on_a, found.plain[~found.b]).mean())
     return replace(row, control=control, on_a=on_a, heads=found.orders[IMPORTANCE][:count])
 
 
-def _row(found: NeededTest, claim: str, what: str, ours: float, ends: tuple[float, float], p: float) -> Row:
-    """A row about half B in which nothing is chosen."""
+def _row(
+    claim: str,
+    what: str,
+    both: Sequence[Measured],
+    count: int,
+    twin: float = float("nan"),
+    p_twin: float | None = None,
+) -> Row:
+    """A row in which nothing is chosen yet."""
     nothing = float("nan")
-    return Row(claim, what, ours, *ends, nothing, nothing, len(np.unique(found.groups[found.b])), p)
+    zero, mean = both
+    return Row(claim, what, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), p_twin)
 
 
 def _ends(drawn: Values) -> tuple[float, float]:

@@ -126,10 +126,19 @@ def without_each_head(
     return each_head(model, pairs, _replacement(model, pairs, ablation), ablation, progress=progress)
 
 
-def only_one_head(model: LoadedModel, pairs: Sequence[AskedPair], progress: Progress = unwatched) -> HeadEffects:
-    """Leave one head on in its layer and take (0) all others of that layer away (Michel et al. 2019, table 2)."""
+def only_one_head(
+    model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablation = "zero", progress: Progress = unwatched
+) -> HeadEffects:
+    """Leave one head on in its layer and take all others of that layer away (Michel et al. 2019, table 2).
 
-    return each_head(model, pairs, lambda _: _all_others_off, "only one", progress=progress)
+    The others write 0, or for ``"sentence"`` their mean over the sentence's tokens.
+    """
+
+    def others(_layer: int, heads: Tensor) -> Steps:
+        off, to_mean = (None, ~heads) if ablation == "sentence" else (~heads, None)
+        return Steps(mix_values=heads_off(off, to_mean))
+
+    return each_head(model, pairs, lambda _: others, "only one", progress=progress)
 
 
 # From the places of a batch's pairs to the steps that replace their heads.
@@ -173,10 +182,6 @@ def _held_by_each_head(config: ModelConfig, n: int) -> int:
     """Numbers that the runs of a pair of n tokens keep between two layers, five times: so small batches are short, and
     whoever waits for a core has it soon."""
     return 5 * config.layers * config.heads * n * config.width
-
-
-def _all_others_off(_layer: int, heads: Tensor) -> Steps:
-    return Steps(mix_values=heads_off(~heads, None))
 
 
 def _replacement(model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablation) -> Replacement:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from lab.analysis.heads.values import Values
 from lab.experiments import shipped
 from lab.experiments.intervals import drawn_means, holm, p_above, spread
-from lab.experiments.needed.claims import GREEDY, IMPORTANCE, Row, claims, draws_for
+from lab.experiments.needed.claims import GREEDY, IMPORTANCE, MARGIN, Row, claims, claims_in, draws_for
+from lab.experiments.needed.sample import ABLATED, ZERO, Sample, gains
 from lab.experiments.pairs import MinimalPair
 from lab.experiments.verdicts import ALPHA
 from lab.models.interventions import Head
@@ -22,6 +23,8 @@ from lab.models.memo import once
 ORDERS = (IMPORTANCE, GREEDY)
 TWIN = "untrained twin"
 _MEANS = ("mean", "low", "high", "p")
+_CHANGED = ("changed", "to_mean", "twin_changed", "twin_to_mean")
+_ALONE = ("alone", "alone_to_mean")
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,10 @@ class MeanEffects:
         return int(layer), int(head)
 
 
-def mean_effects(name: str, delta: Values, groups: NDArray[np.int64]) -> MeanEffects:
-    """The mean of ``delta`` (layers, heads, pairs), by a bootstrap over ``groups`` (pairs,) of pairs."""
+def mean_effects(name: str, delta: Values, *shared: NDArray[np.int64]) -> MeanEffects:
+    """The mean of ``delta`` (layers, heads, pairs), by a bootstrap over what pairs share, (pairs,) each."""
     shape = delta.shape[:2]
-    drawn = drawn_means(delta.reshape(-1, delta.shape[-1]).T, groups, draws_for(delta[..., 0].size))
+    drawn = drawn_means(delta.reshape(-1, delta.shape[-1]).T, *shared, times=draws_for(delta[..., 0].size))
     low, high = spread(drawn).reshape(2, *shape)
     p = holm(np.minimum(2 * np.minimum(p_above(drawn), p_above(-drawn)), 1))
     return MeanEffects(name, delta.mean(axis=-1), low, high, p.reshape(shape))
@@ -76,16 +79,18 @@ class NeededTest:
     Attributes
     ----------
     pairs, groups
-        The pairs, and (P,) which of them the model reads alike: their numbers are no independent draws.
+        The pairs, and (P,) the same number for those that the model reads alike.
     templates
         What was drawn.
     plain, twin
         (P,) logit of the good form less that of the bad one, of the model and of its untrained twin.
-    changed
-        (layers, heads, P) the model's without one head: its output is 0.
+    changed, to_mean
+        (layers, heads, P) the model's without one head: it writes 0, or its mean over the sentence.
+    twin_changed, twin_to_mean
+        The same of the twin.
     effects
         On B, of each ablation, and of a head set to 0 in the untrained twin.
-    kept, alone
+    kept, alone, alone_to_mean
         The best single head of each layer by A, and (layers, pairs of B) the difference when all others are away.
     alone_any, alone_on_a
         (layers,) by how much the accuracy changes on B as a mean over all heads kept alone, and on A with the best one.
@@ -93,8 +98,9 @@ class NeededTest:
         (k,) how many heads are away together, in which orders, and (k, pairs of B) the difference then.
     random
         (orders, k) the accuracy on B with heads away in random orders.
-    fifth_on_a
-        (pairs of A) the difference with a fifth of the heads away by their importance.
+    fifth_on_a, fifth_to_mean
+        (pairs of A), (pairs of B) the difference with a fifth of the heads away by their importance; on B they write
+        their mean.
     made
         Where a result that ships comes from; None for one that was measured here.
     """
@@ -105,9 +111,13 @@ class NeededTest:
     plain: Values
     twin: Values
     changed: Values
+    to_mean: Values
+    twin_changed: Values
+    twin_to_mean: Values
     effects: tuple[MeanEffects, ...]
     kept: tuple[Head, ...]
     alone: Values
+    alone_to_mean: Values
     alone_any: Values
     alone_on_a: Values
     away: NDArray[np.int64]
@@ -115,12 +125,26 @@ class NeededTest:
     curves: Mapping[str, Values]
     random: Values
     fifth_on_a: Values
+    fifth_to_mean: Values
     made: shipped.Provenance | None = None
 
     @cached_property
     def b(self) -> NDArray[np.bool_]:
         """(P,) which pairs are of half B."""
         return np.array([pair.half == 1 for pair in self.pairs])
+
+    @cached_property
+    def sample(self) -> Sample:
+        """All pairs."""
+        return self._sample(np.ones(len(self.pairs), dtype=bool))
+
+    def _sample(self, here: NDArray[np.bool_]) -> Sample:
+        own, twin = (self.changed, self.to_mean), (self.twin_changed, self.twin_to_mean)
+        changed, untrained = (
+            {name: each[..., here] for name, each in zip(ABLATED, both, strict=True)} for both in (own, twin)
+        )
+        pairs = tuple(pair for pair, kept in zip(self.pairs, here, strict=True) if kept)
+        return Sample(pairs, self.groups[here], self.plain[here], changed, self.twin[here], untrained)
 
     @property
     def delta(self) -> Values:
@@ -145,7 +169,7 @@ class NeededTest:
     @cached_property
     def effect(self) -> MeanEffects:
         """The mean effect of every head, set to 0, over all pairs."""
-        return mean_effects("zero", self.delta, self.groups)
+        return mean_effects(ZERO, self.delta, *self.sample.shared)
 
     def effect_in(self, template: str) -> MeanEffects:
         """The same over the pairs of one template; over all for ""."""
@@ -156,6 +180,17 @@ class NeededTest:
         """The claims and their verdicts."""
         return claims(self)
 
+    @cached_property
+    def rows_in(self) -> Mapping[str, tuple[Row, ...]]:
+        """By template, the claims about single heads and their verdicts."""
+        templates = dict.fromkeys(pair.template for pair in self.pairs)
+        return {template: claims_in(self._sample(self.of(template))) for template in templates}
+
+    def costly_in(self, template: str) -> tuple[Head, ...]:
+        """The heads whose absence, by 0, costs a template :data:`MARGIN` of its accuracy or more."""
+        lost = -gains(self.changed, self.plain)[..., self.of(template)].mean(axis=-1)
+        return tuple((int(layer), int(head)) for layer, head in zip(*np.nonzero(lost >= MARGIN), strict=True))
+
     def row(self, claim: str) -> Row:
         """The row of one claim."""
         return next(row for row in self.rows if row.id == claim)
@@ -164,7 +199,7 @@ class NeededTest:
 @once
 def _effect_in(found: NeededTest, template: str) -> MeanEffects:
     own = found.of(template)
-    return mean_effects(template, found.delta[..., own], found.groups[own])
+    return mean_effects(template, found.delta[..., own], *found.sample.shared_in(own))
 
 
 def a_fifth(shape: tuple[int, int]) -> int:
@@ -179,8 +214,8 @@ def as_tables(found: NeededTest) -> dict[str, pa.Table]:
     ranks = {
         name: [order.index(head) for head in zip(layers, heads, strict=True)] for name, order in found.orders.items()
     }
-    fifth = np.full(len(found.pairs), np.nan)
-    fifth[~found.b] = found.fifth_on_a
+    fifth = np.empty(len(found.pairs))
+    fifth[~found.b], fifth[found.b] = found.fifth_on_a, found.fifth_to_mean
     means = [
         {"name": each.name, **dict(zip(_MEANS, numbers, strict=True))}
         for each in found.effects
@@ -195,12 +230,15 @@ def as_tables(found: NeededTest) -> dict[str, pa.Table]:
         .append_column("fifth", pa.array(fifth, pa.float32())),
         "heads": pa.table({
             "layer": layers, "head": heads, **ranks,
-            "changed": pa.array(list(found.changed.reshape(len(layers), -1).astype(np.float32)), single),
+            **{
+                name: pa.array(list(getattr(found, name).reshape(len(layers), -1).astype(np.float32)), single)
+                for name in _CHANGED
+            },
         }),
         "effects": pa.Table.from_pylist(means),
         "layers": pa.table({
             "kept": [head for _, head in found.kept], "any": found.alone_any, "on_a": found.alone_on_a,
-            "alone": pa.array(list(found.alone.astype(np.float32)), single),
+            **{name: pa.array(list(getattr(found, name).astype(np.float32)), single) for name in _ALONE},
         }),
         "pruning": pa.table({
             "away": found.away, "random": list(found.random.T),
@@ -224,13 +262,13 @@ def from_tables(tables: Mapping[str, pa.Table]) -> NeededTest:
         templates=tuple(Drawn(**row) for row in tables["templates"].to_pylist()),
         plain=_column(pairs, "plain"),
         twin=_column(pairs, "twin"),
-        changed=_column(heads, "changed").reshape(*shape, -1),
+        **{name: _column(heads, name).reshape(*shape, -1) for name in _CHANGED},
         effects=tuple(
             MeanEffects(str(name), *(each[column].to_numpy().reshape(shape) for column in _MEANS))
             for name, each in effects.groupby("name", sort=False)
         ),
         kept=tuple(enumerate(layers["kept"].to_pylist())),
-        alone=_column(layers, "alone"),
+        **{name: _column(layers, name) for name in _ALONE},
         alone_any=_column(layers, "any"),
         alone_on_a=_column(layers, "on_a"),
         away=pruning["away"].to_numpy(),
@@ -238,6 +276,7 @@ def from_tables(tables: Mapping[str, pa.Table]) -> NeededTest:
         curves={name: _column(pruning, name) for name in ORDERS},
         random=_column(pruning, "random").T,
         fifth_on_a=_column(pairs, "fifth")[a],
+        fifth_to_mean=_column(pairs, "fifth")[~a],
         made=shipped.provenance(pairs),
     )
 

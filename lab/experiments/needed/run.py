@@ -20,11 +20,12 @@ from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.experiments import shipped
 from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed.claims import GREEDY, IMPORTANCE, gains
+from lab.experiments.needed.claims import GREEDY, IMPORTANCE
 from lab.experiments.needed.heads import ABLATIONS, differences, only_one_head, without_each_head
 from lab.experiments.needed.pruning import at_random, by_importance, curve, greedily, importance
 from lab.experiments.needed.result import TWIN, Drawn, NeededTest, a_fifth, from_tables, mean_effects
-from lab.experiments.pairs import AskedPair, PairSet, can_be_asked, minimal_pairs
+from lab.experiments.needed.sample import ABLATED, TO_MEAN, ZERO, gains
+from lab.experiments.pairs import AskedPair, PairSet, can_be_asked, minimal_pairs, shared_words
 from lab.experiments.verdicts import FEW
 from lab.models.batches import Progress, unwatched
 from lab.models.config import ModelConfig
@@ -57,7 +58,10 @@ class _Parts:
 
 
 # What the parts cost beside each other, about.
-_COSTS = {"zero": 10.0, "others": 18.0, "twin": 5.0, "alone": 10.0, "importance": 2.0, "greedy": 20.0, "curves": 27.0}
+_COSTS = {
+    "zero": 10.0, "sentence": 10.0, "twin": 20.0, "others": 14.0, "alone": 20.0, "importance": 2.0, "greedy": 20.0,
+    "curves": 27.0,
+}  # fmt: skip
 
 
 @once
@@ -101,21 +105,30 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
     drawn, pairs = _asked(model)
     parts, groups, twin = _Parts(progress, _COSTS), _groups(pairs), untrained_twin(model)
     a, b = ([pair for pair in pairs if pair.pair.half == half] for half in (0, 1))
-    zero = without_each_head(model, pairs, progress=parts.part("zero"))
+    zero, to_mean = (without_each_head(model, pairs, way, parts.part(way)) for way in ABLATED)
+    both = [
+        without_each_head(twin, pairs, way, parts.part("twin", number / 2, (number + 1) / 2))
+        for number, way in enumerate(ABLATED)
+    ]
     on_b = np.array([pair.pair.half == 1 for pair in pairs])
-    deltas: dict[str, Values] = {"zero": zero.delta[..., on_b]}
-    for number, ablation in enumerate(ABLATIONS[1:]):
-        tell = parts.part("others", number / 4, (number + 1) / 4)
+    deltas: dict[str, Values] = {each.ablation: each.delta[..., on_b] for each in (zero, to_mean)}
+    others = [ablation for ablation in ABLATIONS if ablation not in ABLATED]
+    for number, ablation in enumerate(others):
+        tell = parts.part("others", number / len(others), (number + 1) / len(others))
         deltas[ablation] = without_each_head(model, b, ablation, tell).delta
-    deltas[TWIN] = without_each_head(twin, b, progress=parts.part("twin")).delta
+    deltas[TWIN] = both[0].delta[..., on_b]
+    words = shared_words([pair.pair for pair in b])
     return NeededTest(
         pairs=tuple(pair.pair for pair in pairs),
         groups=groups,
         templates=tuple(_drawn(drawn, template.id) for template in TEMPLATES),
         plain=zero.plain,
-        twin=differences(twin, pairs),
+        twin=both[0].plain,
         changed=zero.changed,
-        effects=tuple(mean_effects(name, delta, groups[on_b]) for name, delta in deltas.items()),
+        to_mean=to_mean.changed,
+        twin_changed=both[0].changed,
+        twin_to_mean=both[1].changed,
+        effects=tuple(mean_effects(name, delta, *words) for name, delta in deltas.items()),
         **_alone(model, pairs, on_b, parts),
         **_pruned(model, a, b, parts),
     )
@@ -135,13 +148,17 @@ def _drawn(found: PairSet, template: str) -> Drawn:
 
 def _alone(model: LoadedModel, pairs: Sequence[AskedPair], on_b: NDArray[np.bool_], parts: _Parts) -> dict[str, Any]:
     """The head of each layer with the highest logit difference on A when it is the only one, and what it does on B."""
-    found = only_one_head(model, pairs, parts.part("alone"))
+    found = only_one_head(model, pairs, ZERO, parts.part("alone", 0, 0.7))
+    to_mean = only_one_head(
+        model, [pair for pair in pairs if pair.pair.half == 1], TO_MEAN, parts.part("alone", 0.7, 1)
+    )
     best = found.changed[..., ~on_b].mean(axis=-1).argmax(axis=1)
     layers = np.arange(len(best))
     gained = gains(found.changed, found.plain)
     return {
         "kept": tuple((int(layer), int(head)) for layer, head in zip(layers, best, strict=True)),
         "alone": found.changed[layers, best][:, on_b],
+        "alone_to_mean": to_mean.changed[layers, best],
         "alone_any": gained[..., on_b].mean(axis=(1, 2)),
         "alone_on_a": gained[layers, best][:, ~on_b].mean(axis=-1),
     }
@@ -169,6 +186,7 @@ def _pruned(model: LoadedModel, a: Sequence[AskedPair], b: Sequence[AskedPair], 
         "curves": dict(zip(orders, (line.difference for line in lines), strict=False)),
         "random": np.stack([line.accuracy for line in lines[2:]]),
         "fifth_on_a": differences(model, a, Interventions(zero_heads=frozenset(orders[IMPORTANCE][:few]))),
+        "fifth_to_mean": differences(model, b, Interventions(mean_heads=frozenset(orders[IMPORTANCE][:few]))),
     }
 
 

@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import tokenizers
 import torch
 
-import lab.models
 from lab.analysis.heads.named import untrained_seed, untrained_twin
 from lab.experiments import grammar
+from lab.experiments.code_hash import code_hash
 from lab.experiments.grammar import Cases, find_cases
 from lab.experiments.shipped import model_hash
 from lab.experiments.treebank import Sentence
@@ -188,15 +188,8 @@ def _from_parquet(path: Path, relation: str) -> Cases:
 
 @cache
 def _code() -> tuple[str, ...]:
-    """What else decides the numbers: versions, and the sources of the engine and of the counting."""
-    engine = Path(lab.models.__file__).parent
-    sources = (*sorted(engine.rglob("*.py")), Path(grammar.__file__))
-    return (
-        torch.__version__,
-        np.__version__,
-        tokenizers.__version__,
-        _hash("".join(path.read_text("utf-8") for path in sources)),
-    )
+    """What else decides the numbers: versions, and the code of the engine and of the counting."""
+    return torch.__version__, np.__version__, tokenizers.__version__, code_hash(grammar.__name__)
 
 
 def _hash(text: str) -> str:

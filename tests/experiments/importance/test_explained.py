@@ -23,6 +23,7 @@ from lab.experiments.importance.explained import (
 )
 from lab.experiments.importance.methods import (
     ATTENTION,
+    AVERAGE,
     GRADIENT,
     INTEGRATED,
     METHODS,
@@ -34,7 +35,7 @@ from lab.experiments.importance.methods import (
     importance,
 )
 from lab.experiments.treebank import ewt
-from lab.experiments.verdicts import FEW, Verdict
+from lab.experiments.verdicts import FEW, HOLDS, Verdict
 from lab.models.jobs import Stopped
 from lab.models.loading import load_model
 from lab.models.twin import random_twin
@@ -57,23 +58,24 @@ def spearman(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.corrcoef(ranks(first), ranks(second))[0, 1])
 
 
-def made_up(noise: dict[str, float], texts: int = 60, seed: int = 0) -> ExplanationTest:
-    """Texts in which every method is leave-one-out with so much noise; four layers."""
+def made_up(noise: dict[str, float], texts: int = 60, seed: int = 0, twin_too: bool = False) -> ExplanationTest:
+    """Texts in which every method is leave-one-out with so much noise; four layers. The twin is noise, or the same."""
     rng = np.random.default_rng(seed)
 
-    def one() -> Importance:
+    def one(noise: dict[str, float]) -> Importance:
         worth = rng.normal(size=12)
 
         def like(name: str, layers: int) -> np.ndarray:
             return np.abs(worth) + noise.get(name, 1.0) * rng.normal(size=(layers, 12)).clip(-9)
 
         scores = {name: like(name, 4) + 20 for name in (ATTENTION, NORMS, ROLLOUT)}
-        scores |= {name: like(name, 1) + 20 for name in (GRADIENT, INTEGRATED)}
+        scores |= {name: like(name, 1) + 20 for name in (AVERAGE, GRADIENT, INTEGRATED)}
         scores |= {name: rng.normal(size=(1, 12)) for name in (NEAR, RARE)}
         return Importance(0, -1.0, worth, scores, 1.0, 0.0)
 
-    each = [one() for _ in range(texts)]
-    return ExplanationTest(tuple(Text(at, 0, found) for at, found in enumerate(each)), reading(each))
+    each = [one(noise) for _ in range(texts)]
+    untrained = each if twin_too else [one(dict.fromkeys(METHODS, 99.0)) for _ in range(texts)]
+    return ExplanationTest(tuple(Text(at, 0, found) for at, found in enumerate(each)), reading(untrained))
 
 
 def verdicts_of(found: ExplanationTest) -> dict[str, Verdict]:
@@ -83,16 +85,23 @@ def verdicts_of(found: ExplanationTest) -> dict[str, Verdict]:
 def test_the_rule_tells_an_effect_from_none() -> None:
     clear = verdicts_of(made_up({GRADIENT: 0.1, ROLLOUT: 0.1, ATTENTION: 1.5}))
     assert clear[WEAK] is Verdict.SAME and clear[TELLS] is Verdict.SAME
-    assert clear[ROLLED] in (Verdict.SAME, Verdict.SMALLER)
+    assert clear[ROLLED] in HOLDS
     blind = made_up({ATTENTION: 99.0, GRADIENT: 99.0, ROLLOUT: 99.0})
-    assert set(verdicts_of(blind).values()) == {Verdict.NOT_REPRODUCED}
+    assert set(verdicts_of(blind).values()) <= {Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE}
     turned = verdicts_of(made_up({ATTENTION: 0.1, GRADIENT: 1.5, ROLLOUT: 1.5}))
-    assert turned[WEAK] is Verdict.NOT_REPRODUCED and turned[ROLLED] is Verdict.NOT_REPRODUCED
+    assert turned[WEAK] is Verdict.OPPOSITE and turned[ROLLED] is Verdict.OPPOSITE
+
+
+def test_what_the_twin_has_as_well_is_also_untrained() -> None:
+    noise = {GRADIENT: 0.1, ROLLOUT: 0.1, ATTENTION: 1.5}
+    found = made_up(noise, twin_too=True)
+    assert set(verdicts_of(found).values()) == {Verdict.ALSO_UNTRAINED}
+    assert all(row.p < 0.05 and row.low > 0 for row in found.rows)
 
 
 def test_noise_is_seldom_an_effect() -> None:
     found = [verdicts_of(made_up({}, 30, seed)) for seed in range(12)]
-    assert np.mean([each[WEAK] is not Verdict.NOT_REPRODUCED for each in found]) <= 0.25
+    assert np.mean([each[WEAK] in HOLDS for each in found]) <= 0.25
 
 
 def test_a_small_effect_is_called_smaller() -> None:
@@ -154,6 +163,8 @@ def test_the_means_are_spearman_s_by_hand(model_id: str) -> None:
             assert ours == pytest.approx(
                 np.mean([spearman(one.scores[name][layer], np.abs(one.left_out)) for one in each])
             )
+    for one in each:
+        assert np.allclose(one.scores[AVERAGE][0], one.scores[ATTENTION].mean(axis=0), atol=1e-6)
     by_hand = [spearman(np.abs(one.scores[INTEGRATED][0]), np.abs(one.left_out)) for one in each]
     assert found.between[METHODS.index(INTEGRATED), -1] == pytest.approx(np.mean(by_hand))
     rolled, half = found.rows[2], found.own.rho[ROLLOUT].shape[1] // 2
@@ -169,8 +180,10 @@ def test_verdicts_follow_from_an_independent_bootstrap(model_id: str) -> None:
         effect = np.subtract(*found.own.terms[row.claim].T)
         means = effect[rng.integers(0, len(effect), (4000, len(effect)))].mean(axis=1)
         assert (row.low, row.high) == pytest.approx(np.quantile(means, [0.025, 0.975]).tolist(), abs=0.01)
-        clear = (means <= 0).mean() < 0.05 / 3
-        assert clear == (row.judged.verdict in (Verdict.SAME, Verdict.SMALLER))
+        beyond = effect - np.subtract(*twins[row.claim].T)
+        above = beyond[rng.integers(0, len(effect), (4000, len(effect)))].mean(axis=1)
+        held = (means <= 0).mean() < 0.05 / 3 and (above <= 0).mean() < 0.05 / 3
+        assert held == (row.judged.verdict in HOLDS)
         assert row.twin == pytest.approx(np.subtract(*twins[row.claim].T).mean())
 
 

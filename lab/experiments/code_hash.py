@@ -1,0 +1,75 @@
+"""The hash of the code that makes a result: a module and all modules of the lab that it imports.
+
+Comments, docstrings, blank lines and layout at the ends of lines do not count: they change no number. So a result goes
+stale when what measures it changes, and only then. The hash is the same under every version of Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[2]
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@cache
+def code_hash(module: str) -> str:
+    """SHA-256 of the code of ``module``, by its dotted name, and of whatever of the lab it imports, at any depth."""
+    found, waiting = set[str](), [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in found and _file(name) is not None:
+            found.add(name)
+            waiting += _imports(name)
+    texts = "".join(f"{name}\n{_bare(_text(name))}\n" for name in sorted(found))
+    return hashlib.sha256(texts.encode()).hexdigest()
+
+
+def _file(name: str) -> Path | None:
+    """The file of a module or a package of the lab; None for a name that is neither."""
+    path = _ROOT.joinpath(*name.split("."))
+    return next((each for each in (path.with_suffix(".py"), path / "__init__.py") if each.is_file()), None)
+
+
+def _text(name: str) -> str:
+    path = _file(name)
+    return path.read_text("utf-8") if path else ""
+
+
+def _imports(name: str) -> Iterator[str]:
+    """What a module imports when it runs, anywhere in it; a name that is imported from a package may be a module."""
+    for node in _run(ast.parse(_text(name))):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names if each.name.startswith("lab."))
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "lab":
+            yield node.module
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def _run(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node of a tree but what is for type checkers alone."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from _run(node)
+
+
+def _bare(text: str) -> str:
+    """A source without its docstrings, comments and blank lines."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            docstring = node.body[0]
+            for at in range(docstring.lineno - 1, docstring.end_lineno or docstring.lineno):
+                lines[at] = ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and lines[token.start[0] - 1]:
+            lines[token.start[0] - 1] = lines[token.start[0] - 1][: token.start[1]]
+    return "\n".join(line.rstrip() for line in lines if line.strip())

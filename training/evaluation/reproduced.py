@@ -1,0 +1,182 @@
+"""What was reproduced, as tables in Markdown: every verdict of every embedded model, with n and the untrained twin.
+
+python -m training.evaluation.reproduced > docs/reproduced.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from lab.experiments import copied, patched, relations
+from lab.experiments.importance import agreement, explained
+from lab.experiments.needed import run as needed
+from lab.experiments.needed.claims import CLAIMS, PUBLISHED, name_of
+from lab.experiments.needed.claims import Row as NeededRow
+from lab.experiments.verdicts import RULE
+from lab.models.catalogue import CATALOGUE, ships
+from lab.models.loading import LoadedModel, load_model
+
+NOTHING = "–"
+Found = TypeVar("Found")
+Lines = list[str]
+
+
+def grammar_table(model: LoadedModel) -> Lines:
+    """Clark et al. 2019: a line a relation, on half B of EWT and on GUM."""
+    found = _known(relations.known(model), model)
+    lines = [
+        (
+            row.relation, _percent(row.published.accuracy, row.published.offset), row.name, *_of_relation(row),
+            *_of_relation(there),
+        )
+        for row, there in zip(found.rows, found.elsewhere, strict=True)
+    ]  # fmt: skip
+    here = ("EWT, half B (offset)", "twin", "n", "verdict")
+    return _table(("relation", "published (offset)", "head", *here, "GUM (offset)", *here[1:]), lines)
+
+
+def _of_relation(row: relations.Row) -> tuple[str, ...]:
+    shares = _percent(row.accuracy, row.offset_accuracy)
+    return shares, f"{100 * row.twin:.1f}", f"{row.count:,}", row.judged.verdict.value
+
+
+def needed_table(model: LoadedModel) -> Lines:
+    """Michel et al. 2019: a line a claim, in percent, by both ways to take heads away."""
+    found = _known(needed.known(model), model)
+    lines = [
+        (CLAIMS[row.id], PUBLISHED[row.id], row.what, *_of_claim(row), f"{row.count:,}", row.judged.verdict.value)
+        for row in found.rows
+    ]
+    return _table(("claim", "published", "what", "heads at 0", "at their mean", "twin", "n", "verdict"), lines)
+
+
+def _of_claim(row: NeededRow) -> tuple[str, ...]:
+    if row.zero.ours != row.zero.ours:  # nan: not measured
+        return (NOTHING,) * 3
+    word = "bounds " if row.bounded else ""
+    ways = (f"{_p(way.ours)} ({word}{_p(way.low)} to {_p(way.high)})" for way in (row.zero, row.mean))
+    return (*ways, _p(row.twin) if row.twin == row.twin else NOTHING)
+
+
+def _p(share: float) -> str:
+    return f"{100 * share:.1f}".replace("-", "−")
+
+
+def templates_table(model: LoadedModel) -> Lines:
+    """The claims about single heads of Michel et al. 2019, template by template."""
+    found = _known(needed.known(model), model)
+    lines = []
+    for template, rows in found.rows_in.items():
+        each, one = rows
+        costly = " ".join(name_of(head) for head in found.costly_in(template)) or NOTHING
+        lines.append((
+            template, costly, *_of_claim(each)[:2], each.judged.verdict.value, one.what, *_of_claim(one),
+            f"{one.count:,}", one.judged.verdict.value,
+        ))  # fmt: skip
+    free = ("for free, heads at 0", "at their mean", "verdict")
+    return _table(
+        ("template", "heads that cost 5 points", *free, "most needed", "at 0", "at its mean", "twin", "n", "verdict"),
+        lines,
+    )
+
+
+def explanation_table(model: LoadedModel) -> Lines:
+    """Jain & Wallace 2019 and the two papers after it: a line a claim."""
+    lines = []
+    for row in _known(explained.known(model), model).rows:
+        claim = agreement.CLAIMS[row.claim]
+        published = NOTHING if claim.published is None else f"{claim.published:.2f}"
+        lines.append((
+            f"{claim.first} {row.first:.2f}", f"{claim.second} {row.second:.2f}",
+            _with_ends(row.effect, row.low, row.high), published, _two(row.twin), f"{row.count}",
+            row.judged.verdict.value,
+        ))  # fmt: skip
+    return _table(("what should agree more", "than", "difference", "published", "twin", "n", "verdict"), lines)
+
+
+def patching_table(model: LoadedModel) -> Lines:
+    """Meng et al. 2022 and Nanda 2023: a line a claim and direction."""
+    lines = [
+        (
+            f"{row.claim.says} ({row.claim.direction})" if row.claim.direction else row.claim.says,
+            f"{row.claim.first} {_two(row.first)}", f"{row.claim.second} {_two(row.second)}",
+            _with_ends(row.effect, row.low, row.high),
+            NOTHING if row.twin is None else f"{_two(row.twin)} (n {row.twin_count})", f"{row.count}",
+            row.judged.verdict.value,
+        )
+        for row in _known(patched.known(model), model).rows
+    ]  # fmt: skip
+    return _table(("claim", "first", "second", "difference", "twin", "n", "verdict"), lines)
+
+
+def copying_table(model: LoadedModel) -> Lines:
+    """Olsson et al. 2022: a line an absence."""
+    lines = [
+        (
+            f"{copied.AWAY[row.kind]}, {row.name}", *(_with_ends(each.rise, each.low, each.high) for each in (
+                row.zero, row.mean)),
+            _with_ends(row.effect, row.low, row.high), NOTHING if row.twin is None else _two(row.twin),
+            f"{len(row.zero.run.second)}", row.judged.verdict.value,
+        )
+        for row in _known(copied.known(model), model).rows
+    ]  # fmt: skip
+    return _table(
+        ("away", "loss rises by, at 0", "at their mean", "beyond random heads", "twin", "n", "verdict"), lines
+    )
+
+
+TABLES: tuple[tuple[str, Callable[[LoadedModel], Lines]], ...] = (
+    ("Do heads know grammar?", grammar_table),
+    ("Which heads does it need?", needed_table),
+    ("Which heads does it need? Template by template", templates_table),
+    ("Is attention an explanation?", explanation_table),
+    ("Where is it kept?", patching_table),
+    ("How does copying work?", copying_table),
+)
+
+
+def _known(found: Found | None, model: LoadedModel) -> Found:
+    if found is None:
+        raise SystemExit(f"A result of {model.id} is stale: python -m training.evaluation.experiments")
+    return found
+
+
+def _percent(share: float, offset: float) -> str:
+    return f"{100 * share:.1f} ({100 * offset:.1f})"
+
+
+def _two(number: float) -> str:
+    return f"{number:.2f}".replace("-", "−")
+
+
+def _with_ends(number: float, low: float, high: float) -> str:
+    return f"{_two(number)} ({_two(low)} to {_two(high)})"
+
+
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> Lines:
+    rows = [f"| {' | '.join(line)} |" for line in lines]
+    return [f"| {' | '.join(head)} |", "| --- " * len(head) + "|", *rows]
+
+
+def page() -> str:
+    """All tables of all models, and the rule."""
+    parts = [
+        "# What was reproduced",
+        "Written by `python -m training.evaluation.reproduced` from the results that ship; a test compares. What is "
+        "measured, and how, is in [the README](../README.md#what-was-reproduced) and on the pages of the experiments. "
+        "**twin** is the untrained twin, the same model with random weights. Intervals are 95 %.",
+        f"## The rule of the verdicts\n\n{RULE}",
+    ]
+    models = [load_model(entry.id) for entry in CATALOGUE if ships(entry)]
+    for title, table in TABLES:
+        parts.append(f"## {title}")
+        for model in models:
+            if table is copying_table and copied.untestable(model):
+                continue
+            parts += [f"### {model.id}", "\n".join(table(model))]
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

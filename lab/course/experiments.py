@@ -138,21 +138,21 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         title="Patching",
         icon=":material/move_location:",
         question="Where is it kept?",
-        claim="What decides between two words sits at the subject’s token in early layers and at the token that is "
-        "asked in late ones. Attention brings it there; at the subject it is the feed-forward networks that work on "
-        "it.",
+        claim="What decides between two words is at the subject’s token in early layers, and at the token that is "
+        "asked before the last one. Attention brings it there; at the subject the feed-forward networks work on it.",
         whose="Meng et al. 2022, Locating and editing factual associations in GPT, §2, on facts",
-        against="The subject’s vector recovers no more than the asked token’s in early layers, or no less in late "
-        "ones; or at the asked token feed-forward networks recover as much as attention.",
+        against="The subject’s vector recovers no more than the asked token’s in early layers. Or the asked token’s "
+        "recovers more only after the last layer. Or, up to the layer in which the two cross, feed-forward networks at "
+        "the asked token recover as much as attention.",
         not_shown=(
             "Where facts are kept. The paper’s prompts ask GPT for facts, with noise as the corrupt run; here the "
             "number of a noun decides, with another sentence as the corrupt run.",
             "That a part alone does it. What a patch brings back may be read from it by parts further up, and the same "
             "may be kept in several places at once: then each suffices, and none is needed.",
-            "Which way it took. Between tokens nothing but attention moves anything, so where a feed-forward network "
-            "recovers as much, it works on what attention brought. A patch says what passes, not from where.",
-            "What an untouched run would have held. A vector of one run stands among those of another, a mix that no "
-            "text may ever make.",
+            "Which way it took. Between tokens nothing but attention moves anything, so a feed-forward network above "
+            "it that recovers as much works on what attention brought. A patch says what passes, not from where.",
+            "What an untouched run would have held. A vector of one run is among those of another, a mix that no text "
+            "may ever make.",
             "Another measure. Differences of logits count what speaks against the good word, too; probabilities can "
             "look different.",
         ),
@@ -174,7 +174,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         icon=":material/content_copy:",
         question="How does copying work?",
         claim="Induction heads look for what came after the current token last time, and make it likelier as the next "
-        "one. Such a head needs another, in an earlier layer, that tells each token which one stood before it.",
+        "one. Such a head needs another, in an earlier layer, that tells each token which one came before it.",
         whose="Olsson et al. 2022, In-context learning and induction heads",
         against="Taking the best induction head away, or the earlier head that it depends on most, raises the loss of "
         "repeated tokens no more than taking random heads away.",
@@ -184,7 +184,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "That the model continues real texts so. Random tokens have neither grammar nor meaning, so only copying "
             "helps.",
             "That the whole rise is lost copying. A head that writes 0 is something that the later layers never met in "
-            "training.",
+            "training; so the head writes its mean, too, and the smaller effect counts.",
             "How the second head’s help reaches the first. That takes comparing their queries and keys, not taking "
             "heads away.",
             "What the paper says of training: that such heads arise at once, and that in large models most of learning "

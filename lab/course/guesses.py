@@ -27,13 +27,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Score:
-    """How many of ``count`` predictions were right, how many blind guesses are on average, and how probable it is to
-    guess as many or more."""
+    """The number of predictions that were right, of ``count``, and of blind guesses that are right on average."""
 
     right: int
     count: int
     expected: float
-    as_good: float
 
 
 def between(interval: tuple[float, float], edges: Sequence[float]) -> int | None:
@@ -43,11 +41,7 @@ def between(interval: tuple[float, float], edges: Sequence[float]) -> int | None
 
 
 def score(asks: Sequence[Ask], choices: Mapping[str, int], answers: Mapping[str, Answer]) -> Score:
-    """Of the questions that were answered by the learner and by the result; a guess takes each option alike."""
+    """Score the questions that both the learner and the result have answered; a guess takes each option alike."""
     both = [ask for ask in asks if ask.id in choices and ask.id in answers]
     right = sum(choices[ask.id] == answers[ask.id].option for ask in both)
-    chances = [1 / len(ask.options) for ask in both]
-    outcomes = np.ones(1)  # how probable 0, 1, 2 … right guesses are
-    for chance in chances:
-        outcomes = np.convolve(outcomes, [1 - chance, chance])
-    return Score(right, len(both), sum(chances), float(outcomes[right:].sum()))
+    return Score(right, len(both), sum(1 / len(ask.options) for ask in both))

@@ -45,7 +45,7 @@ def test_it_draws() -> None:
         (POINTS, ([0.1], [0.2]), SHARE),
         (POINTS, ENDS, Scale("Share")),
         ({}, ENDS, SHARE),
-        ({key: [0.1, 0.2, 0.3] for key in "abcde"}, ENDS, SHARE),
+        ({key: [0.1, 0.2, 0.3] for key in "abcdef"}, ENDS, SHARE),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lab.course.experiments import experiment_of
@@ -33,7 +35,7 @@ def test_nothing_of_the_result_before_the_prediction(found: CopyingTest) -> None
     at = visit(PAGE, model="lab-gpt2")
     said, experiment = everything(at), experiment_of(PAGE)
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
-    assert not [row for row in found.rows if row.run.name in said or f"{row.rise:.2f}" in said]
+    assert not [row for row in found.rows if row.name in said or f"{row.zero.rise:.2f}" in said]
     assert not [verdict for verdict in Verdict if verdict.value in said]
     assert experiment.claim in said and experiment.against in said
     assert "What this does not show" in [header.value for header in at.header]
@@ -41,11 +43,12 @@ def test_nothing_of_the_result_before_the_prediction(found: CopyingTest) -> None
 
 def test_skipped_it_shows_every_number_and_verdict(found: CopyingTest) -> None:
     at = reveal(visit(PAGE, model="lab-gpt2"))
+    assert "4 % of the windows" in words(at)
     tables = [frame.value for frame in at.dataframe if "loss rises by" in frame.value]
     verdicts = [row.judged.verdict.value for row in found.rows]
     table, random = tables
     assert table["verdict"].tolist() == verdicts and len(random) == 2 * copied.DRAWS
-    assert table["loss rises by"].tolist() == pytest.approx([row.rise for row in found.rows])
+    assert table["loss rises by"].tolist() == pytest.approx([row.zero.rise for row in found.rows])
     assert at.get("vega_lite_chart") and "What this means" in words(at)
     assert found.made is not None and found.made.command in words(at)
 
@@ -75,9 +78,7 @@ def test_the_sequence_leads_on_with_its_head(label: str, title: str, found: Copy
 def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
     offer: Offer, monkeypatch: pytest.MonkeyPatch, found: CopyingTest
 ) -> None:
-    replicate, stopped = endless_at_first(
-        CopyingTest(found.chosen_on, found.induction, found.previous, found.dependence, found.runs)
-    )
+    replicate, stopped = endless_at_first(replace(found, made=None))
     monkeypatch.setattr(copied.RESULTS, "replicate", replicate)
     monkeypatch.setattr(copied.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("gpt2")))

@@ -40,9 +40,10 @@ def test_nothing_of_the_result_before_the_prediction() -> None:
 @pytest.mark.parametrize("model_id", MODELS)
 def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
-    (claims,) = [frame.value for frame in at.dataframe if "verdict" in frame.value]
+    claims, by_template = [frame.value for frame in at.dataframe if "verdict" in frame.value]
+    assert by_template["verdict"].tolist() == [r.judged.verdict.value for rows in found.rows_in.values() for r in rows]
     assert claims["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
-    assert claims["ours"].tolist()[:-1] == pytest.approx([row.ours for row in found.rows[:-1]], abs=1e-4)
+    assert claims["ours"].tolist()[:-1] == pytest.approx([row.zero.ours for row in found.rows[:-1]], abs=1e-4)
     (templates,) = [frame.value for frame in at.dataframe if "dropped" in frame.value]
     assert templates["pairs"].sum() == len(found.pairs)
     assert ("why not" in templates) == (model_id == "lab-gpt2")

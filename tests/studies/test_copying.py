@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import lab
-from lab.experiments.copied import BEST, BOTH, DRAWS, RANDOM, CopyingTest, known
-from lab.experiments.copying import losses
+from lab.experiments.copied import BEST, BOTH, DRAWS, RANDOM, SOURCE, CopyingTest, known
+from lab.experiments.copying import MEAN, losses
 from lab.figures.notebook import python_of
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.studies.copying import meanings, sequence
-from lab.studies.copying.figures import as_frame, head_table, loss_chart, score_frame
+from lab.studies.copying.figures import as_frame, distance_frame, head_table, loss_chart, score_frame
 from tests.conftest import TinyCheckpoint
 
 
@@ -34,43 +34,73 @@ def found(gpt2: LoadedModel) -> CopyingTest:
 
 
 def moved(found: CopyingTest, kind: str, by: float) -> CopyingTest:
-    """The result, had the loss without these heads been the plain one and ``by`` more."""
+    """The result, had the loss without these heads been the plain one and ``by`` more, by both ablations."""
     runs = [replace(run, second=found.plain.second + by) if run.kind == kind else run for run in found.runs]
     return replace(found, runs=tuple(runs))
 
 
 def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedModel) -> None:
-    said, table = meanings.meaning_of(found, "m", gpt2.config.vocabulary), as_frame(found)
-    for line in table[table["verdict"].notna()].to_dict("records"):
-        assert f"({line['head']}) the second loss rises by {line['loss rises by']:.2f}, clearly more" in said
-        kind = "random couple" if "+" in line["head"] else "random head"
-        assert f"({table.loc[table['away'] == kind, 'loss rises by'].mean():.2f} on average)" in said
-    random = table[table["away"] == "random head"].sort_values("loss rises by").iloc[-1]
-    assert (f"One of the random heads, {random['head']}, costs" in said) == (
-        random["loss rises by"] >= table["loss rises by"][0] / 2
-    )
+    said, table = meanings.meaning_of(found, "m"), as_frame(found)
+    best, random = table.iloc[0], table[table["away"] == "random head"]
+    assert f"Without head {best['head']} the loss of the second copy rises by {best['at its mean']:.2f} nats" in said
+    assert f"and by {best['loss rises by']:.2f} when it writes 0" in said
+    assert f"a random head by {random['at its mean'].mean():.2f} and {random['loss rises by'].mean():.2f}" in said
     alike, second = log(gpt2.config.vocabulary), found.plain.second.mean()
     assert f"{second:.1f} in the second. The second is {alike - second:.1f} below" in said
-    assert f"the same, {alike:.1f}." in said
     assert 0.25 < (alike - second) / alike < 0.75 and "**m copies in part.**" in said
+    most = random.sort_values("at its mean").iloc[-1]
+    assert (f"One of the random heads, {most['head']}, costs" in meanings.in_full(found)) == (
+        most["at its mean"] >= best["at its mean"] / 2
+    )
+
+
+def test_what_a_0_costs_beyond_all_copying_is_said_to_be_more(found: CopyingTest) -> None:
+    assert found.most_lost == pytest.approx(log(found.vocabulary) - found.plain.second.mean())
+    told = meanings.in_full(found)
+    assert f"**{found.most_lost:.2f} nats** can be lost copying" in told
+    for row in found.rows:
+        assert (f"{row.name} ({row.zero.rise:.2f})" in told) == (row.zero.rise > found.most_lost)
+    less = moved(moved(moved(found, BEST, 0.5), SOURCE, 0.5), BOTH, 0.5)
+    assert "costs more than that" not in meanings.in_full(less)
 
 
 def test_the_meaning_says_where_the_two_heads_look(found: CopyingTest) -> None:
-    said, scores = meanings.meaning_of(found, "m", 8192), score_frame(found).set_index("head")
-    best, source = found.rows[0].run.name, found.rows[1].run.name
+    said, scores = meanings.in_full(found), score_frame(found).set_index("head")
+    best, source = found.rows[0].name, found.rows[1].name
     before = scores["previous-token score"]
     assert f"Head {best} gives {scores['induction score'][best]:.2f} of its attention" in said
     assert f"Head {source} gives {before[source]:.2f} to the token before, the most of all 32 heads" in said
-    assert before.idxmax() == source and f"{source} tells each token what stood before it" in said
-    other = meanings.meaning_of(replace(found, previous=-found.previous), "m", 8192)
+    assert before.idxmax() == source and f"{source} tells each token which one came before it" in said
+    other = meanings.in_full(replace(found, previous=-found.previous))
     assert "number 32 of all 32 heads" in other and "work together" not in other
-    assert "work together" not in meanings.meaning_of(moved(found, BEST, 0.0), "m", 8192)
+    assert "work together" not in meanings.in_full(moved(found, BEST, 0.0))
+
+
+def test_the_control_for_position_is_read_off_the_texts(found: CopyingTest) -> None:
+    place = next(each for each in found.distances if each.period == found.period)
+    fresh, repeated = place.fresh.mean(), place.repeated.mean()
+    said = meanings.in_full(found)
+    assert f"gives {fresh:.2f} of its attention to the token at that distance, against {repeated:.2f}" in said
+    assert fresh < 0.25 * repeated and "not for the distance" in said
+    assert meanings.answers(found)["position"].option == 2
+    same = tuple(replace(each, fresh=each.repeated) for each in found.distances)
+    fixed = replace(found, distances=same)
+    assert "not for the distance" not in meanings.in_full(fixed)
+    assert meanings.answers(fixed)["position"].option == 0
+    assert "position" not in meanings.answers(replace(found, distances=()))
+    assert distance_frame(found)["repeated"].tolist() == [each.repeated.mean() for each in found.distances]
 
 
 @pytest.mark.parametrize(("more", "told"), [(1.0, "costs 1.00 more"), (0.0, "next to nothing"), (-1.0, "")])
 def test_the_second_head_s_part_is_read_off_the_couple(found: CopyingTest, more: float, told: str) -> None:
-    said = meanings.meaning_of(moved(moved(found, BEST, 2.0), BOTH, 2.0 + more), "m", 8192)
+    said = meanings.in_full(moved(moved(found, BEST, 2.0), BOTH, 2.0 + more))
     assert ("away already" in said) == bool(told) and told in said
+
+
+def test_beyond_all_copying_the_couple_says_nothing_of_copying(found: CopyingTest) -> None:
+    most = found.most_lost
+    said = meanings.in_full(moved(moved(found, BEST, most + 1), BOTH, most + 3))
+    assert "says nothing about copying" in said and "does not serve" not in said
 
 
 def test_a_prediction_starts_from_the_loss_with_all_heads(found: CopyingTest, gpt2: LoadedModel) -> None:
@@ -79,27 +109,24 @@ def test_a_prediction_starts_from_the_loss_with_all_heads(found: CopyingTest, gp
     assert "With all heads" not in meanings.basis("m", 8192, None)
 
 
-def test_equal_verdicts_stand_together(found: CopyingTest) -> None:
-    assert meanings.verdicts(found).count("**Same direction**") == 1
-    apart = meanings.verdicts(moved(found, BEST, 0.0))
-    assert apart.startswith(f"- **Not reproduced**: the best induction head ({found.rows[0].run.name}). ")
-    assert apart.count("\n") == 1
+def test_equal_verdicts_are_said_once(found: CopyingTest) -> None:
+    told = meanings.verdicts(found)
+    for verdict in {row.judged.verdict.value.capitalize() for row in found.rows}:
+        reasons = {row.judged.why for row in found.rows if row.judged.verdict.value.capitalize() == verdict}
+        assert told.count(f"**{verdict}**") == len(reasons)
+    none = meanings.verdicts(moved(found, BEST, 0.0))
+    assert none.startswith(("- **Opposite**: the best induction head", "- **Not reproduced**: the best"))
 
 
-def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: CopyingTest) -> None:
-    said = meanings.meaning_of(moved(found, BEST, 0.0), "m", 8192)
-    assert f"({found.rows[0].run.name}) the second loss rises by 0.00, not clearly more" in said
+def test_a_model_that_does_not_copy_is_said_not_to(found: CopyingTest) -> None:
     worse = replace(found.plain, second=found.plain.second + 20)
-    assert "does not copy" in meanings.meaning_of(replace(found, runs=(worse, *found.runs[1:])), "m", 8192)
-    assert "no better than giving every token the same" in meanings.meaning_of(found, "m", 10)
+    assert "does not copy" in meanings.meaning_of(replace(found, runs=(worse, *found.runs[1:])), "m")
+    assert "no better than giving every token the same" in meanings.meaning_of(replace(found, vocabulary=10), "m")
 
 
 @pytest.mark.parametrize(("rise", "option"), [(0.0, 0), (0.5, 1), (2.0, 2), (9.0, 3)])
 def test_how_much_is_answered_by_the_rise(found: CopyingTest, rise: float, option: int) -> None:
     assert meanings.answers(moved(found, BEST, rise))["best"].option == option
-    beyond = moved(moved(found, BEST, rise), BOTH, rise - 1)
-    assert meanings.answers(beyond)["both"].option == 2
-    assert meanings.answers(moved(moved(found, BEST, rise), BOTH, rise))["both"].option == 1
     alike = meanings.answers(moved(moved(found, BEST, rise), RANDOM, rise))["random"]
     assert alike.option == 2 and f"{DRAWS} of {DRAWS}" in alike.why
 
@@ -118,7 +145,7 @@ def test_choosing_is_said_to_flatter_only_where_it_does(found: CopyingTest) -> N
 def test_the_figure_has_the_losses_of_the_second_copy(found: CopyingTest, gpt2: LoadedModel) -> None:
     table = loss_chart(gpt2).table()
     assert table["Token of the second copy"].tolist() == list(range(2, found.period + 1))
-    for row in (found.run(BEST), found.run(BOTH)):
+    for row in (found.run(BEST, MEAN), found.run(BOTH, MEAN)):
         assert row is not None
         line = table["neither" if row.kind == BOTH else f"no {row.name}"]
         assert np.allclose(line, row.by_place[found.period :], atol=1e-5)
@@ -138,7 +165,7 @@ def test_figure_and_table_can_be_taken_home(call: Any, gpt2: LoadedModel) -> Non
 def test_every_head_has_its_scores(found: CopyingTest) -> None:
     frame = score_frame(found)
     assert len(frame) == found.induction.size
-    assert frame["head"][0] == found.rows[0].run.name
+    assert frame["head"][0] == found.rows[0].name
     assert frame["induction score"][0] == found.induction[found.best]
 
 

@@ -12,9 +12,10 @@ import pytest
 
 from lab.analysis.heads.parked import rank_correlation
 from lab.course.words import plain
-from lab.experiments.importance.agreement import Reading
+from lab.experiments.importance.agreement import CLAIMS, Reading
 from lab.experiments.importance.explained import ExplanationTest, asked_texts, known
 from lab.experiments.importance.methods import ATTENTION, INTEGRATED, ROLLOUT
+from lab.experiments.verdicts import Verdict
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel, load_model
 from lab.studies.explanation import meanings, order, texts
@@ -48,21 +49,22 @@ def with_rho(found: ExplanationTest, **values: float) -> ExplanationTest:
 @pytest.mark.parametrize("model_id", MODELS)
 def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     _, found = model_and_result(model_id)
-    said, table = meanings.meaning_of(found, "m"), as_frame(found).set_index("method")
+    said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), as_frame(found).set_index("method")
     line = table.loc["raw attention"]
-    assert f"**{line['ρ']:.2f}** ({line['low']:.2f} to {line['high']:.2f})" in said
-    assert f"reaches {table.loc['nearness alone', 'ρ']:.2f}" in said
+    assert f"**{line['ρ']:.2f}** on average" in said
+    assert f"all layers it reaches {table.loc['attention, all layers', 'ρ']:.2f}" in said
+    assert f"reaches {table.loc['nearness alone', 'ρ']:.2f}." in said
     twin = f"{line['untrained twin']:z.2f}".replace("-", "−")
-    assert f"{line['beyond']:.2f} is left" in said and f"attention reaches {twin}" in said
+    assert f"{line['low']:.2f} to {line['high']:.2f}" in full
+    assert f"{line['beyond']:.2f} is left" in full and f"attention reaches {twin}" in full
     yardstick = meanings.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
     assert f"agree most, by {off.max():.2f}" in yardstick and f"least, by {off.min():.2f}" in yardstick
     for row in found.rows:
-        own, untrained = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
-        untaught = f"{row.twin:.2f} in the twin, {row.effect:.2f} here" in said
-        # Far from the edge of the interval; near it the draw decides.
-        if row.low > 0 and abs(own.mean() - untrained.mean()) > 0.1:
-            assert untaught == (own.mean() < untrained.mean())
+        told = f"leads {CLAIMS[row.claim].second} by {row.effect:.2f}; in the twin it is {row.twin:.2f}".replace(
+            "-", "−"
+        )
+        assert (told in full.replace("-", "−")) == (row.judged.verdict is Verdict.ALSO_UNTRAINED)
 
 
 def test_a_verdict_says_what_was_compared() -> None:
@@ -75,9 +77,9 @@ def test_a_verdict_says_what_was_compared() -> None:
 
 def test_words_follow_the_numbers() -> None:
     _, found = model_and_result("lab-gpt2")
-    assert "clearly more." in meanings.meaning_of(with_rho(found, attention=0.1, near=0.5), "m")
-    assert "clearly less." in meanings.meaning_of(with_rho(found, attention=0.5, near=0.1), "m")
-    assert "not clearly different" in meanings.meaning_of(with_rho(found, attention=0.3, near=0.3), "m")
+    assert "clearly more." in meanings.in_full(with_rho(found, attention=0.1, near=0.5))
+    assert "clearly less." in meanings.in_full(with_rho(found, attention=0.5, near=0.1))
+    assert "not clearly different" in meanings.in_full(with_rho(found, attention=0.3, near=0.3))
 
 
 @pytest.mark.parametrize(("rho", "option"), [(0.1, 0), (0.3, 1), (0.5, 2), (0.8, 3)])

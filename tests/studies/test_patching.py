@@ -15,6 +15,7 @@ from lab.course.words import quoted
 from lab.experiments.own_pair import OwnPair, own_contrast, own_patching
 from lab.experiments.patched import PatchingTest, known
 from lab.experiments.patching_claims import SUFFICES, flipped
+from lab.experiments.verdicts import HOLDS
 from lab.figures import choices
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel
@@ -46,34 +47,51 @@ def with_stream(found: PatchingTest, subject: list[float], asked: list[float]) -
 
 
 def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
-    said, table = meanings.meaning_of(found, "m"), figures.as_frame(found)
+    said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), figures.as_frame(found)
     b = [row for row in found.pairs if row.pair.half == 1]
-    assert f"{np.mean([row.clean - row.corrupt for row in b]):.2f} logits apart" in said
+    assert f"{np.mean([row.clean - row.corrupt for row in b]):.2f} logits apart" in full
     located = table[table["direction"] != "–"]
-    held = (located["verdict"] == "same direction").sum()
-    assert (f"**{held} of 8**" in said) == (held < 8) and ("All 8 claims" in said) == (held == 8)
-    for line in located.to_dict("records"):
-        named, _, ways = said.partition("The untrained twin")[2].partition(f"“{line['claim']}” (")
-        alike = line["untrained twin"] >= max(line["effect"], 0)
-        assert (line["direction"] in ways.partition(")")[0]) == alike, named
+    held = located["verdict"].isin([verdict.value for verdict in HOLDS]).sum()
+    assert (f"**{held} of 8**" in full) == (held < 8) and ("All 8 claims" in full) == (held == 8)
+    for line in table.to_dict("records"):
+        named = full.partition("untrained twin: ")[2]
+        assert (f"“{line['claim']}”" in named) == (
+            "also untrained" in table.loc[table["claim"] == line["claim"], "verdict"].tolist()
+        )
     state = found.carried[SUFFICES].on_b.residual[1]
     elsewhere = state.argmax() not in (found.subject, found.asked)
-    assert (f"does not speak of: {found.tokens[state.argmax()]}, {state.max():.0%}" in said) == elsewhere
+    assert (f"does not speak of: {found.tokens[state.argmax()]}, {state.max():.0%}" in full) == elsewhere
     head = figures.best_frame(found).query("direction == @choices.SUFFICES and part == 'Single head'").iloc[0]
-    assert f"brings back {head['on B']:.0%} by itself" in said
+    assert f"brings back {head['on B']:.0%} by itself" in full
+    relay = figures.relay_frame(found).query("direction == @choices.SUFFICES")
+    assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings it there" in said
+    assert f"alone it brings back {relay['carried'].iloc[0]:.0%}" in said
+    single = relay[relay["held network"].str.startswith("that of")]
+    assert f"{single['carried'].min():.0%} when the feed-forward network of layer" in said
 
 
 def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: PatchingTest) -> None:
     for crossing in range(1, found.layers + 1):
         subject = [0.8] * (crossing - 1) + [0.3] * (found.layers - crossing + 1)
         moved = with_stream(found, subject, [0.6] * found.layers)
-        assert meanings.crossing_of(moved) == crossing
+        assert moved.crosses(SUFFICES) == crossing
         ask = meanings.asks(found.layers)[0]
         first, *last_of_span = map(int, re.findall(r"\d+", ask.options[meanings.answers(moved)["crossing"].option]))
         assert first <= crossing <= (last_of_span or [first])[0]
         said = meanings.meaning_of(moved, "m")
-        last = "the rest crosses in the last layer" in said
-        assert last == (crossing == found.layers) and (f"From layer {crossing} on" in said) != last
+        last = "in every layer but the last" in said
+        assert last == (crossing == found.layers) and (f"from layer {crossing} on" in said) != last
+
+
+@pytest.mark.parametrize(("left", "option"), [(0.9, 0), (0.5, 1), (0.1, 2)])
+def test_what_is_left_with_a_network_held_is_the_answer(found: PatchingTest, left: float, option: int) -> None:
+    relay = found.relays[SUFFICES]
+    mean = np.full_like(relay.mean, relay.alone)
+    mean[1] = left * relay.alone
+    held = replace(relay, mean=mean, low=mean - 0.01, high=mean + 0.01)
+    assert meanings.answers(replace(found, relays={SUFFICES: held}))["relay"].option == option
+    open_ = replace(held, low=mean - 0.5, high=mean + 0.5)
+    assert "relay" not in meanings.answers(replace(found, relays={SUFFICES: open_}))
 
 
 def test_an_answer_that_the_interval_leaves_open_is_none(found: PatchingTest) -> None:
@@ -82,7 +100,7 @@ def test_an_answer_that_the_interval_leaves_open_is_none(found: PatchingTest) ->
         for at, row in enumerate(found.half(1))
     ]
     undecided = replace(found, pairs=(*found.half(0), *noisy[: len(noisy) // 2 * 2]))
-    assert not {"brought", "failed"} & set(meanings.answers(undecided))
+    assert "failed" not in meanings.answers(undecided)
 
 
 @pytest.mark.parametrize("part", choices.PATCHED)

@@ -24,7 +24,7 @@ from lab.charts.base.figure import (
 )
 from lab.charts.base.tables import table
 
-_SHAPES = ("circle", "stroke", "triangle-up", "diamond")
+_SHAPES = ("circle", "square", "stroke", "triangle-up", "diamond")
 
 
 def ranges(
@@ -35,14 +35,14 @@ def ranges(
     *,
     title: str,
 ) -> Figure:
-    """Draw `points`, up to four series of (things,), each thing on a line of its own from the first label down.
+    """Draw `points`, up to five series of (things,), each thing on a line of its own from the first label down.
 
     `interval` is low and high, (things,), of the first series. The series differ in shape as well as in colour.
 
     Raises
     ------
     ValueError
-        NaN, infinity, lengths that differ, more than four series, or a scale without a domain.
+        NaN, infinity, lengths that differ, more than five series, or a scale without a domain.
     """
     check_format(scale.format, of="ranges")
     arrays = {name: numbers(values, ("things",), of=f"ranges, “{name}”") for name, values in points.items()}

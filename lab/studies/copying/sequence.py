@@ -91,7 +91,7 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
         return None
     trace = runs.run(model.id, text, "", Interventions())
     head = found.best
-    name = found.rows[0].run.name
+    name = found.rows[0].name
     st.markdown(
         f"Here {WORDS} tokens that can be read, whole words and beginnings of words, stand in random order, twice. For "
         f"each token of the second copy: where head {name} looks most, how much it gives to the token that came next "

@@ -13,6 +13,7 @@ from lab.experiments.importance.agreement import CLAIMS, ROLLED, TELLS, WEAK
 from lab.experiments.importance.explained import ExplanationTest, result
 from lab.experiments.importance.methods import (
     ATTENTION,
+    AVERAGE,
     GRADIENT,
     INTEGRATED,
     METHODS,
@@ -28,6 +29,7 @@ from lab.models.loading import LoadedModel
 LEFT_OUT = "leave-one-out"
 NAMES = {
     ATTENTION: "raw attention",
+    AVERAGE: "attention, all layers",
     NORMS: "‖Σ α·f(x)‖",
     ROLLOUT: "rollout",
     GRADIENT: "gradient × input",
@@ -36,7 +38,7 @@ NAMES = {
     RARE: "rarity alone",
 }
 # Beside the cells of a map there is room for a dozen letters.
-_SHORT = {GRADIENT: "grad × input", INTEGRATED: "integrated"}
+_SHORT = {AVERAGE: "all layers", GRADIENT: "grad × input", INTEGRATED: "integrated"}
 WHOSE = {
     WEAK: "Jain & Wallace 2019",
     TELLS: "after Wiegreffe & Pinter 2019",
@@ -101,7 +103,8 @@ def claim_frame(found: ExplanationTest) -> pd.DataFrame:
             "whose": WHOSE[row.claim], "verdict": row.judged.verdict.value, "published": CLAIMS[row.claim].published,
             "ours": row.effect, "low": row.low, "high": row.high, "untrained twin": row.twin, "n": row.count,
             "first": CLAIMS[row.claim].first, "mean of first": row.first, "second": CLAIMS[row.claim].second,
-            "mean of second": row.second, "p (Holm)": row.p, "why": row.judged.why,
+            "mean of second": row.second, "p (Holm)": row.p,
+            "p above the twin (Holm)": row.p_twin, "why": row.judged.why,
         }
         for row in found.rows
     ])  # fmt: skip

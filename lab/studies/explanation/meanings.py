@@ -9,20 +9,15 @@ import numpy as np
 from lab.analysis.heads.values import Values
 from lab.course.guesses import Answer, Ask, between
 from lab.course.words import escaped, signed
-from lab.experiments.importance.agreement import CLAIMS, ROLLED, TELLS, WEAK
+from lab.experiments.importance.agreement import CLAIMS, ROLLED, TELLS
 from lab.experiments.importance.explained import ExplanationTest, Row
-from lab.experiments.importance.methods import ATTENTION, METHODS, NEAR
+from lab.experiments.importance.methods import ATTENTION, AVERAGE, METHODS, NEAR
 from lab.experiments.intervals import mean_interval
+from lab.experiments.verdicts import Verdict
 from lab.studies.explanation.figures import LEFT_OUT, NAMES, WHOSE
 
 _EDGES = (0.2, 0.4, 0.6)
 _BEST = (*METHODS, NEAR)
-# Said of an effect that the untrained twin has as well.
-_UNTAUGHT = {
-    WEAK: "There gradients lead attention by no less",
-    TELLS: "There as much is left of attention’s agreement",
-    ROLLED: "There rollout leads raw attention by no less",
-}
 ASKS = (
     Ask(
         "attention",
@@ -70,23 +65,26 @@ def _ranked(found: ExplanationTest) -> list[str]:
 
 
 def meaning_of(found: ExplanationTest, model_id: str) -> str:
-    """How far attention goes, what nearness alone would do, and what the untrained twin does."""
-    attention = _last(found, ATTENTION)
-    low, high = mean_interval(attention).tolist()
-    return " ".join(
-        [
-            f"In {escaped(model_id)} the attention of the last layer agrees with leave-one-out by ρ = "
-            f"**{signed(attention.mean())}** ({signed(low)} to {signed(high)}) on average.",
-            _beside_nearness(found),
-            _beside_twin(found),
-        ]
+    """How far attention goes, and what the plainest baselines reach."""
+    attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
+    return (
+        f"In {escaped(model_id)} the attention of the last layer orders the tokens as leave-one-out does by ρ = "
+        f"**{signed(attention)}** on average. Averaged over all layers it reaches {signed(average)}, and to rank the "
+        f"tokens by how near they are to the blank, which takes no model, reaches {signed(near)}."
     )
+
+
+def in_full(found: ExplanationTest) -> str:
+    """The interval, attention beside nearness and beyond it, and what the untrained twin does."""
+    low, high = mean_interval(_last(found, ATTENTION)).tolist()
+    ends = f"The 95 % interval of the last layer’s ρ is {signed(low)} to {signed(high)}."
+    return " ".join([ends, _beside_nearness(found), _beside_twin(found)])
 
 
 def _beside_nearness(found: ExplanationTest) -> str:
     near, attention = _last(found, NEAR), _last(found, ATTENTION)
     low, high = mean_interval(attention - near).tolist()
-    said = f"To rank the tokens by how near they stand takes no model, and reaches {signed(near.mean())}"
+    said = f"Nearness alone reaches {signed(near.mean())}"
     if low > 0:
         said += ", clearly less."
     elif high < 0:
@@ -123,10 +121,12 @@ def _beside_twin(found: ExplanationTest) -> str:
     clear = "clearly less" if low > 0 else "clearly more" if high < 0 else "not clearly different"
     said = f"In the untrained twin, attention reaches {signed(twin.mean())}: {clear}."
     for row in found.rows:
-        own, other = (np.subtract(*each.terms[row.claim].T) for each in (found.own, found.twin))
-        if row.low > 0 and mean_interval(own - other)[0] <= 0:
-            numbers = f"{signed(row.twin)} in the twin, {signed(row.effect)} here"
-            said += f" {_UNTAUGHT[row.claim]} ({numbers}), so training need not have brought it."
+        if row.judged.verdict is Verdict.ALSO_UNTRAINED:
+            claim = CLAIMS[row.claim]
+            said += (
+                f" {claim.first[0].upper()}{claim.first[1:]}, leads {claim.second} by {signed(row.effect)}; in the "
+                f"twin it is {signed(row.twin)}, and the difference is not clear. So training need not have brought it."
+            )
     return said
 
 

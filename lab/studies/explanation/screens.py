@@ -10,11 +10,11 @@ import streamlit as st
 from lab.analysis.flow.rollout import rollout
 from lab.course.words import escaped, signed
 from lab.experiments.importance import explained
+from lab.experiments.importance.agreement import BOUND
 from lab.experiments.importance.explained import EXPERIMENT, TEXTS, WORDS, ExplanationTest, asked_texts
 from lab.experiments.importance.methods import STEPS, integrated_gradients, without_each
 from lab.experiments.published import JAIN
 from lab.experiments.shipped import model_hash
-from lab.experiments.verdicts import RULE, SIGN_RULE
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.studies.explanation import meanings, order, texts
@@ -30,7 +30,7 @@ from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import is_predicted, predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.running import offer, origin
-from lab.ui.experiments.tables import DECIMAL, Column, show_table
+from lab.ui.experiments.tables import DECIMAL, Column, show_rule, show_table
 from lab.ui.frame.script import meaning
 
 _TWIN = Column("untrained twin", 80, DECIMAL, "twin", "The untrained twin: the same model with random weights.")
@@ -47,6 +47,7 @@ _CLAIMS = (
     Column("second", 132), Column("mean of second", 58, DECIMAL, "mean"),
     Column("ours", 54, DECIMAL, help="The difference of the two means."),
     Column("low", 52, DECIMAL), Column("high", 52, DECIMAL), Column("published", 82, DECIMAL), replace(_TWIN, width=54),
+    Column("n", 46),
 )  # fmt: skip
 _LAYERS = (
     Column("layer", 60),
@@ -101,8 +102,9 @@ def _method(model: LoadedModel) -> None:
         f"**How it is tested.** {len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to "
         f"{WORDS[-1]} words, ask {escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word "
         "that the model then finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and "
-        f"takes how much ln P changes. The blank is {blank}.\n\n**Five methods** put the tokens in order, too: **raw "
-        "attention** (the row of the place that is asked, mean over heads), the **lengths** ‖Σ α·f(x)‖ of what is "
+        f"takes how much ln P changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw "
+        "attention** (the row of the place that is asked, mean over heads), after each layer and averaged over **all "
+        "layers**, the **lengths** ‖Σ α·f(x)‖ of what is "
         "really added, **rollout**, "
         f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
         "their size. Two orders are compared by Spearman’s ρ, text by text. Nothing is chosen by its result, so all "
@@ -122,6 +124,8 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
         "asked, the more important."
     )
     meaning(meanings.meaning_of(found, model.id))
+    with st.expander("More about the result", icon=":material/notes:"):
+        st.markdown(meanings.in_full(found))
     show_table(as_frame(found), _ORDERS)
     st.caption(
         "**ρ**: with leave-one-out, in the last layer, with its 95 % interval (2,000 bootstraps over the texts). "
@@ -155,9 +159,9 @@ def _verdicts(found: ExplanationTest) -> None:
     jain = ", ".join(
         f"{task} {signed(gradient - attention, plus=True)}" for task, (attention, gradient) in JAIN.items()
     )
-    st.markdown(
-        "**The rule of the verdict**, fixed before anything was measured. The effect is the difference between the "
-        f"two means, text by text. For the claim of Abnar & Zuidema, with their figures of the upper half of their "
-        f"layers: {RULE} For the other two: {SIGN_RULE} (The figures of Jain & Wallace are of LSTMs that "
-        f"classify, so they do not compare; and they part: gradients less attention in Kendall’s τ is {jain}.)"
+    show_rule(
+        "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is of the upper "
+        f"half of their layers. For the other two claims nothing comparable was published; a difference of {BOUND} "
+        "counts. The figures of Jain & Wallace are of LSTMs that classify, so they do not compare; and they part: "
+        f"gradients less attention in Kendall’s τ is {jain}."
     )

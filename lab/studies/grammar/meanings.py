@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lab.course.guesses import Answer, Ask
 from lab.course.words import escaped
-from lab.experiments.intervals import draws, spread
-from lab.experiments.relations import GrammarTest, Row, fixed_offsets
+from lab.experiments.intervals import spread
+from lab.experiments.relations import GrammarTest, Row, drawn_gains, fixed_offsets
 from lab.experiments.treebank import halves
-from lab.experiments.verdicts import Verdict
+from lab.experiments.verdicts import HOLDS, Verdict
 
 # The two words of each relation, the dependent first.
 WORDS = {
@@ -50,7 +46,8 @@ SHORT = {
     "compound:prt": "particle",
 }
 _ASKED = ("det", "nsubj", "obj", "case")
-_CLEAR = (Verdict.SAME, Verdict.SMALLER)
+# Verdicts that answer neither yes nor no.
+_OPEN = (Verdict.NOT_TESTABLE, Verdict.INCONCLUSIVE)
 _NEAR = 0.005  # two differences that are nearer than this may read alike
 
 
@@ -79,12 +76,12 @@ def _rule(offset: int) -> str:
 
 
 def answers(found: GrammarTest) -> dict[str, Answer]:
-    """The same by the result; a question that it does not decide has no answer."""
+    """The answers by the result; a question that it does not decide has none."""
     rows = {row.relation: row for row in found.rows if row.relation in _ASKED}
-    decided = {name: row for name, row in rows.items() if row.judged.verdict is not Verdict.NOT_TESTABLE}
+    decided = {name: row for name, row in rows.items() if row.judged.verdict not in _OPEN}
     given = {
         name: Answer(
-            0 if row.judged.verdict in _CLEAR else 1,
+            0 if row.judged.verdict in HOLDS else 1,
             f"{_beside(row)[0].upper()}{_beside(row)[1:]}.",
         )
         for name, row in decided.items()
@@ -113,65 +110,76 @@ def _beside(row: Row) -> str:
 
 
 def _may_turn(found: GrammarTest, first: Row, second: Row) -> bool:
-    """Whether 0 lies in the 95 % interval between the two gains, by a bootstrap over the sentences of half B."""
-    between = _drawn_gains(found, first) - _drawn_gains(found, second)
-    return bool(spread(between)[0] <= 0)
-
-
-def _drawn_gains(found: GrammarTest, row: Row) -> NDArray[np.float64]:
-    """The gain of a relation in each drawn set of sentences, (draws,)."""
-    weights = _weights()
-    sentence, dependent, head, named = found.cases[row.relation].T
-    sought = head if row.end == 0 else dependent
-    above = (named == sought).astype(float) - (head - dependent == row.offset)
-    each, count = (np.bincount(sentence, by, minlength=weights.shape[1]) for by in (above, np.ones(len(above))))
-    return np.asarray((weights @ each) / (weights @ count))
-
-
-@cache
-def _weights() -> NDArray[np.float64]:
-    return draws(len(halves()[1]))
+    """Whether 0 lies in the 95 % interval between the two gains, by a bootstrap over the documents of half B."""
+    documents = halves()[1].documents
+    one, other = (drawn_gains(found.cases[row.relation], row, documents) for row in (first, second))
+    return bool(spread(one - other)[0] <= 0)
 
 
 def meaning_of(found: GrammarTest, model_id: str) -> str:
-    """How many relations came out how, the best one, and what choosing flattered."""
+    """In how many relations a head is found, and whether another treebank agrees."""
     testable = [row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
-    clear = [row for row in testable if row.judged.verdict in _CLEAR]
+    held = [row for row in testable if row.judged.verdict in HOLDS]
+    name = escaped(model_id)
     if not testable:
-        return f"Nothing of the claim can be tested on {escaped(model_id)}."
-    first = (
-        f"In **{len(clear)} of {len(testable)}** relations that can be tested, a head of {escaped(model_id)} is "
-        "clearly above the best fixed distance and above the untrained twin."
+        return f"Nothing of the claim can be tested on {name}."
+    if not held:
+        return f"In none of {len(testable)} relations is a head of {name} clearly above the best fixed distance."
+    there = {row.relation: row.judged.verdict for row in found.elsewhere}
+    also = sum(there.get(row.relation) in HOLDS for row in held)
+    again = f" On GUM the same heads are in {also} of these {len(held)}." if found.elsewhere else ""
+    return (
+        f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly above the best fixed distance, "
+        f"and above the untrained twin.{again}"
     )
-    return " ".join([first, *_sizes(clear), *_not_reproduced(testable, model_id), _bias(found.rows)])
 
 
-def _sizes(clear: Sequence[Row]) -> list[str]:
-    if not clear:
-        return ["So the claim does not hold for this model on these sentences."]
-    best, smaller = max(clear, key=gain), [r for r in clear if r.judged.verdict is Verdict.SMALLER]
+def in_full(found: GrammarTest, model_id: str) -> str:
+    """The farthest relation, the sizes, what is refuted and what is left open, and what choosing flattered."""
+    testable = [row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
+    held = [row for row in testable if row.judged.verdict in HOLDS]
+    return " ".join([*_sizes(held), *_without(testable, model_id), *_open(testable), _bias(found.rows)])
+
+
+def _sizes(held: Sequence[Row]) -> list[str]:
+    if not held:
+        return []
+    best, smaller = max(held, key=gain), [r for r in held if r.judged.verdict is Verdict.SMALLER]
     found = [
         f"Farthest above in points is {best.relation}, {WORDS[best.relation]}: {_beside(best)}. So the head is "
         f"{_points(best)} points above."
     ]
     if smaller:
-        these = "all of them" if len(smaller) == len(clear) else f"{len(smaller)} of them"
+        these = "all of them" if len(smaller) == len(held) else f"{len(smaller)} of them"
         found.append(
-            "The verdict goes by the **lift**: how much of the way from the best fixed distance to 100% the head "
+            "The verdict goes by the **lift**: the share of the way from the best fixed distance to 100% that the head "
             f"goes. In {these} it is clearly smaller than the paper’s."
         )
     return found
 
 
-def _not_reproduced(testable: Sequence[Row], model_id: str) -> list[str]:
-    """Whose finding it is where the claim does not come out."""
-    count = sum(row.judged.verdict is Verdict.NOT_REPRODUCED for row in testable)
-    if not count:
+def _without(testable: Sequence[Row], model_id: str) -> list[str]:
+    """The relations in which the claim does not come out, and whose finding that is."""
+    count = sum(row.judged.verdict in (Verdict.NOT_REPRODUCED, Verdict.OPPOSITE) for row in testable)
+    untrained = sum(row.judged.verdict is Verdict.ALSO_UNTRAINED for row in testable)
+    said = []
+    if count:
+        are = "One relation is" if count == 1 else f"{count} relations are"
+        said.append(
+            f"{are} not reproduced. That is a finding about {escaped(model_id)} on these sentences. The paper read "
+            "others, with BERT base, and this does not refute it."
+        )
+    if untrained:
+        said.append(f"In {untrained} the untrained twin does about as well.")
+    return said
+
+
+def _open(testable: Sequence[Row]) -> list[str]:
+    names = [row.relation for row in testable if row.judged.verdict is Verdict.INCONCLUSIVE]
+    if not names:
         return []
-    are = "One relation is" if count == 1 else f"{count} relations are"
     return [
-        f"{are} not reproduced. That is a finding about {escaped(model_id)} on these sentences. The paper read others, "
-        "with BERT base, and this does not refute it."
+        f"{', '.join(names)}: the interval is too wide for a verdict. More sentences would decide, not a better model."
     ]
 
 

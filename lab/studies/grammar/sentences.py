@@ -51,7 +51,7 @@ class Shown:
 
 def cases_of(found: GrammarTest, row: Row) -> list[Shown]:
     """The cases of half B in sentences of 6 to 18 words without numbers and addresses, the shortest first."""
-    _, b = halves()
+    b = halves()[1].sentences
     shown = []
     for sentence, dependent, head, named in found.cases[row.relation].tolist():
         if len(b[sentence].words) in _SHORT and not _NOT_PLAIN.search(" ".join(b[sentence].words)):

@@ -12,12 +12,13 @@ from lab.charts.base.axes import Axis, Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.lines import lines
-from lab.experiments.intervals import wilson
+from lab.experiments.intervals import drawn_means, spread
 from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed.claims import CLAIMS, GREEDY, IMPORTANCE, PUBLISHED, gains, name_of
+from lab.experiments.needed.claims import CLAIMS, GREEDY, IMPORTANCE, PUBLISHED, Row, name_of
 from lab.experiments.needed.heads import ABLATIONS, rank_correlations
 from lab.experiments.needed.result import NeededTest
 from lab.experiments.needed.run import result
+from lab.experiments.needed.sample import gains
 from lab.experiments.published import AGREEMENT
 from lab.figures.axes import layers_and_heads
 from lab.models.loading import LoadedModel
@@ -86,16 +87,32 @@ def claim_table(model: LoadedModel) -> pd.DataFrame:
 
 
 def claim_frame(found: NeededTest) -> pd.DataFrame:
-    """One line a claim: published, ours, control, interval, the verdict and why."""
+    """One line a claim: published, ours by both ways, control, twin, the verdict and why."""
+    return pd.DataFrame([{"claim": CLAIMS[row.id], "published": PUBLISHED[row.id], **_line(row)} for row in found.rows])
+
+
+def template_claims(found: NeededTest) -> pd.DataFrame:
+    """One line a template and claim about single heads, with the heads that cost it the margin or more."""
     return pd.DataFrame([
         {
-            "claim": CLAIMS[row.id], "verdict": row.judged.verdict.value, "published": PUBLISHED[row.id],
-            "what is measured": row.what, "ours": row.ours, "low": row.low, "high": row.high, "control": row.control,
-            "n": row.count, "on A": row.on_a, "A − B": row.on_a - row.ours, "p (Holm)": row.p, "why": row.judged.why,
-            "heads": ", ".join(map(name_of, row.heads)),
+            "template": name_in(template), "claim": CLAIMS[row.id], **_line(row),
+            "costly heads": ", ".join(map(name_of, found.costly_in(template))),
         }
-        for row in found.rows
+        for template, rows in found.rows_in.items()
+        for row in rows
     ])  # fmt: skip
+
+
+def _line(row: Row) -> dict[str, object]:
+    zero, mean = row.zero, row.mean
+    return {
+        "verdict": row.judged.verdict.value, "what is measured": row.what, "ours": zero.ours, "low": zero.low,
+        "high": zero.high, "at its mean": mean.ours, "at its mean, low": mean.low, "at its mean, high": mean.high,
+        "low and high": "bounds" if row.bounded else "95 % interval", "control": row.control,
+        "untrained twin": row.twin, "n": row.count, "on A": row.on_a, "A − B": row.on_a - zero.ours,
+        "p (Holm)": row.p, "p above the twin (Holm)": float("nan") if row.p_twin is None else row.p_twin,
+        "why": row.judged.why, "heads": ", ".join(map(name_of, row.heads)),
+    }  # fmt: skip
 
 
 def effect_frame(found: NeededTest, template: str = "") -> pd.DataFrame:
@@ -132,9 +149,10 @@ def _template(found: NeededTest, number: int) -> dict[str, object]:
     template, drawn = TEMPLATES[number], found.templates[number]
     own, nothing = found.of(template.id), float("nan")
     right, count = int((found.plain[own] > 0).sum()), int(own.sum())
-    # What the model reads alike is one case: the interval counts it once.
     different = len(np.unique(found.groups[own]))
-    low, high = wilson(right * different / count, different) if count else (nothing, nothing)
+    low, high = (nothing, nothing)
+    if count:
+        low, high = spread(drawn_means(found.plain[own] > 0, *found.sample.shared_in(own))).tolist()
     published = AGREEMENT[template.id]
     return {
         "template": template.name, "example": found.pairs[int(np.flatnonzero(own)[0])].text if count else "",

@@ -15,7 +15,6 @@ from lab.experiments.needed.pruning import importance
 from lab.experiments.needed.result import NeededTest
 from lab.experiments.needed.run import EXPERIMENT, PAIRS, RANDOM_ORDERS, SAMPLE
 from lab.experiments.shipped import model_hash
-from lab.experiments.verdicts import SIGN_RULE
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.studies.needed_heads import figures, meanings, sentences
@@ -23,17 +22,38 @@ from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.running import offer, origin
-from lab.ui.experiments.tables import DECIMAL, SHARE, Column, show_table
+from lab.ui.experiments.tables import DECIMAL, SHARE, Column, show_rule, show_table
 from lab.ui.frame.script import meaning
 
+_MEASURED = (
+    Column("ours", 62, SHARE, "at 0", "With heads that write 0."),
+    Column("low", 62, SHARE),
+    Column("high", 62, SHARE),
+    Column("at its mean", 62, SHARE, "at mean", "With heads that write their mean over the sentence."),
+    Column("at its mean, low", 62, SHARE, "low"),
+    Column("at its mean, high", 62, SHARE, "high"),
+)
+_TWIN = Column("untrained twin", 62, SHARE, "twin", "The untrained twin: the same model with random weights.")
 _CLAIMS = (
-    Column("claim", 180),
-    Column("verdict", 100),
-    Column("what is measured", 170),
-    *(Column(name, 68, SHARE) for name in ("ours", "low", "high", "control")),
-    Column("n", 44),
-    Column("on A", 68, SHARE),
-    Column("heads", 66),
+    Column("claim", 150),
+    Column("verdict", 96),
+    Column("what is measured", 140),
+    *_MEASURED,
+    Column("low and high", 80, heading="low, high"),
+    _TWIN,
+    Column("control", 62, SHARE),
+    Column("n", 40),
+    Column("heads", 170),
+)
+_BY_TEMPLATE = (
+    Column("template", 170),
+    Column("claim", 150),
+    Column("verdict", 96),
+    Column("what is measured", 140),
+    *_MEASURED,
+    _TWIN,
+    Column("n", 40),
+    Column("costly heads", 160),
 )
 _TEMPLATES = (
     Column("template", 150),
@@ -94,9 +114,9 @@ def _method(model: LoadedModel) -> None:
         f"**How it is tested.** At least {PAIRS} **minimal pairs** are made by templates, such as *The boys near the "
         "tree* **are** or **is** *old*. One form fits, the other does not. The **logit difference** is the logit of "
         f"the good form less that of the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the "
-        "share of pairs in which it does. Each head is taken away, one at a time: what it hands on becomes 0. What is "
-        "chosen, a head or an order of heads, is chosen on half **A** and measured on half **B**, whose nouns are "
-        "others."
+        "share of pairs in which it does. Each head is taken away, one at a time: what it hands on becomes 0, or its "
+        "mean over the sentence. What is chosen, a head or an order of heads, is chosen on half **A** and measured on "
+        "half **B**, whose nouns are others."
     )
 
 
@@ -120,26 +140,32 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     count = int(found.of(template).sum()) if template else len(found.pairs)
     st.caption(
         f"Mean over {count} pairs. Below 0, the head helps the good form. “Numbers and files” has each "
-        "head’s 95 % interval (a bootstrap over sentences) and p, corrected by Holm for all heads."
+        "head’s 95 % interval (a bootstrap over the nouns and verbs that pairs share) and p, corrected by Holm for all "
+        "heads."
     )
     meaning(meanings.meaning_of(found, model.id))
-    st.markdown(meanings.needed_where(found))
+    with st.expander("More about the result", icon=":material/notes:"):
+        st.markdown(meanings.in_full(found, model.id))
+        st.markdown(meanings.bias_of(found))
     show_table(figures.claim_frame(found).round(4), _CLAIMS, long_texts=True)
     st.caption(
-        f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** to **high**: the 95 % interval; of a "
-        "share of heads or layers, those that clearly go for free, and those that do not clearly cost more. "
-        "**Control**: the mean of all other heads; of the single heads kept, the mean of all heads of the layer; "
-        "of a fifth, as many heads in random order. **n**: different sentences, of B where there is a choice. "
-        "**Heads**: those chosen on A."
+        f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** and **high**: the 95 % interval, or "
+        "bounds of a share of heads or layers. **Control**: the mean of all other heads; of the single heads kept, the "
+        "mean of all heads of the layer; of a fifth, as many heads in random order. **n**: different sentences, of B "
+        "where there is a choice. **Heads**: those chosen on A."
     )
     show_numbers(partial(figures.claim_table, model), "needed-claims", partial(figures.claim_table, model))
-    for row in found.rows:
-        st.markdown(
-            f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why} Published: "
-            f"{PUBLISHED[row.id]}."
-        )
-    st.markdown(f"**The rule of the verdict**, the same for every model. {meanings.RULES}\n\n{SIGN_RULE}")
-    st.markdown(meanings.bias_of(found))
+    st.markdown(meanings.needed_where(found))
+    with st.expander("Verdicts template by template", icon=":material/table_rows:"):
+        st.markdown(meanings.by_template(found))
+        show_table(figures.template_claims(found).round(4), _BY_TEMPLATE, long_texts=True)
+    with st.expander("Each verdict, and why", icon=":material/gavel:"):
+        for row in found.rows:
+            st.markdown(
+                f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why} Published: "
+                f"{PUBLISHED[row.id]}."
+            )
+    show_rule(meanings.RULES)
 
 
 def _more(model: LoadedModel, found: NeededTest) -> None:
@@ -164,8 +190,8 @@ def _more(model: LoadedModel, found: NeededTest) -> None:
     show_table(frame.round(4), [*_TEMPLATES, *[_WHY_NOT] * bool(frame["why not"].any())], long_texts=True)
     show_table(frame.round(4), _ELSEWHERE)
     st.caption(
-        "**Dropped**: a word of the sentence is not one piece of the vocabulary. **Low** to **high**: Wilson’s 95 % "
-        "interval, over sentences that the model reads differently. Below, as context, other models and people on "
+        "**Dropped**: a word of the sentence is not one piece of the vocabulary. **Low** to **high**: the 95 % "
+        "interval, over the nouns and verbs that pairs share. Below, as context, other models and people on "
         "other sentences of the kind: BERT base and people, Goldberg 2019, table 3; GPT-2 large and people, BLiMP "
         "(corrected table), whose figure for subjects and verbs is of all its sentences with them."
     )

@@ -154,7 +154,8 @@ def as_frame(found: PatchingTest) -> pd.DataFrame:
             "claim": row.claim.says, "direction": row.claim.direction or "–", "verdict": row.judged.verdict.value,
             "compared": f"{row.claim.first} − {row.claim.second}", "first": row.first, "second": row.second,
             "effect": row.effect, "low": row.low, "high": row.high,
-            "untrained twin": float("nan") if row.twin is None else row.twin, "n": row.count, "p (Holm)": row.p,
+            "untrained twin": float("nan") if row.twin is None else row.twin, "n": row.count,
+            "n of the twin": row.twin_count, "p (Holm)": row.p,
             "on A": row.on_a, "A − B": row.on_a - row.effect, "why": row.judged.why,
         }
         for row in found.rows
@@ -164,6 +165,20 @@ def as_frame(found: PatchingTest) -> pd.DataFrame:
 def claim_table(model: LoadedModel) -> pd.DataFrame:
     """:func:`as_frame` of a model's result; runs the experiment where it is not known yet."""
     return as_frame(result(model))
+
+
+def relay_frame(found: PatchingTest) -> pd.DataFrame:
+    """What the attention brings to the asked token, with no network above it held, with each, and with all; on B."""
+    rows = []
+    for way, direction in DIRECTION.items():
+        relay = found.relays[direction]
+        names = ["none", *(f"that of layer {layer + 1}" for layer in range(relay.layer, found.layers)), "all"]
+        rows += [
+            {"direction": way, "attention of layer": relay.layer + 1, "held network": name, "carried": mean, "low": low,
+             "high": high}
+            for name, mean, low, high in zip(names, relay.mean, relay.low, relay.high, strict=True)
+        ]  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def best_frame(found: PatchingTest) -> pd.DataFrame:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
-from lab.course.guesses import Answer, Ask
+from lab.course.guesses import Answer, Ask, between
 from lab.course.words import escaped, quoted, signed
 from lab.experiments.patched import PatchingTest, Row
 from lab.experiments.patching import Maps, Patching
-from lab.experiments.patching_claims import SUFFICES, carried, early_and_late
-from lab.experiments.verdicts import Verdict
+from lab.experiments.patching_claims import FAILED, SUFFICES, carried
+from lab.experiments.patching_path import Relay
+from lab.experiments.verdicts import HOLDS, Verdict
 from lab.studies.patching.figures import DIRECTION
 
 _PARTS = 4  # options that the layers are shared out to
@@ -29,10 +32,11 @@ def asks(layers: int) -> tuple[Ask, ...]:
             tuple(spans),
         ),
         Ask(
-            "brought",
-            "At the asked token the output of one sublayer is taken from the clean run. Which brings back more: the "
-            "best attention or the best feed-forward network?",
-            ("attention", "feed-forward network"),
+            "relay",
+            "At the asked token the best attention output is taken from the clean run. Then again, while one "
+            "feed-forward network above it writes what it wrote in the corrupt run. How much is left of what the "
+            "attention brought back?",
+            ("nearly all", "about half", "less than a third"),
         ),
         Ask(
             "head",
@@ -54,29 +58,34 @@ def _spans(layers: int) -> list[list[int]]:
 
 def answers(found: PatchingTest) -> dict[str, Answer]:
     """The answers by half B; what an interval leaves open has none."""
-    crossing = crossing_of(found)
+    crossing = found.crosses(SUFFICES)
     at = next(number for number, span in enumerate(_spans(found.layers)) if crossing in span)
     residual = found.carried[SUFFICES].on_b.residual[crossing]
     told = f"After layer {crossing} the asked token has {signed(residual[found.asked])}, the subject "
     given = {"crossing": Answer(at, f"{told}{signed(residual[found.subject])}.")}
-    rows = {row.claim.key: row for row in found.rows}
-    for name, key in (("brought", "brought suffices"), ("failed", "failed")):
-        row = rows[key]
-        if row.low > 0 or row.high < 0:
-            told = f"{row.claim.first.capitalize()} {signed(row.first)}, {row.claim.second} {signed(row.second)}."
-            given[name] = Answer(int(row.high < 0), told)
+    row = next(row for row in found.rows if row.claim.id == FAILED)
+    if row.low > 0 or row.high < 0:
+        told = f"{row.claim.first.capitalize()} {signed(row.first)}, {row.claim.second} {signed(row.second)}."
+        given["failed"] = Answer(int(row.high < 0), told)
+    if (relay := _relay_answer(found.relays[SUFFICES])) is not None:
+        given["relay"] = relay
     where, best, low, high = best_head(found)
-    ends = [int(each) for each in np.searchsorted(_EDGES, (low, high))]
-    if ends[0] == ends[1]:
-        given["head"] = Answer(ends[0], f"{where}: {best:.0%}, {low:.0%} to {high:.0%} with 95 %.")
+    if (option := between((low, high), _EDGES)) is not None:
+        given["head"] = Answer(option, f"{where}: {best:.0%}, {low:.0%} to {high:.0%} with 95 %.")
     return given
 
 
-def crossing_of(found: PatchingTest) -> int:
-    """The first layer, from 1, after which the asked token's vector suffices for more than the subject's, on B."""
-    stream = found.carried[SUFFICES].on_b.residual
-    more = stream[1:, found.asked] > stream[1:, found.subject]
-    return 1 + int(more.argmax())
+def _relay_answer(relay: Relay) -> Answer | None:
+    """How much is left with the network held that costs most; None where the interval leaves it open."""
+    at = 1 + relay.most - relay.layer
+    left = between((relay.low[at] / relay.alone, relay.high[at] / relay.alone), (1 / 3, 2 / 3))
+    if relay.alone <= 0 or left is None:
+        return None
+    why = (
+        f"The attention of layer {relay.layer + 1} brings back {relay.alone:.0%}; with the network of layer "
+        f"{relay.most + 1} held, {relay.held(relay.most):.0%}."
+    )
+    return Answer(2 - left, why)
 
 
 def best_head(found: PatchingTest) -> tuple[str, float, float, float]:
@@ -95,20 +104,47 @@ def _token(found: PatchingTest, token: int) -> str:
 
 
 def meaning_of(found: PatchingTest, model_id: str) -> str:
-    """How far the claim holds, where the two change over, and what an untrained twin shows as well."""
-    pairs = found.half(1)
-    gap = float(np.mean([row.clean - row.corrupt for row in pairs]))
+    """Where the subject's number is kept up to which layer, and what brings it to the asked token."""
+    crossing = found.crosses(SUFFICES)
+    asked, subject = (found.carried[SUFFICES].on_b.residual[crossing, token] for token in (found.asked, found.subject))
+    name = escaped(model_id)
+    if crossing == found.layers:
+        return (
+            f"In {name} the subject’s vector brings back more than the asked token’s in every layer but the last, "
+            f"where the asked token has all of it by the way a transformer is built. {relay_of(found)}"
+        )
+    return (
+        f"Up to layer {crossing - 1} of {name} the subject’s vector alone brings back more; from layer {crossing} on "
+        f"it is the asked token’s ({asked:.0%}, against {subject:.0%}). {relay_of(found)}"
+    )
+
+
+def relay_of(found: PatchingTest) -> str:
+    """What the attention brings to the asked token, and which network works on it there."""
+    relay = found.relays[SUFFICES]
+    layer, most, held = relay.layer + 1, relay.most + 1, relay.held(relay.most)
+    said = f"Attention in layer {layer} brings it there: alone it brings back {relay.alone:.0%}"
+    if relay.alone > 0 and held < relay.alone / 2:
+        return (
+            f"{said}, but {held:.0%} when the feed-forward network of layer {most} is held. So the two work together: "
+            "attention brings the number, the network turns it into the word."
+        )
+    return f"{said}, and {held:.0%} when the feed-forward network of layer {most} is held."
+
+
+def in_full(found: PatchingTest) -> str:
+    """How far the runs are apart, what the claims do not speak of, the best head, and the verdicts in words."""
+    gap = float(np.mean([row.clean - row.corrupt for row in found.half(1)]))
     stream, where = found.carried[SUFFICES].on_b.residual, best_head(found)
-    crossing = crossing_of(found)
-    early, _ = early_and_late(found.layers)
     said = [
-        f"In {escaped(model_id)} the deciding word moves the two forms {gap:.2f} logits apart on average. After layer "
-        f"{early.start} the subject’s vector alone brings back {stream[early.start, found.subject]:.0%} of that. "
-        f"{_elsewhere(found, early.start)}{_crossed(found, crossing)}",
+        f"The deciding word moves the two forms {gap:.2f} logits apart on average. After layer 1 the subject’s vector "
+        f"alone brings back {stream[1, found.subject]:.0%} of that.",
+        _elsewhere(found, 1),
         f"{where[0]}, the best on A, brings back {where[1]:.0%} by itself on B.",
         _held([row for row in found.rows if row.claim.direction]),
+        _untrained(found.rows),
     ]
-    return " ".join([*said, *_twin(found)])
+    return " ".join(part for part in said if part)
 
 
 def _elsewhere(found: PatchingTest, layer: int) -> str:
@@ -117,49 +153,33 @@ def _elsewhere(found: PatchingTest, layer: int) -> str:
     most = int(state.argmax())
     if most in (found.subject, found.asked):
         return ""
-    return f"Most is in a token that the claim does not speak of: {escaped(found.tokens[most])}, {state[most]:.0%}. "
-
-
-def _crossed(found: PatchingTest, crossing: int) -> str:
-    """Where the asked token takes over; after the last layer it has all by construction."""
-    at = min(crossing, found.layers - 1)
-    asked, subject = (found.carried[SUFFICES].on_b.residual[at, token] for token in (found.asked, found.subject))
-    if crossing == found.layers:
-        return (
-            f"Before the last layer it still brings back {subject:.0%}, the asked token’s {asked:.0%}; the rest "
-            "crosses in the last layer."
-        )
-    return (
-        f"From layer {crossing} on, the asked token’s brings back more than the subject’s ({asked:.0%} against "
-        f"{subject:.0%})."
-    )
+    return f"Most is in a token that the claim does not speak of: {escaped(found.tokens[most])}, {state[most]:.0%}."
 
 
 def _held(rows: list[Row]) -> str:
-    held = [row for row in rows if row.judged.verdict is Verdict.SAME]
+    held = [row for row in rows if row.judged.verdict in HOLDS]
     if len(held) == len(rows):
         return f"All {len(rows)} claims about places come out in the paper’s direction."
     failed = _named([row for row in rows if row not in held])
     return f"**{len(held)} of {len(rows)}** claims about places come out in the paper’s direction; not: {failed}."
 
 
-def _twin(found: PatchingTest) -> list[str]:
-    """Which effects an untrained model has as well: those are the architecture’s."""
-    if not len(found.twin):
-        return []
-    located = [row for row in found.rows if row.claim.direction and row.twin is not None]
-    alike = [row for row in located if row.twin is not None and row.twin >= max(row.effect, 0.0)]
+def _untrained(rows: Sequence[Row]) -> str:
+    """The effects that are not clearly larger than in an untrained model: those may be the architecture's."""
+    alike = [row for row in rows if row.judged.verdict is Verdict.ALSO_UNTRAINED]
     if not alike:
-        return ["In the untrained twin every effect is smaller, or goes the other way."]
-    return [f"The untrained twin shows as much or more of {_named(alike)}: training is not needed for that."]
+        return ""
+    return (
+        f"Not clearly more than in the untrained twin: {_named(alike)}. There training is not shown to be the reason."
+    )
 
 
-def _named(rows: list[Row]) -> str:
+def _named(rows: Sequence[Row]) -> str:
     """Claims with their directions, each claim once."""
     directions: dict[str, list[str]] = {}
     for row in rows:
         directions.setdefault(row.claim.says, []).append(row.claim.direction)
-    return ", ".join(f"“{says}” ({', '.join(ways)})" for says, ways in directions.items())
+    return ", ".join(f"“{says}”" + f" ({', '.join(ways)})" * any(ways) for says, ways in directions.items())
 
 
 def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) -> str:

@@ -11,7 +11,7 @@ from lab.analysis.words.masking import mask_of
 from lab.course.words import escaped, signed
 from lab.experiments.pairs import BLANK
 from lab.experiments.patched import PairRow, PatchingTest
-from lab.experiments.patching_claims import CLAIMS, SUFFICES
+from lab.experiments.patching_claims import CLAIMS, EARLY, LATE, SUFFICES
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
@@ -37,11 +37,11 @@ from lab.ui.parameters import (
 )
 
 # What is looked for in a single pair: the claims about the residual stream.
-_LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in ("early", "late")]
+_LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in (EARLY, LATE)]
 
 
 def as_claimed(row: PairRow) -> bool:
-    """Whether the subject has more early and the asked token more late, by what suffices."""
+    """Whether the subject has more early and the lines cross before the last layer, by what suffices."""
     return bool((row.numbers[_LOOKED_AT, 0] > row.numbers[_LOOKED_AT, 1]).all())
 
 
@@ -51,8 +51,8 @@ def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
     pairs = found.half(1)
     held = sum(map(as_claimed, pairs))
     st.markdown(
-        f"In {held} of the {len(pairs)} pairs of B the subject’s vector brings back more early and the asked token’s "
-        "more late."
+        f"In {held} of the {len(pairs)} pairs of B the subject’s vector brings back more early, and the asked token’s "
+        "from a layer before the last one on."
     )
     kinds = {
         title: [row for row in pairs if as_claimed(row) == right]
@@ -72,8 +72,8 @@ def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
         early, late = row.numbers[_LOOKED_AT]
         st.caption(
             f"**{escaped(pair.good)}** less **{escaped(pair.bad)}**: {signed(row.clean)} clean, {signed(row.corrupt)} "
-            f"corrupt. Early: subject {signed(early[0])}, asked token {signed(early[1])}. Late: {signed(late[1])} and "
-            f"{signed(late[0])}."
+            f"corrupt. Early: subject {signed(early[0])}, asked token {signed(early[1])}. The lines cross in layer "
+            f"{late[1]:.0f} of {late[0]:.0f}."
         )
         with st.container(horizontal=True):
             st.button(

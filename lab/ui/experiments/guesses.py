@@ -49,19 +49,13 @@ def show_score(name: str, asks: Sequence[Ask], answers: Mapping[str, Answer]) ->
     """What came of the prediction: each answer with its numbers, the score, and what guessing would have got."""
     chosen: Choices = st.session_state.get(_key(name), {})
     with st.container(border=True):
-        lines = [
-            f"- {_mark(chosen.get(ask.id), answers[ask.id])}{ask.prompt} **{ask.options[answers[ask.id].option]}**. "
-            f"{answers[ask.id].why}"
-            for ask in asks
-            if ask.id in answers
-        ]
         found = score(asks, chosen, answers)
         if found.count:
             st.markdown(
                 f":material/psychology_alt: **{found.right} of {found.count}** as you predicted. Blind guessing gets "
-                f"{found.expected:.1f} on average, and as many as you or more in {found.as_good:.0%} of tries."
+                f"{found.expected:.1f} on average."
             )
-        st.markdown("\n".join(lines))
+        st.markdown("\n".join(_line(ask, chosen.get(ask.id), answers.get(ask.id)) for ask in asks))
         st.button(
             "Ask me again", key=f"{_key(name)}.again", type="tertiary", icon=":material/undo:", on_click=_forget,
             args=(name,),
@@ -72,6 +66,14 @@ def _choose(name: str, ask: Ask) -> int | None:
     places = range(len(ask.options))
     key = f"{_key(name)}.{ask.id}"
     return st.radio(ask.prompt, places, index=None, format_func=ask.options.__getitem__, horizontal=True, key=key)
+
+
+def _line(ask: Ask, choice: int | None, answer: Answer | None) -> str:
+    """A question with its answer; or that the result leaves it open, so that no question is lost."""
+    if answer is None:
+        yours = "" if choice is None else f" You said: {ask.options[choice]}."
+        return f"- {ask.prompt} **Not decided**: the result fits more than one answer, so it does not count.{yours}"
+    return f"- {_mark(choice, answer)}{ask.prompt} **{ask.options[answer.option]}**. {answer.why}"
 
 
 def _mark(choice: int | None, answer: Answer) -> str:

@@ -1,4 +1,4 @@
-"""The tables of an experiment: columns as wide as they need, so that a page of 1280 pixels holds all of them."""
+"""The tables of an experiment, with columns as wide as they need, and the rule behind its verdicts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
+
+from lab.experiments.verdicts import RULE
 
 DECIMAL, SHARE = "%.2f", "percent"
 # What stands where there is no value.
@@ -45,6 +47,12 @@ class Column:
         if self.format:
             return st.column_config.NumberColumn(heading, width=self.width, help=told, format=self.format)
         return st.column_config.Column(heading, width=self.width, help=told)
+
+
+def show_rule(effect: str) -> None:
+    """The rule of the verdicts, one for every experiment, behind a fold; ``effect`` says what it is applied to here."""
+    with st.expander("The rule of the verdict", icon=":material/gavel:"):
+        st.markdown(f"{effect}\n\n{RULE}")
 
 
 def show_table(

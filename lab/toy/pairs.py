@@ -14,6 +14,7 @@ from tokenizers import Tokenizer, processors
 from torch import Tensor
 
 from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
 from lab.models.weights import EmbeddingWeights
 from lab.toy.models import MATCH_SCORE, letter_tokenizer, load_toy, plain_layer, restoring_norm
 from lab.toy.settings import check_settings
@@ -117,3 +118,28 @@ def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
     embeddings = EmbeddingWeights(token, positions, segment, restoring_norm(2, at.width))
     made = partial(pair_toy, vocabulary, max_length)
     return replace(load_toy(PAIRED, len(PAIR_RULES), embeddings, layer, pair_tokenizer(vocabulary)), made=made)
+
+
+def own_share(trace: Trace) -> float:
+    """The share of its attention that a letter gives to the letters of its own sentence in head :data:`WITHIN`.
+
+    ``trace`` is of a pair through :func:`pair_toy`. The share is a mean over all letters, in [0, 1].
+    """
+    return float((trace.layer(0).attention[WITHIN] * _own(trace)).sum(dim=1)[_letters(trace)].mean())
+
+
+def even_share(trace: Trace) -> float:
+    """The same share for a head that looks at all letters of both sentences alike."""
+    own = _own(trace)[_letters(trace)]
+    return float(own.float().sum(dim=1).mean() / len(own))
+
+
+def _letters(trace: Trace) -> Tensor:
+    """(n,) which tokens are letters."""
+    return ~torch.tensor(trace.encoding.special)
+
+
+def _own(trace: Trace) -> Tensor:
+    """(n, n) whether two tokens are letters of one sentence."""
+    segments, letters = torch.tensor(trace.segment_ids), _letters(trace)
+    return (segments[:, None] == segments) & letters[:, None] & letters

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.course.toy_checks import pair_checks
+from lab.models.interventions import Interventions
 from lab.models.proof import prove
-from lab.models.trace import Trace, trace
+from lab.models.trace import Trace, changed, trace
 from lab.toy.data import as_text, generate
-from lab.toy.pairs import ACROSS, WITHIN, pair_toy
+from lab.toy.pairs import ACROSS, WITHIN, even_share, own_share, pair_toy
 from lab.toy.settings import SettingError
 
 toy = cache(pair_toy)
@@ -93,3 +94,19 @@ def test_there_are_three_questions_for_every_two_sentences_and_the_toy_answers_t
 def test_in_one_segment_a_letter_finds_itself_and_its_equals() -> None:
     row = trace(toy(8, 8), "c e a c").layer(0).attention[ACROSS, 1]
     assert row.tolist() == pytest.approx([0, 0.5, 0, 0, 0.5, 0], abs=1e-3)
+
+
+@given(pairs())
+def test_without_segments_a_head_does_not_stay_in_its_sentence(
+    case: tuple[tuple[int, int], tuple[int, ...], tuple[int, ...]],
+) -> None:
+    """With them all but nothing leaves it. Without them letters of both sentences are alike to it."""
+    size, one, other = case
+    whole = read(size, one, other)
+    without = changed(whole, Interventions(no_segments=True))
+    assert own_share(whole) > 0.99
+    even = (len(one) ** 2 + len(other) ** 2) / (len(one) + len(other)) ** 2
+    assert even_share(whole) == pytest.approx(even) and own_share(without) <= even + 1e-4
+    weights = without.layer(0).attention[WITHIN]
+    places = [at for at, special in enumerate(without.encoding.special) if not special]
+    assert torch.allclose(weights[places][:, places], weights[places[0], places[0]], atol=1e-5)

@@ -9,12 +9,14 @@ from lab.charts.cells.heatmap import heatmap
 from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
 from lab.figures.axes import KEY, QUERY, WEIGHT
-from lab.models.trace import Trace
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace, changed
 from lab.toy.data import as_text
-from lab.toy.pairs import PAIR_RULES
+from lab.toy.pairs import PAIR_RULES, WITHIN, even_share, own_share
 from lab.toy.runs import number_run
 from lab.ui import runs, selection
 from lab.ui.drawing import draw
+from lab.ui.frame.script import meaning
 from lab.ui.page import LessonPage
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys import runs as toy_runs
@@ -70,5 +72,30 @@ def _show_heads(page: LessonPage) -> None:
     )
 
 
+def _show_without_segments(page: LessonPage) -> None:
+    """The head that stays in its own sentence, with segment vectors and without them."""
+    trace = _trace(page)
+    without = changed(trace, Interventions(no_segments=True))
+    axes = Axis(QUERY, trace.labels), Axis(KEY, trace.labels)
+    for column, (run, what) in zip(st.columns(2), ((trace, "with segments"), (without, "without")), strict=True):
+        with column:
+            weights = run.layer(0).attention[WITHIN].numpy()
+            draw(heatmap(weights, axes, WEIGHT, title=f"Head {WITHIN + 1}, {what}"), f"pair-segments-{what}")
+    before, after, even = (100 * share for share in (own_share(trace), own_share(without), even_share(trace)))
+    meaning(
+        f"With segments a letter gives {before:.0f} % of its attention to its own sentence; without them {after:.0f} "
+        f"%, where {even:.0f} % would be even. The segment vector is all that tells this head which sentence a letter "
+        "is in."
+    )
+    st.markdown(
+        "Vig calls this pattern *attention to other words in the same sentence*. The small models of this lab have no "
+        "head that does it clearly, so here is one that was written by hand."
+    )
+
+
 # The first steps of a lesson whose toy reads two sentences.
-PAIR_STEPS: ToySteps = {"Toy data": _show_data, "Both heads": _show_heads}
+PAIR_STEPS: ToySteps = {
+    "Toy data": _show_data,
+    "Both heads": _show_heads,
+    "Without segments": _show_without_segments,
+}

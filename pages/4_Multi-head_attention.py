@@ -4,7 +4,6 @@ from lab.course.sentences.looks import look_at_various
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.multi_head_attention import again, compared, heads_off, several_layers
 from lab.lessons.multi_head_attention import screens as steps
-from lab.lessons.multi_head_attention.head_choice import number_of_heads
 from lab.lessons.self_attention import again as self_attention
 from lab.lessons.tokenization import again as tokenization
 from lab.ui.drawing import take_click
@@ -20,7 +19,7 @@ EARLIER = {
 }
 
 page = open_lesson("4_Multi-head_attention.py", again.questions)
-trace = chosen_run(page, number_of_heads(page))
+trace = chosen_run(page)
 take_click(steps.MAPS, {HEAD: "map"})
 take_click(heads_off.EFFECTS, {LAYER: "q", HEAD: "k"})
 play_head(

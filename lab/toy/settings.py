@@ -14,6 +14,8 @@ class Setting:
     reason: str
 
 
+# The heads of a toy that is trained, while nobody chooses another number.
+TRAINED_HEADS = 2
 SETTINGS = {
     "vocabulary": Setting(
         2, 50, "with one word there is nothing to tell apart, and beyond 50 the matrices are too big to read"

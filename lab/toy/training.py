@@ -21,11 +21,10 @@ from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.twin import random_twin
 from lab.toy.models import letter_tokenizer
 from lab.toy.rules import RULES, Rule
-from lab.toy.settings import check_settings
+from lab.toy.settings import TRAINED_HEADS, check_settings
 from lab.toy.shapes import bert_shapes, gpt2_shapes
 from lab.toy.tasks import IGNORED, Task, task
 
-HEADS = 2
 _HEAD_WIDTH = 16
 _FFN_RATIO = 2
 # Wide enough that rows of attention differ before training, as a random toy's do. GPT-2's pre-norm
@@ -61,7 +60,7 @@ class Plan:
     vocabulary: int
     max_length: int
     seed: int
-    heads: int = HEADS
+    heads: int = TRAINED_HEADS
 
     def __post_init__(self) -> None:
         sizes = {"layers": self.layers, "vocabulary": self.vocabulary, "max_length": self.max_length}

@@ -27,7 +27,7 @@ from lab.figures.choices import (
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.toy.merges import BPE, MERGES, WORDPIECE
 from lab.toy.rules import RULES
-from lab.toy.settings import SETTINGS
+from lab.toy.settings import SETTINGS, TRAINED_HEADS
 from lab.toy.tasks import TASKS
 from lab.ui.parameter_kinds import MAX_CHARACTERS, Buttons, Fraction, Menu, Name, Number, Parameter, Scale, Slider, Text
 from lab.ui.parameters_of_a_run import Counted, Hidden, Listed, Model, Place, Step
@@ -95,6 +95,7 @@ TOY_SEED = Number("toy_seed", 0, *_SEEDS)
 TOY_SENTENCE = Number("toy_sentence", 1, 1, SETTINGS["count"].high)
 TOY_WEIGHTS = Buttons("toy_weights", CONSTRUCTED, (CONSTRUCTED, RANDOM, TRAINED))
 TOY_HEADS = Number("toy_heads", 4, 1, 32)  # into how many the random toy is cut: at most one for each dimension
+TOY_TRAINED_HEADS = Buttons("toy_trained_heads", TRAINED_HEADS, (1, 2, 4))
 TOY_TASK = Menu("toy_task", TASKS[0].name, tuple(task.name for task in TASKS))
 TOY_LAYERS = Buttons("toy_layers", TASKS[0].layers, tuple(range(SETTINGS["layers"].low, SETTINGS["layers"].high + 1)))
 # The toys of single lessons: a rule whose blanks are filled; what a vocabulary is learned by, so far, and what it cuts.

@@ -19,11 +19,11 @@ Step = Callable[[View], Trace | None]
 NO_STEPS: Mapping[str, Step[Any]] = {}
 
 
-def chosen_run(page: OpenPage, heads: int | None = None) -> Trace:
-    """The sentence or the toy of the sidebar through its model; ``heads`` cuts a toy's weights into as many heads."""
+def chosen_run(page: OpenPage) -> Trace:
+    """The sentence or the toy of the sidebar through its model."""
     if page.selection.mode != TOY:
         return page.trace()
-    trace = toy_trace(page, heads)
+    trace = toy_trace(page)
     page.here(trace)
     return trace
 

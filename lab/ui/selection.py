@@ -34,6 +34,7 @@ class Selection:
     toy_sentence: int = p.TOY_SENTENCE.default
     toy_weights: str = p.TOY_WEIGHTS.default
     toy_heads: int = p.TOY_HEADS.default
+    toy_trained_heads: int = p.TOY_TRAINED_HEADS.default
     toy_task: str = p.TOY_TASK.default
     toy_layers: int = p.TOY_LAYERS.default
     toy_rule: str = p.TOY_RULE.default
@@ -151,7 +152,7 @@ def current() -> Selection:
 def what_runs(now: Selection) -> tuple[object, ...]:
     """What decides the run of a selection: the sentence and the model, without what is looked at in it."""
     if now.mode == p.TOY:
-        task = (now.toy_task, now.toy_layers) if now.toy_weights == p.TRAINED else ()
+        task = (now.toy_task, now.toy_layers, now.toy_trained_heads) if now.toy_weights == p.TRAINED else ()
         own = (now.toy_rule, now.toy_trainer)  # of single lessons
         numbers = (getattr(now, each.name) for each in (*p.TOY_NUMBERS, p.TOY_OTHER))
         return (now.mode, now.toy_weights, *task, *numbers, now.toy_heads, *own)

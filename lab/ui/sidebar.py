@@ -13,7 +13,7 @@ from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, teaching
-from lab.ui.toys.controls import OWN_CONTROLS, numbers
+from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.runs import ask_for_training
 
 if TYPE_CHECKING:
@@ -173,14 +173,18 @@ def _mode() -> str:
 
 def toy_weights(*, trains: bool) -> None:
     """Sidebar: which toy, always named for what it is. A bench looks at toys; a lesson ``trains`` them too."""
-    if parameters.TOY_WEIGHTS.choose("Weights") == parameters.TRAINED:
+    weights = parameters.TOY_WEIGHTS.choose("Weights")
+    if weights == parameters.TRAINED:
         _training(trains)
+    else:
+        heads(weights)
 
 
 def _training(trains: bool) -> None:
     """What is taught to how many layers, and in a lesson the button that leads to the step where it happens."""
     parameters.TOY_TASK.choose("Task", on_change=_take_task)
     parameters.TOY_LAYERS.choose("Layers")
+    heads(parameters.TRAINED)
     if trains:
         st.button("Train", icon=":material/model_training:", on_click=ask_for_training)
 

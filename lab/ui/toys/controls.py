@@ -6,8 +6,21 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from lab.analysis.heads.comparing import divisors
 from lab.course.lessons import Toy
-from lab.ui.parameters import TOY_LAYERS, TOY_NUMBERS, TOY_OTHER, TOY_RULE, TOY_SEED, TOY_SENTENCE, TOY_TRAINER
+from lab.ui.parameters import (
+    RANDOM,
+    TOY_HEADS,
+    TOY_LAYERS,
+    TOY_NUMBERS,
+    TOY_OTHER,
+    TOY_RULE,
+    TOY_SEED,
+    TOY_SENTENCE,
+    TOY_TRAINED_HEADS,
+    TOY_TRAINER,
+    TRAINED,
+)
 from lab.ui.toys.runs import start_training
 
 
@@ -16,6 +29,30 @@ def numbers() -> None:
     labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
     for number, label in zip(TOY_NUMBERS, labels, strict=True):
         number.choose(label)
+
+
+def heads(weights: str) -> None:
+    """The number of heads, or why it cannot be chosen."""
+    if weights == TRAINED:
+        TOY_TRAINED_HEADS.choose("Heads")
+    elif weights == RANDOM:
+        TOY_HEADS.choose("Heads", help="Into how many heads the random weights are cut.")
+    else:
+        st.caption("Three heads. Each was written by hand for one rule, so their number is fixed.")
+
+
+def cut(chosen: int) -> int:
+    """The number of heads into which the random toy is cut; says so where its width does not divide by ``chosen``."""
+    width = TOY_HEADS.most  # at most one head for each dimension
+    cuts = divisors(width)
+    nearest = max(each for each in cuts if each <= chosen)
+    if nearest != chosen:
+        st.warning(
+            f"{width} dimensions do not divide into {chosen} equally wide heads: {width} ÷ {chosen} = "
+            f"{width / chosen:.2f}. You see {nearest}; possible are {', '.join(map(str, cuts))}.",
+            icon=":material/content_cut:",
+        )
+    return nearest
 
 
 def _vocabulary() -> None:
@@ -30,6 +67,7 @@ def _blank() -> None:
     """The rule of the sentences, the toy that learns it, and the sentence to look at."""
     TOY_RULE.choose("Rule")
     TOY_LAYERS.choose("Layers")
+    heads(TRAINED)
     st.button("Train", icon=":material/model_training:", on_click=start_training)
     TOY_SEED.choose("Seed", help="Another seed: other sentences, and other random weights to begin with.")
     TOY_SENTENCE.choose("Sentence to look at")
@@ -39,6 +77,7 @@ def _pair() -> None:
     """The sentences that are made, and the two to look at."""
     numbers()
     TOY_OTHER.choose("Second sentence")
+    st.caption("Two heads. Each was written by hand for one rule, so their number is fixed.")
 
 
 OWN_CONTROLS: Mapping[object, Callable[[], None]] = {Toy.VOCABULARY: _vocabulary, Toy.BLANK: _blank, Toy.PAIR: _pair}

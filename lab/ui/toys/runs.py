@@ -45,7 +45,8 @@ def plan(chosen: Selection) -> Plan:
     from lab.toy.training import Plan
 
     task = task_named(chosen.toy_task)
-    return Plan(task.id, chosen.toy_layers, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+    sizes = chosen.toy_layers, chosen.toy_vocabulary, chosen.toy_length
+    return Plan(task.id, *sizes, chosen.toy_seed, chosen.toy_trained_heads)
 
 
 def ruled(chosen: Selection) -> ToyData:
@@ -63,7 +64,8 @@ def blank_plan(chosen: Selection) -> Plan:
     """The toy that learns to fill the blank."""
     from lab.toy.training import Plan
 
-    return Plan(rule_named(chosen.toy_rule).id, chosen.toy_layers, LETTERS, LONGEST, chosen.toy_seed)
+    rule, heads = rule_named(chosen.toy_rule), chosen.toy_trained_heads
+    return Plan(rule.id, chosen.toy_layers, LETTERS, LONGEST, chosen.toy_seed, heads)
 
 
 def run_of(wanted: Plan) -> Run | None:

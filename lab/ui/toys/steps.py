@@ -15,6 +15,7 @@ from lab.ui import runs
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import RANDOM, TRAINED
 from lab.ui.toys import runs as toy_runs
+from lab.ui.toys.controls import cut
 from lab.ui.toys.runs import TRAIN_STEP
 from lab.ui.toys.training import show_training
 
@@ -26,11 +27,8 @@ if TYPE_CHECKING:
 _PURPOSE = "A toy: sentences of made-up words, one letter each, through a model small enough to read every number."
 
 
-def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
-    """The chosen sentence of letters through the chosen toy; says which toy it is.
-
-    ``heads`` cuts the random toy's weights into another number of heads.
-    """
+def toy_trace(page: OpenPage) -> Trace:
+    """The chosen sentence of letters through the chosen toy; says which toy it is."""
     chosen = page.selection
     text = as_text(toy_runs.sentence(chosen))
     if chosen.toy_weights == TRAINED:
@@ -48,6 +46,7 @@ def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
             icon=":material/construction:",
         )
     settings = (chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+    heads = cut(chosen.toy_heads) if chosen.toy_weights == RANDOM else None
     return number_run(runs.toy(chosen.toy_weights, *settings, heads), text)
 
 

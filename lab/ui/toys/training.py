@@ -77,7 +77,7 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
     )
     st.markdown(
         f"**{task.name}** · {task.description} The toy is {kind}. It has {plan.layers} "
-        f"layer{'s' * (plan.layers > 1)} of {plan.heads} heads."
+        f"layer{'s' * (plan.layers > 1)} of {plan.heads} head{'s' * (plan.heads > 1)}."
     )
     table = [[letter(word) for word in words], ["" if answer == IGNORED else letter(answer) for answer in answers]]
     st.dataframe(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]))

@@ -27,8 +27,8 @@ SHORTEST = 2
 class ToyData:
     """``sentences`` of token ids, and what was asked for when they were made.
 
-    Words are the numbers 1 to ``vocabulary``; a word's token id is the number itself. Data made by
-    hand may break every promise: :func:`validate` finds out which.
+    Words are ``vocabulary`` numbers from ``first`` on; a word's token id is the number itself. A toy's begin at 1, a
+    trained model's at 0. Data made by hand may break every promise: :func:`validate` finds out which.
     """
 
     sentences: tuple[tuple[int, ...], ...]
@@ -36,6 +36,35 @@ class ToyData:
     max_length: int
     count: int
     seed: int
+    first: int = 1
+
+    @property
+    def last(self) -> int:
+        """The largest number that is a word."""
+        return self.first + self.vocabulary - 1
+
+
+class NotASentence(ValueError):
+    """What was typed cannot be read by a toy; the message is written for the learner."""
+
+
+def typed(text: str, vocabulary: int, max_length: int) -> tuple[int, ...]:
+    """The sentence of letters that somebody typed, with or without spaces between them.
+
+    Raises
+    ------
+    NotASentence
+        For a letter outside the vocabulary, and for too few or too many letters.
+    """
+    letters = [each for each in text if not each.isspace()]
+    known = ascii_letters[:vocabulary]
+    if strange := next((each for each in letters if each not in known), None):
+        raise NotASentence(
+            f"“{strange}” is not a word of this toy. Its vocabulary has {vocabulary} words, {known[0]} to {known[-1]}."
+        )
+    if not SHORTEST <= len(letters) <= max_length:
+        raise NotASentence(f"This sentence has {len(letters)} letters. A toy reads {SHORTEST} to {max_length} here.")
+    return tuple(known.index(each) + 1 for each in letters)
 
 
 def generate(vocabulary: int, max_length: int, count: int, seed: int) -> ToyData:
@@ -80,7 +109,7 @@ def _ids(data: ToyData) -> list[object]:
 
 def _words(data: ToyData) -> list[int]:
     """The values that are words of the vocabulary; whatever else stands in faulty data is left out."""
-    return [int(v) for s in data.sentences for v in s if _is_integer(v) and 1 <= v <= data.vocabulary]
+    return [int(v) for s in data.sentences for v in s if _is_integer(v) and data.first <= v <= data.last]
 
 
 # A check gives what it expected, what it found and whether that is as expected.
@@ -100,9 +129,9 @@ def _check_type(data: ToyData) -> _Result:
 
 def _check_vocabulary(data: ToyData) -> _Result:
     numbers = [value for value in _ids(data) if isinstance(value, (int, float, np.number)) and not _is_missing(value)]
-    outside = sum(not 1 <= value <= data.vocabulary for value in numbers)
+    outside = sum(not data.first <= value <= data.last for value in numbers)
     found = f"{outside} outside, from {min(numbers)} to {max(numbers)}" if numbers else "no numbers"
-    return f"all from 1 to {data.vocabulary}", found, bool(numbers) and outside == 0
+    return f"all from {data.first} to {data.last}", found, bool(numbers) and outside == 0
 
 
 def _check_lengths(data: ToyData) -> _Result:
@@ -165,7 +194,7 @@ def summarise(data: ToyData) -> pd.DataFrame:
         raise ValueError("There are no words to sum up; generate some sentences first.")
     lengths = np.array([len(sentence) for sentence in data.sentences])
     occurrences = Counter(words)
-    counts = [occurrences[word] for word in range(1, data.vocabulary + 1)]
+    counts = [occurrences[word] for word in range(data.first, data.last + 1)]
     entropy, largest = _entropy(counts), math.log(data.vocabulary)
     rows = [
         ("sentences", len(lengths), "sentences"),
@@ -174,9 +203,9 @@ def summarise(data: ToyData) -> pd.DataFrame:
         ("sentence length, minimum", lengths.min(), "tokens"),
         ("sentence length, maximum", lengths.max(), "tokens"),
         ("sentence length, standard deviation", lengths.std(), "tokens"),
-        ("most common word", counts.index(max(counts)) + 1, "word"),
+        ("most common word", counts.index(max(counts)) + data.first, "word"),
         ("frequency of the most common word", max(counts) / len(words), "share of tokens"),
-        ("least common word", counts.index(min(counts)) + 1, "word"),
+        ("least common word", counts.index(min(counts)) + data.first, "word"),
         ("frequency of the least common word", min(counts) / len(words), "share of tokens"),
         ("vocabulary seen", len(occurrences) / data.vocabulary, "share of words"),
         ("entropy of the words", entropy, "nats"),

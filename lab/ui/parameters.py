@@ -93,6 +93,7 @@ TOY_LENGTH = Number("toy_length", 8, SETTINGS["max_length"].low, SETTINGS["max_l
 TOY_COUNT = Number("toy_count", 20, SETTINGS["count"].low, SETTINGS["count"].high)
 TOY_SEED = Number("toy_seed", 0, *_SEEDS)
 TOY_SENTENCE = Number("toy_sentence", 1, 1, SETTINGS["count"].high)
+TOY_OWN = Text("toy_own", "", longest=64)
 TOY_WEIGHTS = Buttons("toy_weights", CONSTRUCTED, (CONSTRUCTED, RANDOM, TRAINED))
 TOY_HEADS = Number("toy_heads", 4, 1, 32)  # into how many the random toy is cut: at most one for each dimension
 TOY_TRAINED_HEADS = Buttons("toy_trained_heads", TRAINED_HEADS, (1, 2, 4))

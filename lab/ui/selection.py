@@ -32,6 +32,7 @@ class Selection:
     toy_count: int = p.TOY_COUNT.default
     toy_seed: int = p.TOY_SEED.default
     toy_sentence: int = p.TOY_SENTENCE.default
+    toy_own: str = p.TOY_OWN.default
     toy_weights: str = p.TOY_WEIGHTS.default
     toy_heads: int = p.TOY_HEADS.default
     toy_trained_heads: int = p.TOY_TRAINED_HEADS.default
@@ -155,7 +156,7 @@ def what_runs(now: Selection) -> tuple[object, ...]:
         task = (now.toy_task, now.toy_layers, now.toy_trained_heads) if now.toy_weights == p.TRAINED else ()
         own = (now.toy_rule, now.toy_trainer)  # of single lessons
         numbers = (getattr(now, each.name) for each in (*p.TOY_NUMBERS, p.TOY_OTHER))
-        return (now.mode, now.toy_weights, *task, *numbers, now.toy_heads, *own)
+        return (now.mode, now.toy_weights, *task, *numbers, now.toy_heads, now.toy_own, *own)
     twin = (now.weights, now.twin_seed) if now.weights == p.RANDOM else ()
     return (now.mode, now.text, now.pair, now.masked, now.model, *twin)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.toy.data import ToyData, as_text, generate, letter, summarise, validate
+from lab.toy.data import NotASentence, ToyData, as_text, generate, letter, summarise, typed, validate
 from lab.toy.settings import SETTINGS, SettingError
 
 SOUND = ToyData(((1, 1, 2), (3, 4)), vocabulary=4, max_length=3, count=2, seed=0)
@@ -142,3 +143,44 @@ def test_as_text() -> None:
     assert as_text((3, 5, 2)) == "c e b"
     assert as_text((1, 26, 27, 50)) == "a z A X"
     assert len({letter(word) for word in range(1, SETTINGS["vocabulary"].high + 1)}) == SETTINGS["vocabulary"].high
+
+
+@pytest.mark.parametrize(("text", "words"), [("a b a c", (1, 2, 1, 3)), ("abac", (1, 2, 1, 3)), (" h\ta ", (8, 1))])
+def test_letters_that_somebody_typed_are_read(text: str, words: tuple[int, ...]) -> None:
+    assert typed(text, 8, 8) == words
+    assert as_text(typed(text, 8, 8)).replace(" ", "") == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a b z", "“z” is not a word of this toy. Its vocabulary has 8 words, a to h."),
+        ("a é", "“é”"),
+        ("a <b>", "“<”"),
+        ("a 🙂", "“🙂”"),
+        ("A a", "“A”"),
+        ("a", "1 letters"),
+        ("", "0 letters"),
+        ("a" * 9, "9 letters. A toy reads 2 to 8 here."),
+    ],
+)
+def test_what_a_toy_cannot_read_is_refused_with_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(NotASentence, match=re.escape(said)):
+        typed(text, 8, 8)
+
+
+def test_typed_sentences_pass_every_check_but_that_of_all_words() -> None:
+    own = ToyData((typed("abba", 8, 8),), 8, 8, 1, 0)
+    checked = validate(own).set_index("check")["passed"]
+    assert not checked.pop("every word occurs") and checked.all()
+
+
+def test_the_ids_of_a_model_begin_at_0() -> None:
+    """Ids 0 to 9: a toy of ten words has no 0, a model of ten has no 10."""
+    inside = validate(ToyData(((0, 9),), 10, 4, 1, 0, first=0)).set_index("check")
+    assert inside.loc["ids inside the vocabulary", "passed"]
+    assert inside.loc["ids inside the vocabulary", "expected"] == "all from 0 to 9"
+    for data in (ToyData(((0, 9),), 10, 4, 1, 0), ToyData(((1, 10),), 10, 4, 1, 0, first=0)):
+        assert not validate(data).set_index("check").loc["ids inside the vocabulary", "passed"]
+    summed = summarise(ToyData(((0, 9, 9),), 10, 4, 1, 0, first=0)).set_index("statistic")["value"]
+    assert summed["most common word"] == 9 and summed["vocabulary seen"] == pytest.approx(0.2)

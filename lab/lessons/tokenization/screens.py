@@ -21,11 +21,13 @@ from lab.lessons.tokenization.words import STAGES, special_tokens
 from lab.text.tokenizers.bpe import BpeSteps
 from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
+from lab.toy.data import ToyData
 from lab.ui.frame.header import meanings as defined
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT
 from lab.ui.quiz.asking import checks
 from lab.ui.quiz.predictions import predict
+from lab.ui.toys.steps import show_validation
 
 _RARE = "The unhappily overworked photographers rebuilt everything."
 
@@ -58,6 +60,12 @@ def show_tokens(view: TokenizationView) -> None:
         predict(LESSON, question)
     rows = partial(token_table, view.trace)
     table(rows(), "tokens", rows)
+    config = view.trace.model.config
+    show_validation(
+        ToyData((tuple(encoding.token_ids),), config.vocabulary, config.max_tokens, 1, 0, first=0),
+        numbers="These are the checks that a toy’s sentences get, made on your text. A word is its id here. No text "
+        "holds every word of the vocabulary, so the last check fails.",
+    )
 
 
 def _dashed(view: TokenizationView) -> str:

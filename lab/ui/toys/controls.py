@@ -14,6 +14,7 @@ from lab.ui.parameters import (
     TOY_LAYERS,
     TOY_NUMBERS,
     TOY_OTHER,
+    TOY_OWN,
     TOY_RULE,
     TOY_SEED,
     TOY_SENTENCE,
@@ -25,10 +26,11 @@ from lab.ui.toys.runs import start_training
 
 
 def numbers() -> None:
-    """Size and seed of the sentences, and which of them to look at."""
+    """Size and seed of the sentences, which of them to look at, and letters of one's own in its place."""
     labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
     for number, label in zip(TOY_NUMBERS, labels, strict=True):
         number.choose(label)
+    TOY_OWN.line("Or your own letters", placeholder="a b a c", help="They take the place of the sentence above.")
 
 
 def heads(weights: str) -> None:

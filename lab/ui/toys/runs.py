@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lab.toy.data import as_text
+from lab.toy.data import NotASentence, as_text, typed
 from lab.toy.rules import LETTERS, LONGEST, rule_named
 from lab.toy.tasks import task_named
 from lab.ui import runs as shared
 from lab.ui.parameters import MODE, STEP, TOY, TOY_WEIGHTS, TRAINED
-from lab.ui.selection import Selection
+from lab.ui.selection import Selection, note
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -35,7 +35,12 @@ def texts(chosen: Selection) -> tuple[str, ...]:
 
 
 def sentence(chosen: Selection) -> tuple[int, ...]:
-    """The one to look at."""
+    """The sentence to look at: the learner's own letters, or else the chosen one of the synthetic sentences."""
+    if chosen.toy_own.strip():
+        try:
+            return typed(chosen.toy_own, chosen.toy_vocabulary, chosen.toy_length)
+        except NotASentence as reason:
+            note(f"{reason} You see sentence {chosen.toy_sentence} instead.")
     every = sentences(chosen).sentences
     return every[min(chosen.toy_sentence, len(every)) - 1]
 

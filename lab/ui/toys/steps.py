@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from lab.models.trace import Trace
-from lab.toy.data import as_text, summarise, validate
+from lab.toy.data import as_text, generate, summarise, validate
 from lab.toy.runs import number_run
 from lab.ui import runs
+from lab.ui.drawing import code
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import RANDOM, TRAINED
 from lab.ui.toys import runs as toy_runs
@@ -70,22 +72,32 @@ def say_trained(purpose: str, plan: Plan) -> None:
 
 
 def show_toy_data(page: LessonPage) -> None:
-    """The synthetic data, checked and summed up."""
+    """Why the data are made up, what they are, checked and summed up, and the code that made them."""
     data = toy_runs.sentences(page.selection)
     st.markdown(
-        "Sentences of made-up words: each letter is a word, drawn at random with the seed in the sidebar. The words "
-        "mean nothing. What counts is which word stands where."
+        "Each letter is a word, drawn at random with the seed in the sidebar. **Why made-up sentences?** You know "
+        "everything that is in them: no meaning can help a head, so only letters and places are left to find. And "
+        "they are short enough to read every number."
     )
     columns = {"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]}
     st.dataframe(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), height=240)
     show_validation(data)
+    if page.selection.toy_own.strip():
+        own = toy_runs.sentence(page.selection)
+        show_validation(replace(data, sentences=(own,), count=1), title="The same for the sentence you look at")
+    code(generate, validate)
 
 
-def show_validation(data: ToyData, *more: tuple[str, str, str, bool]) -> None:
+def show_validation(
+    data: ToyData,
+    *more: tuple[str, str, str, bool],
+    title: str = "Data validation and summary",
+    numbers: str = "In these tables a word is its number: a is 1, b is 2.",
+) -> None:
     """What holds of the data and what it is, as tables behind a click; ``more`` are checks of a lesson’s own."""
     checked = validate(data)
-    with st.expander("Data validation and summary", icon=":material/fact_check:"):
-        st.markdown("In these tables a word is its number: a is 1, b is 2.")
+    with st.expander(title, icon=":material/fact_check:"):
+        st.markdown(numbers)
         st.dataframe(pd.concat([checked, pd.DataFrame(more, columns=checked.columns)]), hide_index=True)
         st.dataframe(summarise(data), hide_index=True)
 

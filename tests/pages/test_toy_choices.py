@@ -1,4 +1,4 @@
-"""In every toy the number of heads can be chosen, or the sidebar says why it cannot."""
+"""What can be chosen in every toy: the number of heads, or the reason why not; letters of one's own."""
 
 from __future__ import annotations
 
@@ -31,3 +31,23 @@ def test_the_number_of_heads_can_be_chosen_or_is_explained(page: str, toy: Toy, 
 def test_a_toy_has_as_many_heads_as_are_chosen(weights: str, name: str, heads: int) -> None:
     at = visit("3_Self-attention.py", mode="Toy", toy_weights=weights, step="Map", **{name: str(heads)})
     assert not at.exception and len(at.selectbox(key="head").options) == heads
+
+
+def test_letters_of_one_s_own_take_the_place_of_the_sentence() -> None:
+    at = visit("3_Self-attention.py", mode="Toy", toy_own="a b b a c", step="Toy data")
+    assert not at.exception and "The same for the sentence you look at" in [each.label for each in at.expander]
+    lengths = [
+        frame.value.set_index("check").loc["sentence lengths", "found"]
+        for frame in at.dataframe
+        if "check" in frame.value
+    ]
+    assert lengths[-1] == "from 5 to 5" != lengths[0]
+
+
+@pytest.mark.parametrize("typed", ["a z", "z" * 64, "<script>", "🙂🙂", "مرحبا", "a"])
+def test_letters_that_a_toy_does_not_know_lose_nothing(typed: str) -> None:
+    at = visit("3_Self-attention.py", mode="Toy", toy_weights=CONSTRUCTED, toy_own=typed, step="Map")
+    assert not at.exception
+    said = " ".join(warning.value for warning in at.warning)
+    assert "You see sentence 1 instead" in said
+    assert at.sidebar.text_input(key="toy_own").value == typed

@@ -4,7 +4,6 @@ from lab.experiments.notable import grammar_head
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.head_specialization import again, clusters, grammar, patterns, survey
 from lab.lessons.head_specialization import screens as steps
-from lab.lessons.head_specialization.taken_away import show_taken_away
 from lab.lessons.multi_head_attention import again as multi_head_attention
 from lab.lessons.self_attention import again as self_attention
 from lab.ui.drawing import take_click
@@ -35,7 +34,6 @@ play_head(
         "Check": with_earlier(page, patterns.show_checks, EARLIER),
     },
     more={
-        "Taken away": show_taken_away,
         "Many sentences": survey.show_many,
         "Clusters": clusters.show_clusters,
     },

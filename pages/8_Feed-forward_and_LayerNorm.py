@@ -41,7 +41,6 @@ play(
     more={
         "Activation": network.show_activation,
         "One neuron": network.show_neuron,
-        "Writes": neurons.show_written,
         "Through the layers": show_layers,
         "By hand": by_hand,
     },

@@ -10,8 +10,11 @@ import streamlit as st
 from lab.course.words import quoted
 from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
 
-# What steps were called in links made before.
+# What steps were called in links made before, or which step has what they showed.
 RENAMED_STEPS = {
+    "Direction": "Matrix",
+    "Taken away": "Named patterns",
+    "Writes": "Excited by",
     "Two heads": "Alike or different",
     "Neurons": "Dimensions",
     "Which neurons decide": "Which dimensions decide",

@@ -29,7 +29,7 @@ from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, w
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
 STEPS = (
-    "Tagged sentence", "Seven metrics", "Radar", "Named patterns", "Grammar", "Taken away", "Many sentences",
+    "Tagged sentence", "Seven metrics", "Radar", "Named patterns", "Grammar", "Many sentences",
     "Clusters", "Check",
 )  # fmt: skip
 BOOK = "She read the book."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.layers import feed_forward as analysis
 from lab.analysis.layers.sublayers import stages
-from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import ACTIVATION, activations
 from lab.charts.cells.heatmap import Heatmap
@@ -83,20 +82,3 @@ def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None
     title = f"The {len(best)} most active neurons of {traced.labels[token]}, layer {layer + 1}"
     marked = best.index(neuron) if neuron is not None and neuron in best else None
     return bars(names, values, ACTIVATION, title=title, highlight=marked)
-
-
-def written(traced: Trace, layer: int, neuron: int) -> Heatmap:
-    """A neuron's row of W_2: what it can add to a token."""
-    row = traced.layer(layer).weights.w_2[neuron].numpy()
-    return strips([row], ["row of W_2"], title=f"What neuron {neuron + 1:,} of layer {layer + 1} writes")
-
-
-def favoured_words(traced: Trace, layer: int, neuron: int) -> Figure:
-    """The words whose output embeddings agree best with what a neuron writes (Geva et al. 2021, §4).
-
-    Raises ValueError for a model without a vocabulary head.
-    """
-    found = analysis.words_written(traced.model, layer, neuron, WORDS)
-    title = f"Words in the direction that neuron {neuron + 1:,} writes, layer {layer + 1}"
-    scale = Scale("Standard deviations", format=".2f")
-    return bars([word.word for word in found], [word.deviation for word in found], scale, title=title)

@@ -88,7 +88,7 @@ HINTS: Mapping[str, str] = {
     # Lesson 9
     "why-hidden": "Think of what the output could do if the word itself were in the input.",
     "other-subject": "Which word of the sentence does the verb have to agree with?",
-    "other-sentence": "Say both sentences aloud with the word in the blank.",
+    "other-sentence": "Say the sentence aloud with each of the words in its place.",
     "one-more-hidden": "What did that other word tell about the blank?",
     "least-certain": "Where would you yourself find the most words that fit?",
     "best-word": "Which word fits both what stands before the blank and what stands after it?",

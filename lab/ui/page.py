@@ -29,7 +29,7 @@ from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
-from lab.ui.frame.script import papers, way_to
+from lab.ui.frame.script import papers, undo_try, way_to
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
@@ -69,6 +69,7 @@ class OpenPage:
                 go, icon = partial(parameters.STEP.set, way[at - 1]), ":material/arrow_back:"
                 label = f"Previous: {way[at - 1]}"
                 st.button(label, key="_previous_step", icon=icon, type="tertiary", on_click=go, shortcut=back)
+            undo_try()
             if at + 1 < len(way):
                 go, icon = partial(parameters.STEP.set, way[at + 1]), ":material/arrow_forward:"
                 st.button(f"Next: {way[at + 1]}", key="_next_step", icon=icon, on_click=go, shortcut=forward)

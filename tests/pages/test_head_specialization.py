@@ -16,13 +16,14 @@ from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specializat
 from lab.analysis.heads.survey import head_survey
 from lab.course.lessons import lesson_of
 from lab.experiments.notable import in_folder
+from lab.experiments.own_sentence import cases
 from lab.lessons.head_specialization.checks import pattern_name
-from lab.lessons.head_specialization.figures import to_others
+from lab.lessons.head_specialization.figures import others_map, to_others
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
 from lab.text.tags import pipeline
-from lab.text.tags.tokens import TaggedSpan, encoding_tags, tagged
+from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed, tagged
 from lab.ui import runs
 from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, words
 
@@ -125,16 +126,44 @@ def test_grammar_has_a_row_for_each_relation_with_the_best_head_and_the_others()
         assert [part.split(" ")[0] for part in row[4].split(", ") if part] == [doing.name for doing in each.heads[1:]]
 
 
-@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])
 def test_the_grammar_map_shares_out_what_goes_to_other_words(model: str) -> None:
-    trace = lab.trace(lab.load_model(model), TEXT)
-    weights, shares = trace.layer(2).attention[0].double().numpy(), to_others(trace, 2, 0)
-    special = np.array(trace.encoding.special)
-    assert not shares[special].any() and not shares[:, special].any() and not shares.diagonal().any()
-    for query in np.flatnonzero(~special)[model != DEFAULT_MODEL :]:  # GPT-2's first token sees no other
-        others = ~special & (np.arange(len(trace)) != query)
-        expected = weights[query, others] / weights[query, others].sum()
-        assert shares[query, others] == pytest.approx(expected, abs=1e-6)
+    """By loops over tokens: from a word the mean of its tokens, to a word the sum, nothing to itself."""
+    trace = lab.trace(lab.load_model(model), "The old dog that chased my neighbour's cats sleeps in the kitchen.")
+    spans = [(token.start, token.end) for token in pipeline.pipeline().tag(trace.text).tokens]
+    weights, found = trace.layer(2).attention[0].double().numpy(), to_others(trace, 2, 0)
+    special = trace.encoding.special
+    of = [
+        next((w for w, (start, end) in enumerate(spans) if not own and start < last and first < end), -1)
+        for (first, last), own in zip(trace.offsets, special, strict=True)
+    ]
+    members = [[i for i, word in enumerate(of) if word == number] for number in range(len(spans))]
+    assert found.words == tuple(trace.text[start:end] for start, end in spans)
+    for word, rows in enumerate(members):
+        given = [
+            0 if other == word else weights[np.ix_(rows, keys)].sum(1).mean() for other, keys in enumerate(members)
+        ]
+        assert found.given[word] == pytest.approx(given, abs=1e-6)
+        if sum(given):
+            assert found.shares[word] == pytest.approx(np.array(given) / sum(given), abs=1e-5)
+
+
+def test_the_outlined_cell_of_the_grammar_map_is_the_word_that_the_head_names() -> None:
+    """Of a word in several pieces: its cell is dark where the text says that the head looks there most."""
+    trace = lab.trace(lab.load_model("lab-bert"), "The old dog that chased my neighbour's cats sleeps in the kitchen.")
+    right = 0
+    for each in in_folder(EMBEDDED / "lab-bert") or ():
+        if not each.job.grammatical:
+            continue
+        doing = each.heads[0]
+        for case in cases(trace, parsed(trace), each.job, doing):
+            drawn = others_map(trace, doing.layer, doing.head, case.query, case.key).table()
+            found = to_others(trace, doing.layer, doing.head)
+            row, cell = (int(found.of_token[token]) for token in (case.query, case.key))
+            assert drawn.iloc[row].to_numpy(float)[-len(found.words) :][cell] == pytest.approx(found.shares[row, cell])
+            assert (found.shares[row].argmax() == cell) == case.right
+            right += case.right
+    assert right
 
 
 def words_only(one: Sample, layer: int, head: int, upos: set[str]) -> tuple[float, float]:

@@ -49,6 +49,21 @@ def test_the_suggestion_of_another_second_text_always_has_its_button() -> None:
         assert at.text_input(key="pair").value != before
 
 
+def test_a_try_can_be_taken_back() -> None:
+    at = visit(PAGE, step="Sentences", text=TEXT)
+    assert not [button for button in at.button if button.key == "_undo_try"]
+    at.button(key="_try").click().run()
+    longer = at.text_area(key="text").value
+    assert longer.startswith(TEXT) and longer != TEXT
+    at.button(key="_undo_try").click().run()
+    assert not at.exception
+    assert (at.text_area(key="text").value, at.segmented_control(key="step").value) == (TEXT, "Sentences")
+    assert not [button for button in at.button if button.key == "_undo_try"]
+    at.button(key="_try").click().run()
+    at.text_area(key="text").set_value("It is another text. It has two sentences.").run()
+    assert not [button for button in at.button if button.key == "_undo_try"]  # there is nothing left of the try
+
+
 def test_the_way_back_is_told_beside_the_way_there() -> None:
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]

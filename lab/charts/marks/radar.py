@@ -84,8 +84,8 @@ def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[
 def _figure(traces: list[dict[str, Any]], title: str, axis_title: str, count: int) -> PlotlyFigure:
     import plotly.graph_objects as go
 
-    # The scale stands between the first two axes, where no name is in its way.
-    ticks = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "", "1"], "tickangle": 0}
+    # The scale is between the first two axes, where no name is in its way. Without a line, as it is no axis.
+    ticks = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "", "1"], "tickangle": 0, "showline": False, "ticks": ""}
     radial = {"range": [0, 1], **ticks, "angle": 90 - 180 / count, "tickfont": {"size": 11}}
     around = {"direction": "clockwise", "rotation": 90}
     polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.attention import attention_map
 from lab.course.experiments import experiment_of
 from lab.course.words import beside, escaped, quoted
 from lab.experiments import grammar as measure
@@ -137,8 +135,8 @@ def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
 
 def _what_is_drawn(view: OneHead, doing: Doing, case: Case) -> str:
     """What the map leaves out, and how much that is in the row of a case."""
-    row = attention_map(view.trace.layer(doing.layer), doing.head)[case.query]
-    left = float(row[~np.asarray(view.trace.encoding.special)].sum() - row[case.query])
+    found = figures.to_others(view.trace, doing.layer, doing.head)
+    left = float(found.given[found.of_token[case.query]].sum())
     special = "special tokens and " if any(view.trace.encoding.special) else ""
     return (
         f"Left out is what a word gives {special}itself; each row is divided by what is left. In the row of "

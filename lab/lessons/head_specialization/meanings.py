@@ -152,7 +152,8 @@ def patterns(names: NDArray[np.str_]) -> str:
     return (
         f"{heads(names.size - mixed)[0].upper()}{heads(names.size - mixed)[1:]} of {names.size} get a name in this "
         f"text, most often “{pattern_name(name)}” ({count}; {inside[most]} of {names.shape[1]} in layer {most + 1}). "
-        f"{mixed} stay mixed: they may still have a job that no pattern here describes."
+        f"{heads(mixed)} {'stays' if mixed == 1 else 'stay'} mixed: {'it' if mixed == 1 else 'they'} may still have a "
+        "job that no pattern here describes."
     )
 
 

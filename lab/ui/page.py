@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,6 +20,7 @@ from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
 from lab.course.returning import Returning
 from lab.course.sentences.looks import look_head
 from lab.course.story import Story
+from lab.course.toys import NotForToys, not_for_toys
 from lab.course.words import escaped
 from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
@@ -37,6 +39,7 @@ from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
 
 _PLAIN = Interventions()
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,21 @@ class OpenPage:
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """The row of steps under the header: one idea a screen; ``more`` lie beside the way. Returns the chosen one."""
-        chosen = parameters.STEP.choose(names, more)
+        asked = st.query_params.get(parameters.STEP.name, "")
+        gone = {name: each for name, each in self.gone().items() if name not in (*names, *more)}
+        chosen = parameters.STEP.choose(names, more, {name: each.instead for name, each in gone.items()})
+        if asked in gone:
+            selection.note(f"{gone[asked].why} “{asked}” is not for toys, so you see “{chosen}”.")
         keep_place()
         return chosen
+
+    def gone(self) -> Mapping[str, NotForToys]:
+        """The steps that the page has, but not for what is read now."""
+        return {}
+
+    def offered(self, steps: Mapping[str, S]) -> dict[str, S]:
+        """Of a page's steps, those that have a meaning for what is read now."""
+        return {name: step for name, step in steps.items() if name not in self.gone()}
 
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
         """The buttons at the end of a step that lead to the next one and back; keys press them before a class.
@@ -194,6 +209,10 @@ class LessonPage(OpenPage):
             say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
+
+    def gone(self) -> Mapping[str, NotForToys]:
+        """The steps of the lesson that have no meaning for a toy, while a toy is read."""
+        return not_for_toys(self.lesson.id) if self.selection.mode == parameters.TOY else {}
 
     @property
     def _story(self) -> Story | None:

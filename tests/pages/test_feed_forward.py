@@ -36,7 +36,7 @@ def test_the_steps_stand_in_their_order() -> None:
 @pytest.mark.parametrize("weights", ["Constructed", "Random"])
 def test_toy_mode_runs_every_step(weights: str) -> None:
     at = visit(PAGE, mode="Toy", toy_weights=weights)
-    for step in walk(at, STEPS):
+    for step in walk(at, [step for step in STEPS if step != "In the blank"]):
         if step in ("Neurons", "Activation", "One neuron"):
             assert ("All activations of this layer are 0" in words(at)) == (weights == "Constructed")
         if step == "Check":

@@ -77,7 +77,7 @@ def test_the_words_of_a_pair_are_tagged() -> None:
 @pytest.mark.parametrize("weights", ["Constructed", "Random"])
 def test_toys_have_patterns_but_no_parts_of_speech(weights: str) -> None:
     at = visit(PAGE, mode="Toy", toy_weights=weights, toy_seed="5")
-    assert "Sentences of letters have no parts of speech" in words(go(at, "Radar"))
+    go(at, "Radar")
     assert "is **" in words(go(at, "Named patterns"))
     read(go(at, "Many sentences"))
     assert "heads have another name here" in words(at)

@@ -28,6 +28,7 @@ from lab.analysis.heads.values import (
 )
 from lab.models.memo import once
 from lab.text.tags.tokens import trace_tags
+from lab.toy.models import is_toy
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 FUNCTION_WORDS = frozenset({"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"})
 CONTENT_WORDS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
 PUNCTUATION = frozenset({"PUNCT"})
+# The dimensions that are about places alone, and need no tags.
+UNTAGGED = frozenset({"cls", "long_range", "self"})
 FAR = 5  # tokens apart
 
 # Heads whose values differ by less than float32 rounding are tied.
@@ -171,11 +174,13 @@ def trace_specialization(
 
 @once
 def specialization(trace: Trace, *, only_words: bool = False) -> Specialization:
-    """The same with the tags of the lab's spaCy pipeline. Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+    """Measure every layer with the tags of the lab's spaCy pipeline.
 
-    ``only_words`` leaves out special tokens, or the first token where a model has none.
+    The letters of a toy have no tags: there all but :data:`UNTAGGED` is nan. ``only_words`` leaves out special tokens,
+    or the first token where a model has none. Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
-    return trace_specialization(trace, *trace_tags(trace), keep=keep_others(trace) if only_words else None)
+    tags = ((None,) * len(trace),) * 2 if is_toy(trace.model) else trace_tags(trace)
+    return trace_specialization(trace, *tags, keep=keep_others(trace) if only_words else None)
 
 
 def relative_to_layer(values: Values) -> Values:

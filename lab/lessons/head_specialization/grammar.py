@@ -22,7 +22,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT, TOY
+from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT
 
 EXAMPLE = "She gave her brother the book that he wanted."
 # Where a head that is wrong in the learner's sentence may be right.
@@ -34,10 +34,9 @@ _FIXED, _ALSO = "best fixed distance", "also"
 def show_grammar(view: OneHead) -> None:
     """The heads that find a relation, and one of them on the learner's sentence."""
     model = view.trace.model
-    if view.page.selection.mode == TOY or twin_of(model.id) is not None:
+    if twin_of(model.id) is not None:
         st.info(
-            "Letters and random weights have no grammar to find. Choose a sentence and a trained model in the sidebar.",
-            icon=":material/info:",
+            "Random weights have learned no grammar. Choose the trained ones in the sidebar.", icon=":material/info:"
         )
         return
     st.markdown(

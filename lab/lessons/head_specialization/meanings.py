@@ -87,13 +87,18 @@ def rim(head: int, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str:
     )
 
 
-def radar(found: tuple[Notable, ...] | None, head: Head) -> str:
-    """What a radar cannot say, with the job of this head as the example where it has one."""
+def radar(found: tuple[Notable, ...] | None, head: Head, *, asks_on: bool = True) -> str:
+    """What a radar cannot say, with the job of this head as the example where it has one.
+
+    ``asks_on``: the lesson has a step on grammar for what is read.
+    """
     limits = (
         "The radar counts kinds of words and of places. It does not say **which** word of a kind a head finds, nor "
         "whether the model needs the head."
     )
     own = job_of(grammatical(found), *head)
+    if not asks_on:
+        return limits
     if own is None:
         return f"{limits} “Grammar” asks that: which head finds the verb of an object?"
     return (

@@ -40,13 +40,12 @@ from lab.lessons.head_specialization.view import (
     kept_others,
     kept_tokens,
     left_out,
-    tags_or_reason,
+    tags_of,
 )
 from lab.text.tags.tokens import Tags
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import TOY
 from lab.ui.quiz.asking import checks
 
 NAMED = "named-heads"
@@ -207,7 +206,7 @@ def show_checks(view: OneHead) -> None:
     passing = clearly_above(scores, chance)
     order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
     best = [ask.best_head(PATTERNS[place], scores[place]) for place in order]
-    tags = None if view.page.selection.mode == TOY else tags_or_reason(view.trace)
+    tags = tags_of(view)
     tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
     most = ask.most_common_name([str(each) for each in trace_names(view.trace).ravel()])
     questions = (*tagged, name, *(question for question in best if question is not None), most)

@@ -14,6 +14,7 @@ from lab.analysis.heads import specialization_parts as take
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
+    UNTAGGED,
     Dimension,
     relative_to_layer,
     specialization,
@@ -43,6 +44,7 @@ from lab.models.catalogue import twin_of
 from lab.text.tags import tokens as carrying
 from lab.text.tags.pipeline import pipeline, spelled_out
 from lab.text.tags.tokens import Tags
+from lab.toy.models import is_toy
 from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_plotly
 from lab.ui.frame.script import meaning
@@ -145,6 +147,7 @@ def show_seven(view: OneHead) -> None:
     if tags is None:
         return
     layer, keep = view.layer.index, kept_tokens(view)
+    _say_untagged(view)
     every = specialization(view.trace, only_words=left_out(view))
     with st.container(horizontal=True):
         corrected = choose_version()
@@ -166,6 +169,9 @@ def show_seven(view: OneHead) -> None:
     _say_sinks(view, every.removed)
     parts = take.specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
     shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
+    missing = [SPECIALIZATIONS[place] for place in range(len(parts)) if place not in shown]
+    if is_toy(view.trace.model):
+        shown = [place for place in shown if parts[place].id in UNTAGGED]
     chosen = (layer, view.head)
     if any(parts[place].members for place in shown if parts[place].id != "long_range"):
         draw(partial(figures.beside_even, view.trace, *chosen, left_out(view)), "beside-even")
@@ -180,9 +186,19 @@ def show_seven(view: OneHead) -> None:
             dimension = SPECIALIZATIONS[place]
             with column, st.container(border=True, height="stretch"):
                 _card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
-    if missing := [name_of(each, view.trace) for at, each in enumerate(SPECIALIZATIONS) if at not in shown]:
-        st.caption(f"{', '.join(missing)}: no card, because it is left out.")
+    if missing:
+        names = ", ".join(name_of(each, view.trace) for each in missing)
+        st.caption(f"{names}: no card, because it is left out.")
     code(take.specialization_parts, take.cells_of, trace_specialization)
+
+
+def _say_untagged(view: OneHead) -> None:
+    """Which of the seven are left for a toy, and why."""
+    if is_toy(view.trace.model):
+        st.markdown(
+            "Letters have no parts of speech. Three of the seven metrics do without: the first token, long range, and "
+            "the token itself. They only ask for places."
+        )
 
 
 def _one_means(view: OneHead) -> str:
@@ -263,13 +279,15 @@ def show_radar(view: OneHead) -> None:
     if tags is None:
         return
     layer = view.layer.index
+    _say_untagged(view)
     every = specialization(view.trace, only_words=left_out(view))
     raw, corrected = every.raw[layer], every.corrected[layer]
     choose_part(view)
     there = figures.present(raw)
     axes = [figures.axis_name(view.trace, SPECIALIZATIONS[place]) for place in there]
     if len(raw) < 2 or len(there) < 3:
-        st.info("A radar needs two heads to compare and three values. Write a longer text.", icon=":material/edit:")
+        longer = "Choose a longer sentence in the sidebar" if is_toy(view.trace.model) else "Write a longer text"
+        st.info(f"A radar needs two heads to compare and three values. {longer}.", icon=":material/edit:")
         return
     told = "The chosen head is filled."
     whose = st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar", help=told)
@@ -277,7 +295,7 @@ def show_radar(view: OneHead) -> None:
     missing = [
         figures.axis_name(view.trace, each)
         for i, each in enumerate(SPECIALIZATIONS)
-        if i not in there and not (each.id == "cls" and left_out(view))
+        if i not in there and not (each.id == "cls" and left_out(view)) and not is_toy(view.trace.model)
     ]
     own = [values[view.head, there].tolist() for values in (relative_to_layer(raw), raw, corrected)]
     st.markdown(meanings.rim(view.head, own, [escaped(axis) for axis in axes]))
@@ -285,6 +303,7 @@ def show_radar(view: OneHead) -> None:
         st.caption(f"Without {escaped(aside(view.trace))}: shares of the attention that is left.")
     if missing:
         st.caption(f"Not drawn, because this text has nothing of the kind: {', '.join(missing).lower()}.")
-    jobs = None if twin_of(view.trace.model.id) is not None else runs.head_jobs(view.trace.model)
-    meaning(meanings.radar(jobs, (layer, view.head)))
+    learned = twin_of(view.trace.model.id) is None and not is_toy(view.trace.model)
+    jobs = runs.head_jobs(view.trace.model) if learned else None
+    meaning(meanings.radar(jobs, (layer, view.head), asks_on=not is_toy(view.trace.model)))
     code(relative_to_layer)

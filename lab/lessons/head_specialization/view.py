@@ -11,28 +11,23 @@ from lab.figures.specialization import axis_name
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import Tags, trace_tags
+from lab.toy.models import is_toy
 from lab.ui import runs
 from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import TOY
 
 LESSON = "head-specialization"
 
 
 def tags_of(view: OneHead) -> Tags | None:
-    """Part of speech and entity of each token; None, with the reason on screen, where there are none."""
-    if view.page.selection.mode == TOY:
-        st.info(
-            "Sentences of letters have no parts of speech. “Named patterns”, “Many sentences” and “Clusters” work on "
-            "toys; for this step, switch the input in the sidebar to Sentence.",
-            icon=":material/info:",
-        )
-        return None
+    """Part of speech and entity of each token, of letters none; None, with the reason on screen, without a tagger."""
+    if is_toy(view.trace.model):
+        return ((None,) * len(view.trace),) * 2
     return tags_or_reason(view.trace)
 
 
 def tags_or_reason(trace: Trace) -> Tags | None:
-    """The same for any text."""
+    """Part of speech and entity of each token of any text; None, with the reason on screen, without a tagger."""
     try:
         runs.load_tagger()
         return trace_tags(trace)
@@ -50,8 +45,8 @@ def left_out(view: OneHead) -> bool:
 
 
 def kept_others(view: OneHead) -> Mask | None:
-    """The tokens that take part where those are left out, (n,); None where nothing else is left."""
-    return keep_others(view.trace)
+    """The tokens that take part where those are left out, (n,); None where nothing is left out, as of letters."""
+    return None if is_toy(view.trace.model) else keep_others(view.trace)
 
 
 def kept_tokens(view: OneHead) -> Mask | None:
@@ -60,7 +55,9 @@ def kept_tokens(view: OneHead) -> Mask | None:
 
 
 def choose_part(view: OneHead) -> None:
-    """The switch for those tokens."""
+    """Draw the switch for those tokens; of a toy, whose tokens all are letters, there is none."""
+    if is_toy(view.trace.model):
+        return
     alone = kept_others(view) is None
     choose_sinks("Nothing else is left of this text, so nothing is left out." if alone else None)
 

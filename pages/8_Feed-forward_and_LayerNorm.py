@@ -31,6 +31,7 @@ play(
     {
         "Order": network.show_order,
         "Neurons": network.show_neurons,
+        "Activation": network.show_activation,
         "Excited by": neurons.show_excited,
         "In the blank": show_blank,
         "Residual": residual.show_residual,
@@ -39,7 +40,6 @@ play(
     },
     lambda: look(page, trace, layer),
     more={
-        "Activation": network.show_activation,
         "One neuron": network.show_neuron,
         "Through the layers": show_layers,
         "By hand": by_hand,

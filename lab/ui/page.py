@@ -53,7 +53,7 @@ class OpenPage:
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """The row of steps under the header: one idea a screen; ``more`` lie beside the way. Returns the chosen one."""
-        asked = st.query_params.get(parameters.STEP.name, "")
+        asked = parameters.STEP.asked()
         gone = {name: each for name, each in self.gone().items() if name not in (*names, *more)}
         chosen = parameters.STEP.choose(names, more, {name: each.instead for name, each in gone.items()})
         if asked in gone:

@@ -129,6 +129,10 @@ class Step(Name):
     parameter that the browser writes for a widget makes no entry in its history.
     """
 
+    def asked(self) -> str:
+        """The step that the address names; "" for none."""
+        return str(st.query_params.get(self.name, ""))
+
     def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
         """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.layers import feed_forward as analysis
 from lab.analysis.layers.sublayers import stages
+from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import ACTIVATION, activations
 from lab.charts.cells.heatmap import Heatmap
@@ -19,6 +20,7 @@ TOKENS = 64
 BARS = 24
 MOST_ACTIVE = 10
 WORDS = 12
+PROJECTED = 48  # dimensions of a map of the network's output
 
 
 def shown(traced: Trace, token: int) -> slice:
@@ -43,7 +45,21 @@ def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neu
     values = traced.layer(layer).ffn_activation[rows, first:end].numpy()
     title = f"Activations of neurons {first + 1:,} to {end:,}, layer {layer + 1}"
     outlined = token - rows.start, neuron - first if first <= neuron < end else None
-    return activations(values, traced.labels[rows], title=title, first=first + 1, highlight=outlined)
+    columns = ("Neuron", first + 1)
+    return activations(values, traced.labels[rows], title=title, columns=columns, highlight=outlined)
+
+
+def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) -> Heatmap:
+    """The output of the feed-forward network, dimensions ``first`` to before ``end``; rows are tokens.
+
+    The row of ``token`` is outlined.
+    """
+    rows = shown(traced, token)
+    values = traced.layer(layer).ffn_output[rows, first:end].numpy()
+    title = f"What the network adds: dimensions {first + 1:,} to {end:,}, layer {layer + 1}"
+    scale, outlined = Scale("Number", signed=True), (token - rows.start, None)
+    columns = ("Dimension", first + 1)
+    return activations(values, traced.labels[rows], scale, title=title, columns=columns, highlight=outlined)
 
 
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:

@@ -129,7 +129,7 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "place again.",
         "Logit lens": "When does the word appear? The **logit lens** stops after each layer. The "
         "**vocabulary head**, made for the last layer, reads the vector as if it were the last, and names a word.",
-        "Every place": "What would the model say at every place, with nothing hidden? One table: the five likeliest "
+        "Every place": "What would the model say at every place, with nothing hidden? One figure: the five likeliest "
         "words for each token.",
         "Sampling": "The model gives probabilities. To write on, one token has to be drawn. **Top-k** and **top-p** "
         "leave out the less probable tokens first.",

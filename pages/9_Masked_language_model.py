@@ -61,7 +61,7 @@ else:
         {**ASKING, **BESIDE}[step](view)
         proven = view.trace
     if step == "Check":
-        show_onward()
+        show_onward(trace)
     if step == names[-1] and not toy and not page.selection.teach:
         own_sentence(names[0])
     page.next_step(names, more)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.layers import feed_forward as analysis
 from lab.analysis.layers.sublayers import stages
@@ -52,12 +54,14 @@ def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neu
 def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) -> Heatmap:
     """The output of the feed-forward network, dimensions ``first`` to before ``end``; rows are tokens.
 
-    The row of ``token`` is outlined.
+    The row of ``token`` is outlined. Colours end where 99 of 100 numbers of the layer do: a few, mostly of special
+    tokens, are so large that nothing else would be seen beside them.
     """
-    rows = shown(traced, token)
-    values = traced.layer(layer).ffn_output[rows, first:end].numpy()
+    rows, output = shown(traced, token), traced.layer(layer).ffn_output.numpy()
+    values, end_of_colours = output[rows, first:end], float(np.quantile(np.abs(output), 0.99)) or 1.0
     title = f"What the network adds: dimensions {first + 1:,} to {end:,}, layer {layer + 1}"
-    scale, outlined = Scale("Number", signed=True), (token - rows.start, None)
+    scale = Scale("Number", (-end_of_colours, end_of_colours), signed=True)
+    outlined = token - rows.start, None
     columns = ("Dimension", first + 1)
     return activations(values, traced.labels[rows], scale, title=title, columns=columns, highlight=outlined)
 

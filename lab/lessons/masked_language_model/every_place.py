@@ -46,11 +46,13 @@ def show_every_place(trace: Trace) -> Trace:
 
 
 def _cell(trace: Trace) -> tuple[int, int]:
-    """The place and the rank looked at, from 0, brought inside the text; at first the first word's best."""
+    """The place and the rank looked at, from 0, brought inside the text; at first where the model is least sure."""
     place, rank = st.session_state.get(_CELL, (-1, 0))
-    if not 0 <= place < len(trace) or rank >= figures.ranks(trace):
-        place, rank = next((i for i, special in enumerate(trace.encoding.special) if not special), 0), 0
-    return place, rank
+    if 0 <= place < len(trace) and rank < figures.ranks(trace):
+        return place, rank
+    surest = likeliest(trace, figures.ranks(trace)).probabilities[:, 0]
+    words = [i for i, special in enumerate(trace.encoding.special) if not special] or list(range(len(trace)))
+    return min(words, key=lambda i: float(surest[i])), 0
 
 
 def _write_out(trace: Trace, place: int, rank: int) -> None:

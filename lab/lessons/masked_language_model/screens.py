@@ -20,6 +20,7 @@ from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import checks as ask
 from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model.onward import on_the_way
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models import forward
@@ -116,6 +117,7 @@ def show_vector(view: PredictionView) -> None:
     right.metric(
         f"For all {len(view.trace)} tokens it would be", f"{len(view.trace) * config.vocabulary:,}", border=True
     )
+    st.markdown(on_the_way(view.trace, 1))
     tries.another_place(view)
     st.markdown(f"In Python, where tokens are counted from 0: `trace.logits({view.place})`.")
     code(forward.vocabulary_logits)

@@ -21,9 +21,14 @@ def written_out(chosen: Candidate, prediction: Prediction) -> str:
         rf"\begin{{aligned}} P &= \frac{{e^{{(z - z_{{\max}}){'/T' if over else ''}}}}}"
         rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[8pt]"
         rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[8pt]"
-        rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 3)}"
+        rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 4)}"
         r"\end{aligned}"
     )
+
+
+def _small(rest: float) -> str:
+    """A sum with three decimals, or with two digits where those would be zeros."""
+    return f"{rest:.3f}" if rest >= 0.0005 else f"{rest:.2g}"
 
 
 def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
@@ -47,6 +52,6 @@ def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
     rest = read.rest(prediction, [each.token_id for each in shown])
     st.markdown(
         f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
-        f"{len(prediction.logits) - len(shown):,} words add {rest:.3f}. Together that is the divisor, "
+        f"{len(prediction.logits) - len(shown):,} words add {_small(rest)}. Together that is the divisor, "
         f"**{prediction.total:.3f}**."
     )

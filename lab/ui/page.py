@@ -28,11 +28,11 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
+from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.script import papers, undo_try, way_to
-from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
@@ -147,21 +147,21 @@ class OpenPage:
         with sidebar.controls():
             left, right = st.columns(2)
         with left:
-            layer = _layer(trace, found)
+            layer = choose_layer(trace, found)
         with right:
-            head = _head(trace, found)
+            head = choose_head(trace, found)
         sidebar.choose_by_job(trace.model, layer, head)
         return layer, head
 
     def head_control(self, trace: Trace) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
         with sidebar.controls():
-            return _head(trace, begin(trace, look_head))
+            return choose_head(trace, begin(trace, look_head))
 
     def layer_control(self, trace: Trace, first: FirstHead = look_head) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0. ``first``: see ``controls``."""
         with sidebar.controls():
-            return _layer(trace, begin(trace, first))
+            return choose_layer(trace, begin(trace, first))
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
         """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
@@ -295,17 +295,3 @@ def open_bench(page_file: str) -> BenchPage:
     bench = shell.current_bench(page_file)
     header = draw_header(bench.title, bench.question, bench.after)
     return BenchPage(selection.current(), header, st.empty(), bench.weights, bench)
-
-
-def _layer(trace: Trace, found: tuple[int, int]) -> int:
-    return _counted(parameters.LAYER, "Layer", trace.model.config.layers, trace.model.id, found[0])
-
-
-def _head(trace: Trace, found: tuple[int, int]) -> int:
-    return _counted(parameters.HEAD, "Head", trace.model.config.heads, trace.model.id, found[1])
-
-
-def _counted(parameter: Counted, label: str, count: int, model_id: str, first: int) -> int:
-    """A selector of one of a model's layers or heads, which it shows from 1; takes ``first`` and returns from 0."""
-    selection.fit(parameter, count, model_id)
-    return parameter.choose(label, range(1, count + 1), first + 1) - 1

@@ -261,6 +261,13 @@ def test_tags_of_the_sentence_are_listed() -> None:
         assert f"{tag} {pipeline.spelled_out(tag)} (" in words(at)
 
 
+@pytest.mark.parametrize("step", ["Tagged sentence", "Seven metrics", "Radar", "Grammar"])
+def test_a_text_that_is_not_english_is_told_from_one_that_is(step: str) -> None:
+    at = open_step(step, text="Der Hund schläft auf dem Sofa, weil er müde ist.")
+    assert any("does not look English" in each.value for each in at.warning)
+    assert not any("does not look English" in each.value for each in open_step(step).warning)
+
+
 def test_names_and_best_heads() -> None:
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     patterns, names = trace_patterns(trace), trace_names(trace)

@@ -14,6 +14,7 @@ from lab.experiments.notable import Doing, Notable
 from lab.experiments.own_sentence import Case, cases
 from lab.experiments.verdicts import FEW
 from lab.lessons.head_specialization import figures, meanings
+from lab.lessons.head_specialization.view import say_language
 from lab.models.catalogue import twin_of
 from lab.models.interventions import Interventions
 from lab.text.tags.pipeline import PipelineUnavailable
@@ -67,6 +68,7 @@ def show_grammar(view: OneHead) -> None:
     except PipelineUnavailable as error:
         st.warning(escaped(str(error)), icon=":material/extension_off:")
         return
+    say_language(view.trace)
     here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
     at = _relation(found, here)
     _on_this_text(view, found[at], here[at])

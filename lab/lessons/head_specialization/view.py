@@ -9,6 +9,7 @@ from lab.analysis.heads.values import Mask, keep_others
 from lab.course.words import escaped
 from lab.figures.specialization import axis_name
 from lab.models.trace import Trace
+from lab.text.tags.english import looks_english
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import Tags, trace_tags
 from lab.toy.models import is_toy
@@ -30,13 +31,25 @@ def tags_or_reason(trace: Trace) -> Tags | None:
     """Part of speech and entity of each token of any text; None, with the reason on screen, without a tagger."""
     try:
         runs.load_tagger()
-        return trace_tags(trace)
+        tags = trace_tags(trace)
     except PipelineUnavailable as error:
         st.warning(
             f"{escaped(str(error))} Without it there are no parts of speech. “Named patterns” works without.",
             icon=":material/extension_off:",
         )
         return None
+    say_language(trace)
+    return tags
+
+
+def say_language(trace: Trace) -> None:
+    """Warn of a text that does not look English: the tagger is an English one."""
+    if not looks_english(f"{trace.text} {trace.pair or ''}"):
+        st.warning(
+            "This text does not look English. The tagger is an English one, so many of its parts of speech, names and "
+            "relations will be wrong here. The maps of the heads are right all the same.",
+            icon=":material/translate:",
+        )
 
 
 def left_out(view: OneHead) -> bool:

@@ -92,6 +92,7 @@ HINTS: Mapping[str, str] = {
     "one-more-hidden": "What did that other word tell about the blank?",
     "least-certain": "Where would you yourself find the most words that fit?",
     "best-word": "Which word fits both what stands before the blank and what stands after it?",
+    "next-best-word": "Which of these words could take the place of the first one, before and after it?",
     "settled": "Read the list from its end: how far back does the last word reach?",
     "quotient": "A probability is one exponential over the sum of all.",
     "shifted": "What happens to every exponential, and to their sum?",

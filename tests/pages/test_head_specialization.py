@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.heads.clustering import FEATURES, Sample, accumulate
 from lab.analysis.heads.named import trace_names, untrained_twin
-from lab.analysis.heads.patterns import trace_patterns
+from lab.analysis.heads.patterns import same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
 from lab.analysis.heads.survey import head_survey
 from lab.course.lessons import lesson_of
@@ -383,3 +383,24 @@ def test_without_a_pipeline_the_patterns_still_work() -> None:
 
 def test_checks_are_three_at_least() -> None:
     check_answers(open_step("Check", layer="2", head="3"))
+
+
+def test_each_card_says_what_attention_atlas_calls_its_metric() -> None:
+    said = words(open_step("Seven metrics", sinks="Kept"))
+    names = ("Syntax Focus", "Semantics Focus", "CLS Focus", "Punctuation Focus", "Entities Focus")
+    assert all(f"Also called “{name}”" in said for name in (*names, "Long-Range Attention", "Self-Attention"))
+
+
+def test_a_score_from_one_split_word_is_called_little_and_not_asked_about() -> None:
+    """lab-gpt2 cuts one word of this text in two: only its second piece has the first to look at."""
+    text = "She gave her brother the book that he wanted."
+    trace = lab.trace(lab.load_model("lab-gpt2"), text)
+    words_of = trace.encoding.word_ids
+    cases = sum(word in words_of[:place] for place, word in enumerate(words_of))
+    assert cases == same_word_cases(trace) == 1
+    assert "only 1 token has another place or piece" in words(open_step("Named patterns", text=text, model="lab-gpt2"))
+    at = open_step("Check", text=text, model="lab-gpt2")
+    assert not any("Same or related word" in radio.label for radio in at.radio)
+    twice = "The cat saw the dog and the dog saw the cat."
+    assert same_word_cases(lab.trace(trace.model, twice)) >= 3
+    assert "another place or piece of the same" not in words(open_step("Named patterns", text=twice))

@@ -48,12 +48,13 @@ _TIE = 1e-5
 
 @dataclass(frozen=True)
 class Dimension:
-    """How a dimension of specialization is shown; the formula is LaTeX."""
+    """How a dimension of specialization is shown; the formula is LaTeX, ``also`` the name in Attention Atlas."""
 
     id: str
     name: str
     formula: str
     reading: str
+    also: str
 
 
 _SHARE = r"\frac{\sum_i \sum_{j\in S} A_{ij}}{\sum_i \sum_j A_{ij}}"
@@ -61,22 +62,26 @@ SPECIALIZATIONS = (
     Dimension(
         "function_words", "Function words", _SHARE,
         "Attention to articles, prepositions, pronouns, conjunctions and auxiliaries. It counts words of these kinds. "
-        "It does not say whether the head follows the grammar of the sentence.",
+        "It does not say whether the head follows the grammar of the sentence.", "Syntax Focus",
     ),
     Dimension(
         "content_words", "Content words", _SHARE,
-        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.",
+        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.", "Semantics Focus",
     ),
-    Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token."),
-    Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like."),
-    Dimension("entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates."),
+    Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token.",
+              "CLS Focus"),
+    Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like.",
+              "Punctuation Focus"),
+    Dimension("entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates.",
+              "Entities Focus"),
     Dimension(
         "long_range",
         "Long range",
         r"\operatorname{mean}_{|i-j|\ge 5} A_{ij}",
         "The mean weight of a cell whose two tokens are five or more places apart, so no share like the others.",
+        "Long-Range Attention",
     ),
-    Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves."),
+    Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves.", "Self-Attention"),
 )  # fmt: skip
 
 

@@ -171,8 +171,9 @@ def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
     """What a head is worth at a relation over many sentences, and how it does on this one."""
     many = (
         f"Over many sentences, {head_name((doing.layer, doing.head))} {each.job.does}: it is {_beside(each, doing)}. "
-        "So distance alone does not explain it. But it may follow another rule that is simpler than grammar, such as "
-        "the nearest word of a kind. And that it finds a word does not say that the model needs it."
+        "The head was picked as the best of all on the same sentences, which flatters it, and it may follow another "
+        "rule that is simpler than grammar, such as the nearest word of a kind. That it finds a word does not say that "
+        "the model needs it."
     )
     if not here:
         return f"{many} In your sentence the tagger finds no such pair, so there is nothing to see here."

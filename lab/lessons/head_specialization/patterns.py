@@ -49,6 +49,7 @@ from lab.ui.one_head import OneHead
 from lab.ui.quiz.asking import checks
 
 NAMED = "named-heads"
+_FEW = 3  # tokens: with fewer, a score for the same word is no finding
 RULE = (
     "A head gets a name when its score is **clearly above chance**: at least half of the way from the score of a "
     "**uniform head**, which gives every token it may see the same weight, to 1. It must be above the best **untrained "
@@ -70,6 +71,7 @@ def show_patterns(view: OneHead) -> None:
     layer, head = view.layer.index, view.head
     st.markdown(f"{meanings.worked(scores, chance, (layer, head))} {RULE}")
     show_best_heads(scores, chance)
+    _say_few(view)
     draw(partial(figures.named_heads, view.trace, layer, head), NAMED, clickable=True)
     _say_head(view, scores[:, layer, head], chance, str(names[layer, head]))
     meaning(meanings.patterns(names))
@@ -86,6 +88,16 @@ def show_patterns(view: OneHead) -> None:
             "token’s segment. A model that never had a second segment sees one segment: the whole text."
         )
     code(measure.head_patterns, naming.clearly_above, naming.above_chance)
+
+
+def _say_few(view: OneHead) -> None:
+    """A score for the same word that rests on a token or two is no finding."""
+    cases = measure.same_word_cases(view.trace)
+    if 0 < cases < _FEW:
+        st.caption(
+            f"In this text only {cases} token{'s have' if cases > 1 else ' has'} another place or piece of the same "
+            "word to look at. So the scores for “Same or related word” say little here: try a text that repeats words."
+        )
 
 
 def show_best_heads(scores: Values, chance: Chance) -> None:
@@ -205,7 +217,9 @@ def show_checks(view: OneHead) -> None:
     name = ask.name_of(view.place, scores[:, view.layer.index, view.head], chance)
     passing = clearly_above(scores, chance)
     order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
-    best = [ask.best_head(PATTERNS[place], scores[place]) for place in order]
+    few = measure.same_word_cases(view.trace) < _FEW
+    asked = (place for place in order if not (few and PATTERNS[place].id == "same_word"))
+    best = [ask.best_head(PATTERNS[place], scores[place]) for place in asked]
     tags = tags_of(view)
     tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
     most = ask.most_common_name([str(each) for each in trace_names(view.trace).ravel()])

@@ -143,7 +143,8 @@ def _card(view: OneHead, shown: Dimension, part: Part, values: Values, corrected
     above = int(np.count_nonzero(values > own))
     told = f"**{own:.3f}** × no preference" if corrected else f"**{own:.3f}** · no preference {part.uniform_raw:.3f}"
     st.markdown(f"{told} · {above} of {values.size - 1} other heads are higher{_otherwise(view, shown, corrected)}")
-    st.caption(f"{_what(part)} {shown.reading if shown.id != 'cls' else ''}")
+    reading = f" {shown.reading}" * (shown.id != "cls")
+    st.caption(f"{_what(part)}{reading} Also called “{shown.also}”.")
 
 
 def _otherwise(view: OneHead, shown: Dimension, corrected: bool) -> str:

@@ -36,6 +36,23 @@ def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, v
     return shuffled("best-word", prompt, list(options.values())) if len(options) > 1 else None
 
 
+def next_best_word(before: str, best: Sequence[Candidate], vocabulary: int) -> Question | None:
+    """Which other word does the model find most probable? Asked where the first one is on screen already."""
+    others = list(best[1:5])
+    if len(others) < 2 or others[0].probability < _LEAD * others[1].probability:
+        return None
+    options = {
+        quoted(each.word): Option(
+            quoted(each.word),
+            f"It gets {share(each.probability)}: rank {each.rank:,} of {vocabulary:,} words.",
+            correct=each is others[0],
+        )
+        for each in reversed(others)
+    }
+    prompt = f"{before} Which other word comes next?"
+    return shuffled("next-best-word", prompt, list(options.values())) if len(options) > 1 else None
+
+
 def projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> Question | None:
     """How many logits are computed? One for each word of the vocabulary, at the places asked for."""
     places = "one token" if asked == 1 else f"{asked} tokens"

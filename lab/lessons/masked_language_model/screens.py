@@ -77,7 +77,13 @@ def show_next(view: PredictionView) -> None:
 def _predict_best(view: PredictionView, prompt: str) -> bool:
     if means.random_weights(view.model):
         return True
-    question = ask.best_word(prompt, view.best(4), view.truth, view.model.config.vocabulary)
+    best, truth = view.best(5), view.truth
+    if truth is not None and truth.rank == 1:
+        # The sidebar has that word, so it is no question. The next one is.
+        before = f"Your text has {quoted(truth.word)} there, and the model finds it most probable, too."
+        question = ask.next_best_word(before, best, view.model.config.vocabulary)
+    else:
+        question = ask.best_word(prompt, best[:4], truth, view.model.config.vocabulary)
     return question is None or predict(LESSON, question)
 
 

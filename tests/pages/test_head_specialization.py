@@ -393,7 +393,7 @@ def test_each_card_says_what_attention_atlas_calls_its_metric() -> None:
 
 def test_a_score_from_one_split_word_is_called_little_and_not_asked_about() -> None:
     """lab-gpt2 cuts one word of this text in two: only its second piece has the first to look at."""
-    text = "She gave her brother the book that he wanted."
+    text = lesson_of(PAGE).text
     trace = lab.trace(lab.load_model("lab-gpt2"), text)
     words_of = trace.encoding.word_ids
     cases = sum(word in words_of[:place] for place, word in enumerate(words_of))

@@ -49,7 +49,6 @@ from lab.ui.one_head import OneHead
 from lab.ui.quiz.asking import checks
 
 NAMED = "named-heads"
-_FEW = 3  # tokens: with fewer, a score for the same word is no finding
 RULE = (
     "A head gets a name when its score is **clearly above chance**: at least half of the way from the score of a "
     "**uniform head**, which gives every token it may see the same weight, to 1. It must be above the best **untrained "
@@ -93,7 +92,7 @@ def show_patterns(view: OneHead) -> None:
 def _say_few(view: OneHead) -> None:
     """A score for the same word that rests on a token or two is no finding."""
     cases = measure.same_word_cases(view.trace)
-    if 0 < cases < _FEW:
+    if 0 < cases < ask.FEW_CASES:
         st.caption(
             f"In this text only {cases} token{'s have' if cases > 1 else ' has'} another place or piece of the same "
             "word to look at. So the scores for “Same or related word” say little here: try a text that repeats words."
@@ -217,7 +216,7 @@ def show_checks(view: OneHead) -> None:
     name = ask.name_of(view.place, scores[:, view.layer.index, view.head], chance)
     passing = clearly_above(scores, chance)
     order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
-    few = measure.same_word_cases(view.trace) < _FEW
+    few = measure.same_word_cases(view.trace) < ask.FEW_CASES
     asked = (place for place in order if not (few and PATTERNS[place].id == "same_word"))
     best = [ask.best_head(PATTERNS[place], scores[place]) for place in asked]
     tags = tags_of(view)

@@ -98,7 +98,6 @@ HINTS: Mapping[str, str] = {
     "shifted": "What happens to every exponential, and to their sum?",
     "tempered": "Logits are divided by the temperature before the softmax.",
     "odds": "The softmax raises e to each logit. What becomes of a difference of logits?",
-    "projected-numbers": "For each place that is asked about there is one number for every word.",
     "easiest-word": "For which of these words do the others leave the fewest choices?",
     "perplexity": "Take the mean of the logarithms first, then undo the logarithm.",
     "kept-tokens": "First top-k cuts the list, then top-p cuts what is left.",

@@ -176,6 +176,12 @@ def _show_side_by_side() -> None:
     )
 
 
+def _millions(entry: ModelCard) -> float:
+    """Parameters in millions: counted where the configuration is known, else by the file, which has masks and heads."""
+    counted = next((each.parameters / 1e6 for each in PUBLISHED if each.id == entry.id), None)
+    return entry.megabytes / 4 if counted is None else counted
+
+
 def _show_catalogue() -> None:
     """The models that do not travel with the lab."""
     entries = [entry for entry in CATALOGUE if entry.repository is not None]
@@ -184,7 +190,7 @@ def _show_catalogue() -> None:
         {
             "Model": [entry.id for entry in entries],
             "Family": [entry.family for entry in entries],
-            "Parameters": [f"about {entry.megabytes / 4:,.0f} million" for entry in entries],
+            "Parameters": [f"about {_millions(entry):,.0f} million" for entry in entries],
             "Size": [f"about {entry.megabytes:,} MB" for entry in entries],
             "Licence": [entry.licence for entry in entries],
             "Here": [_state(entry) for entry in entries],

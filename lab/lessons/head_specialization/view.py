@@ -46,8 +46,8 @@ def say_language(trace: Trace) -> None:
     """Warn of a text that does not look English: the tagger is an English one."""
     if not looks_english(f"{trace.text} {trace.pair or ''}"):
         st.warning(
-            "This text does not look English. The tagger is an English one, so many of its parts of speech, names and "
-            "relations will be wrong here. The maps of the heads are right all the same.",
+            "This text does not look English. The tagger is an English one, so its parts of speech, names and "
+            "relations may be wrong here. The attention of the heads is right all the same.",
             icon=":material/translate:",
         )
 

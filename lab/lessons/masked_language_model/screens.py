@@ -111,9 +111,6 @@ def _show_truth(view: PredictionView, prediction: Prediction, lead: str) -> None
 def show_vector(view: PredictionView) -> None:
     """Hidden state -> transform -> dot product with every word."""
     config = view.model.config
-    question = ask.projected_numbers(len(view.trace), 1, config.width, config.vocabulary)
-    if question is not None and not predict(LESSON, question):
-        return
     steps = read.head_steps(view.trace, view.place)
     _show_steps(view, steps)
     _show_parts(view, steps)

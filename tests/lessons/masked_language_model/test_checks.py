@@ -81,17 +81,6 @@ def test_markup_in_a_word_stays_a_word() -> None:
     assert "“\u2068\\<b\\>\u2069”" in texts(question)
 
 
-@pytest.mark.parametrize(("n", "asked", "width", "vocabulary"), [(13, 1, 256, 8192), (512, 3, 768, 30522)])
-def test_projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> None:
-    question = ask.projected_numbers(n, asked, width, vocabulary)
-    assert answer(question).text == f"{asked * vocabulary:,}"
-    assert {f"{n * vocabulary:,}", f"{asked * width:,}"} < texts(question)
-
-
-def test_one_token_alone_leaves_too_few_options() -> None:
-    assert ask.projected_numbers(1, 1, 32, 32) is None
-
-
 @given(st.floats(0.06, 6), st.sampled_from([0.5, 1.0, 2.0]))
 def test_odds_are_e_to_the_difference(gap: float, temperature: float) -> None:
     logits = np.array([4.0, 4.0 - gap * temperature, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])

@@ -14,12 +14,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lab.analysis.heads.variants import variants
     from lab.models.interventions import Interventions
     from lab.models.loading import LoadedModel, load_model
     from lab.models.proof import prove
     from lab.models.trace import Trace, trace
 
-__all__ = ["Interventions", "LoadedModel", "Trace", "load_model", "prove", "trace"]
+__all__ = ["Interventions", "LoadedModel", "Trace", "load_model", "prove", "trace", "variants"]
 
 _HOME = {
     "Interventions": "lab.models.interventions",
@@ -28,6 +29,7 @@ _HOME = {
     "load_model": "lab.models.loading",
     "prove": "lab.models.proof",
     "trace": "lab.models.trace",
+    "variants": "lab.analysis.heads.variants",
 }
 
 

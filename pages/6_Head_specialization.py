@@ -4,7 +4,7 @@ from lab.experiments.notable import grammar_head
 from lab.lessons.embeddings import again as embeddings
 from lab.lessons.head_specialization import again, clusters, grammar, patterns, survey
 from lab.lessons.head_specialization import screens as steps
-from lab.lessons.head_specialization.taken_away import show_taken_away
+from lab.lessons.head_specialization.tagged import show_tags
 from lab.lessons.multi_head_attention import again as multi_head_attention
 from lab.lessons.self_attention import again as self_attention
 from lab.ui.drawing import take_click
@@ -27,7 +27,7 @@ play_head(
     page,
     trace,
     {
-        "Tagged sentence": steps.show_tags,
+        "Tagged sentence": show_tags,
         "Seven metrics": steps.show_seven,
         "Radar": steps.show_radar,
         "Named patterns": patterns.show_patterns,
@@ -35,7 +35,6 @@ play_head(
         "Check": with_earlier(page, patterns.show_checks, EARLIER),
     },
     more={
-        "Taken away": show_taken_away,
         "Many sentences": survey.show_many,
         "Clusters": clusters.show_clusters,
     },

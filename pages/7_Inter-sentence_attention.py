@@ -29,7 +29,6 @@ play(
     {
         "Sentences": proven(steps.show_sentences),
         "Matrix": proven(steps.show_matrix),
-        "Direction": proven(steps.show_direction),
         "Special tokens": proven(even.show_specials),
         "Pair or not": proven(show_pair),
         "Check": with_earlier(page, proven(steps.show_checks), EARLIER),

@@ -31,6 +31,7 @@ play(
     {
         "Order": network.show_order,
         "Neurons": network.show_neurons,
+        "Activation": network.show_activation,
         "Excited by": neurons.show_excited,
         "In the blank": show_blank,
         "Residual": residual.show_residual,
@@ -39,9 +40,7 @@ play(
     },
     lambda: look(page, trace, layer),
     more={
-        "Activation": network.show_activation,
         "One neuron": network.show_neuron,
-        "Writes": neurons.show_written,
         "Through the layers": show_layers,
         "By hand": by_hand,
     },

@@ -14,7 +14,7 @@ from lab.lessons.masked_language_model.next_sentence import show_next_sentence
 from lab.lessons.masked_language_model.onward import show_onward
 from lab.lessons.masked_language_model.quiz import show_checks
 from lab.lessons.masked_language_model.sampling import show_sampling
-from lab.lessons.masked_language_model.toy import OWN_STEPS, TOY_STEPS, toy_trace
+from lab.lessons.masked_language_model.toy import TOY_STEPS, toy_trace
 from lab.lessons.masked_language_model.tries import own_sentence
 from lab.lessons.self_attention import again as self_attention
 from lab.ui.page import open_lesson
@@ -50,7 +50,8 @@ else:
     }
     BESIDE = {"Sampling": show_sampling} if causal else {}
     WHOLE = {"Every place": show_every_place, "Likelihood": show_likelihood, "Next sentence": show_next_sentence}
-    names, more = ([*TOY_STEPS, *OWN_STEPS], []) if toy else ([*ASKING], [*BESIDE, *WHOLE])
+    ASKING, BESIDE, WHOLE = page.offered(ASKING), page.offered(BESIDE), page.offered(WHOLE)
+    names, more = [*(TOY_STEPS if toy else ()), *ASKING], [*BESIDE, *WHOLE]
     step = page.step(names, more)
     if step in TOY_STEPS:
         TOY_STEPS[step](page)
@@ -60,7 +61,7 @@ else:
         {**ASKING, **BESIDE}[step](view)
         proven = view.trace
     if step == "Check":
-        show_onward()
+        show_onward(trace)
     if step == names[-1] and not toy and not page.selection.teach:
         own_sentence(names[0])
     page.next_step(names, more)

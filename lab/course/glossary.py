@@ -28,6 +28,8 @@ class Term:
         Who said it first, or best; empty for a word older than the field.
     also
         Other spellings under which a text may use it.
+    called
+        Names that other tools and papers have for it; the glossary shows them.
     """
 
     name: str
@@ -36,10 +38,11 @@ class Term:
     formula: str = ""
     paper: str = ""
     also: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        return (self.name, *self.also)
+        return (self.name, *self.also, *self.called)
 
 
 _VASWANI, _DEVLIN = "Vaswani et al. 2017", "Devlin et al. 2019"
@@ -149,7 +152,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("metric", "A number that says one thing about a head’s map, so that heads can be sorted by it.",
          {"also": ("metrics",)}),
         ("entropy", "How widely a row is spread. 0 if one key gets everything; largest if all keys get the same.",
-         {"formula": r"-\sum_j A_{ij} \ln A_{ij}", "paper": "Clark et al. 2019"}),
+         {"formula": r"-\sum_j A_{ij} \ln A_{ij}", "paper": "Clark et al. 2019", "called": ("Focus (entropy)",)}),
         ("nat", "The unit of an entropy or a logarithm with base e. One nat is 1.44 bits.", {"also": ("nats",)}),
         ("confidence", "The largest weight of a row, or of a map: how sure a head is of one key.",
          {"formula": r"\max_j A_{ij}", "paper": "Voita et al. 2019"}),
@@ -157,13 +160,23 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"\frac{|\{A_{ij} < \tau\}|}{n^2}"}),
         ("uniform head", "A made-up head that gives every key the same weight. It prefers nothing, so others are "
          "compared with it.", {}),
-        ("standard deviation", "How far numbers lie from their mean, typically.", {}),
-        ("median", "The middle one of numbers in order: half of them are smaller.", {}),
+        ("standard deviation", "How far numbers are from their mean, typically.", {"called": ("Uniformity",)}),
+        ("median", "The middle one of numbers in order: half of them are smaller.",
+         {"called": ("Distribution (median)",)}),
     ),
     "head-specialization": (
         ("part of speech", "The kind of a word: noun, verb, determiner, preposition …", {"also": ("parts of speech",)}),
         ("tagger", "A small program that gives every word its part of speech. It is not part of the model, which never "
          "sees a tag.", {"also": ("tag", "tags")}),
+        ("function word", "A word that builds a sentence rather than names something: an article, a preposition, a "
+         "pronoun, a conjunction, an auxiliary.", {"also": ("function words",), "called": ("Syntax Focus",)}),
+        ("content word", "A word that names something: a noun, a verb, an adjective, an adverb, a number.",
+         {"also": ("content words",), "called": ("Semantics Focus",)}),
+        ("entity", "The name of a person, a place or an organisation, or a date.",
+         {"also": ("entities",), "called": ("Entities Focus",)}),
+        ("punctuation", "Full stops, commas and the like.", {"called": ("Punctuation Focus",)}),
+        ("long range", "Attention between tokens that are five or more places apart.",
+         {"called": ("Long-Range Attention",)}),
         ("base rate", "What a head without preference would score. A score means something only beside it.",
          {"also": ("chance",)}),
         ("corrected", "Divided by the base rate: 1 means no preference, 2 twice as much as without one.", {}),

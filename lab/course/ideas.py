@@ -82,17 +82,12 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "has.",
         "Grammar": "A head that prefers nouns need not know which noun. Does any head find **one** word, such as the "
         "object of a verb? A count of kinds cannot show that.",
-        "Taken away": "How does a head know which token comes before, or which of two sentences a token is "
-        "in? Its word does not say. BERT adds a vector of its position and one of its segment (Devlin et al. 2019). "
-        "Take such vectors away, and see what is left of the head.",
         "Radar": "How does this head stand among the heads of its layer? Each axis is one of the numbers. It runs from "
         "the lowest head of the layer, 0, to the highest, 1.",
     },
     "inter-sentence-attention": {
         "Matrix": "How much does one sentence look at another? Take a token of one sentence, and add up its weights on "
         "the tokens of the other. The mean over the tokens and over all heads is one number for the two sentences.",
-        "Direction": "Does attention have to be mutual? Compare what goes from one sentence to another with what comes "
-        "back.",
         "Special tokens": "Does all attention go to sentences? Special tokens stand in none, and a model without them "
         "may rest on its first token. See how much goes there, and what changes without it.",
         "Pair or not": "Two texts can be one text for the model, or two: a **pair**. Does attention cross less when "
@@ -134,7 +129,7 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "place again.",
         "Logit lens": "When does the word appear? The **logit lens** stops after each layer. The "
         "**vocabulary head**, made for the last layer, reads the vector as if it were the last, and names a word.",
-        "Every place": "What would the model say at every place, with nothing hidden? One table: the five likeliest "
+        "Every place": "What would the model say at every place, with nothing hidden? One figure: the five likeliest "
         "words for each token.",
         "Sampling": "The model gives probabilities. To write on, one token has to be drawn. **Top-k** and **top-p** "
         "leave out the less probable tokens first.",

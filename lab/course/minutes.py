@@ -28,10 +28,11 @@ MINUTES: Mapping[str, Mapping[str, int]] = {
         "Tagged sentence": 4, "Seven metrics": 6, "Radar": 4, "Named patterns": 6, "Grammar": 4, "Check": 4,
     },
     "inter-sentence-attention": {
-        "Sentences": 3, "Matrix": 4, "Direction": 3, "Special tokens": 3, "Pair or not": 3, "Check": 4,
+        "Sentences": 3, "Matrix": 4, "Special tokens": 3, "Pair or not": 3, "Check": 4,
     },
     "feed-forward": {
-        "Order": 4, "Neurons": 4, "Excited by": 4, "In the blank": 4, "Residual": 4, "LayerNorm": 4, "Check": 4,
+        "Order": 4, "Neurons": 4, "Activation": 3, "Excited by": 4, "In the blank": 4, "Residual": 4,
+        "LayerNorm": 4, "Check": 4,
     },
     "masked-language-model": {
         "Hide words": 6, "From vector to word": 5, "Softmax": 5, "Logit lens": 5, "Without the mask": 4, "Check": 5,

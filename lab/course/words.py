@@ -58,6 +58,13 @@ def with_minus(text: str) -> str:
     return re.sub(r"(?:(?<=[\s(])|^)-(?=\d)", "−", text)
 
 
+def percent(probability: float) -> str:
+    """A probability as a percentage that somebody uses: whole percents, and neither 0 nor 100 of them unless it is."""
+    if 0 < probability < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= probability < 1 else f"{probability:.0%}"
+
+
 def share(probability: float) -> str:
     """A probability with the three digits that the charts show, and neither 0 nor 1 unless it is."""
     if 0 < probability < 0.0005:

@@ -145,14 +145,6 @@ def _tokens(
     return heatmap(weights, (queries, keys), scale, title=title, highlight=outlined, causal=causal)
 
 
-def difference(traced: Trace, measure: str, a: int, b: int, left_out: bool = False) -> Heatmap:
-    """From each sentence to each, minus the way back; the cell from ``a`` to ``b`` is outlined."""
-    found = between(traced, left_out)
-    values = found.values(measure)
-    scale = Scale("Difference", format="+.2f", signed=True)
-    return heatmap(values - values.T, found.axes(), scale, title=f"{measure}: there minus back", highlight=(a, b))
-
-
 def apart(traced: Trace, sentences: Sentences) -> InterSentence:
     """All attention as the model has it, that to special tokens (or to the first one) counted as removed."""
     return inter_sentence(traced, aside(traced, sentences) or sentences.of_token)

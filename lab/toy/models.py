@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -49,6 +50,11 @@ _LINEARS = {
     "2": "output.dense",
 }
 _NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
+
+
+def is_toy(model: LoadedModel) -> bool:
+    """Whether a model reads sentences of letters. A checkpoint in a folder never does, whatever it is called."""
+    return not isinstance(model.source, Path) and model.id.startswith("toy-")
 
 
 def letter_tokenizer(vocabulary: int, *, blanks: bool = False) -> Tokenizer:

@@ -109,9 +109,10 @@ def draw_plotly(call: partial[Plotted], key: str) -> None:
 
 
 def draw_sankey(call: partial[Plotted], key: str) -> None:
-    """The same for a Sankey diagram, whose labels stand upon its bands."""
+    """Draw a Sankey diagram, whose labels are upon its bands; on a telephone it scrolls sideways."""
     _clear_labels()
-    draw_plotly(call, key)
+    with st.container(key="sankey"):
+        draw_plotly(call, key)
 
 
 def _clear_labels() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,6 +20,7 @@ from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
 from lab.course.returning import Returning
 from lab.course.sentences.looks import look_head
 from lab.course.story import Story
+from lab.course.toys import NotForToys, not_for_toys
 from lab.course.words import escaped
 from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
@@ -26,17 +28,18 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
+from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
-from lab.ui.frame.script import papers, way_to
-from lab.ui.parameters_of_a_run import Counted
+from lab.ui.frame.script import papers, undo_try, way_to
 from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
 
 _PLAIN = Interventions()
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,21 @@ class OpenPage:
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """The row of steps under the header: one idea a screen; ``more`` lie beside the way. Returns the chosen one."""
-        chosen = parameters.STEP.choose(names, more)
+        asked = parameters.STEP.asked()
+        gone = {name: each for name, each in self.gone().items() if name not in (*names, *more)}
+        chosen = parameters.STEP.choose(names, more, {name: each.instead for name, each in gone.items()})
+        if asked in gone:
+            selection.note(f"{gone[asked].why} “{asked}” is not for toys, so you see “{chosen}”.")
         keep_place()
         return chosen
+
+    def gone(self) -> Mapping[str, NotForToys]:
+        """The steps that the page has, but not for what is read now."""
+        return {}
+
+    def offered(self, steps: Mapping[str, S]) -> dict[str, S]:
+        """Of a page's steps, those that have a meaning for what is read now."""
+        return {name: step for name, step in steps.items() if name not in self.gone()}
 
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
         """The buttons at the end of a step that lead to the next one and back; keys press them before a class.
@@ -69,6 +84,7 @@ class OpenPage:
                 go, icon = partial(parameters.STEP.set, way[at - 1]), ":material/arrow_back:"
                 label = f"Previous: {way[at - 1]}"
                 st.button(label, key="_previous_step", icon=icon, type="tertiary", on_click=go, shortcut=back)
+            undo_try()
             if at + 1 < len(way):
                 go, icon = partial(parameters.STEP.set, way[at + 1]), ":material/arrow_forward:"
                 st.button(f"Next: {way[at + 1]}", key="_next_step", icon=icon, on_click=go, shortcut=forward)
@@ -131,21 +147,21 @@ class OpenPage:
         with sidebar.controls():
             left, right = st.columns(2)
         with left:
-            layer = _layer(trace, found)
+            layer = choose_layer(trace, found)
         with right:
-            head = _head(trace, found)
+            head = choose_head(trace, found)
         sidebar.choose_by_job(trace.model, layer, head)
         return layer, head
 
     def head_control(self, trace: Trace) -> int:
         """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
         with sidebar.controls():
-            return _head(trace, begin(trace, look_head))
+            return choose_head(trace, begin(trace, look_head))
 
     def layer_control(self, trace: Trace, first: FirstHead = look_head) -> int:
         """Layer selector in the sidebar, for a lesson without heads; returns it from 0. ``first``: see ``controls``."""
         with sidebar.controls():
-            return _layer(trace, begin(trace, first))
+            return choose_layer(trace, begin(trace, first))
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
         """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
@@ -193,6 +209,10 @@ class LessonPage(OpenPage):
             say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
+
+    def gone(self) -> Mapping[str, NotForToys]:
+        """The steps of the lesson that have no meaning for a toy, while a toy is read."""
+        return not_for_toys(self.lesson.id) if self.selection.mode == parameters.TOY else {}
 
     @property
     def _story(self) -> Story | None:
@@ -275,17 +295,3 @@ def open_bench(page_file: str) -> BenchPage:
     bench = shell.current_bench(page_file)
     header = draw_header(bench.title, bench.question, bench.after)
     return BenchPage(selection.current(), header, st.empty(), bench.weights, bench)
-
-
-def _layer(trace: Trace, found: tuple[int, int]) -> int:
-    return _counted(parameters.LAYER, "Layer", trace.model.config.layers, trace.model.id, found[0])
-
-
-def _head(trace: Trace, found: tuple[int, int]) -> int:
-    return _counted(parameters.HEAD, "Head", trace.model.config.heads, trace.model.id, found[1])
-
-
-def _counted(parameter: Counted, label: str, count: int, model_id: str, first: int) -> int:
-    """A selector of one of a model's layers or heads, which it shows from 1; takes ``first`` and returns from 0."""
-    selection.fit(parameter, count, model_id)
-    return parameter.choose(label, range(1, count + 1), first + 1) - 1

@@ -12,7 +12,6 @@ from lab.analysis.heads import variants
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.heads.taken_away import TAKEN_AWAY
 from lab.analysis.sentences.attention import AVERAGE, LARGEST, MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import (
     BEST_WORD,
@@ -141,7 +140,6 @@ VERSION = Buttons("version", RAW, (RAW, CORRECTED))
 SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
 TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 CLUSTERS = Buttons("clusters", "3", ("2", "3", "4", "5", "6"))
-TAKEN = Buttons("taken", TAKEN_AWAY[0], TAKEN_AWAY)
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
 # Which heads the tokens behind a cell of that matrix are seen in.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -10,8 +10,11 @@ import streamlit as st
 from lab.course.words import quoted
 from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
 
-# What steps were called in links made before.
+# What steps were called in links made before, or which step has what they showed.
 RENAMED_STEPS = {
+    "Direction": "Matrix",
+    "Taken away": "Named patterns",
+    "Writes": "Excited by",
     "Two heads": "Alike or different",
     "Neurons": "Dimensions",
     "Which neurons decide": "Which dimensions decide",
@@ -20,6 +23,7 @@ RENAMED_STEPS = {
 TOKENS_SEEN = "_masked.tokens"  # the tokens that the choice of hidden ones was made for
 _STEP_IN_URL = "_step_in_url"
 _MORE = "more_steps"
+_NONE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -125,11 +129,19 @@ class Step(Name):
     parameter that the browser writes for a widget makes no entry in its history.
     """
 
-    def choose(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
-        """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu."""
+    def asked(self) -> str:
+        """The step that the address names; "" for none."""
+        return str(st.query_params.get(self.name, ""))
+
+    def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
+        """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu.
+
+        ``instead`` says which step is shown to whoever asks for one that is not among them.
+        """
         asked, every = st.query_params.get(self.name), (*names, *more)
         if asked not in every:
             asked = RENAMED_STEPS.get(asked or "", asked)
+            asked = instead.get(asked or "", asked)
         if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in every:
             # A link or the browser's Back names it, or it was another page's.
             self.set(asked if asked is not None and asked in every else names[0])

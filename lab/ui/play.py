@@ -41,6 +41,7 @@ def play(
     ``view`` returns None where it has said why there is nothing to see. With a toy, ``toys`` stand before the steps.
     """
     toys = toys if page.selection.mode == TOY else {}
+    steps, more = page.offered(steps), page.offered(more)
     names = [*toys, *steps]
     step, proven = page.step(names, list(more)), None
     if step in toys:

@@ -75,7 +75,6 @@ class Selection:
     sinks: str = p.SINKS.default
     tau: str = p.TAU.default
     clusters: str = p.CLUSTERS.default
-    taken: str = p.TAKEN.default
     source: str = p.SOURCE.default
     measure: str = p.MEASURE.default
     behind: str = p.BEHIND.default

@@ -55,8 +55,8 @@ _STYLE = (
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarNav"] { order: 2; }
-.st-key-lens-grid { overflow-x: auto; }
-.st-key-lens-grid .stVegaLiteChart { min-width: 620px; }
+.st-key-sankey { overflow-x: auto; }
+.st-key-sankey .stElementContainer:has(.stPlotlyChart) { min-width: 720px; }
 .st-key-page_header { gap: 0.5rem; }
 [data-testid="stPageLink-NavLink"] :is(span, p) { white-space: normal; line-height: 1.4; }
 """

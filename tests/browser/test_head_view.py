@@ -207,6 +207,17 @@ def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
         assert abs(float(said[1]) - 100 * mass) < 0.2
 
 
+def test_the_share_of_the_slider_is_told_from_what_the_edges_carry(lab: Lab, page: Page) -> None:
+    """The slider says a floor for each row; a single strong edge carries more than that."""
+    open_view(page, lab)
+    status = page.locator(".status")
+    expect(status).to_contain_text("cover at least 30 % of it")
+    said = re.search(r"carry ([\d.]+) %", status.inner_text())
+    assert said is not None and float(said[1]) >= 30
+    share(page, 100)
+    expect(status).not_to_contain_text("at least")
+
+
 def test_without_a_pair_there_are_no_sentences_to_choose(lab: Lab, page: Page) -> None:
     open_view(page, lab)
     expect(page.get_by_label("Sentences")).to_have_count(0)

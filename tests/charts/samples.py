@@ -80,7 +80,7 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
             np.stack([matrix(count), matrix(count, seed=1)]), labels, [(labels[0], "mixed"), ("b", "mixed")],
             WEIGHT, title="All heads", causal=True,
         ).framed(0),
-        "activations": activations(signed, labels, title="Neurons", first=97).clickable(),
+        "activations": activations(signed, labels, title="Neurons", columns=("Neuron", 97)).clickable(),
         "curve": curve(
             ([-1, 0, 1], [0, 0, 1]), (signed[0], signed[0].clip(0)), ("Before", "After", "Neuron"),
             title="Curve", highlight=0,

@@ -75,3 +75,8 @@ def test_a_radar_closes_its_shapes_and_fills_the_chosen_one() -> None:
 def test_a_radar_that_cannot_be(shapes: dict[str, list[float]], axes: list[str], chosen: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         drawn(shapes, axes, chosen)
+
+
+def test_the_scale_of_a_radar_has_no_line_that_could_be_taken_for_an_axis() -> None:
+    scale = drawn({"one": [0.2, 0.4, 1.0]}, ["a", "b", "c"], "one").figure.layout.polar.radialaxis
+    assert scale.showline is False and scale.ticks == ""

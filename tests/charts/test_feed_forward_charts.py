@@ -14,7 +14,7 @@ from tests.charts.samples import matrix, words
 
 
 def test_neurons_keep_their_own_numbers_and_answer_a_click() -> None:
-    figure = activations(matrix(3, 5), words(3), title="", first=97)
+    figure = activations(matrix(3, 5), words(3), title="", columns=("Neuron", 97))
     assert list(figure.table().columns) == ["97", "98", "99", "100", "101"]
     assert figure.clicked({"selection": {"cell": [{"q": 2, "k": 4}]}}) == (2, 4)
     assert figure.clicked({"selection": {"cell": [{"q": 2, "k": 5}]}}) is None

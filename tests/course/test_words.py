@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.course.words import signed, with_minus
+from lab.course.words import percent, signed, with_minus
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,20 @@ def test_signed(value: float, digits: int, plus: bool, expected: str) -> None:
 def test_numbers_get_a_minus_and_tokens_keep_their_hyphen() -> None:
     text = "-0.5 · (-2) = 1, “\u2068-5\u2069” (3), well-9, 10-11, 2e-07, bias -0.069"
     assert with_minus(text) == "−0.5 · (−2) = 1, “\u2068-5\u2069” (3), well-9, 10-11, 2e-07, bias −0.069"
+
+
+@pytest.mark.parametrize(
+    ("probability", "said"),
+    [
+        (0.0, "0%"),
+        (2.1e-05, "<1%"),
+        (0.00499, "<1%"),
+        (0.0051, "1%"),
+        (0.374, "37%"),
+        (0.994, "99%"),
+        (0.9951, ">99%"),
+        (1.0, "100%"),
+    ],
+)
+def test_a_percentage_is_whole_and_never_0_or_100_by_rounding(probability: float, said: str) -> None:
+    assert percent(probability) == said

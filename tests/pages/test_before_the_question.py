@@ -36,7 +36,6 @@ TO_READ = {
     ("2_Embeddings.py", "Rotary"),
     ("5_Attention_metrics.py", "Two heads"),
     ("8_Feed-forward_and_LayerNorm.py", "Excited by"),
-    ("8_Feed-forward_and_LayerNorm.py", "Writes"),
 }
 # What stands on every step of a page: its name, the way to others, and the proof's list of steps.
 # The lesson's question, and what a check was asked about, stand there whatever the answer is.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.lessons.feed_forward import figures
 from lab.models.catalogue import DEFAULT_MODEL, twin_id
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
@@ -16,8 +18,8 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 PLAIN = lab.Interventions()
 PAGE = "8_Feed-forward_and_LayerNorm.py"
 STEPS = (
-    "Order", "Neurons", "Excited by", "In the blank", "Residual", "LayerNorm",
-    "Activation", "One neuron", "Writes", "Through the layers", "By hand", "Check",
+    "Order", "Neurons", "Activation", "Excited by", "In the blank", "Residual", "LayerNorm",
+    "One neuron", "Through the layers", "By hand", "Check",
 )  # fmt: skip
 
 
@@ -36,11 +38,9 @@ def test_the_steps_stand_in_their_order() -> None:
 @pytest.mark.parametrize("weights", ["Constructed", "Random"])
 def test_toy_mode_runs_every_step(weights: str) -> None:
     at = visit(PAGE, mode="Toy", toy_weights=weights)
-    for step in walk(at, STEPS):
+    for step in walk(at, [step for step in STEPS if step != "In the blank"]):
         if step in ("Neurons", "Activation", "One neuron"):
             assert ("All activations of this layer are 0" in words(at)) == (weights == "Constructed")
-        if step == "Writes":
-            assert "no vocabulary head" in words(at)
         if step == "Check":
             assert len([radio for radio in at.radio if str(radio.key).startswith("_check.")]) >= 3
         if step == "Excited by":
@@ -56,12 +56,10 @@ def test_a_gpt2_runs_every_step_and_is_shown_as_pre_norm(offer: Offer) -> None:
             assert any("tanh" in formula.value for formula in at.latex)
         if step == "LayerNorm":
             assert at.segmented_control(key="norm").options == ["before attention", "before the feed-forward network"]
-        if step == "Writes":
-            assert "random direction" in words(at)
 
 
-def test_a_model_without_a_vocabulary_head_says_so(offer: Offer) -> None:
-    assert "no vocabulary head" in words(open_step("Writes", model=offer("electra")))
+def test_an_old_link_to_the_step_writes_leads_to_what_excites_the_neuron() -> None:
+    assert visit(PAGE, step="Writes").segmented_control(key="step").value == "Excited by"
 
 
 def test_a_long_text_is_drawn_in_part(offer: Offer) -> None:
@@ -254,3 +252,31 @@ def test_old_links_of_two_pages_that_shared_a_parameter_still_work() -> None:
     assert "must be one of" not in words(at)
     assert at.selectbox(key="change").value == "No positions"
     assert "change must be one of" in words(visit(PAGE, step="Residual", change="nonsense"))
+
+
+def test_activation_is_on_the_way_and_writes_out_gelu_of_x_as_x_times_phi_of_x() -> None:
+    """GELU(x) = x · Φ(x), Φ by the error function; the number is the trace's own."""
+    at = open_step("Activation", layer="2", token="4", neuron="77")
+    assert "Activation" in at.segmented_control(key="step").options[:-1]
+    assert any(r"\text{GELU}(x) = x \cdot \Phi(x)" in formula.value for formula in at.latex)
+    layer = lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1)
+    x, active = layer.ffn_hidden[3, 76].item(), layer.ffn_activation[3, 76].item()
+    phi = (1 + math.erf(x / math.sqrt(2))) / 2
+    assert x * phi == pytest.approx(active, abs=1e-5)
+    assert f"× {phi:.3f} = **{active:z.3f}**".replace("-", "−") in words(at)
+
+
+def test_the_map_of_the_projection_is_the_network_s_output_and_shows_the_rest_on_demand() -> None:
+    layer = lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1)
+    for first in (1, 49, 350):
+        drawn = figures.projection(
+            lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT), 1, first - 1, min(first + 47, 384), 3
+        )
+        end = min(first + 47, 384)
+        theirs = layer.ffn_activation @ layer.weights.w_2 + layer.weights.b_2
+        assert drawn.data["value"].to_numpy() == pytest.approx(theirs[:, first - 1 : end].numpy().ravel(), abs=1e-4)
+        at = open_step("Neurons", layer="2", token="4", first_dimension=str(first))
+        assert at.number_input(key="_first_dimension").value == first
+    most = int(layer.ffn_output[3].abs().argmax())
+    assert f"in dimension {most + 1:,}" in words(at)
+    assert "became 384" in words(open_step("Neurons", first_dimension="9999"))

@@ -11,25 +11,26 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.heads.clustering import FEATURES, Sample, accumulate
 from lab.analysis.heads.named import trace_names, untrained_twin
-from lab.analysis.heads.patterns import trace_patterns
+from lab.analysis.heads.patterns import same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
 from lab.analysis.heads.survey import head_survey
 from lab.course.lessons import lesson_of
 from lab.experiments.notable import in_folder
+from lab.experiments.own_sentence import cases
 from lab.lessons.head_specialization.checks import pattern_name
-from lab.lessons.head_specialization.figures import to_others
+from lab.lessons.head_specialization.figures import others_map, to_others
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
 from lab.text.tags import pipeline
-from lab.text.tags.tokens import TaggedSpan, encoding_tags, tagged
+from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed, tagged
 from lab.ui import runs
 from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, words
 
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
 STEPS = (
-    "Tagged sentence", "Seven metrics", "Radar", "Named patterns", "Grammar", "Taken away", "Many sentences",
+    "Tagged sentence", "Seven metrics", "Radar", "Named patterns", "Grammar", "Many sentences",
     "Clusters", "Check",
 )  # fmt: skip
 BOOK = "She read the book."
@@ -76,7 +77,7 @@ def test_the_words_of_a_pair_are_tagged() -> None:
 @pytest.mark.parametrize("weights", ["Constructed", "Random"])
 def test_toys_have_patterns_but_no_parts_of_speech(weights: str) -> None:
     at = visit(PAGE, mode="Toy", toy_weights=weights, toy_seed="5")
-    assert "Sentences of letters have no parts of speech" in words(go(at, "Radar"))
+    go(at, "Radar")
     assert "is **" in words(go(at, "Named patterns"))
     read(go(at, "Many sentences"))
     assert "heads have another name here" in words(at)
@@ -125,16 +126,44 @@ def test_grammar_has_a_row_for_each_relation_with_the_best_head_and_the_others()
         assert [part.split(" ")[0] for part in row[4].split(", ") if part] == [doing.name for doing in each.heads[1:]]
 
 
-@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])
 def test_the_grammar_map_shares_out_what_goes_to_other_words(model: str) -> None:
-    trace = lab.trace(lab.load_model(model), TEXT)
-    weights, shares = trace.layer(2).attention[0].double().numpy(), to_others(trace, 2, 0)
-    special = np.array(trace.encoding.special)
-    assert not shares[special].any() and not shares[:, special].any() and not shares.diagonal().any()
-    for query in np.flatnonzero(~special)[model != DEFAULT_MODEL :]:  # GPT-2's first token sees no other
-        others = ~special & (np.arange(len(trace)) != query)
-        expected = weights[query, others] / weights[query, others].sum()
-        assert shares[query, others] == pytest.approx(expected, abs=1e-6)
+    """By loops over tokens: from a word the mean of its tokens, to a word the sum, nothing to itself."""
+    trace = lab.trace(lab.load_model(model), "The old dog that chased my neighbour's cats sleeps in the kitchen.")
+    spans = [(token.start, token.end) for token in pipeline.pipeline().tag(trace.text).tokens]
+    weights, found = trace.layer(2).attention[0].double().numpy(), to_others(trace, 2, 0)
+    special = trace.encoding.special
+    of = [
+        next((w for w, (start, end) in enumerate(spans) if not own and start < last and first < end), -1)
+        for (first, last), own in zip(trace.offsets, special, strict=True)
+    ]
+    members = [[i for i, word in enumerate(of) if word == number] for number in range(len(spans))]
+    assert found.words == tuple(trace.text[start:end] for start, end in spans)
+    for word, rows in enumerate(members):
+        given = [
+            0 if other == word else weights[np.ix_(rows, keys)].sum(1).mean() for other, keys in enumerate(members)
+        ]
+        assert found.given[word] == pytest.approx(given, abs=1e-6)
+        if sum(given):
+            assert found.shares[word] == pytest.approx(np.array(given) / sum(given), abs=1e-5)
+
+
+def test_the_outlined_cell_of_the_grammar_map_is_the_word_that_the_head_names() -> None:
+    """Of a word in several pieces: its cell is dark where the text says that the head looks there most."""
+    trace = lab.trace(lab.load_model("lab-bert"), "The old dog that chased my neighbour's cats sleeps in the kitchen.")
+    right = 0
+    for each in in_folder(EMBEDDED / "lab-bert") or ():
+        if not each.job.grammatical:
+            continue
+        doing = each.heads[0]
+        for case in cases(trace, parsed(trace), each.job, doing):
+            drawn = others_map(trace, doing.layer, doing.head, case.query, case.key).table()
+            found = to_others(trace, doing.layer, doing.head)
+            row, cell = (int(found.of_token[token]) for token in (case.query, case.key))
+            assert drawn.iloc[row].to_numpy(float)[-len(found.words) :][cell] == pytest.approx(found.shares[row, cell])
+            assert (found.shares[row].argmax() == cell) == case.right
+            right += case.right
+    assert right
 
 
 def words_only(one: Sample, layer: int, head: int, upos: set[str]) -> tuple[float, float]:
@@ -230,6 +259,13 @@ def test_tags_of_the_sentence_are_listed() -> None:
     assert table["kind"].iloc[0] == "Special tokens"
     for tag in {tag for tag in one.upos if tag}:
         assert f"{tag} {pipeline.spelled_out(tag)} (" in words(at)
+
+
+@pytest.mark.parametrize("step", ["Tagged sentence", "Seven metrics", "Radar", "Grammar"])
+def test_a_text_that_is_not_english_is_told_from_one_that_is(step: str) -> None:
+    at = open_step(step, text="Der Hund schläft auf dem Sofa, weil er müde ist.")
+    assert any("does not look English" in each.value for each in at.warning)
+    assert not any("does not look English" in each.value for each in open_step(step).warning)
 
 
 def test_names_and_best_heads() -> None:
@@ -347,3 +383,24 @@ def test_without_a_pipeline_the_patterns_still_work() -> None:
 
 def test_checks_are_three_at_least() -> None:
     check_answers(open_step("Check", layer="2", head="3"))
+
+
+def test_each_card_says_what_attention_atlas_calls_its_metric() -> None:
+    said = words(open_step("Seven metrics", sinks="Kept"))
+    names = ("Syntax Focus", "Semantics Focus", "CLS Focus", "Punctuation Focus", "Entities Focus")
+    assert all(f"Also called “{name}”" in said for name in (*names, "Long-Range Attention", "Self-Attention"))
+
+
+def test_a_score_from_one_split_word_is_called_little_and_not_asked_about() -> None:
+    """lab-gpt2 cuts one word of this text in two: only its second piece has the first to look at."""
+    text = lesson_of(PAGE).text
+    trace = lab.trace(lab.load_model("lab-gpt2"), text)
+    words_of = trace.encoding.word_ids
+    cases = sum(word in words_of[:place] for place, word in enumerate(words_of))
+    assert cases == same_word_cases(trace) == 1
+    assert "only 1 token has another place or piece" in words(open_step("Named patterns", text=text, model="lab-gpt2"))
+    at = open_step("Check", text=text, model="lab-gpt2")
+    assert not any("Same or related word" in radio.label for radio in at.radio)
+    twice = "The cat saw the dog and the dog saw the cat."
+    assert same_word_cases(lab.trace(trace.model, twice)) >= 3
+    assert "another place or piece of the same" not in words(open_step("Named patterns", text=twice))

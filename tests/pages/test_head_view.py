@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.benches.head_view.example import PAIR, tied
 from lab.benches.head_view.view import head_view_of, parsed_heads
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import WORDS
@@ -102,3 +103,24 @@ def test_heads_of_the_link() -> None:
 @pytest.mark.parametrize("text", ["0", "9", "1.", ".", "a", "1,2", "-1", "1.2.99999999999"])
 def test_what_names_no_heads(text: str) -> None:
     assert parsed_heads(text, 8) is None
+
+
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])
+def test_rabbit_and_hopped_are_as_strongly_tied_as_the_page_says(model: str) -> None:
+    """The largest weight of any head between the two words of the article, by a loop over all of them."""
+    traced = lab.trace(lab.load_model(model), PAIR.text, PAIR.pair)
+    rabbit, hopped = (
+        [i for i, (a, b) in enumerate(traced.offsets) if b > a and traced.text[a:b].strip() in word and i < 8]
+        for word in ("rabbit", "hopped")
+    )
+    largest = max(
+        float(traced.layer(layer).attention[:, i, j].max())
+        for layer in range(traced.model.config.layers)
+        for one, other in ((rabbit, hopped), (hopped, rabbit))
+        for i in one
+        for j in other
+    )
+    said = tied(traced)
+    assert said is not None and f"**{largest:.2f}**" in said
+    assert said in words(visit(PAGE, model=model, text=PAIR.text, pair=PAIR.pair))
+    assert tied(lab.trace(traced.model, PAIR.text)) is None

@@ -18,7 +18,7 @@ from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 PAGE = "7_Inter-sentence_attention.py"
 ONE = "The sleepy cat sat on the mat."
 TEXT = "The dog ran to the park. It found a ball there. The children laughed."
-STEPS = ("Sentences", "Matrix", "Direction", "Special tokens", "Pair or not", "By hand", "Check")
+STEPS = ("Sentences", "Matrix", "Special tokens", "Pair or not", "By hand", "Check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -32,6 +32,50 @@ def test_every_step_draws(measure: str) -> None:
     go(at, "Matrix")
     assert at.segmented_control(key="measure").value == measure
     assert not at.warning
+
+
+def test_nothing_is_called_the_effect_of_a_border_that_the_model_does_not_put() -> None:
+    said = words(go(visit(PAGE, model="lab-gpt2", text=TEXT, pair="The price of oil fell again."), "Pair or not"))
+    assert "puts no border between two texts" in said
+    assert not re.search(r"(less|more) crosses|crosses with a border", said, re.IGNORECASE)
+
+
+def test_the_suggestion_of_another_second_text_always_has_its_button() -> None:
+    at = go(visit(PAGE, text="The children went to the park.", pair="They slept."), "Pair or not")
+    for _ in range(2):
+        before = at.text_input(key="pair").value
+        at.button(key="_try").click().run()
+        go(at, "Pair or not")
+        assert at.text_input(key="pair").value != before
+
+
+def test_a_try_can_be_taken_back() -> None:
+    at = visit(PAGE, step="Sentences", text=TEXT)
+    assert not [button for button in at.button if button.key == "_undo_try"]
+    at.button(key="_try").click().run()
+    longer = at.text_area(key="text").value
+    assert longer.startswith(TEXT) and longer != TEXT
+    at.button(key="_undo_try").click().run()
+    assert not at.exception
+    assert (at.text_area(key="text").value, at.segmented_control(key="step").value) == (TEXT, "Sentences")
+    assert not [button for button in at.button if button.key == "_undo_try"]
+    at.button(key="_try").click().run()
+    at.text_area(key="text").set_value("It is another text. It has two sentences.").run()
+    assert not [button for button in at.button if button.key == "_undo_try"]  # there is nothing left of the try
+
+
+def test_the_way_back_is_told_beside_the_way_there() -> None:
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
+    members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
+    weights = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
+    back = weights[np.ix_(members[0], members[2])].sum(axis=-1).mean()
+    at = open_step("Matrix", sentence="3", other_sentence="1", sinks="Kept")
+    assert f"The other way, from 1 to 3: {back:.3f}" in words(at)
+    assert "The other way" not in words(open_step("Matrix", sentence="3", other_sentence="1", model="lab-gpt2"))
+
+
+def test_an_old_link_to_the_step_direction_leads_to_the_matrix() -> None:
+    assert visit(PAGE, text=TEXT, step="Direction").segmented_control(key="step").value == "Matrix"
 
 
 def test_a_pair_is_compared_with_one_segment() -> None:

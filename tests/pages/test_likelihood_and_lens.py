@@ -302,3 +302,11 @@ def test_settings_that_cannot_be_are_said() -> None:
     for name in ("top_k", "top_p", "more", "draw_seed"):
         assert f"{name} must be" in words(at)
     assert at.selectbox(key="top_k").value == "50"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [(DEFAULT_MODEL, "vocabulary head of the model reads"), ("lab-gpt2", "embeddings of the model read the")],
+)
+def test_what_reads_the_layers_agrees_with_its_verb(model: str, said: str) -> None:
+    assert said in words(reveal(visit(PAGE, step="Logit lens", text=TEXT, model=model)))

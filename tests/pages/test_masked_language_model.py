@@ -7,11 +7,13 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import follows, head_steps
+from lab.course.words import percent
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace
 from lab.ui import runs
@@ -195,7 +197,7 @@ def test_temperature_divides_the_logits(offer: Offer) -> None:
     at = open_step("Softmax", model=name, text="The cat sat on", temperature="0.5")
     logits = lab.trace(lab.load_model(runs.local_models()[name]), "The cat sat on").logits(-1)[0].double()
     best = (logits / 0.5).softmax(0).max().item()
-    assert f"= {best:.3g}" in at.latex[0].value
+    assert f"= {best:.4g}" in at.latex[0].value
     assert at.slider(key="temperature").value == 0.5
 
 
@@ -289,3 +291,50 @@ def test_many_pairs_are_asked_about_at_a_press() -> None:
     first = tables[0].iloc[0]
     run = trace(runs.model("lab-bert"), first["A"], first["B"])
     assert first["in order"] == pytest.approx(follows(run), abs=1e-6)
+
+
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
+def test_a_click_on_a_place_writes_its_softmax_out(model: str) -> None:
+    """Logit, exponential, sum and share, held to Hugging Face's logits; percentages are whole."""
+    loaded = runs.model(model)
+    ids = torch.tensor([trace(loaded, TEXT).token_ids])
+    with torch.inference_mode():
+        out = loaded.reference()(input_ids=ids)
+    logits = (out.logits if "logits" in out else out.prediction_logits)[0, 4].double().numpy()
+    order = np.argsort(-logits, kind="stable")
+    at = open_step("Every place", model=model)
+    at.session_state["every-place"] = {"selection": {"cell": [{"q": 4, "k": 2}]}}
+    at.run()
+    assert not at.exception
+    assert (at.selectbox(key="_every_place").value, at.selectbox(key="_every_rank").value) == (4, 2)
+    total = np.exp(logits - logits.max()).sum()
+    z, exponential = logits[order[2]], np.exp(logits[order[2]] - logits.max())
+    formula = next(each.value for each in at.latex if "aligned" in each.value)
+    assert f"({z:.3f} - {logits.max():.3f})" in formula and f"{total:.5g}" in formula
+    said = re.search(r"has \*\*([<>]? ?\d+%)\*\*", words(at))
+    assert said is not None and said[1] == percent(exponential / total)
+    table = next(frame.value for frame in at.dataframe if "logit z" in frame.value)
+    assert table["logit z"].tolist() == pytest.approx(logits[order[:5]].tolist(), abs=1e-3)
+    assert f"the divisor, **{total:.3f}**" in words(at)
+
+
+def test_every_place_of_a_long_text_is_drawn_around_the_chosen_one() -> None:
+    at = open_step("Every place", text="The cat sat on the mat. " * 30)
+    at.selectbox(key="_every_place").set_value(3).run()
+    assert "Drawn are tokens 1 to 96 of" in words(at)
+    at.selectbox(key="_every_place").set_value(150).run()
+    assert not at.exception and "Drawn are tokens 103 to 198" in words(at)
+
+
+@pytest.mark.parametrize("text", ["The fish swam in the water.", "She opened the door.", TEXT])
+def test_the_word_that_the_sidebar_shows_is_not_what_is_asked_for(text: str) -> None:
+    """The prediction is not asked, or is about another word, where the model's best is the word of the text."""
+    at = visit(PAGE, text=text)
+    run = trace(runs.model(DEFAULT_MODEL), text)
+    place = pills(at)[0]
+    best = int(masked_run(run, (place,)).logits(place)[0].argmax())
+    asked = [radio for radio in at.radio if "most probable at token" in radio.label]
+    if best == run.token_ids[place]:
+        assert not asked
+        word = run.tokens[place]
+        assert not any(word in str(option) for radio in at.radio for option in radio.options)

@@ -12,6 +12,8 @@ import lab
 from lab.analysis.heads.neurons import DECIDED, decide, score_with
 from lab.analysis.heads.patterns import trace_patterns
 from lab.analysis.heads.walk import walk as neuron_walk
+from lab.benches.neuron_view.figures import neighbour_products, neighbour_queries
+from lab.benches.neuron_view.walks import at_places
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
@@ -129,8 +131,9 @@ def test_what_is_not_there_is_not_taken_apart() -> None:
         assert found is not None
         above = found.best.score > found.best.uniform
         assert ("of the difference" in block) == above and ("nothing to take apart" in block) != above
-    drawn = sum("nothing to take apart" not in block for block in blocks)
-    assert 0 < drawn < 3 and len(at.get("vega_lite_chart")) == drawn
+    drawn = ["nothing to take apart" not in block for block in blocks]
+    # The pattern of neighbours has a second figure, of three tokens.
+    assert 0 < sum(drawn) < 3 and len(at.get("vega_lite_chart")) == sum(drawn) + drawn[2]
 
 
 def test_deciding_begins_with_the_head_that_shows_the_pattern_of_neighbours() -> None:
@@ -191,3 +194,28 @@ def test_the_own_pattern_is_the_one_farthest_above_a_uniform_head() -> None:
     assert score > 0.8
     said = plain(visit(PAGE, model="lab-bert", text=TEXT, layer="1", head="1", step=STEPS[1]))
     assert f"most clearly: its score is {score:.2f}" in said and f"alike {1 / len(traced):.2f}." in said
+
+
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
+def test_a_head_of_neighbours_is_shown_at_tokens_2_8_and_14(model: str) -> None:
+    """The products are query times key of the trace; the strongest dimensions are counted by hand."""
+    long = "She gave her brother the book that he wanted, and the old dog slept in the garden."
+    traced = lab.trace(lab.load_model(model), long)
+    step = -1 if traced.model.config.causal else 1
+    assert neighbour_queries(traced, step) == (1, 7, 13)
+    layer = traced.layer(2)
+    drawn = neighbour_products(traced, 2, 0, step).data["value"].to_numpy().reshape(3, -1)
+    for row, query in zip(drawn, (1, 7, 13), strict=True):
+        expected = layer.query[0, query] * layer.key[0, query + step]
+        assert row == pytest.approx(expected.numpy(), abs=1e-4)
+    said = at_places(traced, (2, 0), (1, 7, 13), step)
+    best = [set((-row).argsort()[:5] + 1) for row in drawn]
+    same = len(best[0] & best[1] & best[2])
+    assert (f"{same} of them at all" in said) == (same > 0)
+    assert "at token 2: " in words(visit(PAGE, model=model, text=long, step="Three patterns"))
+
+
+def test_a_short_text_has_its_first_middle_and_last_pair_of_neighbours() -> None:
+    traced = lab.trace(lab.load_model(DEFAULT_MODEL), "The cat sat on it.")
+    assert neighbour_queries(traced, 1) == (1, 3, 5)
+    assert neighbour_queries(lab.trace(lab.load_model(DEFAULT_MODEL), "Cat"), 1) == ()

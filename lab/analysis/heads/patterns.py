@@ -201,6 +201,12 @@ def head_patterns(
     )
 
 
+def same_word_cases(trace: Trace) -> int:
+    """Count the tokens that have another place of their word, or another piece of it, to look at."""
+    same = trace_roles(trace).same
+    return int((np.tril(same) if is_causal(trace) else same).any(axis=1).sum())
+
+
 @once
 def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
     """The same for every layer of a trace: arrays (L, H).

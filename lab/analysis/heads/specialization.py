@@ -28,6 +28,7 @@ from lab.analysis.heads.values import (
 )
 from lab.models.memo import once
 from lab.text.tags.tokens import trace_tags
+from lab.toy.models import is_toy
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 FUNCTION_WORDS = frozenset({"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"})
 CONTENT_WORDS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
 PUNCTUATION = frozenset({"PUNCT"})
+# The dimensions that are about places alone, and need no tags.
+UNTAGGED = frozenset({"cls", "long_range", "self"})
 FAR = 5  # tokens apart
 
 # Heads whose values differ by less than float32 rounding are tied.
@@ -45,12 +48,13 @@ _TIE = 1e-5
 
 @dataclass(frozen=True)
 class Dimension:
-    """How a dimension of specialization is shown; the formula is LaTeX."""
+    """How a dimension of specialization is shown; the formula is LaTeX, ``also`` the name in Attention Atlas."""
 
     id: str
     name: str
     formula: str
     reading: str
+    also: str
 
 
 _SHARE = r"\frac{\sum_i \sum_{j\in S} A_{ij}}{\sum_i \sum_j A_{ij}}"
@@ -58,22 +62,26 @@ SPECIALIZATIONS = (
     Dimension(
         "function_words", "Function words", _SHARE,
         "Attention to articles, prepositions, pronouns, conjunctions and auxiliaries. It counts words of these kinds. "
-        "It does not say whether the head follows the grammar of the sentence.",
+        "It does not say whether the head follows the grammar of the sentence.", "Syntax Focus",
     ),
     Dimension(
         "content_words", "Content words", _SHARE,
-        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.",
+        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.", "Semantics Focus",
     ),
-    Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token."),
-    Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like."),
-    Dimension("entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates."),
+    Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token.",
+              "CLS Focus"),
+    Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like.",
+              "Punctuation Focus"),
+    Dimension("entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates.",
+              "Entities Focus"),
     Dimension(
         "long_range",
         "Long range",
         r"\operatorname{mean}_{|i-j|\ge 5} A_{ij}",
         "The mean weight of a cell whose two tokens are five or more places apart, so no share like the others.",
+        "Long-Range Attention",
     ),
-    Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves."),
+    Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves.", "Self-Attention"),
 )  # fmt: skip
 
 
@@ -171,11 +179,13 @@ def trace_specialization(
 
 @once
 def specialization(trace: Trace, *, only_words: bool = False) -> Specialization:
-    """The same with the tags of the lab's spaCy pipeline. Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+    """Measure every layer with the tags of the lab's spaCy pipeline.
 
-    ``only_words`` leaves out special tokens, or the first token where a model has none.
+    The letters of a toy have no tags: there all but :data:`UNTAGGED` is nan. ``only_words`` leaves out special tokens,
+    or the first token where a model has none. Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
-    return trace_specialization(trace, *trace_tags(trace), keep=keep_others(trace) if only_words else None)
+    tags = ((None,) * len(trace),) * 2 if is_toy(trace.model) else trace_tags(trace)
+    return trace_specialization(trace, *tags, keep=keep_others(trace) if only_words else None)
 
 
 def relative_to_layer(values: Values) -> Values:

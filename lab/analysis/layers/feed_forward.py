@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lab.analysis.words.predictions import word_of
 from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
@@ -23,13 +22,11 @@ from lab.models.memo import once
 from lab.models.trace import Trace
 
 if TYPE_CHECKING:
-    from lab.models.loading import LoadedModel
+    pass
 
 Array = NDArray[np.float64]
 
 _ACTIVATION_NAMES = {"gelu": "GELU", "relu": "ReLU"}  # the other names all mean GELU's tanh form
-# Random directions, to know how far out the best word stands where there is nothing to find.
-_DIRECTIONS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,19 +74,6 @@ class NeuronSteps:
         """The ``k`` dimensions whose products reach furthest to the side of x · w, the furthest first."""
         side = 1.0 if self.product >= 0 else -1.0
         return [int(i) for i in np.argsort(-side * self.products, kind="stable")[:k]]
-
-
-@dataclass(frozen=True)
-class FavouredWord:
-    """A word of the vocabulary and how well its output embedding agrees with a direction.
-
-    ``product`` is their dot product, ``deviation`` its distance from the mean over the vocabulary in
-    standard deviations.
-    """
-
-    word: str
-    product: float
-    deviation: float
 
 
 def activation_name(name: str) -> str:
@@ -181,48 +165,3 @@ def reached_tokens(trace: Trace, layer: int, token: int) -> tuple[int, ...]:
 def silent(layer: LayerTrace) -> bool:
     """Whether the network adds the same vector to every token, whatever the token: all activations are 0."""
     return not bool(layer.ffn_activation.any())
-
-
-@torch.inference_mode()
-def favoured_words(model: LoadedModel, direction: torch.Tensor, k: int) -> tuple[FavouredWord, ...]:
-    """The ``k`` words whose output embeddings agree most with ``direction`` (d,), the best first.
-
-    Geva et al. 2021, §4: a neuron's row of W_2 times the output embedding, as if it went there
-    directly. It leaves out the layers above and whatever stands between the last layer and the embedding.
-    Empty where all agree alike. Raises ValueError for a model without a vocabulary head.
-    """
-    products = _with_every_word(model, direction[None])[0]
-    spread = float(products.std())
-    if spread == 0:
-        return ()
-    best = np.argsort(-products, kind="stable")[:k]
-    mean = float(products.mean())
-    return tuple(
-        FavouredWord(word_of(model.tokenizer, int(i)), float(products[i]), (float(products[i]) - mean) / spread)
-        for i in best
-    )
-
-
-@once
-def words_written(model: LoadedModel, layer: int, neuron: int, k: int) -> tuple[FavouredWord, ...]:
-    """:func:`favoured_words` of what a neuron writes; layer and neuron count from 0."""
-    return favoured_words(model, model.weights.layers[layer].w_2[neuron], k)
-
-
-@once
-@torch.inference_mode()
-def chance_deviation(model: LoadedModel, seed: int = 0) -> tuple[float, float]:
-    """How far out the best word stands for directions drawn at random: the middle 90 % of 64, in deviations.
-
-    A neuron whose best word stands no further out says nothing about words.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    products = _with_every_word(model, torch.randn(_DIRECTIONS, model.config.width, generator=generator))
-    best = (products.max(axis=1) - products.mean(axis=1)) / products.std(axis=1)
-    low, high = np.quantile(best, (0.05, 0.95))
-    return float(low), float(high)
-
-
-def _with_every_word(model: LoadedModel, directions: torch.Tensor) -> Array:
-    """(k, d) -> (k, vocabulary), each direction's dot product with every word's output embedding."""
-    return (directions @ model.vocabulary_head.decoder.T).numpy().astype(np.float64)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lab.benches.compare.shown import Words
 from lab.course.words import quoted
+from lab.models.trace import Trace
 
 
-def best_words(a: Words, b: Words, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> str:
-    """The word that each run finds most probable; and what moved it, where one token alone is another in B.
+def best_words(a: Words, b: Words, runs: tuple[Trace, Trace]) -> str:
+    """Say the word that each of two ``runs`` finds most probable; and that one token moved it, where that is all.
 
-    ``a_tokens`` and ``b_tokens`` are those that the models read.
+    Of two models, of other weights, or of a run with an intervention, no cause is named.
     """
+    one_run, other_run = runs
     (first, p), (second, q) = (_best(each) for each in (a, b))
     if first == second:
         said = f"Both expect {quoted(first)} most: A with {p:.2f}, B with {q:.2f}."
@@ -20,10 +20,11 @@ def best_words(a: Words, b: Words, a_tokens: Sequence[str], b_tokens: Sequence[s
     else:
         said = f"A expects {quoted(first)} most, with {p:.2f}; B {quoted(second)}, with {q:.2f}."
         moved = "is enough to move the model from the one to the other"
-    places = [at for at, (one, other) in enumerate(zip(a_tokens, b_tokens, strict=False)) if one != other]
-    if len(a_tokens) != len(b_tokens) or len(places) != 1 or a.vocabulary != b.vocabulary:
+    places = [at for at, (one, other) in enumerate(zip(one_run.tokens, other_run.tokens, strict=False)) if one != other]
+    alike = one_run.model.id == other_run.model.id and one_run.interventions == other_run.interventions
+    if not alike or len(one_run) != len(other_run) or len(places) != 1:
         return said
-    one, other = (quoted(each[places[0]]) for each in (a_tokens, b_tokens))
+    one, other = (quoted(each.tokens[places[0]]) for each in runs)
     return f"{said} The two differ in one token, {one} and {other}: that {moved}."
 
 

@@ -89,7 +89,7 @@ def show(pair: Pair, figure: str, at: At) -> None:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
             draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
     if isinstance(a, Words) and isinstance(b, Words):
-        meaning(meanings.best_words(a, b, pair.a.tokens, pair.b.tokens))
+        meaning(meanings.best_words(a, b, (pair.a, pair.b)))
     left, right = st.columns(2)
     with left:
         if reason is None:

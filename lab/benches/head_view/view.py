@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.analysis.heads.values import is_causal
 from lab.analysis.words.words import reduce_to_words, words_of
+from lab.benches.head_view.example import tied
 from lab.benches.head_view.figures import strongest_edges
 from lab.charts.components.head_view import HeadView
 from lab.course.words import escaped, quoted
@@ -42,6 +43,8 @@ def show(trace: Trace, layer: int, units: str) -> None:
         st.session_state["_head_view.reported"] = reported
         if parsed_heads(reported, trace.model.config.heads) is not None or not reported:
             HEADS.set(reported)
+    if (told := tied(trace)) is not None:
+        st.markdown(told)
     again = partial(strongest_edges, trace, layer, heads, units == WORDS)
     show_numbers(again, "strongest-edges", again)
 

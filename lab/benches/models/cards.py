@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from lab.benches.models.parts import facts, parts, specification
+from lab.benches.models.parts import facts, parts, sizes, specification
+from lab.benches.models.published import PUBLISHED
 from lab.course.words import escaped, quoted
 from lab.experiments.notable import Notable, in_folder
 from lab.models.catalogue import CATALOGUE, ModelCard, card
@@ -162,11 +163,23 @@ def _show_local(name: str) -> None:
 
 
 def _show_side_by_side() -> None:
-    """The sizes of the models that travel with the lab, a column each."""
-    sizes = {part.id: specification(part.folder) for part in parts()}
-    known = {name: each for name, each in sizes.items() if each is not None}
+    """The sizes of the models that travel with the lab and of the papers' own, a column each."""
+    own = {part.id: specification(part.folder) for part in parts()}
+    known = {name: each for name, each in own.items() if each is not None}
+    known |= {each.id: sizes(each, each.parameters) for each in PUBLISHED}
     st.header("Side by side")
     st.table(pd.DataFrame(known).map("{:,}".format), border="horizontal")
+    st.caption(
+        "The first columns are the lab’s own models, counted in their files, heads for words included. The others are "
+        "the models of the papers, by their published configurations and without such heads. BERT’s papers round to "
+        "110 and 340 million."
+    )
+
+
+def _millions(entry: ModelCard) -> float:
+    """Parameters in millions: counted where the configuration is known, else by the file, which has masks and heads."""
+    counted = next((each.parameters / 1e6 for each in PUBLISHED if each.id == entry.id), None)
+    return entry.megabytes / 4 if counted is None else counted
 
 
 def _show_catalogue() -> None:
@@ -177,7 +190,7 @@ def _show_catalogue() -> None:
         {
             "Model": [entry.id for entry in entries],
             "Family": [entry.family for entry in entries],
-            "Parameters": [f"about {entry.megabytes / 4:,.0f} million" for entry in entries],
+            "Parameters": [f"about {_millions(entry):,.0f} million" for entry in entries],
             "Size": [f"about {entry.megabytes:,} MB" for entry in entries],
             "Licence": [entry.licence for entry in entries],
             "Here": [_state(entry) for entry in entries],

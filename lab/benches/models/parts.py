@@ -11,7 +11,9 @@ from typing import Any
 
 from safetensors import safe_open
 
+from lab.benches.models.published import Published
 from lab.models.catalogue import CATALOGUE, EMBEDDED
+from lab.models.config import ModelConfig
 from lab.models.model_cards import CARD, ModelCardText, read_model_card
 
 TEXT_PARTS = Path(__file__).parents[2] / "text" / "embedded"
@@ -87,15 +89,20 @@ def specification(folder: Path) -> dict[str, int] | None:
 
     raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     c = family_of(raw).read_config(raw)
+    return sizes(c, parameters(folder) or 0)
+
+
+def sizes(of: ModelConfig | Published, count: int) -> dict[str, int]:
+    """The sizes of a model with ``count`` parameters, by what the page calls them."""
     return {
-        "Layers": c.layers,
-        "Heads in a layer": c.heads,
-        "Heads in all": c.layers * c.heads,
-        "Width": c.width,
-        "Feed-forward width": c.ffn_width,
-        "Vocabulary": c.vocabulary,
-        "Positions": c.max_tokens,
-        "Parameters": parameters(folder) or 0,
+        "Layers": of.layers,
+        "Heads in a layer": of.heads,
+        "Heads in all": of.layers * of.heads,
+        "Hidden size": of.width,
+        "Feed-forward size": of.ffn_width,
+        "Vocabulary": of.vocabulary,
+        "Positions": of.max_tokens,
+        "Parameters": count,
     }
 
 

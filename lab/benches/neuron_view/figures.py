@@ -82,6 +82,34 @@ def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
     return strips(vectors, names, replace(VALUE, title="Product"), title=title)
 
 
+def neighbour_queries(traced: Trace, step: int) -> tuple[int, ...]:
+    """The queries, from 0, at which the products with a neighbour are shown: tokens 2, 8 and 14, as Vig (2019) does.
+
+    In a shorter text, the first, the middle and the last one that is a word and has a word for its neighbour ``step``
+    places on.
+    """
+    n, special = len(traced), traced.encoding.special
+    able = [i for i in range(n) if not special[i] and 0 <= i + step < n and not special[i + step]]
+    wanted = tuple(i for i in (1, 7, 13) if i in able)
+    if len(wanted) == 3 or not able:
+        return wanted
+    return tuple(dict.fromkeys((able[0], able[len(able) // 2], able[-1])))
+
+
+def neighbour_products(traced: Trace, layer: int, head: int, step: int) -> Heatmap:
+    """The products q_d · k_d of a few queries with the token ``step`` places on, a row each.
+
+    Raises ValueError for a text without two words beside each other.
+    """
+    queries = neighbour_queries(traced, step)
+    if not queries:
+        raise ValueError("No word of this text has a word beside it.")
+    rows = [neuron_row(traced, layer, head, i).products[i + step] for i in queries]
+    names = [f"{i + 1} {traced.labels[i]} → {traced.labels[i + step]}" for i in queries]
+    title = f"q_d · k_d of three tokens with their neighbours, {place(layer, head)}"
+    return strips(rows, names, replace(VALUE, title="Product"), title=title)
+
+
 def kept(traced: Trace, layer: int, head: int, pattern: str, count: int) -> Figure:
     """The pattern's score with only the strongest dimensions, and without them; ``count`` is one of the points.
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.neurons import DECIDED, decide
+from lab.analysis.heads.neurons import DECIDED, decide, neuron_row
 from lab.analysis.heads.walk import Walk, best_head, neighbour, walk
 from lab.benches.neuron_view import figures
 from lab.benches.neuron_view.view import DECIDING, FORWARD, NEURONS, NeuronView, carried, leader, take
 from lab.course.words import escaped, signed
+from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
+
+# A pattern of neighbours, and how many places on the neighbour is.
+_STEPS = {"next_token": 1, "previous_token": -1}
+_STRONGEST = 5  # dimensions that are named at a token
 
 
 def show_walks(view: NeuronView) -> None:
@@ -39,7 +46,36 @@ def _show_walk(view: NeuronView, walk: Walk) -> None:
     at, id = (walk.best.layer, walk.best.head), walk.best.pattern.id
     if walk.decision is not None and walk.best.score > walk.best.uniform:
         draw(partial(figures.dimensions, view.trace, *at, id), f"neurons-{id.replace('_', '-')}")
+    if id in _STEPS:
+        _show_neighbours(view, walk, _STEPS[id])
     _ways(walk)
+
+
+def _show_neighbours(view: NeuronView, walk: Walk, step: int) -> None:
+    """The products at three tokens: a head that looks at a neighbour needs other dimensions at other places."""
+    layer, head = walk.best.layer, walk.best.head
+    queries = figures.neighbour_queries(view.trace, step)
+    if len(queries) < 2 or walk.best.score <= walk.best.uniform:
+        return
+    draw(partial(figures.neighbour_products, view.trace, layer, head, step), "neurons-at-three-tokens")
+    st.markdown(at_places(view.trace, (layer, head), queries, step))
+
+
+def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step: int) -> str:
+    """Which dimensions are strongest at each of a few queries, and how many of them are the same."""
+    strongest = []
+    for query in queries:
+        products = neuron_row(trace, *head, query).products[query + step]
+        strongest.append([int(each) + 1 for each in np.argsort(-products, kind="stable")[:_STRONGEST]])
+    listed = "; ".join(
+        f"at token {query + 1}: {', '.join(map(str, own))}" for query, own in zip(queries, strongest, strict=True)
+    )
+    same = len(set(strongest[0]).intersection(*strongest[1:]))
+    told = "none is among them at all of these tokens" if not same else f"{same} of them at all of these tokens"
+    return (
+        f"The {_STRONGEST} dimensions that add most, {listed}: {told}. In BERT base, the dimensions of such a head "
+        "differ from place to place, as it must know which place comes next (Vig 2019)."
+    )
 
 
 def _say_walk(walk: Walk) -> None:

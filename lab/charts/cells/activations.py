@@ -19,10 +19,12 @@ def activations(
     scale: Scale = ACTIVATION,
     *,
     title: str,
-    first: int = 1,
+    columns: tuple[str, int] = ("Neuron", 1),
     highlight: Chosen = (None, None),
 ) -> Heatmap:
-    """Draw `values` (tokens, neurons) over the whole width; the first column is neuron `first`, counted from 1.
+    """Draw `values` (tokens, neurons) over the whole width.
+
+    `columns` says what a column is (a neuron, a dimension of a vector) and the number, from 1, of the first one.
 
     `highlight` and `clicked(event)` are (token, column), both from 0. Beyond the scale's domain colours stay at
     full strength.
@@ -33,7 +35,7 @@ def activations(
         NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
     """
     matrix = numbers(values, ("tokens", "neurons"), of="activations")
-    names = [str(neuron) for neuron in range(first, first + matrix.shape[1])]
-    axes, limits = (Axis("Token", tokens), Axis("Neuron", names, counts=True)), scale.limits(matrix, of="activations")
+    names = [str(neuron) for neuron in range(columns[1], columns[1] + matrix.shape[1])]
+    axes, limits = (Axis("Token", tokens), Axis(columns[0], names, counts=True)), scale.limits(matrix, of="activations")
     grid = Grid(title, axes, scale, limits, float(np.clip(460 / len(matrix), 6, 26)), square=False)
     return drawn(grid, matrix, highlight, of="activations", width="stretch")

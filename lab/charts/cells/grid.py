@@ -249,7 +249,8 @@ def _written(grid: Grid) -> list[dict[str, Any]]:
         shown = written(grid.scale.format)
         mark |= {"fontSize": {"expr": "clamp(bandwidth('x') / 3.4, 8, 13)"}}
     else:
-        shown, mark = _TEXT, mark | {"fontSize": 12, "limit": {"expr": "bandwidth('x') - 4"}}
+        shown, mark = _TEXT, mark | {"limit": {"expr": "bandwidth('x') - 2"}}
+        mark["fontSize"] = {"expr": "clamp(bandwidth('x') / 3.4, 9, 12)"}
     layer: dict[str, Any] = {"mark": mark, "encoding": {"text": {"value": {"expr": shown}}}}
     if grid.hides:
         layer["transform"] = [grid.exists]

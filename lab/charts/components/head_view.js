@@ -359,7 +359,10 @@ class HeadView {
     const percent = (mass) => `${((100 * mass) / rows).toFixed(1)} %`;
     const parts = [];
     if (rows) {
-      parts.push(`${this.total.edges.toLocaleString("en")} edges carry ${percent(this.total.mass)} of the attention of ${this.left.length === this.n ? "all" : this.left.length} rows in ${this.heads.size} ${this.heads.size === 1 ? "head" : "heads"}.`);
+      const of = `${this.left.length === this.n ? "all" : this.left.length} rows in ${this.heads.size} ${this.heads.size === 1 ? "head" : "heads"}`;
+      // The share is a floor: a single strong edge may cover far more of its row.
+      if (this.share < 100) parts.push(`Each row has the fewest edges that cover at least ${this.share} % of it.`);
+      parts.push(`The ${this.total.edges.toLocaleString("en")} edges carry ${percent(this.total.mass)} of the attention of ${of}.`);
       const hidden = this.hiddenMass();
       if (this.hideSpecial) parts.push(`Hidden: ${percent(hidden)} goes to special tokens.`);
       if (this.edges.length < this.total.edges) parts.push(`The ${this.edges.length.toLocaleString("en")} strongest are drawn; at a token, all of its own.`);
@@ -602,7 +605,7 @@ class HeadView {
     const share = make("input", { type: "range", min: 10, max: 100, step: 5, value: this.share, "data-name": "share" });
     const later = eachFrame(() => this.set({ asked: Number(share.value) }));
     share.addEventListener("input", later);
-    group.append(make("label", { title: "Of each row, the strongest edges until they cover this much of what is not hidden." }, "Strongest edges covering ", share, make("output", {})));
+    group.append(make("label", { title: "Of each row, the strongest edges until they cover this much of what is not hidden." }, "Strongest edges covering at least ", share, make("output", {})));
     if (this.long) group.append(this.check("Whole text at once", "fit"));
     return group;
   }

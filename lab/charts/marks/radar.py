@@ -69,7 +69,7 @@ def radar(
         f"Radar of {len(axes)} values, {axis_title}. {visible(chosen)} reaches farthest at {axes[top]}, "
         f"{arrays[chosen][top]:.2f}."
     )
-    return Plotted(_figure(traces, title, axis_title, len(axes)), alt, partial(pd.DataFrame.copy, table))
+    return Plotted(_figure(traces, title, axis_title), alt, partial(pd.DataFrame.copy, table))
 
 
 def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[str], chosen: bool) -> dict[str, Any]:
@@ -81,12 +81,11 @@ def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[
     return {"type": "scatterpolar", "name": name, **corners, **drawn, **area, **told}
 
 
-def _figure(traces: list[dict[str, Any]], title: str, axis_title: str, count: int) -> PlotlyFigure:
+def _figure(traces: list[dict[str, Any]], title: str, axis_title: str) -> PlotlyFigure:
     import plotly.graph_objects as go
 
-    # The scale stands between the first two axes, where no name is in its way.
-    ticks = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "", "1"], "tickangle": 0}
-    radial = {"range": [0, 1], **ticks, "angle": 90 - 180 / count, "tickfont": {"size": 11}}
+    # No line and no numbers: they would look like one more axis. The heading says what the middle and the rim are.
+    radial = {"range": [0, 1], "tickvals": [0.5, 1], "showline": False, "showticklabels": False, "ticks": ""}
     around = {"direction": "clockwise", "rotation": 90}
     polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}
     margin, heading = {"l": 84, "r": 84, "t": 70, "b": 40}, {"text": f"{title}<br><sup>{axis_title}</sup>", "x": 0}

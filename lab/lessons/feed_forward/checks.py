@@ -115,19 +115,6 @@ def _banded(id: str, prompt: str, share: float, why: str) -> Question | None:
     return which_holds(id, prompt, why, outcomes)
 
 
-def further_than_chance(neuron: int, best: float, high: float) -> Question | None:
-    """Does a neuron favour a word more than a random direction would? ``high`` bounds what chance gives."""
-    if abs(best - high) < MARGIN:
-        return None
-    why = f"Its best word stands {best:.2f} standard deviations out; chance goes up to about {high:.2f}."
-    outcomes = {"Yes, further than chance": best > high, "No, not further": best < high}
-    prompt = (
-        "Each word has a vector, too. Compare the row of a neuron with all of them: one word fits it best. One word "
-        f"fits a random direction best, too. Does the best word of neuron {neuron + 1:,} stand out further?"
-    )
-    return which_holds("further-than-chance", prompt, why, outcomes)
-
-
 def most_exciting_token(trace: Trace, layer: LayerTrace, neuron: int) -> Question | None:
     """Which token of the text excites a neuron most?"""
     values = layer.ffn_activation[:, neuron].tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.layers import feed_forward as analysis
 from lab.analysis.layers.sublayers import stages
@@ -20,6 +22,7 @@ TOKENS = 64
 BARS = 24
 MOST_ACTIVE = 10
 WORDS = 12
+PROJECTED = 48  # dimensions of a map of the network's output
 
 
 def shown(traced: Trace, token: int) -> slice:
@@ -44,7 +47,23 @@ def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neu
     values = traced.layer(layer).ffn_activation[rows, first:end].numpy()
     title = f"Activations of neurons {first + 1:,} to {end:,}, layer {layer + 1}"
     outlined = token - rows.start, neuron - first if first <= neuron < end else None
-    return activations(values, traced.labels[rows], title=title, first=first + 1, highlight=outlined)
+    columns = ("Neuron", first + 1)
+    return activations(values, traced.labels[rows], title=title, columns=columns, highlight=outlined)
+
+
+def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) -> Heatmap:
+    """The output of the feed-forward network, dimensions ``first`` to before ``end``; rows are tokens.
+
+    The row of ``token`` is outlined. Colours end where 99 of 100 numbers of the layer do: a few, mostly of special
+    tokens, are so large that nothing else would be seen beside them.
+    """
+    rows, output = shown(traced, token), traced.layer(layer).ffn_output.numpy()
+    values, end_of_colours = output[rows, first:end], float(np.quantile(np.abs(output), 0.99)) or 1.0
+    title = f"What the network adds: dimensions {first + 1:,} to {end:,}, layer {layer + 1}"
+    scale = Scale("Number", (-end_of_colours, end_of_colours), signed=True)
+    outlined = token - rows.start, None
+    columns = ("Dimension", first + 1)
+    return activations(values, traced.labels[rows], scale, title=title, columns=columns, highlight=outlined)
 
 
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
@@ -83,20 +102,3 @@ def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None
     title = f"The {len(best)} most active neurons of {traced.labels[token]}, layer {layer + 1}"
     marked = best.index(neuron) if neuron is not None and neuron in best else None
     return bars(names, values, ACTIVATION, title=title, highlight=marked)
-
-
-def written(traced: Trace, layer: int, neuron: int) -> Heatmap:
-    """A neuron's row of W_2: what it can add to a token."""
-    row = traced.layer(layer).weights.w_2[neuron].numpy()
-    return strips([row], ["row of W_2"], title=f"What neuron {neuron + 1:,} of layer {layer + 1} writes")
-
-
-def favoured_words(traced: Trace, layer: int, neuron: int) -> Figure:
-    """The words whose output embeddings agree best with what a neuron writes (Geva et al. 2021, §4).
-
-    Raises ValueError for a model without a vocabulary head.
-    """
-    found = analysis.words_written(traced.model, layer, neuron, WORDS)
-    title = f"Words in the direction that neuron {neuron + 1:,} writes, layer {layer + 1}"
-    scale = Scale("Standard deviations", format=".2f")
-    return bars([word.word for word in found], [word.deviation for word in found], scale, title=title)

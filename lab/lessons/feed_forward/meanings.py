@@ -285,11 +285,3 @@ def over_text(trace: Trace, layer: int, neuron: int) -> str:
         f"Over this text, neuron {neuron + 1:,} is above 0 at {where}, most at {named(trace, most)}: "
         f"{float(values[most]):.2f}."
     )
-
-
-def beside_chance(neuron: int, word: str, best: float, high: float) -> str:
-    """Whether the word that a neuron’s row favours says more than chance, which ``high`` bounds."""
-    told = f"The row of neuron {neuron + 1:,} favours {quoted(word)} most, by {best:.2f} standard deviations."
-    if best > high:
-        return f"{told} Few random directions go beyond {high:.2f}, so there is something in it."
-    return f"{told} A random direction reaches {high:.2f}, too: read nothing into these words."

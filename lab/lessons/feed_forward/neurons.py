@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from lab.analysis.layers.excitation import SELDOM, Excited, NeuronSurvey, neuron_survey
-from lab.analysis.layers.feed_forward import chance_deviation, most_active, words_written
+from lab.analysis.layers.feed_forward import most_active
 from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import figures, meanings
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose
-from lab.models import forward
 from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw
@@ -146,60 +144,3 @@ def _table(survey: NeuronSurvey, found: tuple[Excited, ...], tokenizer: Tokenize
             )
         )
     return pd.DataFrame(rows, columns=["activation", "token", "in its text"])
-
-
-def show_written(view: FeedForwardView) -> None:
-    """The neuron's row of W_2, and the words that lie in its direction."""
-    choose(view)
-    row = view.layer.weights.w_2[view.neuron]
-    active = float(view.layer.ffn_activation[view.token, view.neuron])
-    st.markdown(
-        f"What neuron {view.neuron + 1:,} can add to a token is one vector, its row of $W_2$. How much of it is added "
-        f"is the activation: at {view.name} **{active:z.3f}** times the row."
-    )
-    _show_words(view)
-    draw(partial(figures.written, view.trace, view.layer.index, view.neuron), "written")
-    biased = view.config.biases
-    st.latex(r"\text{FFN}(x) = \sum_{i=1}^{d_{ff}} a_i\, W_2[i]" + (" + b_2" if biased else ""))
-    added = view.layer.ffn_activation[view.token] @ view.layer.weights.w_2 + view.layer.weights.b_2
-    whole = view.layer.ffn_output[view.token]
-    st.markdown(
-        f"The {view.config.ffn_width:,} rows, each times its activation,{' and the bias' if biased else ''} add up to "
-        f"the network’s output: the largest difference is {float((added - whole).abs().max()):.0e}. This neuron’s part "
-        f"has the length {abs(active) * float(row.norm()):.2f}, the whole output {float(whole.norm()):.2f}."
-    )
-    code(forward.feed_forward)
-
-
-def _show_words(view: FeedForwardView) -> None:
-    """Which words the direction favours, and whether that is more than chance."""
-    model = view.trace.model
-    if model.weights.vocabulary_head is None:
-        st.info(
-            f"{quoted(model.id)} has no vocabulary head: it predicts no words to compare this row with.",
-            icon=":material/info:",
-        )
-        return
-    words = words_written(model, view.layer.index, view.neuron, figures.WORDS)
-    if not words:
-        return
-    low, high = chance_deviation(model)
-    best = words[0].deviation
-    question = ask.further_than_chance(view.neuron, best, high)
-    if question is not None and not predict(LESSON, question):
-        return
-    st.markdown(
-        "Each word has a vector, too, its **output embedding**: lesson 9 reads the model’s answer from it. Here the "
-        "row is compared with each of these vectors."
-    )
-    draw(partial(figures.favoured_words, view.trace, view.layer.index, view.neuron), "favoured-words")
-    skipped = "layers above and all LayerNorms" + (
-        "" if view.config.causal else ", and the vocabulary head’s own layer"
-    )
-    st.caption(
-        f"The dot product of the row with each word’s output embedding, in standard deviations from the mean over the "
-        f"{view.config.vocabulary:,} words (after Geva et al. 2021, §4). A rough reading: it leaves out the "
-        f"{skipped}. For nine in ten of 64 random directions, the best word is {low:.2f} to {high:.2f} standard "
-        "deviations out."
-    )
-    meaning(meanings.beside_chance(view.neuron, words[0].word, best, high))

@@ -22,6 +22,7 @@ from lab.analysis.layers.feed_forward import (
 from lab.course.words import named, quoted, signed
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import figures, meanings
+from lab.lessons.feed_forward.projection import show_projection
 from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first_neuron
 from lab.models import forward
 from lab.ui import parameters as p
@@ -125,6 +126,7 @@ def show_neurons(view: FeedForwardView) -> None:
         f"above 0. {_largest(view)} Click a cell to choose its token and neuron. In Python: "
         f"`trace.layer({view.layer.index}).ffn_activation`."
     )
+    show_projection(view)
     code(forward.feed_forward)
 
 
@@ -171,17 +173,25 @@ def show_activation(view: FeedForwardView) -> None:
     choose(view)
     share = share_below_zero(view.layer, view.token)
     _say_silence(view)
+    st.latex(_formula(view.config.activation))
     draw(view.figure(figures.activation), "activation")
     bent_values = bent(view.layer, view.config.activation, view.token)
     hidden, active = float(hidden_values[view.neuron]), float(bent_values[view.neuron])
     st.markdown(
-        f"**{share:.1%}** of the hidden values of {view.name} lie below 0. The ring is neuron {view.neuron + 1:,}: "
-        f"from {signed(hidden, 3)} to {signed(active, 3)}.{_gate_of(view)}"
+        f"**{share:.1%}** of the hidden values of {view.name} are below 0. The ring is neuron {view.neuron + 1:,}: "
+        f"{_ring(view, hidden, active)}.{_gate_of(view)}"
     )
     meaning(meanings.held_back(hidden_values, bent_values))
-    st.latex(_formula(view.config.activation))
     st.markdown(_in_words(view.config.activation))
     code(forward.activate, forward.gelu)
+
+
+def _ring(view: FeedForwardView, hidden: float, active: float) -> str:
+    """A hidden value through the function: as x · Φ(x) where it is GELU itself."""
+    if view.config.activation != "gelu":
+        return f"from {signed(hidden, 3)} to {signed(active, 3)}"
+    share = view.steps_of(view.neuron).share
+    return f"{signed(hidden, 3)} × Φ({signed(hidden, 3)}) = {signed(hidden, 3)} × {share:.3f} = **{signed(active, 3)}**"
 
 
 def _gate_of(view: FeedForwardView) -> str:
@@ -193,10 +203,10 @@ def _gate_of(view: FeedForwardView) -> str:
 
 def _formula(name: str) -> str:
     if name == "relu":
-        return r"\text{ReLU}(z) = \max(0, z)"
+        return r"\text{ReLU}(x) = \max(0, x)"
     if name == "gelu":
-        return r"\text{GELU}(z) = z\,\Phi(z) = \frac{z}{2}\left(1 + \text{erf}\,\frac{z}{\sqrt 2}\right)"
-    return r"\text{GELU}(z) \approx \frac{z}{2}\left(1 + \tanh\sqrt{\tfrac{2}{\pi}}\,(z + 0.044715\,z^3)\right)"
+        return r"\text{GELU}(x) = x \cdot \Phi(x) = \frac{x}{2}\left(1 + \text{erf}\,\frac{x}{\sqrt 2}\right)"
+    return r"\text{GELU}(x) \approx \frac{x}{2}\left(1 + \tanh\sqrt{\tfrac{2}{\pi}}\,(x + 0.044715\,x^3)\right)"
 
 
 def _in_words(name: str) -> str:
@@ -205,7 +215,7 @@ def _in_words(name: str) -> str:
             "ReLU keeps what is above 0 and makes everything else 0. Without it, the two matrices could be multiplied "
             "into one."
         )
-    phi = "Φ(z) is the share of a normal distribution below z. " * (name == "gelu")
+    phi = "Φ(x) is the share of a normal distribution below x. " * (name == "gelu")
     return (
         f"{phi}Far above 0, GELU hardly changes the number. Far below 0, it gives almost 0. Its lowest value is "
         "−0.17, at −0.75. Without a non-linearity, the two matrices could be multiplied into one."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lab.analysis.heads.named import scores_of, trace_chance
 from lab.analysis.heads.neurons import DECIDED
-from lab.analysis.heads.patterns import PATTERNS, trace_patterns
+from lab.analysis.heads.patterns import PATTERNS, same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization, trace_specialization
 from lab.course.checks import Question
 from lab.course.returning import Spot
@@ -31,7 +31,10 @@ def questions(spot: Spot) -> Iterator[Question | None]:
 def to_pick(spot: Spot) -> Iterator[Question | None]:
     """What a class can be asked to pick from all heads on another sentence; parts of speech where there are any."""
     scores = scores_of(trace_patterns(spot.trace))
+    few = same_word_cases(spot.trace) < ask.FEW_CASES
     for pattern in DECIDED:
+        if few and pattern.id == "same_word":
+            continue
         yield ask.best_head(pattern, scores[PATTERNS.index(pattern)])
     try:
         raw = specialization(spot.trace).raw[spot.layer]

@@ -30,6 +30,7 @@ ABOUT = {
     "self": "each token itself",
 }
 _STABLE, _SHAKY = 0.8, 0.4
+FEW_CASES = 3  # tokens: with fewer, a score for the same word is no finding
 
 
 def kind_of(tag: str | None, special: bool) -> str:

@@ -2,37 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.analysis.heads import attention as analysis
+from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
-from lab.charts.base.axes import Scale
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.figures.attention import MAP_TOKENS, place, shown
-from lab.figures.axes import queries_and_keys
+from lab.experiments.grammar import between_words
+from lab.figures.attention import MAP_TOKENS, place
+from lab.figures.axes import KEY, QUERY
 from lab.models.trace import Trace
+from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed
 
 
-def to_others(traced: Trace, layer: int, head: int) -> Values:
-    """What each token gives the others, as shares of it, (n, n): nothing to special tokens, nor to itself."""
-    weights = analysis.attention_map(traced.layer(layer), head).astype(np.float64)
-    special = np.asarray(traced.encoding.special, dtype=bool)
-    weights[special] = 0
-    weights[:, special] = 0
-    np.fill_diagonal(weights, 0)
-    sums = weights.sum(axis=1, keepdims=True)
-    return np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
+@dataclass(frozen=True, eq=False)
+class ToOthers:
+    """What a head gives between the m words of a text, as the experiment on grammar reads it.
+
+    given       (m, m), from the mean over a word's tokens to the sum over another's; 0 to the word itself
+    of_token    n, the word of each token; -1 for one that is in no word, such as a special token
+    words       m, as they are spelt; a word of which the model reads no token is not among them
+    """
+
+    given: Values
+    of_token: NDArray[np.int64]
+    words: tuple[str, ...]
+
+    @property
+    def shares(self) -> Values:
+        """The rows as shares of what goes to other words, (m, m); a row of zeros stays one."""
+        sums = self.given.sum(axis=1, keepdims=True)
+        return np.divide(self.given, sums, out=np.zeros_like(self.given), where=sums > 0)
+
+
+def to_others(traced: Trace, layer: int, head: int) -> ToOthers:
+    """What each word of the text, of a pair the first, gives the other words. Raises PipelineUnavailable."""
+    found = parsed(traced).tokens
+    spans = [TaggedSpan(each.start, each.end, at) for at, each in enumerate(found)]
+    owner = [-1 if at is None else at for at in encoding_tags(traced.encoding, spans)]
+    seen = sorted({at for at in owner if at >= 0})
+    of_token = np.array([seen.index(at) if at >= 0 else -1 for at in owner])
+    weights = analysis.attention_map(traced.layer(layer), head)[None]
+    given = between_words(weights, of_token, len(seen))[0].astype(np.float64)
+    np.fill_diagonal(given, 0)
+    return ToOthers(given, of_token, tuple(found[at].text for at in seen))
 
 
 def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
-    """What each token gives the others, as shares of it; the pair (``query``, ``key``) is outlined."""
-    rows, columns = shown(traced, query, key)
-    outlined = query - rows.start, key - columns.start
+    """The shares of :func:`to_others`; the cell between the words of the tokens ``query`` and ``key`` is outlined."""
+    found = to_others(traced, layer, head)
+    cell = [int(found.of_token[token]) for token in (query, key)]
+    rows, columns = (window(word, len(found.words), MAP_TOKENS) for word in cell)
     return heatmap(
-        to_others(traced, layer, head)[rows, columns],
-        queries_and_keys(traced, rows, columns),
+        found.shares[rows, columns],
+        (Axis(QUERY, found.words[rows], rows.start + 1), Axis(KEY, found.words[columns], columns.start + 1)),
         Scale("Share", (0.0, 1.0)),
         title=f"What goes to other words, {place(layer, head)}",
-        highlight=outlined,
-        causal=traced.model.config.causal and len(traced) <= MAP_TOKENS,
+        highlight=(cell[0] - rows.start, cell[1] - columns.start),
+        causal=traced.model.config.causal and len(found.words) <= MAP_TOKENS,
     )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.attention import attention_map
 from lab.course.experiments import experiment_of
 from lab.course.words import beside, escaped, quoted
 from lab.experiments import grammar as measure
@@ -16,6 +14,7 @@ from lab.experiments.notable import Doing, Notable
 from lab.experiments.own_sentence import Case, cases
 from lab.experiments.verdicts import FEW
 from lab.lessons.head_specialization import figures, meanings
+from lab.lessons.head_specialization.view import say_language
 from lab.models.catalogue import twin_of
 from lab.models.interventions import Interventions
 from lab.text.tags.pipeline import PipelineUnavailable
@@ -24,7 +23,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT, TOY
+from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT
 
 EXAMPLE = "She gave her brother the book that he wanted."
 # Where a head that is wrong in the learner's sentence may be right.
@@ -36,10 +35,9 @@ _FIXED, _ALSO = "best fixed distance", "also"
 def show_grammar(view: OneHead) -> None:
     """The heads that find a relation, and one of them on the learner's sentence."""
     model = view.trace.model
-    if view.page.selection.mode == TOY or twin_of(model.id) is not None:
+    if twin_of(model.id) is not None:
         st.info(
-            "Letters and random weights have no grammar to find. Choose a sentence and a trained model in the sidebar.",
-            icon=":material/info:",
+            "Random weights have learned no grammar. Choose the trained ones in the sidebar.", icon=":material/info:"
         )
         return
     st.markdown(
@@ -70,6 +68,7 @@ def show_grammar(view: OneHead) -> None:
     except PipelineUnavailable as error:
         st.warning(escaped(str(error)), icon=":material/extension_off:")
         return
+    say_language(view.trace)
     here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
     at = _relation(found, here)
     _on_this_text(view, found[at], here[at])
@@ -137,8 +136,8 @@ def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
 
 def _what_is_drawn(view: OneHead, doing: Doing, case: Case) -> str:
     """What the map leaves out, and how much that is in the row of a case."""
-    row = attention_map(view.trace.layer(doing.layer), doing.head)[case.query]
-    left = float(row[~np.asarray(view.trace.encoding.special)].sum() - row[case.query])
+    found = figures.to_others(view.trace, doing.layer, doing.head)
+    left = float(found.given[found.of_token[case.query]].sum())
     special = "special tokens and " if any(view.trace.encoding.special) else ""
     return (
         f"Left out is what a word gives {special}itself; each row is divided by what is left. In the row of "

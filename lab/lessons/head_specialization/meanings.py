@@ -15,7 +15,6 @@ from lab.analysis.heads.named import MIXED, Chance, above_chance
 from lab.analysis.heads.parked import PARKED
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
-from lab.analysis.heads.taken_away import POSITIONS, SEGMENTS, Lost
 from lab.analysis.heads.values import Values
 from lab.course.heads import head_name, heads
 from lab.course.words import beside, quoted
@@ -24,10 +23,6 @@ from lab.experiments.own_sentence import Case
 from lab.lessons.head_specialization.checks import ABOUT, pattern_name
 from lab.models.interventions import Head
 
-# What the heads do that need positions, or segments.
-_DOES = {POSITIONS: "looks at the token before", SEGMENTS: "stays inside its sentence"}
-# Of what a head has above chance: so much gone is most of it, so little is hardly any.
-_MOST_OF_IT, _SOME = 0.75, 0.25
 _NAMED = 3  # words that a sentence lists
 
 
@@ -92,13 +87,18 @@ def rim(head: int, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str:
     )
 
 
-def radar(found: tuple[Notable, ...] | None, head: Head) -> str:
-    """What a radar cannot say, with the job of this head as the example where it has one."""
+def radar(found: tuple[Notable, ...] | None, head: Head, *, asks_on: bool = True) -> str:
+    """What a radar cannot say, with the job of this head as the example where it has one.
+
+    ``asks_on``: the lesson has a step on grammar for what is read.
+    """
     limits = (
         "The radar counts kinds of words and of places. It does not say **which** word of a kind a head finds, nor "
         "whether the model needs the head."
     )
     own = job_of(grammatical(found), *head)
+    if not asks_on:
+        return limits
     if own is None:
         return f"{limits} “Grammar” asks that: which head finds the verb of an object?"
     return (
@@ -157,7 +157,8 @@ def patterns(names: NDArray[np.str_]) -> str:
     return (
         f"{heads(names.size - mixed)[0].upper()}{heads(names.size - mixed)[1:]} of {names.size} get a name in this "
         f"text, most often “{pattern_name(name)}” ({count}; {inside[most]} of {names.shape[1]} in layer {most + 1}). "
-        f"{mixed} stay mixed: they may still have a job that no pattern here describes."
+        f"{heads(mixed)} {'stays' if mixed == 1 else 'stay'} mixed: {'it' if mixed == 1 else 'they'} may still have a "
+        "job that no pattern here describes."
     )
 
 
@@ -170,8 +171,9 @@ def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
     """What a head is worth at a relation over many sentences, and how it does on this one."""
     many = (
         f"Over many sentences, {head_name((doing.layer, doing.head))} {each.job.does}: it is {_beside(each, doing)}. "
-        "So distance alone does not explain it. But it may follow another rule that is simpler than grammar, such as "
-        "the nearest word of a kind. And that it finds a word does not say that the model needs it."
+        "The head was picked as the best of all on the same sentences, which flatters it, and it may follow another "
+        "rule that is simpler than grammar, such as the nearest word of a kind. That it finds a word does not say that "
+        "the model needs it."
     )
     if not here:
         return f"{many} In your sentence the tagger finds no such pair, so there is nothing to see here."
@@ -194,20 +196,3 @@ def _too(case: Case) -> str:
         f" But {listed} {look} most at {quoted(case.sought)}, too, and the job is not about "
         f"{'it' if len(case.too) == 1 else 'them'}. So this sentence alone shows no grammar."
     )
-
-
-def taken_away(taken: str, found: Lost, pair: bool) -> str:
-    """What the best head of a pattern scores without positions, or without segments; ``pair``: there are two."""
-    name, does = head_name((found.layer, found.head)), _DOES[taken]
-    scores = f"from {found.before:.2f} to {found.after:.2f}; a uniform head has {found.uniform:.2f}."
-    if not found.clearly:
-        return f"No head {does} clearly above chance here, so there is little to lose. The best, {name}, goes {scores}"
-    told = f"{name[0].upper()}{name[1:]} {does}. Its score goes {scores}"
-    # How much of what it has above chance is gone.
-    gone = (found.before - found.after) / (found.before - found.uniform)
-    if gone >= _MOST_OF_IT:
-        return f"{told} So it is the {taken.lower()} that tell this head where to look."
-    if gone > _SOME:
-        return f"{told} So it needs the {taken.lower()} for a part of it, and has the rest from elsewhere."
-    one = "" if taken == POSITIONS or pair else " With one sentence, all segments are the same."
-    return f"{told} So it hardly needs the {taken.lower()} here.{one}"

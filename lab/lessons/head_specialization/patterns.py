@@ -40,13 +40,12 @@ from lab.lessons.head_specialization.view import (
     kept_others,
     kept_tokens,
     left_out,
-    tags_or_reason,
+    tags_of,
 )
 from lab.text.tags.tokens import Tags
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import TOY
 from lab.ui.quiz.asking import checks
 
 NAMED = "named-heads"
@@ -71,6 +70,7 @@ def show_patterns(view: OneHead) -> None:
     layer, head = view.layer.index, view.head
     st.markdown(f"{meanings.worked(scores, chance, (layer, head))} {RULE}")
     show_best_heads(scores, chance)
+    _say_few(view)
     draw(partial(figures.named_heads, view.trace, layer, head), NAMED, clickable=True)
     _say_head(view, scores[:, layer, head], chance, str(names[layer, head]))
     meaning(meanings.patterns(names))
@@ -87,6 +87,16 @@ def show_patterns(view: OneHead) -> None:
             "token’s segment. A model that never had a second segment sees one segment: the whole text."
         )
     code(measure.head_patterns, naming.clearly_above, naming.above_chance)
+
+
+def _say_few(view: OneHead) -> None:
+    """A score for the same word that rests on a token or two is no finding."""
+    cases = measure.same_word_cases(view.trace)
+    if 0 < cases < ask.FEW_CASES:
+        st.caption(
+            f"In this text only {cases} token{'s have' if cases > 1 else ' has'} another place or piece of the same "
+            "word to look at. So the scores for “Same or related word” say little here: try a text that repeats words."
+        )
 
 
 def show_best_heads(scores: Values, chance: Chance) -> None:
@@ -206,8 +216,10 @@ def show_checks(view: OneHead) -> None:
     name = ask.name_of(view.place, scores[:, view.layer.index, view.head], chance)
     passing = clearly_above(scores, chance)
     order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
-    best = [ask.best_head(PATTERNS[place], scores[place]) for place in order]
-    tags = None if view.page.selection.mode == TOY else tags_or_reason(view.trace)
+    few = measure.same_word_cases(view.trace) < ask.FEW_CASES
+    asked = (place for place in order if not (few and PATTERNS[place].id == "same_word"))
+    best = [ask.best_head(PATTERNS[place], scores[place]) for place in asked]
+    tags = tags_of(view)
     tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
     most = ask.most_common_name([str(each) for each in trace_names(view.trace).ravel()])
     questions = (*tagged, name, *(question for question in best if question is not None), most)

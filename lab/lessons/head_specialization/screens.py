@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads import specialization_parts as take
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
+    UNTAGGED,
     Dimension,
     relative_to_layer,
     specialization,
@@ -21,17 +19,12 @@ from lab.analysis.heads.specialization import (
 )
 from lab.analysis.heads.specialization_parts import Part
 from lab.analysis.heads.values import Values, is_causal
-from lab.charts.base.labels import visible
-from lab.charts.tokens.chips import token_chips
-from lab.charts.tokens.encoding import encoding_chips
 from lab.course.heads import aside
 from lab.course.metric_cards import tex
-from lab.course.words import escaped, quoted
+from lab.course.words import escaped
 from lab.figures import specialization as figures
-from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization import meanings
 from lab.lessons.head_specialization.view import (
-    LESSON,
     choose_part,
     kept_others,
     kept_tokens,
@@ -40,103 +33,14 @@ from lab.lessons.head_specialization.view import (
     tags_of,
 )
 from lab.models.catalogue import twin_of
-from lab.text.tags import tokens as carrying
-from lab.text.tags.pipeline import pipeline, spelled_out
-from lab.text.tags.tokens import Tags
+from lab.toy.models import is_toy
 from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_plotly
 from lab.ui.frame.script import meaning
 from lab.ui.metric_choice import choose_version
 from lab.ui.one_head import OneHead
-from lab.ui.quiz.predictions import predict
 
-_MANY = 120  # chips, before they scroll in a box
-_BOX = 420  # pixels
-_EXAMPLES = 4
-_HUES = {ask.FUNCTION: 0, ask.CONTENT: 1, ask.MARKS: 2, ask.OTHER: 3, ask.SPECIAL: 4}
 _ONE, _ALL = "This head", "All heads of the layer"
-
-
-def show_tags(view: OneHead) -> None:
-    """What each token is, and how often each kind occurs."""
-    tags = tags_of(view)
-    if tags is None:
-        return
-    encoding = view.trace.encoding
-    kinds = [ask.kind_of(tag, special) for tag, special in zip(tags[0], encoding.special, strict=True)]
-    question = ask.most_common_kind(kinds)
-    if question is not None and not predict(LESSON, question):
-        return
-    st.markdown(
-        "Under each token stands its part of speech. Below that stands its **entity**, if it belongs to one: the name "
-        "of a person, a place or a firm, a date and the like. Each kind of token has its own colour."
-    )
-    labels = [_label(tags, i) for i in range(len(encoding))]
-    chips = [(run, at, labels[at[0]] if at and run else label) for run, at, label in encoding_chips(encoding)]
-    with st.container(height=_BOX if len(chips) > _MANY else "content"):
-        st.html(token_chips(chips, groups=[_HUES[kind] for kind in kinds]))
-    st.caption(_in_words(view.trace.labels, tags[0]))
-    _show_kinds(view, kinds)
-    _token_table(view, tags, kinds)
-    st.caption(pipeline().description)
-    meaning(meanings.kinds(kinds))
-    layers, heads, n = view.trace.model.config.layers, view.trace.model.config.heads, len(encoding)
-    st.markdown(
-        f":material/arrow_downward: **On the way.** The tagger reads characters, the model reads tokens. A token gets "
-        "the tag of the word with which it shares most characters. The model never sees a tag. Tags only sort the "
-        f"columns of its {layers * heads} maps of {n} × {n} weights, and the next step adds those columns up."
-    )
-    code(carrying.encoding_tags)
-
-
-def _label(tags: Tags, place: int) -> str:
-    return " · ".join(tag for tag in (tags[0][place], tags[1][place]) if tag) or "–"
-
-
-def _in_words(tokens: Sequence[str], tags: Sequence[str | None]) -> str:
-    """Every part of speech of the text spelled out, with its first token."""
-    first = {tag: token for token, tag in reversed([*zip(tokens, tags, strict=True)]) if tag}
-    named = (f"{tag} {spelled_out(tag)} ({quoted(first[tag])})" for tag in dict.fromkeys(tags) if tag)
-    return " · ".join(named)
-
-
-def _show_kinds(view: OneHead, kinds: list[str]) -> None:
-    """How many tokens of each kind, and what a head without preference gives them."""
-    counts, n = Counter(kinds), len(kinds)
-    exact = not is_causal(view.trace)
-    here = [kind for kind in ask.KINDS if counts[kind]]
-    tokens = {kind: [t for t, own in zip(view.trace.labels, kinds, strict=True) if own == kind] for kind in here}
-    table = pd.DataFrame(
-        {
-            "kind": here,
-            "tokens": [counts[kind] for kind in here],
-            "share of all tokens": [counts[kind] / n for kind in here],
-            "for example": [", ".join(map(visible, dict.fromkeys(tokens[kind][:_EXAMPLES]))) for kind in here],
-        }
-    )
-    percent = {"share of all tokens": st.column_config.NumberColumn(format="percent")}
-    st.dataframe(table, hide_index=True, height="content", column_config=percent)
-    st.caption(
-        "The share is also the base rate: what a head without preference gives to a kind."
-        if exact
-        else "A head without preference gives a kind about this share. Earlier tokens get more, because more queries "
-        "see them. The next step uses the exact number."
-    )
-
-
-def _token_table(view: OneHead, tags: Tags, kinds: list[str]) -> None:
-    tokens = [visible(token) for token in view.trace.labels]
-    table = pd.DataFrame(
-        {
-            "token": tokens,
-            "part of speech": [tag or "" for tag in tags[0]],
-            "kind": kinds,
-            "entity": [label or "" for label in tags[1]],
-        },
-        index=range(1, len(tokens) + 1),
-    )
-    with st.expander("Token by token", icon=":material/table_rows:"):
-        st.dataframe(table, height="content" if len(table) <= 20 else _BOX)
 
 
 def show_seven(view: OneHead) -> None:
@@ -145,6 +49,7 @@ def show_seven(view: OneHead) -> None:
     if tags is None:
         return
     layer, keep = view.layer.index, kept_tokens(view)
+    _say_untagged(view)
     every = specialization(view.trace, only_words=left_out(view))
     with st.container(horizontal=True):
         corrected = choose_version()
@@ -166,6 +71,9 @@ def show_seven(view: OneHead) -> None:
     _say_sinks(view, every.removed)
     parts = take.specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
     shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
+    missing = [SPECIALIZATIONS[place] for place in range(len(parts)) if place not in shown]
+    if is_toy(view.trace.model):
+        shown = [place for place in shown if parts[place].id in UNTAGGED]
     chosen = (layer, view.head)
     if any(parts[place].members for place in shown if parts[place].id != "long_range"):
         draw(partial(figures.beside_even, view.trace, *chosen, left_out(view)), "beside-even")
@@ -180,9 +88,19 @@ def show_seven(view: OneHead) -> None:
             dimension = SPECIALIZATIONS[place]
             with column, st.container(border=True, height="stretch"):
                 _card(view, dimension, parts[place], every.values(dimension.id, corrected), corrected)
-    if missing := [name_of(each, view.trace) for at, each in enumerate(SPECIALIZATIONS) if at not in shown]:
-        st.caption(f"{', '.join(missing)}: no card, because it is left out.")
+    if missing:
+        names = ", ".join(name_of(each, view.trace) for each in missing)
+        st.caption(f"{names}: no card, because it is left out.")
     code(take.specialization_parts, take.cells_of, trace_specialization)
+
+
+def _say_untagged(view: OneHead) -> None:
+    """Which of the seven are left for a toy, and why."""
+    if is_toy(view.trace.model):
+        st.markdown(
+            "Letters have no parts of speech. Three of the seven metrics do without: the first token, long range, and "
+            "the token itself. They only ask for places."
+        )
 
 
 def _one_means(view: OneHead) -> str:
@@ -225,7 +143,8 @@ def _card(view: OneHead, shown: Dimension, part: Part, values: Values, corrected
     above = int(np.count_nonzero(values > own))
     told = f"**{own:.3f}** × no preference" if corrected else f"**{own:.3f}** · no preference {part.uniform_raw:.3f}"
     st.markdown(f"{told} · {above} of {values.size - 1} other heads are higher{_otherwise(view, shown, corrected)}")
-    st.caption(f"{_what(part)} {shown.reading if shown.id != 'cls' else ''}")
+    reading = f" {shown.reading}" * (shown.id != "cls")
+    st.caption(f"{_what(part)}{reading} Also called “{shown.also}”.")
 
 
 def _otherwise(view: OneHead, shown: Dimension, corrected: bool) -> str:
@@ -263,13 +182,15 @@ def show_radar(view: OneHead) -> None:
     if tags is None:
         return
     layer = view.layer.index
+    _say_untagged(view)
     every = specialization(view.trace, only_words=left_out(view))
     raw, corrected = every.raw[layer], every.corrected[layer]
     choose_part(view)
     there = figures.present(raw)
     axes = [figures.axis_name(view.trace, SPECIALIZATIONS[place]) for place in there]
     if len(raw) < 2 or len(there) < 3:
-        st.info("A radar needs two heads to compare and three values. Write a longer text.", icon=":material/edit:")
+        longer = "Choose a longer sentence in the sidebar" if is_toy(view.trace.model) else "Write a longer text"
+        st.info(f"A radar needs two heads to compare and three values. {longer}.", icon=":material/edit:")
         return
     told = "The chosen head is filled."
     whose = st.segmented_control("Show", [_ONE, _ALL], default=_ONE, required=True, key="_radar", help=told)
@@ -277,7 +198,7 @@ def show_radar(view: OneHead) -> None:
     missing = [
         figures.axis_name(view.trace, each)
         for i, each in enumerate(SPECIALIZATIONS)
-        if i not in there and not (each.id == "cls" and left_out(view))
+        if i not in there and not (each.id == "cls" and left_out(view)) and not is_toy(view.trace.model)
     ]
     own = [values[view.head, there].tolist() for values in (relative_to_layer(raw), raw, corrected)]
     st.markdown(meanings.rim(view.head, own, [escaped(axis) for axis in axes]))
@@ -285,6 +206,7 @@ def show_radar(view: OneHead) -> None:
         st.caption(f"Without {escaped(aside(view.trace))}: shares of the attention that is left.")
     if missing:
         st.caption(f"Not drawn, because this text has nothing of the kind: {', '.join(missing).lower()}.")
-    jobs = None if twin_of(view.trace.model.id) is not None else runs.head_jobs(view.trace.model)
-    meaning(meanings.radar(jobs, (layer, view.head)))
+    learned = twin_of(view.trace.model.id) is None and not is_toy(view.trace.model)
+    jobs = runs.head_jobs(view.trace.model) if learned else None
+    meaning(meanings.radar(jobs, (layer, view.head), asks_on=not is_toy(view.trace.model)))
     code(relative_to_layer)

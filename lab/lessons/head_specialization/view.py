@@ -9,39 +9,47 @@ from lab.analysis.heads.values import Mask, keep_others
 from lab.course.words import escaped
 from lab.figures.specialization import axis_name
 from lab.models.trace import Trace
+from lab.text.tags.english import looks_english
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import Tags, trace_tags
+from lab.toy.models import is_toy
 from lab.ui import runs
 from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import TOY
 
 LESSON = "head-specialization"
 
 
 def tags_of(view: OneHead) -> Tags | None:
-    """Part of speech and entity of each token; None, with the reason on screen, where there are none."""
-    if view.page.selection.mode == TOY:
-        st.info(
-            "Sentences of letters have no parts of speech. “Named patterns”, “Many sentences” and “Clusters” work on "
-            "toys; for this step, switch the input in the sidebar to Sentence.",
-            icon=":material/info:",
-        )
-        return None
+    """Part of speech and entity of each token, of letters none; None, with the reason on screen, without a tagger."""
+    if is_toy(view.trace.model):
+        return ((None,) * len(view.trace),) * 2
     return tags_or_reason(view.trace)
 
 
 def tags_or_reason(trace: Trace) -> Tags | None:
-    """The same for any text."""
+    """Part of speech and entity of each token of any text; None, with the reason on screen, without a tagger."""
     try:
         runs.load_tagger()
-        return trace_tags(trace)
+        tags = trace_tags(trace)
     except PipelineUnavailable as error:
         st.warning(
             f"{escaped(str(error))} Without it there are no parts of speech. “Named patterns” works without.",
             icon=":material/extension_off:",
         )
         return None
+    say_language(trace)
+    return tags
+
+
+def say_language(trace: Trace) -> None:
+    """Warn of a text that does not look English: the tagger is an English one."""
+    if not looks_english(f"{trace.text} {trace.pair or ''}"):
+        st.warning(
+            "This text does not look English. The tagger is an English one, so its parts of speech, names and "
+            "relations may be wrong here. The attention of the heads is right all the same.",
+            icon=":material/translate:",
+        )
 
 
 def left_out(view: OneHead) -> bool:
@@ -50,8 +58,8 @@ def left_out(view: OneHead) -> bool:
 
 
 def kept_others(view: OneHead) -> Mask | None:
-    """The tokens that take part where those are left out, (n,); None where nothing else is left."""
-    return keep_others(view.trace)
+    """The tokens that take part where those are left out, (n,); None where nothing is left out, as of letters."""
+    return None if is_toy(view.trace.model) else keep_others(view.trace)
 
 
 def kept_tokens(view: OneHead) -> Mask | None:
@@ -60,7 +68,9 @@ def kept_tokens(view: OneHead) -> Mask | None:
 
 
 def choose_part(view: OneHead) -> None:
-    """The switch for those tokens."""
+    """Draw the switch for those tokens; of a toy, whose tokens all are letters, there is none."""
+    if is_toy(view.trace.model):
+        return
     alone = kept_others(view) is None
     choose_sinks("Nothing else is left of this text, so nothing is left out." if alone else None)
 

@@ -30,7 +30,6 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     even = expected(found, len(trace), causal, a, b)
     counting = partial(ask.counting, what=what, left_out=False)
     yield counting(ask.keeps_or_sends(found, a))
-    yield counting(ask.other_direction(found, a, b))
     yield counting(ask.why_less(found))
     yield counting(ask.one_weight(found))
     yield counting(ask.even_share(found, len(trace), even, a, b))

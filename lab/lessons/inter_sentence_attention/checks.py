@@ -73,26 +73,6 @@ def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
     return ranked("where-it-goes", prompt, values, name, why)
 
 
-def other_direction(found: InterSentence, a: int, b: int) -> Question | None:
-    """Is the matrix symmetric? Asked where the two directions differ by a tenth, or by next to nothing."""
-    there, back = float(found.mass[a, b]), float(found.mass[b, a])
-    if a == b or math.isnan(found.maximum[a, b] + found.maximum[b, a]) or max(there, back) <= 0:
-        return None
-    gap = (back - there) / max(there, back)
-    if 0.03 <= abs(gap) < 0.1:
-        return None
-    why = (
-        f"From {sentence_name(a)} to {sentence_name(b)} it is {there:.3f}, the other way {back:.3f}. The tokens of "
-        f"{sentence_name(b)} have queries of their own, so nothing makes the two equal."
-    )
-    outcomes = {"It is larger": gap >= 0.1, "It is about the same": abs(gap) < 0.03, "It is smaller": gap <= -0.1}
-    prompt = (
-        f"The mean mass from {sentence_name(a)} to {sentence_name(b)} is {there:.3f}. How large is it in the other "
-        f"direction, from {sentence_name(b)} to {sentence_name(a)}?"
-    )
-    return which_holds("other-direction", prompt, why, outcomes)
-
-
 def left_out(kept: InterSentence, without: InterSentence, a: int, what: str) -> Question | None:
     """What becomes of a sentence's attention to itself when special tokens, or the first one, are left out?"""
     before, after = float(kept.relative[a, a]), float(without.relative[a, a])

@@ -13,6 +13,12 @@ from lab.models.trace import Trace
 
 # A difference that two decimals show; nearer numbers are about the same.
 SEEN = 0.01
+# In one text, a smaller change of a share of attention is no finding.
+NOTABLE = 0.05
+_NO_BORDER = (
+    "This model puts no border between two texts, so nothing here can be its effect. Only the space between them is "
+    "gone"
+)
 # How many times its even share a token takes before it is called much.
 MUCH = 2
 
@@ -108,58 +114,6 @@ def reading(trace: Trace, left_out: bool) -> list[str]:
     ]
 
 
-def there_and_back(trace: Trace, a: int, b: int, left_out: bool) -> str:
-    """What goes from a sentence to another beside what comes back, with and without the effect of length."""
-    found = read(trace, split(trace), left_out)
-    if is_causal(trace):
-        late, early = max(a, b), min(a, b)
-        if late == early:
-            return f"Sentence {a + 1} keeps {found.mass[a, a]:.2f} for itself. It sees no sentence after it."
-        return (
-            f"Sentence {late + 1} sends **{found.mass[late, early]:.2f}** back to sentence {early + 1}. Nothing goes "
-            f"the other way: no token of sentence {early + 1} sees a later one."
-        )
-    if a == b:
-        a, b = most_unlike(found.mass)
-    there, back = float(found.mass[a, b]), float(found.mass[b, a])
-    told = (
-        f"Sentence {a + 1} sends **{there:.2f}** to sentence {b + 1}, and sentence {b + 1} sends "
-        f"{'about the same' if abs(there - back) < SEEN else 'more' if back > there else 'less'} back, **{back:.2f}**."
-    )
-    told += _turned(trace, (a, b), there - back, left_out)
-    per_length = [float(found.relative[pair]) for pair in ((a, b), (b, a))]
-    forward, backward = (f"{value:.2f}" for value in per_length)
-    if not abs(there - back) >= SEEN:
-        return told
-    if abs(per_length[0] - per_length[1]) < SEEN:
-        return f"{told} Length explains it: corrected for length, the two are {forward} and {backward}."
-    if (per_length[0] > per_length[1]) == (there > back):
-        return f"{told} Length alone does not explain it: corrected for length, the two are {forward} and {backward}."
-    return (
-        f"{told} Corrected for length, it is the other way round, {forward} and {backward}: the longer sentence gets "
-        "more by its length alone."
-    )
-
-
-def _turned(trace: Trace, pair: tuple[int, int], more: float, left_out: bool) -> str:
-    """Says so where the other direction is larger once what is left out counts, or the other way round."""
-    a, b = pair
-    other = read(trace, split(trace), not left_out).mass
-    if min(abs(more), abs(other[a, b] - other[b, a])) < SEEN or (more > 0) == (other[a, b] > other[b, a]):
-        return ""
-    out = "special tokens" if any(trace.encoding.special) else "the first token"
-    return (
-        f" With {out} {'counted' if left_out else 'left out'} it is the other way round, {other[a, b]:.2f} and "
-        f"{other[b, a]:.2f}: which direction is larger depends on that."
-    )
-
-
-def most_unlike(mass: Values) -> tuple[int, int]:
-    """The two sentences whose directions differ most."""
-    a, b = (int(place) for place in np.unravel_index(int((mass - mass.T).argmax()), mass.shape))
-    return (0, 1) if a == b else (a, b)
-
-
 def taken(trace: Trace, a: int, outside: str) -> str:
     """What goes to special tokens or the first token, called ``outside``, beside an even share."""
     share, even = taken_and_even(trace, a)
@@ -180,27 +134,28 @@ def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
     return float(kept.removed[a]), even
 
 
-def paired(joined: Values, pair: Values, causal: bool) -> str:
-    """What the border of a pair changes; both (2, 2), the mean mass from text to text."""
-    ways = [("B", "A", float(joined[1, 0]), float(pair[1, 0]))]
-    if not causal:
-        ways.insert(0, ("A", "B", float(joined[0, 1]), float(pair[0, 1])))
-    return " ".join([*(_moved(*way) for way in ways), _crossing([after - before for *_, before, after in ways])])
+def paired(joined: Values, pair: Values, causal: bool, border: bool) -> str:
+    """What reading two texts as a pair changes; both (2, 2), the mean mass from text to text.
+
+    ``border`` says whether the model puts anything between the texts of a pair, or another vector on the second.
+    """
+    ways = [(1, 0)] if causal else [(0, 1), (1, 0)]
+    changes = [float(pair[way] - joined[way]) for way in ways]
+    told = "; ".join(
+        f"from text {'AB'[a]} to text {'AB'[b]} {pair[a, b]:.2f} as a pair and {joined[a, b]:.2f} as one text"
+        for a, b in ways
+    )
+    return f"{_crossing(changes) if border else _NO_BORDER}: {told}."
 
 
 def _crossing(changes: list[float]) -> str:
     """Whether less crosses a border, by the change of each direction."""
     if all(abs(change) < SEEN for change in changes):
-        return "So here the border hardly changes what crosses."
+        return "The border hardly changes what crosses"
+    if all(abs(change) < NOTABLE for change in changes):
+        return "What crosses changes by a few hundredths, too little in a single text to show an effect of the border"
     if all(change < SEEN for change in changes):
-        return "So here less crosses with a border."
+        return "Less crosses with a border"
     if all(change > -SEEN for change in changes):
-        return "So here more crosses with a border, not less."
-    return "So here the border does not just keep attention apart: one direction gains, the other loses."
-
-
-def _moved(one: str, other: str, joined: float, pair: float) -> str:
-    start = f"Text {one} sends text {other}"
-    if abs(pair - joined) < SEEN:
-        return f"{start} about the same, {joined:.2f} as one text and {pair:.2f} as a pair."
-    return f"{start} {'more' if pair > joined else 'less'} as a pair: **{pair:.2f}**, and {joined:.2f} as one text."
+        return "More crosses with a border, not less"
+    return "The border changes the two directions in opposite ways"

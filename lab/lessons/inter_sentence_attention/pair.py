@@ -22,8 +22,8 @@ from lab.ui.parameters import PAIR
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
-# As in the example of a pair that does not follow.
-_UNRELATED = next(each.pair for each in EXAMPLES if each.name == "A pair that does not")
+_UNRELATED = next(each for each in EXAMPLES if each.name == "A pair that does not")
+_FOLLOWS = next(each for each in EXAMPLES if each.name == "A pair that follows")
 
 
 def show_pair(view: SentencesView) -> Trace | None:
@@ -73,7 +73,7 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
     if question is not None and not predict(LESSON, counted(view, question) or question):
         return
     choose_part(view)
-    st.markdown(f"The model ran twice on the same words. {_border(view.trace.encoding, one.encoding, view.trace)}")
+    st.markdown(f"The model ran twice on the same words. {_what_differs(view.trace, one.encoding)}")
     top = float(max(apart.max(), together.max()))
     for column, in_one, name in zip(st.columns(2), (True, False), ("one segment", "a pair"), strict=True):
         with column:
@@ -84,21 +84,41 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
             if view.left_out
             else f"All tokens are counted, {view.outside} included."
         )
-    meaning(means.paired(together, apart, view.causal))
-    if not view.is_toy:
+    meaning(means.paired(together, apart, view.causal, border=bool(_border(view.trace, one.encoding))))
+    _try_another(view)
+
+
+def _try_another(view: SentencesView) -> None:
+    """A second text that has nothing to do with the first; in its place, the one that follows."""
+    if view.is_toy:
+        return
+    if view.trace.pair == _UNRELATED.pair:
+        why = "Put a text second that goes on from the first. Does more cross?"
+        try_this(why, "The text that follows", {PAIR: _FOLLOWS.pair})
+    else:
         why = "Put a text second that has nothing to do with the first. Does less cross?"
-        try_this(why, "Another second text", {PAIR: _UNRELATED})
+        try_this(why, "Another second text", {PAIR: _UNRELATED.pair})
 
 
-def _border(pair: Encoding, one: Encoding, trace: Trace) -> str:
-    """What differs between the two runs, as far as it can be counted."""
-    extra = sum(pair.special) - sum(one.special)
-    segments = trace.model.weights.embeddings.segment is not None and len(set(pair.segment_ids)) > 1
+def _border(trace: Trace, one: Encoding) -> list[str]:
+    """What the model puts between the texts of a pair, and on the second, in words; nothing for a model that does not.
+
+    ``trace`` is the run of the pair, ``one`` the encoding as one text.
+    """
+    extra = sum(trace.encoding.special) - sum(one.special)
+    segments = trace.model.weights.embeddings.segment is not None and len(set(trace.encoding.segment_ids)) > 1
     parts = []
     if extra > 0:
         parts.append(f"{extra} special token{'s' if extra > 1 else ''} more between the texts")
     if segments:
         parts.append("another segment vector on the second")
+    return parts
+
+
+def _what_differs(trace: Trace, one: Encoding) -> str:
+    """What differs between the two runs, as far as it can be counted."""
+    pair, parts = trace.encoding, _border(trace, one)
+    extra = sum(pair.special) - sum(one.special)
     told = f"As a pair there {'are' if extra > 1 else 'is'} {', and '.join(parts)}."
     if not parts:
         told = (

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from lab.analysis.heads.values import Values
 from lab.analysis.sentences import attention as measure_of
-from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
+from lab.analysis.sentences.attention import MAXIMUM
 from lab.analysis.sentences.split import MOST, expected
 from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
@@ -32,7 +33,7 @@ from lab.toy.pairs import PAIRED
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import FROM_SENTENCE, MEASURE, MODEL, PAIR, TEXT, TO_SENTENCE
+from lab.ui.parameters import FROM_SENTENCE, MEASURE, PAIR, TEXT, TO_SENTENCE
 from lab.ui.quiz.asking import checks
 from lab.ui.quiz.predictions import predict
 
@@ -108,8 +109,9 @@ def show_matrix(view: SentencesView) -> None:
     call = partial(figures.matrix, view.trace, measure, cell, left_out=view.left_out)
     draw(call, MATRIX, clickable=True)
     st.markdown(
-        f"From sentence {view.a + 1} to sentence {view.b + 1}: **{values[view.a, view.b]:.3f}**. Rows are the "
-        "sentences that attend (queries), columns those attended to (keys). Click a cell to choose another pair."
+        f"From sentence {view.a + 1} to sentence {view.b + 1}: **{values[view.a, view.b]:.3f}**."
+        f"{_way_back(view, values)} Rows are the sentences that attend (queries), columns those attended to (keys). "
+        "Click a cell to choose another pair."
     )
     say_sinks(view, measure)
     meaning(means.sent(view.trace, view.a, view.b, view.left_out))
@@ -118,6 +120,13 @@ def show_matrix(view: SentencesView) -> None:
     st.markdown("\n".join(f"- {each}" for each in means.reading(view.trace, view.left_out)))
     show_tokens(view, measure)
     code(measure_of.between_sentences)
+
+
+def _way_back(view: SentencesView, values: Values) -> str:
+    """The cell of the other direction, where there is one."""
+    if view.a == view.b or view.causal:
+        return ""
+    return f" The other way, from {view.b + 1} to {view.a + 1}: {values[view.b, view.a]:.3f}."
 
 
 def _try_strongest(view: SentencesView, measure: str) -> None:
@@ -131,47 +140,6 @@ def _try_strongest(view: SentencesView, measure: str) -> None:
     elif measure != MAXIMUM:
         why = "the largest weight of any head. Do the two tokens behind it belong together?"
         try_this(why, MAXIMUM, {MEASURE: MAXIMUM})
-
-
-def show_direction(view: SentencesView) -> None:
-    """a to b is not b to a."""
-    a, b = view.a, view.b
-    told = means.there_and_back(view.trace, a, b, view.left_out)
-    if view.causal:
-        st.markdown(
-            "This model reads from left to right, so a token attends to its own sentence and to earlier ones, never to "
-            "later ones. Cells above the diagonal do not exist: there is no second direction to compare with."
-        )
-        draw(partial(figures.matrix, view.trace, MASS, (a, b), left_out=view.left_out), "one-direction")
-        meaning(told)
-        if not view.is_toy:
-            name = MODEL.default
-            try_this(f"{name} sees the whole text. There, compare both directions.", name, {MODEL: name})
-        return
-    question = counted(view, ask.other_direction(view.found, a, b))
-    if question is not None and not predict(LESSON, question):
-        return
-    choose_part(view)
-    measure = choose_measure(view)
-    values = view.values(measure, view.left_out)
-    draw(partial(figures.difference, view.trace, measure, a, b, view.left_out), "there-minus-back")
-    if a == b:
-        st.markdown("Choose two different sentences in the sidebar to compare the two directions.")
-    else:
-        st.markdown(
-            f"From sentence {a + 1} to sentence {b + 1}: **{values[a, b]:.3f}**. The other way, from {b + 1} to "
-            f"{a + 1}: **{values[b, a]:.3f}**. The figure shows the difference. A cell is blue where more goes from "
-            "its row to its column than the other way, and orange where less does. Softmax makes the weights of each "
-            "row add up to 1. It does not make the two directions agree."
-        )
-    meaning(told)
-    one, other = means.most_unlike(view.found.mass)
-    if {one, other} != {a, b}:
-        why = f"Sentences {one + 1} and {other + 1} differ most in their two directions. Does their length explain it?"
-        try_this(why, f"{one + 1} to {other + 1}", {FROM_SENTENCE: one + 1, TO_SENTENCE: other + 1})
-    elif measure != RELATIVE:
-        why = "A longer sentence gets more by its length. See whether the difference stays once that is corrected."
-        try_this(why, RELATIVE, {MEASURE: RELATIVE})
 
 
 def show_checks(view: SentencesView) -> None:
@@ -196,7 +164,6 @@ def show_checks(view: SentencesView) -> None:
             ask.into_the_future(found, view.causal),
             ask.left_out(view.kept, view.without, a, view.outside),
             counting(ask.without_positions(found, what_if.unplaced(trace, out))),
-            counting(ask.other_direction(found, a, b)),
             counting(ask.even_share(found, view.counted, even, a, b)),
             counting(ask.corrected(found, within, a, a)),
             ask.to_specials(view.apart, a, view.outside),

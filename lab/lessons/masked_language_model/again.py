@@ -26,7 +26,11 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     where = f"Hide {named(trace, place)}" if hidden else f"Look at {named(trace, place)}"
     what = "there" if hidden or not model.config.causal else "after it, at temperature 1"
     prompt = f"{where}. Which word does the model find most probable {what}?"
-    yield ask.best_word(prompt, best[:4], truth, model.config.vocabulary)
+    if truth is not None and truth.rank == 1:  # the prompt has it
+        before = f"{where}. The model finds that word most probable there, too."
+        yield ask.next_best_word(before, best, model.config.vocabulary)
+    else:
+        yield ask.best_word(prompt, best[:4], truth, model.config.vocabulary)
     yield ask.odds(best[0], best[1])
     yield ask.quotient(best[1], prediction)
     if truth is not None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from lab.analysis.words.predictions import Candidate, Prediction, Restored
 from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
-from lab.course.kinds import Quantity, how_many, numeric, rises_or_falls, which_holds
+from lab.course.kinds import Quantity, numeric, rises_or_falls, which_holds
 from lab.course.words import quoted, share
 
 # A winner is shown with three digits: it has to lead by a tenth to be seen leading.
@@ -36,20 +36,21 @@ def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, v
     return shuffled("best-word", prompt, list(options.values())) if len(options) > 1 else None
 
 
-def projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> Question | None:
-    """How many logits are computed? One for each word of the vocabulary, at the places asked for."""
-    places = "one token" if asked == 1 else f"{asked} tokens"
-    why = f"{asked} × {vocabulary:,}: one logit for each word of the vocabulary, at {places} only."
-    wrong = {
-        n * vocabulary: f"{n} × {vocabulary:,} is every token against every word; nobody asked about the others.",
-        asked * width: f"{asked} × {width} is the size of the hidden state, which goes into the vocabulary head.",
-        n: "That is one for each token. A token that is asked about needs one for every word.",
+def next_best_word(before: str, best: Sequence[Candidate], vocabulary: int) -> Question | None:
+    """Which other word does the model find most probable? Asked where the first one is on screen already."""
+    others = list(best[1:5])
+    if len(others) < 2 or others[0].probability < _LEAD * others[1].probability:
+        return None
+    options = {
+        quoted(each.word): Option(
+            quoted(each.word),
+            f"It gets {share(each.probability)}: rank {each.rank:,} of {vocabulary:,} words.",
+            correct=each is others[0],
+        )
+        for each in reversed(others)
     }
-    prompt = (
-        f"The model reads {n} tokens and is asked about {places}. It knows {vocabulary:,} words, and the "
-        f"vector of a token has {width} numbers. How many logits does it need for {places}?"
-    )
-    return how_many("projected-numbers", prompt, (asked * vocabulary, why), wrong)
+    prompt = f"{before} Which other word comes next?"
+    return shuffled("next-best-word", prompt, list(options.values())) if len(options) > 1 else None
 
 
 def odds(first: Candidate, second: Candidate, temperature: float = 1.0) -> Question | None:

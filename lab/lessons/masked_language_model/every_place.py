@@ -1,46 +1,81 @@
-"""The screen with the likeliest words of every place, nothing hidden."""
+"""The screen with the likeliest words of every place, nothing hidden; a click writes the softmax of one out."""
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import partial
 
-import pandas as pd
 import streamlit as st
 
-from lab.analysis.words.predictions import Likeliest, likeliest, word_of
-from lab.charts.base.labels import visible
-from lab.course.words import share
+from lab.analysis.words import predictions as read
+from lab.analysis.words.predictions import candidates, likeliest, word_of
+from lab.course.words import named, percent, quoted
+from lab.lessons.masked_language_model import figures
 from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.models.trace import Trace
-from lab.ui.drawing import code
+from lab.ui.drawing import code, draw_cells
 from lab.ui.frame.script import meaning
 
-_WORDS = 5
-_ROWS = 24  # of a table that is shown whole; a longer one scrolls
+_ROWS = 24  # of a figure that is shown whole; a longer one scrolls in a box
+_BOX = 860  # pixels
+_GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
 
 
 def show_every_place(trace: Trace) -> Trace:
     """A row for each token of the text as it stands: its five likeliest words, or what is expected after it."""
-    if trace.model.config.causal:
+    causal = trace.model.config.causal
+    if causal:
         st.markdown("This model reads from left to right: each row shows what it expects **after** its token.")
-    found = likeliest(trace, min(_WORDS, trace.model.config.vocabulary))
-    table = _table(trace, found)
-    height: Literal["content", "auto"] = "content" if len(table) <= _ROWS else "auto"
-    st.dataframe(table, hide_index=True, height=height)
+    place, rank = _cell(trace)
+    rows = figures.places_drawn(trace, place)
+    with st.container(height=_BOX if rows.stop - rows.start > _ROWS else "content", border=False):
+        clicked = draw_cells(partial(figures.every_place, trace, (place, rank)), _GRID)
+    if clicked is not None and (clicked, rows.start) != st.session_state.get(_CLICKED):
+        st.session_state[_CLICKED] = clicked, rows.start
+        st.session_state[_CELL] = clicked[0] + rows.start, clicked[1]
+        st.rerun()
+    if rows.stop - rows.start < len(trace):
+        st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {len(trace)}, around the chosen one.")
+    found = likeliest(trace, figures.ranks(trace))
     meaning(means.copied(trace, found.ids[:, 0].tolist()))
-    if not trace.model.config.causal and any(trace.encoding.special):
+    if not causal and any(trace.encoding.special):
         st.caption("In training only words are hidden, never a special token. So read nothing into the rows of those.")
-    code(likeliest)
+    _write_out(trace, place, rank)
+    code(likeliest, read.Prediction)
     return trace
 
 
-def _table(trace: Trace, found: Likeliest) -> pd.DataFrame:
-    """Number, token, then a column for each rank with the word and its probability."""
-    tokenizer = trace.model.tokenizer
-    named = [visible(word_of(tokenizer, token_id)) for token_id in trace.token_ids]
-    cells = [
-        [f"{visible(word_of(tokenizer, int(i)))}  {share(float(p))}" for i, p in zip(ids, shares, strict=True)]
-        for ids, shares in zip(found.ids, found.probabilities, strict=True)
-    ]
-    columns = {f"rank {rank + 1}": [row[rank] for row in cells] for rank in range(found.ids.shape[1])}
-    return pd.DataFrame({"number": range(1, len(trace) + 1), "token": named, **columns})
+def _cell(trace: Trace) -> tuple[int, int]:
+    """The place and the rank looked at, from 0, brought inside the text; at first where the model is least sure."""
+    place, rank = st.session_state.get(_CELL, (-1, 0))
+    if 0 <= place < len(trace) and rank < figures.ranks(trace):
+        return place, rank
+    surest = likeliest(trace, figures.ranks(trace)).probabilities[:, 0]
+    words = [i for i, special in enumerate(trace.encoding.special) if not special] or list(range(len(trace)))
+    return min(words, key=lambda i: float(surest[i])), 0
+
+
+def _write_out(trace: Trace, place: int, rank: int) -> None:
+    """One word's probability: its logit, the exponential, the sum, the share."""
+    found = read.prediction_at(trace, place, None)
+    shown = candidates(found, figures.ranks(trace), trace.model.tokenizer)
+    st.header("From logits to a share")
+    left, right = st.columns(2)
+    tokens = [f"{i + 1} · {word_of(trace.model.tokenizer, each)}" for i, each in enumerate(trace.token_ids)]
+    words = [f"{each.rank} · {each.word}" for each in shown]
+
+    def take() -> None:
+        st.session_state[_CELL] = st.session_state["_every_place"], st.session_state["_every_rank"]
+
+    st.session_state["_every_place"], st.session_state["_every_rank"] = place, rank
+    label = "After token" if trace.model.config.causal else "At token"
+    left.selectbox(label, range(len(tokens)), key="_every_place", on_change=take, format_func=tokens.__getitem__)
+    right.selectbox("Word", range(len(words)), key="_every_rank", on_change=take, format_func=words.__getitem__)
+    chosen = shown[rank]
+    where = "after" if trace.model.config.causal else "at"
+    st.markdown(
+        f"{quoted(chosen.word)} {where} {named(trace, place)} has **{percent(chosen.probability)}**. Click another "
+        "cell of the figure to see how its share comes about."
+    )
+    st.latex(written_out(chosen, found))
+    show_sum(shown, found)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lab.analysis.heads.attention import window
 from lab.analysis.layers import lens as measure
 from lab.analysis.words.likelihood import scored
-from lab.analysis.words.predictions import Prediction, candidates, prediction_at, word_of
+from lab.analysis.words.predictions import Prediction, candidates, likeliest, prediction_at, word_of
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.word_grid import word_grid
 from lab.charts.marks.bars import bars, columns
+from lab.course.words import percent
 from lab.figures.choices import ENTROPY, RANK
 from lab.models.trace import Trace
 
 Places = tuple[int, ...]
 Truths = tuple[int | None, ...]
 
+_RANKS, _PLACES = 5, 96  # words of a place, and places of a figure of all
 NAMED_UP_TO = 48  # tokens whose bars carry their names
 
 
@@ -55,6 +58,33 @@ def whole_vocabulary(traced: Trace, place: int, truth: int) -> Figure:
     words = [word_of(traced.model.tokenizer, each) for each in range(len(prediction.logits))]
     title = f"Probability of every word of the vocabulary {where(traced, place)}"
     return bars(words, prediction.probabilities, Scale("Probability", (0.0, 1.0)), title=title, highlight=truth)
+
+
+def ranks(traced: Trace) -> int:
+    """How many words each place of :func:`every_place` has: five, or all of a smaller vocabulary."""
+    return min(_RANKS, traced.model.config.vocabulary)
+
+
+def places_drawn(traced: Trace, place: int) -> slice:
+    """The places that are drawn: all of a short text, those around ``place`` of a long one."""
+    return window(place, len(traced), _PLACES)
+
+
+def every_place(traced: Trace, cell: tuple[int, int]) -> Heatmap:
+    """The likeliest words of every place of the text as it is, with their shares; place and rank of ``cell`` from 0."""
+    rows, count = places_drawn(traced, cell[0]), ranks(traced)
+    found, tokenizer = likeliest(traced, count), traced.model.tokenizer
+    shares = found.probabilities[rows]
+    texts = [
+        [f"{word_of(tokenizer, int(i))}  {percent(float(p))}" for i, p in zip(ids, own, strict=True)]
+        for ids, own in zip(found.ids[rows], shares, strict=True)
+    ]
+    names = [word_of(tokenizer, each) for each in traced.token_ids[rows]]
+    title = "After token" if traced.model.config.causal else "At token"
+    axes = Axis(title, names, rows.start + 1), Axis("Rank", [str(rank + 1) for rank in range(count)])
+    heading, outlined = f"The {count} likeliest words of every place", (cell[0] - rows.start, cell[1])
+    scale = Scale("Probability", (0.0, 1.0))
+    return word_grid(shares, Texts("Word", texts), axes, scale, title=heading, highlight=outlined)
 
 
 def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: tuple[int, int]) -> Heatmap:

@@ -57,11 +57,11 @@ def show_lens(view: PredictionView) -> None:
 
 
 def _say_what(view: PredictionView) -> None:
-    through = "output embeddings" if view.causal else "vocabulary head"
+    through, read = ("output embeddings", "read") if view.causal else ("vocabulary head", "reads")
     if view.trace.model.weights.final_norm is not None:
-        through = f"final LayerNorm and {through}"
+        through, read = f"final LayerNorm and {through}", "read"
     after = " A column shows what would be predicted to come after its token." if view.causal else ""
-    st.markdown(f"Here the {through} of the model reads the hidden state after each layer.{after}")
+    st.markdown(f"Here the {through} of the model {read} the hidden state after each layer.{after}")
 
 
 def lens_at(view: PredictionView, places: tuple[int, ...]) -> Lens:

@@ -56,13 +56,13 @@ def answered(trace: Trace, prediction: Prediction) -> str:
 
 
 def _how_sure(prediction: Prediction) -> str:
-    """How many words it takes to reach one half: how much room the rest of the sentence leaves."""
+    """How many words it takes to reach one half: how much room the model leaves, whatever the sentence would."""
     best = np.sort(prediction.probabilities)[::-1]
     if best[0] > HALF:
-        return "The best word has more than all the other words together: what stands around it leaves little room."
+        return "The best word has more than all the other words together: the model leaves little room for others."
     count = int(np.searchsorted(np.cumsum(best), HALF)) + 1
     room = "leaves much room" if best[0] < FEW else "leaves room for a few" if count <= SOME else "leaves some room"
-    return f"The {count:,} likeliest together reach one half: what stands around it {room}."
+    return f"The {count:,} likeliest together reach one half: the model {room}."
 
 
 def compared(trace: Trace, place: int) -> str:

@@ -1,11 +1,19 @@
-"""The end of the course: what the last vectors are used for, and where to go from here."""
+"""The end of the course: how the model on screen made a word, what its last vectors are used for, where to go on."""
 
 import streamlit as st
 
-USES = (
+from lab.models.trace import Trace
+
+_FILLS = (
     "The last vectors serve other tasks, too. BERT’s vector of [CLS] goes to a new layer that sorts whole texts, and "
     "those of the tokens to one that marks names or answers (Devlin et al. 2019, §4 and §5.3). To compare sentences, "
     "the mean of the last vectors beats [CLS]; without further training neither does well (Reimers and Gurevych 2019)."
+)
+_WRITES = (
+    "To write, a model like this draws a token, appends it, and asks again. With further training, the vector of the "
+    "last token, the only one that has seen the whole text, goes to a new layer that sorts texts or compares them "
+    "(Radford et al. 2018, §3.2 and §3.3). A larger model of this kind does tasks that are only described in its text "
+    "(Radford et al. 2019)."
 )
 ONWARD = (
     "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention was "
@@ -16,9 +24,40 @@ ONWARD = (
 )
 
 
-def show_onward() -> None:
-    """What the vectors are used for, and folded where the ideas come from."""
+def on_the_way(trace: Trace, asked: int) -> str:
+    """What became of the last vectors: the shapes from layer to words, for the model on screen.
+
+    ``asked`` counts the places at which it was asked for a word.
+    """
+    config, n = trace.model.config, len(trace)
+    words = f"{config.vocabulary:,}"
+    places = "one token" if asked == 1 else f"{asked} tokens"
+    norm = "a last LayerNorm, then " if trace.model.weights.final_norm is not None else ""
+    head = "the table of embeddings" if config.causal else "the vocabulary head"
+    end = (
+        "The word that is drawn from them is appended to the text, and all of it runs again."
+        if config.causal
+        else "The likeliest word fills the blank. There the way of your text ends."
+    )
+    return (
+        f":material/arrow_downward: **On the way.** The {_layers(config.layers)} over {n} × {config.width:,} numbers. "
+        f"At {places}, {norm}{head} turns the {config.width:,} numbers into {words} logits, one for each word of the "
+        f"vocabulary. Softmax turns these into {words} probabilities. {end}"
+    )
+
+
+def _layers(count: int) -> str:
+    return "layer hands" if count == 1 else f"{count} layers hand"
+
+
+def uses(trace: Trace) -> str:
+    """What the last vectors are used for, by the kind of model: one that fills blanks, or one that writes on."""
+    return _WRITES if trace.model.config.causal else _FILLS
+
+
+def show_onward(trace: Trace) -> None:
+    """Show what the vectors are used for, and folded where the ideas come from."""
     st.header("Where to go from here")
-    st.markdown(USES)
+    st.markdown(uses(trace))
     with st.expander("Before and beyond this lab", icon=":material/history:"):
         st.markdown(ONWARD)

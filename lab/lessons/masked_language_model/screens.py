@@ -16,10 +16,12 @@ from lab.analysis.words.predictions import Candidate, Prediction
 from lab.charts.base.axes import Scale
 from lab.charts.cells.strips import VALUE, strips
 from lab.charts.marks.bars import bars
-from lab.course.words import in_tex, quoted, share
+from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import checks as ask
 from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model.onward import on_the_way
+from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
 from lab.models import forward
 from lab.models.trace import Trace
@@ -75,7 +77,13 @@ def show_next(view: PredictionView) -> None:
 def _predict_best(view: PredictionView, prompt: str) -> bool:
     if means.random_weights(view.model):
         return True
-    question = ask.best_word(prompt, view.best(4), view.truth, view.model.config.vocabulary)
+    best, truth = view.best(5), view.truth
+    if truth is not None and truth.rank == 1:
+        # The sidebar has that word, so it is no question. The next one is.
+        before = f"Your text has {quoted(truth.word)} there, and the model finds it most probable, too."
+        question = ask.next_best_word(before, best, view.model.config.vocabulary)
+    else:
+        question = ask.best_word(prompt, best[:4], truth, view.model.config.vocabulary)
     return question is None or predict(LESSON, question)
 
 
@@ -103,9 +111,6 @@ def _show_truth(view: PredictionView, prediction: Prediction, lead: str) -> None
 def show_vector(view: PredictionView) -> None:
     """Hidden state -> transform -> dot product with every word."""
     config = view.model.config
-    question = ask.projected_numbers(len(view.trace), 1, config.width, config.vocabulary)
-    if question is not None and not predict(LESSON, question):
-        return
     steps = read.head_steps(view.trace, view.place)
     _show_steps(view, steps)
     _show_parts(view, steps)
@@ -115,6 +120,7 @@ def show_vector(view: PredictionView) -> None:
     right.metric(
         f"For all {len(view.trace)} tokens it would be", f"{len(view.trace) * config.vocabulary:,}", border=True
     )
+    st.markdown(on_the_way(view.trace, 1))
     tries.another_place(view)
     st.markdown(f"In Python, where tokens are counted from 0: `trace.logits({view.place})`.")
     code(forward.vocabulary_logits)
@@ -181,54 +187,15 @@ def show_softmax(view: PredictionView) -> None:
     names = {each.token_id: f"{each.word} (rank {each.rank:,})" for each in shown}
     chosen_id = st.selectbox("Candidate", names, format_func=lambda i: names[i], key="_candidate")
     chosen = read.candidate(prediction, chosen_id, tokenizer)
-    st.latex(_written_out(chosen, prediction))
+    st.latex(written_out(chosen, prediction))
     st.markdown(
         f"The probability of {quoted(chosen.word)} {view.where} is **{share(chosen.probability)}**. "
         "Subtracting the largest logit changes no probability; it keeps the numbers small."
     )
-    _show_sum(shown, prediction)
+    show_sum(shown, prediction)
     meaning(means.turned(view.trace, prediction))
     tries.colder(view)
     code(Prediction)
-
-
-def _written_out(chosen: Candidate, prediction: Prediction) -> str:
-    """The softmax of one candidate with its numbers, in LaTeX."""
-    over = "" if prediction.temperature == 1 else f" / {prediction.temperature:g}"
-    logit, largest = chosen.logit, prediction.largest * prediction.temperature
-    return (
-        rf"\begin{{aligned}} P &= \frac{{e^{{(z - z_{{\max}}){'/T' if over else ''}}}}}"
-        rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[8pt]"
-        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[8pt]"
-        rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 3)}"
-        r"\end{aligned}"
-    )
-
-
-def _show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
-    """Where the divisor comes from: the candidates shown, all the others, their sum."""
-    power = "e^(z − max)" if prediction.temperature == 1 else "e^((z − max)/T)"
-    table = pd.DataFrame(
-        {
-            "word": [each.word for each in shown],
-            "logit z": [each.logit for each in shown],
-            power: [each.exponential for each in shown],
-            "probability": [each.probability for each in shown],
-        }
-    )
-    numbers_table(table, **{power: "%.4g", "probability": "%.4g"})
-    if len(shown) == len(prediction.logits):
-        st.markdown(
-            f"These {len(shown)} words are the whole vocabulary. In the column {power} they add up to the divisor, "
-            f"**{prediction.total:.3f}**."
-        )
-        return
-    rest = read.rest(prediction, [each.token_id for each in shown])
-    st.markdown(
-        f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
-        f"{len(prediction.logits) - len(shown):,} words add {rest:.3f}. Together that is the divisor, "
-        f"**{prediction.total:.3f}**."
-    )
 
 
 def show_unmasked(view: PredictionView) -> None:

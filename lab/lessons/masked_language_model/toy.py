@@ -34,8 +34,6 @@ _PURPOSE = (
     "A toy, to watch a model learn to fill a blank: sentences of letters that follow a rule, and a model small enough "
     "to learn it in seconds."
 )
-# The steps of the lesson that look at a blank are those of the toy, too.
-OWN_STEPS = ("Hide words", "From vector to word", "Softmax", "Logit lens", "Check")
 
 
 def toy_trace(page: OpenPage) -> Trace:

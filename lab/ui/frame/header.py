@@ -79,4 +79,5 @@ def meanings(terms: Sequence[Term]) -> str | None:
 
 def _meaning(term: Term) -> str:
     formula, paper = f" ${term.formula}$" * bool(term.formula), f" ({term.paper})" * bool(term.paper)
-    return f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}"
+    called = f" Also called {' or '.join(map(escaped, term.called))}." * bool(term.called)
+    return f"**{escaped(term.name)}**{formula}  \n{term.meaning}{paper}{called}"

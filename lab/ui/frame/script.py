@@ -14,6 +14,7 @@ from lab.ui.parameter_kinds import Parameter
 
 # Set off by a line and space, not by a box; drawn by the style sheet of the shell.
 _MEANING = "meaning"
+_TRIED = "_tried"  # what the last button of a suggestion changed, and what was chosen before
 
 
 def meaning(text: str) -> None:
@@ -28,17 +29,36 @@ def meaning(text: str) -> None:
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
     """Offer one change that is worth seeing: ``why`` says what to look for, the button ``label`` makes ``changes``.
 
-    One a step. A parameter that is set already as the button would set it leaves nothing to try: then ``why`` stands
-    without a button.
+    One a step. Where everything is set already as the button would set it, nothing is left to try, and nothing is
+    drawn. :func:`undo_try` offers the way back.
     """
+    if all(parameter.chosen() == value for parameter, value in changes.items()):
+        return
     with st.container(key="try_this", horizontal=True, vertical_alignment="center"):
         st.markdown(f"*Try:* {why}", width="content")
-        if any(parameter.chosen() != value for parameter, value in changes.items()):
-            st.button(label, key="_try", icon=":material/touch_app:", on_click=_take, args=(changes,))
+        st.button(label, key="_try", icon=":material/touch_app:", on_click=_take, args=(changes,))
 
 
 def _take(changes: Mapping[Parameter[Any], Any]) -> None:
+    before = {parameter: st.session_state.get(parameter.name, parameter.default) for parameter in changes}
     for parameter, value in changes.items():
+        parameter.set(value)
+    st.session_state[_TRIED] = dict(changes), before
+
+
+def undo_try() -> None:
+    """Offer to take back the last change that was tried, as long as all of it is still chosen.
+
+    The browser's Back cannot: Streamlit makes no entry in its history for a parameter that a widget writes.
+    """
+    tried, before = st.session_state.get(_TRIED, ({}, {}))
+    if tried and all(parameter.chosen() == value for parameter, value in tried.items()):
+        st.button("Undo the try", key="_undo_try", icon=":material/undo:", on_click=_take_back, args=(before,))
+
+
+def _take_back(before: Mapping[Parameter[Any], Any]) -> None:
+    st.session_state.pop(_TRIED, None)
+    for parameter, value in before.items():
         parameter.set(value)
 
 

@@ -113,3 +113,23 @@ def test_what_cannot_be_is_refused() -> None:
         variant("nope", np.eye(2), [False] * 2, [0, 1], causal=False)
     with pytest.raises(ValueError, match="all 2 tokens are special"):
         variant(NOSEP, np.eye(2), [True] * 2, [], causal=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "pair"),
+    [("lab-bert", "The unhappily overworked cat.", "It slept."), ("lab-gpt2", "The unhappily overworked cat.", None)],
+)
+def test_all_variants_of_a_trace_are_those_of_each_head(model: str, text: str, pair: str | None) -> None:
+    traced = lab.trace(lab.load_model(model), text, pair)
+    found, words = lab.variants(traced), without_special(traced.encoding).groups
+    assert tuple(found) == VARIANTS
+    config = traced.model.config
+    for name, each in found.items():
+        assert each.name == name
+        assert each.matrix.shape[:2] == each.removed.shape[:2] == (config.layers, config.heads)
+        for layer, head in np.ndindex(config.layers, config.heads):
+            one = traced.layer(layer).attention[head].numpy()
+            alone = variant(name, one, traced.encoding.special, words, causal=config.causal)
+            np.testing.assert_allclose(each.matrix[layer, head], alone.matrix, atol=1e-12)
+            np.testing.assert_allclose(each.removed[layer, head], alone.removed, atol=1e-12)
+            np.testing.assert_array_equal(each.exists, alone.exists)

@@ -117,42 +117,6 @@ def test_only_the_constructed_toy_is_silent() -> None:
     assert not read.silent(trace(random_toy(5, 6), "a b c").layer(0))
 
 
-def test_favoured_words_by_a_loop_over_the_vocabulary(tiny_checkpoint: TinyCheckpoint) -> None:
-    model = load_model(tiny_checkpoint("gpt2"))
-    direction = model.weights.layers[1].w_2[7]
-    table = model.reference().get_parameter("lm_head.weight")
-    products = [float(sum(a * b for a, b in zip(row, direction.tolist(), strict=True))) for row in table.tolist()]
-    order = sorted(range(len(products)), key=lambda i: -products[i])
-    found = read.favoured_words(model, direction, 4)
-    assert [word.product for word in found] == pytest.approx([products[i] for i in order[:4]], abs=1e-5)
-    mean = sum(products) / len(products)
-    spread = math.sqrt(sum((p - mean) ** 2 for p in products) / len(products))
-    assert found[0].deviation == pytest.approx((products[order[0]] - mean) / spread, abs=1e-4)
-
-
-def test_a_word_s_own_embedding_is_further_out_than_chance_and_a_random_direction_is_not() -> None:
-    model = load_model("lab-bert")
-    head = model.weights.vocabulary_head
-    assert head is not None
-    low, high = read.chance_deviation(model)
-    king = model.tokenizer.token_to_id("king")
-    found = read.favoured_words(model, head.decoder[king], 1)[0]
-    assert found.word == "king" and found.deviation > high
-    generator = torch.Generator().manual_seed(99)
-    best = [
-        read.favoured_words(model, torch.randn(model.config.width, generator=generator), 1)[0].deviation
-        for _ in range(20)
-    ]
-    assert low < sum(best) / len(best) < high
-
-
-def test_no_head_no_words_and_no_direction_no_words(tiny_checkpoint: TinyCheckpoint) -> None:
-    headless = load_model(tiny_checkpoint("bert-headless"))
-    with pytest.raises(ValueError, match="without a language-modelling head"):
-        read.favoured_words(headless, torch.ones(32), 3)
-    assert read.favoured_words(load_model(tiny_checkpoint("bert")), torch.zeros(32), 3) == ()
-
-
 def test_words_and_special_tokens_are_told_apart_where_neurons_are_counted() -> None:
     """Layer 3 of lab-bert hardly answers to words (issue 11): counted by a loop over Hugging Face's modules."""
     run = trace(load_model("lab-bert"), EARLIER)

@@ -11,6 +11,7 @@ from lab.benches.compare.comparable import PREDICTIONS, At, hidden, shown
 from lab.benches.compare.meanings import best_words
 from lab.benches.compare.shown import Words
 from lab.course.words import quoted
+from lab.models.twin import random_twin
 
 SAME = "The old boys were sleeping in the garden."
 
@@ -24,7 +25,7 @@ def said(model: str, first: str, second: str, token: int) -> tuple[str, list[tup
     for run in runs:
         shares = torch.softmax(run.logits(token)[0].double(), -1)
         best.append((str(run.model.tokenizer.id_to_token(int(shares.argmax()))).replace("Ġ", "␣"), float(shares.max())))
-    return best_words(a, b, runs[0].tokens, runs[1].tokens), best
+    return best_words(a, b, (runs[0], runs[1])), best
 
 
 def test_one_token_moves_the_model_from_one_word_to_another() -> None:
@@ -46,3 +47,17 @@ def test_of_texts_that_differ_in_more_no_cause_is_named(model: str) -> None:
     told, ((first, p), (second, q)) = said(model, EXAMPLE[0], "My old friends and I met him again.", 3)
     assert f"{p:.2f}" in told and f"{q:.2f}" in told and quoted(first) in told and quoted(second) in told
     assert "differ in one token" not in told
+
+
+@pytest.mark.parametrize("changed", ["weights", "intervention"])
+def test_no_cause_is_named_where_more_than_the_token_differs(changed: str) -> None:
+    """One token differs, and the weights or the run, too: then it need not be the token that moves the model."""
+    model = lab.load_model("lab-bert")
+    other = random_twin(model, 0) if changed == "weights" else model
+    off = lab.Interventions(zero_heads=frozenset({(0, 1)} if changed == "intervention" else ()))
+    runs = (
+        hidden(lab.trace(model, EXAMPLE[0]), 4), hidden(lab.trace(other, EXAMPLE[1], interventions=off), 4)
+    )  # fmt: skip
+    a, b = (shown(run, PREDICTIONS, At(token=4)) for run in runs)
+    assert isinstance(a, Words) and isinstance(b, Words)
+    assert "differ in one token" not in best_words(a, b, runs)

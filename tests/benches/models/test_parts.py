@@ -91,9 +91,9 @@ def test_a_specification_is_that_of_the_tensors(model_id: str) -> None:
     folder = EMBEDDED / model_id
     tensors, found = load_file(folder / "model.safetensors"), module.specification(folder)
     assert found is not None and found["Parameters"] == sum(tensor.numel() for tensor in tensors.values())
-    assert [found["Vocabulary"], found["Width"]] in [list(tensor.shape) for tensor in tensors.values()]
-    assert [found["Positions"], found["Width"]] in [list(tensor.shape) for tensor in tensors.values()]
-    between = {found["Width"], found["Feed-forward width"]}
+    assert [found["Vocabulary"], found["Hidden size"]] in [list(tensor.shape) for tensor in tensors.values()]
+    assert [found["Positions"], found["Hidden size"]] in [list(tensor.shape) for tensor in tensors.values()]
+    between = {found["Hidden size"], found["Feed-forward size"]}
     wide = [name for name, tensor in tensors.items() if tensor.ndim == 2 and set(tensor.shape) == between]
     assert len(wide) == 2 * found["Layers"]
     assert found["Heads in all"] == found["Layers"] * found["Heads in a layer"]

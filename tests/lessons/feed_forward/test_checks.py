@@ -71,12 +71,6 @@ def test_the_band_of_the_share(share: float, text: str) -> None:
     assert ask.below_zero(0.41, "x", 64) is None and ask.below_zero(0.59, "x", 64) is None
 
 
-@pytest.mark.parametrize(("best", "text"), [(5.0, "Yes, further than chance"), (3.0, "No, not further"), (4.02, None)])
-def test_further_than_chance(best: float, text: str | None) -> None:
-    question = ask.further_than_chance(0, best, 4.0)
-    assert (None if question is None else answer(question).text) == text
-
-
 def test_the_share_is_counted_on_the_trace(traces: list[Trace]) -> None:
     layer = traces[0].layer(0)
     below = sum(z < 0 for z in layer.ffn_hidden[2].tolist()) / 64

@@ -269,12 +269,6 @@ def test_where_a_neuron_answers_in_the_text_is_counted(name: str) -> None:
     assert len(told) > 2
 
 
-def test_a_favoured_word_is_read_only_beyond_chance() -> None:
-    assert "there is something in it" in meanings.beside_chance(3, "sea", 5.01, 4.5)
-    said = meanings.beside_chance(3, "sea", 4.3, 4.5)
-    assert "neuron 4" in said and "read nothing into these words" in said and _numbers(said) == [4.3, 4.5]
-
-
 def test_a_neuron_of_its_own_is_one_that_the_token_excites_twice_as_much_as_any_other() -> None:
     layer = trace(load_model("lab-bert"), TEXTS[1]).layer(0)
     for token in range(len(layer.ffn_activation)):

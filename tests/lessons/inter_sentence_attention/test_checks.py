@@ -79,21 +79,6 @@ def test_where_it_goes_of_a_trace(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("back", "text"), [(0.4, "It is larger"), (0.2, "It is smaller"), (0.305, "It is about the same"), (0.32, None)]
-)
-def test_other_direction_is_about_the_mean_mass(back: float, text: str | None) -> None:
-    found = made([[1, 0.1], [0.9, 1]], [[0.5, 0.3], [back, 0.5]], [0.2, 0.2])
-    question = ask.other_direction(found, 0, 1)
-    assert (None if question is None else right(question)) == text
-    assert ask.other_direction(found, 0, 0) is None
-    assert question is None or (question.prompt.endswith("?") and "0.300" in question.prompt)
-
-
-def test_other_direction_asks_nothing_unseen() -> None:
-    assert ask.other_direction(made([[1, np.nan], [0.4, 1]], [[1, 0], [0.4, 0.6]], [0, 0]), 1, 0) is None
-
-
-@pytest.mark.parametrize(
     ("before", "after", "text"), [(0.8, 1.3, "Above 1"), (0.5, 0.8, "Below 1"), (1.5, 1.6, None), (0.8, 1.02, None)]
 )
 def test_left_out_asks_on_which_side_of_1_a_value_ends(before: float, after: float, text: str | None) -> None:
@@ -241,16 +226,14 @@ def test_a_question_says_whether_its_numbers_count_special_tokens(left_out: bool
     """The same share is another number where special tokens are left out, and the matrix on screen has either."""
     trace = lab.trace(lab.load_model("lab-bert"), TEXT)
     special = list(trace.encoding.special)
-    mine, other = (list(split(trace).places(number)) for number in (0, 1))
+    mine = list(split(trace).places(0))
     weights = trace.attention.numpy().mean(axis=(0, 1))
     if left_out:
         weights[:, special] = 0
         weights /= weights.sum(axis=-1, keepdims=True)
-    there, back = (
-        float(weights[np.ix_(rows, keys)].sum(axis=-1).mean()) for rows, keys in ((mine, other), (other, mine))
-    )
-    asked = ask.other_direction(read(trace, split(trace), left_out), 0, 1)
-    assert asked is not None and f"{there:.3f}" in asked.prompt and f"{back:.3f}" in asked.options[asked.answer].why
+    kept = float(weights[np.ix_(mine, mine)].sum(axis=-1).mean())
+    asked = ask.keeps_or_sends(read(trace, split(trace), left_out), 0)
+    assert asked is not None and f"{kept:.3f}" in asked.options[asked.answer].why
     said = ask.counting(asked, "\\[CLS\\] and \\[SEP\\]", left_out)
     assert said is not None and said.prompt.endswith(asked.prompt) and said.options == asked.options
     assert said.prompt.startswith("Left out here: " if left_out else "Counted here, too: ")

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.analysis.words.predictions import Candidate, Prediction, Restored
+import lab
+from lab.analysis.words.masking import masked_run
+from lab.analysis.words.predictions import Candidate, Prediction, Restored, candidates, prediction_at
 from lab.course.checks import Option, Question
-from lab.course.words import share
+from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import checks as ask
 
 LOGITS = np.array([3.0, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, 0.0])
@@ -77,17 +79,6 @@ def test_two_words_that_come_too_close_are_no_question() -> None:
 def test_markup_in_a_word_stays_a_word() -> None:
     question = ask.best_word("Which?", best(4), of(6), len(LOGITS))
     assert "“\u2068\\<b\\>\u2069”" in texts(question)
-
-
-@pytest.mark.parametrize(("n", "asked", "width", "vocabulary"), [(13, 1, 256, 8192), (512, 3, 768, 30522)])
-def test_projected_numbers(n: int, asked: int, width: int, vocabulary: int) -> None:
-    question = ask.projected_numbers(n, asked, width, vocabulary)
-    assert answer(question).text == f"{asked * vocabulary:,}"
-    assert {f"{n * vocabulary:,}", f"{asked * width:,}"} < texts(question)
-
-
-def test_one_token_alone_leaves_too_few_options() -> None:
-    assert ask.projected_numbers(1, 1, 32, 32) is None
 
 
 @given(st.floats(0.06, 6), st.sampled_from([0.5, 1.0, 2.0]))
@@ -167,3 +158,22 @@ def test_any_logits_give_sound_questions_or_none(values: list[float], truth: int
     ]
     for question in questions:
         assert question is None or len(question.options) <= 4  # Question itself checks the rest
+
+
+def test_the_next_best_word_is_asked_where_the_best_one_is_on_screen() -> None:
+    """The right answer is the second of the model's own words, and the first is none of the options."""
+    asked = 0
+    for name in ("lab-minilm", "lab-bert"):
+        model = lab.load_model(name)
+        for text in ("The fish swam in the water.", "She opened the door and walked in.", "The boys were in the park."):
+            trace = lab.trace(model, text)
+            for place in range(1, len(trace) - 1):
+                best = candidates(prediction_at(masked_run(trace, (place,)), place, None), 5, model.tokenizer)
+                question = ask.next_best_word("Before.", best, model.config.vocabulary)
+                led = best[1].probability >= 1.1 * best[2].probability
+                assert (question is not None) == led
+                if question is not None:
+                    asked += 1
+                    assert question.options[question.answer].text == quoted(best[1].word)
+                    assert quoted(best[0].word) not in [option.text for option in question.options]
+    assert asked

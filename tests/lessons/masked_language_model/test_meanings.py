@@ -79,7 +79,9 @@ def test_answered_names_the_two_best_words_and_how_sure_the_model_is(model: str)
             if clear:
                 assert ("more than all the other words together" in said) == (first > float(shares[1:].sum()))
                 assert (f"The {half:,} likeliest together reach one half" in said) == (first <= 0.5)
-                assert ("leaves much room" in said) == (first < 0.1)
+                assert ("the model leaves much room" in said) == (first < 0.1)
+                assert ("the model leaves little room" in said) == (first > 0.5)
+                assert "around it" not in said  # how sure a model is says nothing of the sentence
 
 
 @pytest.mark.parametrize("model", MODELS)

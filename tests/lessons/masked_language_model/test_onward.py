@@ -1,11 +1,44 @@
-"""The end of the course is short, and each claim in it has its paper."""
+"""The end of the course is short, about the family on screen, and each claim in it has its paper."""
 
 import re
 
-from lab.lessons.masked_language_model.onward import ONWARD, USES
+import pytest
+
+import lab
+from lab.lessons.masked_language_model.onward import ONWARD, on_the_way, uses
+from tests.pages.apptest import reveal, visit, words
+
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
+PAGE = "9_Masked_language_model.py"
+
+
+def run(model: str) -> lab.Trace:
+    return lab.trace(lab.load_model(model), "The cat sat on the mat.")
 
 
 def test_it_is_short_and_each_sentence_has_a_paper() -> None:
-    assert len(ONWARD.split()) <= 120 and len(USES.split()) <= 60
+    assert len(ONWARD.split()) <= 120
     for sentence in re.split(r"(?<=\d\)\.) ", ONWARD):
         assert re.search(r"\b(19|20)\d\d\b", sentence), sentence
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_ending_is_about_the_family_on_screen(model: str) -> None:
+    """A text of GPT-2 has no [CLS], so nothing is said of its vector."""
+    trace = run(model)
+    told = uses(trace)
+    assert ("[CLS]" in told) == ("[CLS]" in trace.tokens)
+    assert len(told.split()) <= 70 and re.search(r"\b20\d\d\b", told)
+    assert told in words(reveal(visit(PAGE, step="Check", model=model)))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_on_the_way_has_the_shapes_of_the_run(model: str) -> None:
+    trace = run(model)
+    told = on_the_way(trace, 1)
+    n, width = trace.hidden_states[-1].shape
+    logits = trace.logits(0)
+    assert f"{trace.model.config.layers} layers hand over {n} × {width:,} numbers" in told
+    assert f"into {logits.shape[-1]:,} logits" in told and f"{logits.shape[-1]:,} probabilities" in told
+    assert ("appended" in told) == trace.model.config.causal
+    assert "**On the way.**" in words(reveal(visit(PAGE, step="From vector to word", model=model)))

@@ -1,0 +1,40 @@
+"""What the papers' own models are made of, from their published configurations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Published:
+    """The numbers of a ``config.json`` that decide a model's size; see :attr:`parameters`."""
+
+    id: str
+    layers: int
+    width: int
+    heads: int
+    ffn_width: int
+    vocabulary: int
+    max_tokens: int
+    segments: int = 2
+    causal: bool = False  # GPT-2: a last LayerNorm, and neither segments nor a pooler
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers training has set, without a head for words: that one is the embeddings turned round.
+
+        Of BERT with its pooler, a layer for [CLS]. Each matrix has a bias, each LayerNorm two vectors.
+        """
+        d, norm = self.width, 2 * self.width
+        embeddings = (self.vocabulary + self.max_tokens + (0 if self.causal else self.segments)) * d
+        layer = 4 * (d * d + d) + 2 * d * self.ffn_width + self.ffn_width + d + 2 * norm
+        rest = norm if self.causal else norm + d * d + d
+        return embeddings + self.layers * layer + rest
+
+
+PUBLISHED = (
+    Published("bert-base-uncased", 12, 768, 12, 3072, 30_522, 512),
+    Published("bert-large-uncased", 24, 1024, 16, 4096, 30_522, 512),
+    Published("bert-base-multilingual-uncased", 12, 768, 12, 3072, 105_879, 512),
+    Published("gpt2", 12, 768, 12, 3072, 50_257, 1024, causal=True),
+)

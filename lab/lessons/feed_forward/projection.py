@@ -1,0 +1,47 @@
+"""The map of the projection: what the network makes of its neurons, a vector as wide as the model for each token."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.course.words import named, signed
+from lab.lessons.feed_forward import figures
+from lab.lessons.feed_forward.view import FeedForwardView
+from lab.ui import selection
+from lab.ui.drawing import draw
+from lab.ui.parameters import FIRST_DIMENSION
+
+
+def show_projection(view: FeedForwardView) -> None:
+    """The network's output, tokens × the first 48 dimensions, or others on demand."""
+    width = view.config.width
+    st.header(f"Back to {width:,} numbers")
+    bias = " and adds a bias" if view.config.biases else ""
+    st.markdown(
+        f"The second matrix, $W_2$, is the **projection**: it multiplies the {view.config.ffn_width:,} activations of "
+        f"a token{bias}. The result has {width:,} numbers again. It is what the network adds to the token."
+    )
+    first = _first(width)
+    end = min(first + figures.PROJECTED, width)
+    draw(partial(figures.projection, view.trace, view.layer.index, first, end, view.token), "projection")
+    written = view.layer.ffn_output[view.token]
+    most = int(written.abs().argmax())
+    st.markdown(
+        f"At {named(view.trace, view.token)}, the number farthest from 0 is **{signed(float(written[most]), 2)}**, in "
+        f"dimension {most + 1:,}. In Python: `trace.layer({view.layer.index}).ffn_output`."
+    )
+
+
+def _first(width: int) -> int:
+    """The first dimension drawn, from 0, with the field that chooses it where not all are drawn."""
+    if width <= figures.PROJECTED:
+        return 0
+    asked = FIRST_DIMENSION.chosen()
+    if asked > width:
+        selection.note(f"A vector of this model has {width:,} dimensions, so dimension {asked:,} became {width:,}.")
+        FIRST_DIMENSION.set(width)
+    first = min(asked, width)
+    FIRST_DIMENSION.type_in(f"First of {figures.PROJECTED} dimensions drawn", first, width, figures.PROJECTED)
+    return first - 1

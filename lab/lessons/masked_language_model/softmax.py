@@ -1,0 +1,57 @@
+"""A softmax written out: one word's probability as a formula with its numbers, and the sum that it is divided by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from lab.analysis.words import predictions as read
+from lab.analysis.words.predictions import Candidate, Prediction
+from lab.course.words import in_tex
+from lab.lessons.masked_language_model.view import numbers_table
+
+
+def written_out(chosen: Candidate, prediction: Prediction) -> str:
+    """Return the softmax of one candidate with its numbers, in LaTeX."""
+    over = "" if prediction.temperature == 1 else f" / {prediction.temperature:g}"
+    logit, largest = chosen.logit, prediction.largest * prediction.temperature
+    return (
+        rf"\begin{{aligned}} P &= \frac{{e^{{(z - z_{{\max}}){'/T' if over else ''}}}}}"
+        rf"{{\sum_{{v}} e^{{(z_v - z_{{\max}}){'/T' if over else ''}}}}} \\[8pt]"
+        rf"&= \frac{{e^{{({logit:.3f} - {largest:.3f}){over}}}}}{{{in_tex(prediction.total)}}} \\[8pt]"
+        rf"&= \frac{{{in_tex(chosen.exponential)}}}{{{in_tex(prediction.total)}}} = {in_tex(chosen.probability, 4)}"
+        r"\end{aligned}"
+    )
+
+
+def _small(rest: float) -> str:
+    """A sum with three decimals, or with two digits where those would be zeros."""
+    return f"{rest:.3f}" if rest >= 0.0005 else f"{rest:.2g}"
+
+
+def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
+    """Show where the divisor comes from: the candidates shown, all the others, their sum."""
+    power = "e^(z − max)" if prediction.temperature == 1 else "e^((z − max)/T)"
+    table = pd.DataFrame(
+        {
+            "word": [each.word for each in shown],
+            "logit z": [each.logit for each in shown],
+            power: [each.exponential for each in shown],
+            "probability": [each.probability for each in shown],
+        }
+    )
+    numbers_table(table, **{power: "%.4g", "probability": "%.4g"})
+    if len(shown) == len(prediction.logits):
+        st.markdown(
+            f"These {len(shown)} words are the whole vocabulary. In the column {power} they add up to the divisor, "
+            f"**{prediction.total:.3f}**."
+        )
+        return
+    rest = read.rest(prediction, [each.token_id for each in shown])
+    st.markdown(
+        f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
+        f"{len(prediction.logits) - len(shown):,} words add {_small(rest)}. Together that is the divisor, "
+        f"**{prediction.total:.3f}**."
+    )

@@ -1,0 +1,79 @@
+"""Steps that have no meaning for a toy are not offered, and old links to them lead on; each lesson keeps its toys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lab.analysis.heads.specialization import UNTAGGED, specialization
+from lab.course.lessons import LESSONS, Lesson
+from lab.course.toys import NOT_FOR_TOYS, NotForToys
+from lab.toy.models import constructed_toy
+from lab.toy.runs import number_run
+from tests.pages.apptest import components, go, reveal, steps_of, turn_to, visit, words
+
+PAGES = {lesson.id: lesson.page.removeprefix("pages/") for lesson in LESSONS}
+GONE = [(lesson, step, each) for lesson, steps in NOT_FOR_TOYS.items() for step, each in steps.items()]
+WITH_TOYS = [lesson for lesson in LESSONS if lesson.toy]
+
+
+def test_only_steps_that_exist_are_declared_and_what_takes_their_place_is_offered() -> None:
+    for lesson, steps in NOT_FOR_TOYS.items():
+        there = {step for model in ("lab-minilm", "lab-gpt2") for step in steps_of(visit(PAGES[lesson], model=model))}
+        toys = steps_of(visit(PAGES[lesson], mode="Toy"))
+        assert steps.keys() <= there and not steps.keys() & set(toys)
+        assert {each.instead for each in steps.values()} <= set(toys)
+
+
+@pytest.mark.parametrize(("lesson", "step", "gone"), GONE, ids=lambda each: str(each)[:30])
+def test_an_old_link_to_such_a_step_lands_on_the_nearest_one_with_a_sentence(
+    lesson: str, step: str, gone: NotForToys
+) -> None:
+    at = visit(PAGES[lesson], mode="Toy", step=step)
+    assert at.segmented_control(key="step").value == gone.instead
+    assert any(f"“{step}”" in note.value and f"“{gone.instead}”" in note.value for note in at.warning)
+    assert at.query_params["step"] in (gone.instead, [gone.instead])
+    at.run()
+    assert not at.warning  # it is said once
+
+
+def test_whoever_turns_to_a_toy_on_such_a_step_lands_there_too() -> None:
+    at = visit(PAGES["head-specialization"], step="Grammar")
+    at.segmented_control(key="mode").set_value("Toy").run()
+    assert not at.exception
+    assert at.segmented_control(key="step").value == "Named patterns"
+    assert any("Letters have no grammar" in note.value for note in at.warning)
+
+
+@pytest.mark.parametrize("lesson", WITH_TOYS, ids=lambda lesson: lesson.id)
+def test_each_lesson_keeps_two_toy_steps_and_one_with_a_figure(lesson: Lesson) -> None:
+    at = visit(PAGES[lesson.id], mode="Toy")
+    assert len(steps_of(at)) >= 3  # with Check
+    figures = 0
+    for step in steps_of(at)[:-1]:
+        go(at, step)
+        figures += bool(len(at.get("vega_lite_chart")) + len(at.get("plotly_chart")) + len(components(at)))
+        assert not any("switch the input" in each.value or "saved without" in each.value for each in at.info)
+    assert figures
+
+
+@pytest.mark.parametrize("weights", ["Constructed", "Random"])
+def test_lesson_6_measures_what_needs_no_tags(weights: str) -> None:
+    at = visit(PAGES["head-specialization"], mode="Toy", toy_weights=weights, step="Seven metrics")
+    assert "Letters have no parts of speech" in words(at)
+    reveal(turn_to(at, "Radar"))
+    assert len(at.get("plotly_chart")) == 1
+    assert not any("A radar needs" in each.value for each in at.info)
+
+
+def test_the_three_metrics_of_a_toy_by_hand() -> None:
+    trace = number_run(constructed_toy(8, 8), "f e c c a a a")
+    found = specialization(trace)
+    attention = trace.layer(0).attention.double().numpy()
+    n = len(trace)
+    far = np.abs(np.arange(n)[:, None] - np.arange(n)) >= 5
+    assert found.values("cls", False)[0] == pytest.approx(attention[:, :, 0].mean(1), abs=1e-6)
+    assert found.values("self", False)[0] == pytest.approx(attention.diagonal(0, 1, 2).mean(1), abs=1e-6)
+    assert found.values("long_range", False)[0] == pytest.approx(attention[:, far].mean(1), abs=1e-6)
+    for name in ("function_words", "content_words", "punctuation", "entities"):
+        assert name not in UNTAGGED and np.isnan(found.values(name, False)).all()

@@ -140,6 +140,8 @@ def _unclear(effect: Effect, ends: str) -> Judged:
             f"The effect is not clearly above 0 (p = {effect.p:.2g}), and its interval, {ends}, reaches {what}, "
             f"{effect.counts:.3f}.",
         )
+    if effect.low == effect.high:
+        return Judged(Verdict.NOT_REPRODUCED, f"It is {effect.estimate:.3f} in every draw: no case tells it from that.")
     return Judged(
         Verdict.NOT_REPRODUCED,
         f"The effect is not clearly above 0 (p = {effect.p:.2g}), and with 95 % it is at most {effect.high:.3f}.",

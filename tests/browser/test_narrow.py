@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from benchmarks.server import Lab
 from tests.browser.harness import wait_idle
 
-NARROW = {"width": 390, "height": 844}
+NARROW: ViewportSize = {"width": 390, "height": 844}
 _RIGHT = "nodes => Math.max(...nodes.map(node => node.getBoundingClientRect().right))"
 # Pairs of labels of one row, of different columns, that lie upon each other.
 _OVERLAPPING = """nodes => {

@@ -41,12 +41,14 @@ class Parameter(ABC, Generic[T]):
 
     ``kept``: it says what is looked at, so a link to this place has it; otherwise it belongs to the visit or the page.
     ``written``: no widget is bound to it, so Python writes it into the URL when a page is done.
+    ``named``: a link says it even where it is the default, because not every page begins with the same.
     """
 
     name: str
     default: T
     kept: bool = field(default=True, kw_only=True)
     written: bool = field(default=False, kw_only=True)
+    named: bool = field(default=False, kw_only=True)
 
     @abstractmethod
     def meant(self, raw: str) -> T | None:

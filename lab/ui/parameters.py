@@ -93,7 +93,9 @@ TOY_LENGTH = Number("toy_length", 8, SETTINGS["max_length"].low, SETTINGS["max_l
 TOY_COUNT = Number("toy_count", 20, SETTINGS["count"].low, SETTINGS["count"].high)
 TOY_SEED = Number("toy_seed", 0, *_SEEDS)
 TOY_SENTENCE = Number("toy_sentence", 1, 1, SETTINGS["count"].high)
-TOY_WEIGHTS = Buttons("toy_weights", CONSTRUCTED, (CONSTRUCTED, RANDOM, TRAINED))
+# A lesson opens on the toy that one can train. In links made before, a toy without weights is the one written by hand.
+TOY_WEIGHTS = Buttons("toy_weights", TRAINED, (TRAINED, CONSTRUCTED, RANDOM), named=True)
+BEFORE_WEIGHTS = CONSTRUCTED
 TOY_HEADS = Number("toy_heads", 4, 1, 32)  # into how many the random toy is cut: at most one for each dimension
 TOY_TASK = Menu("toy_task", TASKS[0].name, tuple(task.name for task in TASKS))
 TOY_LAYERS = Buttons("toy_layers", TASKS[0].layers, tuple(range(SETTINGS["layers"].low, SETTINGS["layers"].high + 1)))

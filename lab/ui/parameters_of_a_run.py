@@ -30,6 +30,8 @@ class Counted(Parameter[int]):
     looked at before anybody chose depends on the run, too: so the URL and every link name the one on screen.
     """
 
+    named: bool = field(default=True, kw_only=True)
+
     def meant(self, raw: str) -> int | None:
         return whole_number(raw, 1, 10**9)
 

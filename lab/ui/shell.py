@@ -26,6 +26,7 @@ from lab.course.lessons import (
 from lab.ui import parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
 from lab.ui.parameter_kinds import drawn
+from lab.ui.quiz.keeping import keep_in_browser
 from lab.ui.room.waiting import waits
 from lab.ui.turns import PAGES
 
@@ -39,7 +40,7 @@ _ROOM = "Room"
 _STYLE = (
     """<style>
 .katex-display { padding: .5rem 3px; }
-.st-key-turning, .st-key-address { position: absolute; }
+.st-key-turning, .st-key-address, .st-key-keeping { position: absolute; }
 .stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
 .st-key-strip { min-height: 46px; }
 .st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
@@ -120,6 +121,7 @@ def _run() -> None:
         missing = selection.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
         if missing:
             _script("address")(data={"shown": missing}, key="address")
+        keep_in_browser()
         strip.leave()
 
 

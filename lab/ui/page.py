@@ -29,7 +29,7 @@ from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
-from lab.ui.frame.script import papers, way_to
+from lab.ui.frame.script import offer_back, papers, way_to
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
@@ -62,6 +62,7 @@ class OpenPage:
         way = [*names[:-1], *more, names[-1]] if parameters.STEP.chosen() in more else list(names)
         at = way.index(parameters.STEP.chosen() or names[0])
         back, forward = teaching.keys()
+        offer_back()
         if at + 1 == len(way):
             self.ending()
         with st.container(horizontal=True):

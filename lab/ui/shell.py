@@ -25,6 +25,7 @@ from lab.course.lessons import (
 )
 from lab.ui import parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
+from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
 from lab.ui.quiz.keeping import keep_in_browser
 from lab.ui.room.waiting import waits
@@ -63,6 +64,8 @@ _STYLE = (
 """
     + teaching.IN_ONE_LINE
     + """
+.st-key-page_header .stHorizontalBlock > :is([class*="st-key-_proof"], .st-key-agreement) { order: -1; }
+[class*="st-key-doors-"] .stPageLink { min-height: 2.75rem; }
 }
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; }
@@ -148,6 +151,7 @@ def _arrive(page: StreamlitPage) -> None:
     """Begin another page with its first step, also where two pages name one alike; a link may ask for a later one."""
     if st.session_state.get(_AT) != page.title:
         st.session_state[_AT] = page.title
+        forget_what_was_tried()
         parameters.STEP.set(parameters.STEP.default)
 
 

@@ -100,6 +100,25 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
         at_page(page, title, step)
 
 
+def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention?text=Birds+fly+south.")
+    at_page(page, "Self-attention", "Map")
+    page.get_by_role("button", name="Skip").click()
+    wait_idle(page)
+    page.get_by_role("button", name=NEXT_STEP).click()
+    at_page(page, "Self-attention", "Queries and keys")
+    page.get_by_role("button", name="Previous: Map").click()
+    at_page(page, "Self-attention", "Map")
+    head = chosen(page, "Head")
+    for back in (page.go_back, page.get_by_role("button", name="Back to what you had").click):
+        page.locator(".st-key-_try button").click()
+        wait_idle(page)
+        assert chosen(page, "Head") != head
+        back()
+        at_page(page, "Self-attention", "Map")
+        assert chosen(page, "Head") == head
+
+
 def test_a_copied_address_names_the_head_on_screen_and_back_leaves_at_once(lab: Lab, page: Page) -> None:
     """Nobody has chosen one yet; another visitor opens the address with another sentence."""
     page.goto(lab.url + "/Models")

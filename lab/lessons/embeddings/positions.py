@@ -98,14 +98,13 @@ def _cut_rows(view: EmbeddingView, asked: int) -> None:
 def _draw_lengths(view: EmbeddingView, length: int, width: int, base: float) -> None:
     draw(partial(figures.row_lengths, view.trace, length, width, base), "row-lengths")
     half = width // 2
-    off = float(np.abs(np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1) - math.sqrt(half)).max())
     learned = ""
     if view.learned:
         sizes = np.linalg.norm(position_rows(view.trace, length), axis=1)
         learned = f" The learned rows have lengths from {sizes.min():.3f} to {sizes.max():.3f}."
     st.markdown(
         f"Each pair of a sinusoid adds sin² + cos² = 1, so every row has the length √(d/2) = √{half} = "
-        f"**{math.sqrt(half):.4f}**, up to rounding ({off:.0e}).{learned}"
+        f"**{math.sqrt(half):.4f}**.{learned}"
     )
 
 

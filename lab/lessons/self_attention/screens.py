@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
 from lab.course.checks import MARGIN, Question
-from lab.course.words import in_tex
+from lab.course.words import in_tex, unmarked
 from lab.figures import attention as figures
 from lab.figures.multi_head import unnamed_heads
 from lab.lessons.self_attention import checks as ask
@@ -129,11 +130,11 @@ def show_built(view: OneHead) -> None:
     )
     choose_token(view.trace, "Query: the token that attends", view.query)
     row = figures.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
-    mount("row_built", row.payload(), "row-built")
-    meaning(means.built(view.trace, view.layer.index, view.head, view.query))
-    sharpest = int(attention_map(view.layer, view.head).max(axis=1).argmax())
-    if sharpest != view.query:
-        why = f"In the row of {view.token(sharpest)}, one score leads by most. See what softmax makes of it."
+    said = means.of_stages(view.trace, view.layer.index, view.head, view.query)
+    mount("row_built", replace(row, means=tuple(map(unmarked, said))).payload(), "row-built")
+    sharpest = means.sharpest_word(view.trace, view.layer.index, view.head)
+    if sharpest not in (None, view.query):
+        why = f"Of all words, {view.token(sharpest)} has the largest weight in its row. See what softmax makes of it."
         try_this(why, f"Query {sharpest + 1}", {TOKEN: sharpest + 1})
 
 

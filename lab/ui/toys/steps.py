@@ -44,7 +44,7 @@ def toy_trace(page: OpenPage, heads: int | None = None) -> Trace:
         )
     else:
         st.info(
-            f"{_PURPOSE} These weights were written by hand, one rule for each head. Find the rules.",
+            f"{_PURPOSE} These weights were written by hand, one rule for each head.",
             icon=":material/construction:",
         )
     settings = (chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)

@@ -250,17 +250,6 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
         p.TOY_WEIGHTS.set(p.BEFORE_WEIGHTS)
 
 
-def shown() -> dict[str, str]:
-    """What the page shows and every link names: layer, head, sentence, a toy's weights."""
-    return {each.name: str(each.chosen()) for each in p.PARAMETERS if each.named and each.name in drawn()}
-
-
-def not_in_url() -> dict[str, str]:
-    """Those that the URL does not name: Streamlit names what the learner chose, a copied URL has to name all."""
-    named = set(st.query_params)
-    return {name: value for name, value in shown().items() if name not in named}
-
-
 def note(message: str) -> None:
     """Tell the learner, once, that something asked for was changed."""
     st.session_state.setdefault(_NOTES, []).append(message)
@@ -280,15 +269,3 @@ def fit(parameter: Counted, most: int, what: str) -> None:
     elif not 1 <= (value := parameter.chosen()) <= most and parameter.name in st.session_state:
         note(f"{escaped(what)} has {most} {called}s, so {called} {value} became {called} {most}.")
         parameter.set(most)
-
-
-def keep_in_url() -> None:
-    """Write the parameters no widget owns into the URL, defaults left out."""
-    for each in p.PARAMETERS:
-        if each.written:
-            value = each.chosen()
-            if value == each.default:
-                if each.name in st.query_params:
-                    del st.query_params[each.name]
-            elif st.query_params.get(each.name) != str(value):
-                st.query_params[each.name] = str(value)

@@ -23,7 +23,7 @@ from lab.course.lessons import (
     number,
     script,
 )
-from lab.ui import parameters, runs, selection, sidebar, teaching
+from lab.ui import address, parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
 from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
@@ -120,10 +120,11 @@ def _run() -> None:
     finally:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
-        selection.keep_in_url()
-        missing = selection.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
-        if missing:
-            _script("address")(data={"shown": missing}, key="address")
+        address.keep_in_url()
+        missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
+        stale = address.not_on_page()
+        if missing or stale:
+            _script("address")(data={"shown": missing, "stale": stale}, key="address")
         keep_in_browser()
         strip.leave()
 

@@ -171,3 +171,20 @@ def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page
     assert inside and outside and inside["y"] + inside["height"] <= outside["y"] + outside["height"]
     opener.click()
     expect(page.get_by_test_id("stSidebar").get_by_role("textbox", name="Your sentence")).to_be_in_viewport()
+
+
+def test_the_address_names_what_the_page_shows_and_nothing_else(lab: Lab, page: Page) -> None:
+    said = "part=position&order=shuffled"
+    page.goto(f"{lab.url}/Embeddings?text=Birds+fly+south.&{said}&metric=Sparsity")
+    at_page(page, "Embeddings", "Vectors")
+    expect(page).to_have_url(re.compile("part=position"))
+    expect(page).not_to_have_url(re.compile("metric=|order="))
+    page.locator(".st-key-step").get_by_text("Position lab", exact=True).click()
+    at_page(page, "Embeddings", "Position lab")
+    expect(page).to_have_url(re.compile("order=shuffled"))
+    go_to(page, "Lessons", "Self-attention")
+    at_page(page, "Self-attention", "Map")
+    expect(page).not_to_have_url(re.compile("part=|order="))
+    go_to(page, "Lessons", "Embeddings")
+    at_page(page, "Embeddings", "Vectors")
+    expect(page).to_have_url(re.compile("part=position"))

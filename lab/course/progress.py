@@ -110,7 +110,8 @@ class Progress:
     """By (lesson id, name): whether a step was seen, and the first answer to a check (None: not yet).
 
     ``tests``, by lesson id, are those taken before a lesson and after it. ``predictions``, by the step, have the option
-    chosen for each wording (None: skipped). ``shown``, by a list's name, are the checks on screen.
+    chosen for each wording (None: skipped); a step whose figure was seen without a question has none. ``shown``, by a
+    list's name, are the checks on screen.
     """
 
     steps: Mapping[Key, bool] = field(default_factory=dict)
@@ -151,6 +152,10 @@ class Progress:
         choices[wording] = before if option is None else option
         latest = dict(list(choices.items())[-PREDICTIONS_KEPT:])
         return replace(self, predictions={**self.predictions, step: latest})
+
+    def saw(self, step: str) -> Progress:
+        """This progress when a step has shown its figure without a question."""
+        return self if step in self.predictions else replace(self, predictions={**self.predictions, step: {}})
 
     def showing(self, name: str, now: Shown) -> Progress:
         """This progress with these checks on screen, under the name of their list."""

@@ -44,7 +44,7 @@ def _show(view: OneHead, now: Scene) -> None:
     place, word = (None, None) if now.word is None else (now.place, now.word.token_id)
     rho, band = meanings.correlation(now.trace, place, word, now.to_mean)
     question = ask.goes_together(rho, band)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     at = (now.layer, now.head)
     draw(partial(parked_and_worth, now.trace, *at, place, word, now.to_mean), "parked-and-worth")

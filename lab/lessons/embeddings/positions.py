@@ -19,19 +19,17 @@ from lab.analysis.layers.positions import (
 from lab.charts.cells.heatmap import Heatmap
 from lab.lessons.embeddings import figures, meanings, side_meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions
+from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH, SIMILARITY
 
 
 def settings() -> tuple[int, int, float]:
-    """The sinusoids' length, width and base, from three sliders."""
-    left, middle, right = st.columns(3)
-    with left:
+    """The sinusoids' length, width and base, from three sliders in the sidebar."""
+    with sidebar.controls():
         length = PE_LENGTH.choose("Positions", 8)
-    with middle:
         width = PE_WIDTH.choose("Dimensions d of the sinusoids", 4)
-    with right:
         base = PE_BASE.choose("Base of the sinusoids")
     return length, width - width % 2, float(base)
 

@@ -54,7 +54,7 @@ def show_excited(view: FeedForwardView) -> None:
         if 2 * common.repeats >= common.strongest
         else ask.how_often(often, view.neuron, survey.tokens)
     )
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
     if view.neuron == survey.most_selective(view.layer.index):
@@ -186,7 +186,7 @@ def _show_words(view: FeedForwardView) -> None:
     low, high = chance_deviation(model)
     best = words[0].deviation
     question = ask.further_than_chance(view.neuron, best, high)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     st.markdown(
         "Each word has a vector, too, its **output embedding**: lesson 9 reads the model’s answer from it. Here the "

@@ -76,7 +76,7 @@ def _predict_best(view: PredictionView, prompt: str) -> bool:
     if means.random_weights(view.model):
         return True
     question = ask.best_word(prompt, view.best(4), view.truth, view.model.config.vocabulary)
-    return question is None or predict(LESSON, question)
+    return predict(LESSON, question)
 
 
 def _show_best(view: PredictionView, prediction: Prediction) -> None:
@@ -104,7 +104,7 @@ def show_vector(view: PredictionView) -> None:
     """Hidden state -> transform -> dot product with every word."""
     config = view.model.config
     question = ask.projected_numbers(len(view.trace), 1, config.width, config.vocabulary)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     steps = read.head_steps(view.trace, view.place)
     _show_steps(view, steps)
@@ -173,7 +173,7 @@ def show_softmax(view: PredictionView) -> None:
     """One candidate's probability, written out."""
     first, second = view.best(2)
     question = ask.odds(first, second)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     prediction = view.prediction.at(temperature()) if view.causal else view.prediction
     tokenizer = view.model.tokenizer
@@ -245,7 +245,7 @@ def show_unmasked(view: PredictionView) -> None:
     visible = read.candidate(in_sight, truth.token_id, tokenizer)
     st.markdown(f"In plain sight it reads: {masking.reading(seen, view.place)}")
     question = ask.shown_word(truth, visible)
-    if question is None or predict(LESSON, question):
+    if predict(LESSON, question):
         title, values = (
             f"Probability of the true word at token {view.place + 1}",
             [truth.probability, visible.probability],

@@ -109,7 +109,7 @@ def show_count(view: OneHead) -> None:
     """The same number of parameters for any number of heads."""
     trace, config = view.trace, view.trace.model.config
     question = ask.parameters(config, 1)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     d, counted = config.width, measure.counted_parameters(view.layer, config)
     number = f"{measure.attention_parameters(config):,}".replace(",", "{,}")

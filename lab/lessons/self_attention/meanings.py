@@ -39,20 +39,24 @@ def collected(trace: Trace, layer: int, head: int, query: int) -> str:
             f"{named(trace, first)} and {weights[second]:.2f} for {named(trace, second)}, are about the same."
         )
     told = (
-        f"{me} collects most from {named(trace, first)}: **{weights[first]:.2f}**. Next comes {named(trace, second)} "
+        f"{me} collects most from {named(trace, first)}: **{weights[first]:.2f}**; next comes {named(trace, second)} "
         f"with {weights[second]:.2f}."
     )
-    told += _alike(trace, layer, head, query, first)
-    heads = trace.model.config.heads
-    others = [attention_map(trace.layer(layer), other)[query, first] for other in range(heads) if other != head]
-    few = sum(bool(weight < LITTLE) for weight in others)
-    if not others or weights[first] < LITTLE or not few:
-        return told
+    return told + (_alike(trace, layer, head, query, first) or _others(trace, layer, head, query, first))
+
+
+def _others(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
+    """How many heads of the layer give ``key`` little; nothing where this one does, too, or none does."""
+    weights = [float(attention_map(trace.layer(layer), h)[query, key]) for h in range(trace.model.config.heads)]
+    others = weights[:head] + weights[head + 1 :]
+    few = sum(weight < LITTLE for weight in others)
+    if weights[head] < LITTLE or not few:
+        return ""
     if len(others) == 1:
         of = "The other head of this layer gives"
     else:
         of = f"{few} of the {len(others)} other heads of this layer {'give' if few > 1 else 'gives'}"
-    return f"{told} {of} {quoted(trace.labels[first])} less than {LITTLE:.2f}: each head has its own way to look."
+    return f" {of} {quoted(trace.labels[key])} less than {LITTLE:.2f}."
 
 
 def _alike(trace: Trace, layer: int, head: int, query: int, key: int) -> str:

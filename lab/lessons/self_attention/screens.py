@@ -58,7 +58,7 @@ def _least_alike(view: OneHead) -> int | None:
 
 def _choose(view: OneHead, question: Question | None = None) -> bool:
     """The selectors of query and key, and between them a question; False while it waits."""
-    return choose_tokens(view.trace, view.query, view.key, lambda: question is None or predict(_LESSON, question))
+    return choose_tokens(view.trace, view.query, view.key, lambda: predict(_LESSON, question))
 
 
 def _explain(view: OneHead) -> None:

@@ -42,7 +42,7 @@ def show_pieces(view: TokenizationView) -> bool | None:
         limit = 0
     st.markdown(_rule(word))
     _offer_a_cut_word(view)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return True
     why = about_uncut(word, limit)
     if why is not None:

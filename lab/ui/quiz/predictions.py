@@ -39,15 +39,20 @@ class _Revealed:
             each.discard(asked)
 
 
-def predict(lesson: str, question: Question, *, in_sight: bool = False) -> bool:
-    """Ask before the figure is shown; return True once the learner has committed, or skipped.
+def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -> bool:
+    """Ask before the figure is shown; return True once the learner has committed, or skipped, or nothing is asked.
 
-    A figure is hidden only before a learner's first prediction in a step, and not if it was ``in_sight`` without one:
-    with another head, sentence or model it stays, and the question is offered beside it.
+    A figure is hidden only before a learner's first prediction in a step, and not if it was ``in_sight`` without one,
+    where the numbers decided no question. With another head, sentence or model it stays, and the question is offered
+    beside it.
     While a class is taught, the class answers aloud and a button reveals, for each sentence and model anew; the
     question stands at the top of the step.
     """
     chosen = selection.current()
+    if question is None:
+        if not chosen.teach:
+            remember(progress().saw(_step(lesson)))
+        return True
     question = reordered(question, chosen.seed)
     if not chosen.teach:
         return _predicted(lesson, question, in_sight)
@@ -88,11 +93,10 @@ def _shown_to_class(lesson: str, question: Question, run: str) -> bool:
 
 def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
     """Draw the question, the way to it, or what came of it; whether the figure may be seen."""
-    toy = TOY if parameters.MODE.chosen() == parameters.TOY else ""
-    step, name = f"{toy}{lesson}/{parameters.STEP.chosen()}", f"_predict.{toy}{lesson}.{question.id}"
+    step, name = _step(lesson), f"_predict.{_toy()}{lesson}.{question.id}"
     asked = fingerprint(question)
     known = progress().predictions.get(step, {})
-    in_sight = in_sight or bool(known)
+    in_sight = in_sight or step in progress().predictions
     if st.session_state.get(f"{name}.asking") == asked or not in_sight:
         with st.container(border=True):
             _ask(name, question, step)
@@ -104,6 +108,15 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
             _compare(question, choice if choice is not None and choice < len(question.options) else None)
         _turn("Ask me again" if known else "Ask me first", f"{name}.again", _set_asking, name, asked)
     return True
+
+
+def _step(lesson: str) -> str:
+    """The step on screen, as the progress names it: that of a toy is another."""
+    return f"{_toy()}{lesson}/{parameters.STEP.chosen()}"
+
+
+def _toy() -> str:
+    return TOY if parameters.MODE.chosen() == parameters.TOY else ""
 
 
 def _say(question: Question) -> None:

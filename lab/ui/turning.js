@@ -49,12 +49,12 @@ function mendHistory() {
       setTimeout(showChosenStep, 300);
     }
   };
-  state.keepPlace = () => push(window.history.state, "", window.location.href);
+  state.addEntry = () => push(window.history.state, "", window.location.href);
 }
 
 /** What "Try" changes within a step gets an entry of its own, so that Back takes it back and does not leave the page. */
 function tried(event) {
-  if (event.target.closest?.(TRY)) state.keepPlace();
+  if (event.target.closest?.(TRY)) state.addEntry();
 }
 
 function takeBack() {

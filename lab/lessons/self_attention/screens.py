@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +13,7 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
 from lab.course.checks import MARGIN, Question
-from lab.course.words import in_tex, unmarked
+from lab.course.words import in_tex
 from lab.figures import attention as figures
 from lab.figures.multi_head import unnamed_heads
 from lab.lessons.self_attention import checks as ask
@@ -22,11 +21,10 @@ from lab.lessons.self_attention import meanings as means
 from lab.models import forward
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui import one_head
-from lab.ui.components import mount
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.one_head import OneHead, choose_token, choose_tokens
-from lab.ui.parameters import HEAD, STEP, TOKEN
+from lab.ui.one_head import OneHead, choose_tokens
+from lab.ui.parameters import HEAD, STEP
 from lab.ui.quiz.asking import checks
 from lab.ui.quiz.predictions import predict
 
@@ -120,45 +118,6 @@ def _show_construction(view: OneHead) -> None:
         "from 0). A strong colour is a large score: the query’s token has the meaning of the row, and the key’s token "
         "that of the column."
     )
-
-
-def show_built(view: OneHead) -> None:
-    """The whole row, stage by stage."""
-    st.markdown(
-        f"{view.token(view.query)} has a query, and every token has a key and a value. Four short computations turn "
-        "them into what the token collects. Go through them one by one, or press Play."
-    )
-    choose_token(view.trace, "Query: the token that attends", view.query)
-    row = figures.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
-    said = means.of_stages(view.trace, view.layer.index, view.head, view.query)
-    mount("row_built", replace(row, means=tuple(map(unmarked, said))).payload(), "row-built")
-    _show_projections(view)
-    sharpest = means.sharpest_word(view.trace, view.layer.index, view.head)
-    if sharpest not in (None, view.query):
-        why = f"Of all words, {view.token(sharpest)} has the largest weight in its row. See what softmax makes of it."
-        try_this(why, f"Query {sharpest + 1}", {TOKEN: sharpest + 1})
-
-
-def _show_projections(view: OneHead) -> None:
-    """Behind a click: the queries, keys and values of all tokens, which the row was built of."""
-    label = "The queries, keys and values of all tokens"
-    with st.expander(label, icon=":material/grid_on:", on_change="rerun", key="_projections") as folded:
-        if not folded.open:
-            return
-        width = view.trace.model.config.head_width
-        count = figures.PROJECTED
-        if width > count and st.toggle(f"All {width} dimensions of this head", key="_all_dimensions"):
-            count = width
-        for of in get_args(figures.Projection):
-            where = (view.trace, view.layer.index, view.head, of, view.query, count)
-            draw(partial(figures.projections, *where), f"projections-{of}")
-        n, rows = len(view.trace), figures.PROJECTED_TOKENS
-        if n > rows:
-            st.caption(f"Drawn are {rows} of {n} tokens, around the query.")
-        st.markdown(
-            f"Each row is one token’s vector in this head. The scores are the query of {view.token(view.query)} times "
-            "each key, and what arrives is a mix of the values."
-        )
 
 
 def show_scores(view: OneHead) -> None:

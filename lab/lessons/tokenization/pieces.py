@@ -62,8 +62,8 @@ def _offer_a_cut_word(view: TokenizationView) -> None:
         return
     word, sentence = offered
     try_this(
-        f"{view.model} cuts no word of your text, so here you see only how a word stays whole. It does cut *{word}*, "
-        f"into {quoted(' · '.join(ask.pieces_of(view.reading.tokenizer, word)))}.",
+        f"{view.model} cuts no word of your text, so here you see only how a word stays whole. It does cut *{word}*. "
+        "Where?",
         f"Take a sentence with {word}",
         {TEXT: sentence, WORD: WORD.default},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.charts.base.figure import Figure
 from lab.course.checks import Question, selected
@@ -71,6 +71,10 @@ class Asked:
         drawn_beside = {each.id: figures[each.id]() for each in drawn if each.id in figures}
         run = selection.what_runs(selection.current())
         return cls(tuple(drawn), drawn_beside, seed, of, run, selection.link(), number, seen)
+
+    def about_text(self, text: str) -> Asked:
+        """These questions where they are about a ``text`` of the lesson's own; "" for the learner's."""
+        return replace(self, link={**self.link, "text": text}) if text else self
 
     @property
     def wordings(self) -> tuple[str, ...]:

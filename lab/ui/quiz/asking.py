@@ -35,8 +35,7 @@ def checks(
     seed, pool = parameters.SEED.chosen(), [question for question in questions if question is not None]
 
     def drawn(before: Asked | None = None) -> Asked:
-        new = Asked.now(pool, most, seed, of, figures or {}, before)
-        return replace(new, link={**new.link, "text": text}) if text else new
+        return Asked.now(pool, most, seed, of, figures or {}, before).about_text(text)
 
     st.header("Check yourself")
     if parameters.TEACH.chosen():
@@ -46,7 +45,7 @@ def checks(
                 _show(lesson, number, question, kept)
     else:
         name = list_of(lesson)
-        before = stored(name) or brought_back(name, partial(Asked.again, pool, seed, of, figures or {}))
+        before = stored(name) or brought_back(name, partial(Asked.again, pool, seed, of, figures or {}), text)
         before = before if before is not None and before.seed == seed else None
         kept = drawn(before) if before is None or before.done else before
         keep(name, kept)
@@ -69,10 +68,14 @@ def stored(name: str) -> Asked | None:
     return kept if isinstance(kept, Asked) and shown is not None and kept.wordings == shown.asked else None
 
 
-def brought_back(name: str, again: Callable[[Shown], Asked | None]) -> Asked | None:
-    """The list that was on screen before a reload; ``again`` makes it where the same questions can be asked."""
+def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = "") -> Asked | None:
+    """The list that was on screen before a reload; ``again`` makes it where the same questions can be asked.
+
+    ``text`` as for :func:`checks`.
+    """
     shown = progress().shown.get(name)
-    return None if shown is None else again(shown)
+    found = None if shown is None else again(shown)
+    return None if found is None else found.about_text(text)
 
 
 def keep(name: str, asked: Asked) -> None:

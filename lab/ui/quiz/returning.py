@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -51,13 +50,12 @@ def with_earlier(
 def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> None:
     name, spot = f"{lesson}.earlier", Spot.of(trace)
     of = place(spot.layer, spot.head)
-    kept = stored(name) or brought_back(name, partial(Asked.again, offered(earlier, spot), 0, of, {}))
+    own = trace.text if trace.text != parameters.TEXT.chosen() else ""  # a lesson may show a text of its own
+    kept = stored(name) or brought_back(name, partial(Asked.again, offered(earlier, spot), 0, of, {}), own)
     if kept is None or kept.done:
         known = {wording for each in (*earlier, name) for wording in _seen(each)}
         pool = returning(earlier, spot, lambda question: fingerprint(question) in known)
-        kept = Asked.now(pool, MOST, 0, of, {}, kept)
-        if trace.text != parameters.TEXT.chosen():  # a lesson may show a text of its own
-            kept = replace(kept, link={**kept.link, "text": trace.text})
+        kept = Asked.now(pool, MOST, 0, of, {}, kept).about_text(own)
     keep(name, kept)
     if kept.questions:
         st.subheader("From earlier lessons")

@@ -17,7 +17,7 @@ APART = 24  # pixels, from one link's middle to the next one's (WCAG 2.5.8)
 def box(at: Locator) -> dict[str, float]:
     found = at.bounding_box()
     assert found is not None
-    return {**found, "right": found["x"] + found["width"], "middle": found["y"] + found["height"] / 2}
+    return {"right": found["x"] + found["width"], "middle": found["y"] + found["height"] / 2}
 
 
 def test_the_doors_of_the_first_page_can_be_told_apart(lab: Lab, page: Page) -> None:

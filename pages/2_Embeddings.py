@@ -7,6 +7,7 @@ from lab.lessons.embeddings.position_lab import show_position_lab
 from lab.lessons.embeddings.quiz import show_checks
 from lab.lessons.embeddings.rotary import show_rotary
 from lab.lessons.embeddings.segments import show_segments
+from lab.lessons.embeddings.summed import show_sum
 from lab.lessons.tokenization import again as tokenization
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play
@@ -22,7 +23,7 @@ play(
     {
         "Vectors": steps.show_vectors,
         "Like words": like_words.show_like_words,
-        "Two meanings": like_words.show_two_meanings,
+        "Sum": show_sum,
         "Position lab": show_position_lab,
         "Learned or computed": positions.show_tables,
         "Check": with_earlier(page, show_checks, EARLIER),
@@ -31,7 +32,7 @@ play(
     more={
         "Rotary": show_rotary,
         "King and queen": show_word_sums,
-        "Sum": steps.show_sum,
+        "Two meanings": like_words.show_two_meanings,
         "Lengths": steps.show_lengths,
         "Segments": show_segments,
         "Similarity": positions.show_similarity,

@@ -5,6 +5,7 @@ from lab.lessons.self_attention import again
 from lab.lessons.self_attention import screens as steps
 from lab.lessons.self_attention.break_it import break_it
 from lab.lessons.self_attention.extras import by_hand
+from lab.lessons.self_attention.row import show_built
 from lab.lessons.tokenization import again as tokenization
 from lab.ui.page import open_lesson
 from lab.ui.play import chosen_run, play_head
@@ -19,7 +20,7 @@ play_head(
     {
         "Map": steps.show_map,
         "Queries and keys": steps.show_queries_and_keys,
-        "Build a row": steps.show_built,
+        "Build a row": show_built,
         "Scale": steps.show_scale,
         "Values": steps.show_values,
         "Break it": break_it,

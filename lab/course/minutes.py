@@ -12,7 +12,7 @@ MINUTES: Mapping[str, Mapping[str, int]] = {
         "Tokens": 2, "Normalize": 2, "Pre-tokens": 1, "Pieces": 3, "Special tokens": 2, "Check": 2,
     },
     "embeddings": {
-        "Vectors": 3, "Like words": 3, "Two meanings": 3, "Position lab": 4, "Learned or computed": 3, "Check": 3,
+        "Vectors": 3, "Like words": 3, "Sum": 3, "Position lab": 4, "Learned or computed": 3, "Check": 3,
     },
     "self-attention": {
         "Map": 3, "Queries and keys": 3, "Build a row": 3, "Scale": 3, "Values": 2, "Break it": 3, "Check": 3,

@@ -1,18 +1,23 @@
-"""Reading a progress file that anybody may have written: all of it is right, or nothing of it is taken."""
+"""Reading progress that anybody may have written, from a file or a browser: all of it is right, or none is taken."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 
 from lab.course.before_and_after import BothTests
 from lab.course.lessons import LESSONS
-from lab.course.progress import LAB, LONGEST, MAX_BYTES, VERSION, Answer, Key, Progress
+from lab.course.progress import LAB, LONGEST, MAX_BYTES, SEEN_KEPT, VERSION, Answer, Key, Progress, Shown
 from lab.course.words import quoted
 from lab.models.encoding import clean
 
-# Steps, checks or parameters under one heading; a lesson has at most a dozen of each.
+# Steps, checks or parameters under one heading; a lesson has at most two dozen of each.
 MOST = 100
+# Steps with a prediction, all lessons together; a question's options.
+_PREDICTED, _OPTIONS = 300, 10
+# What names a question's wording.
+_WORDING = re.compile(r"[0-9a-f]{12}")
 # Characters of a name: of a step, of a check, of a parameter.
 _NAME = 80
 # Names that a note lists.
@@ -41,14 +46,19 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
     if type(version) is not int or version != VERSION:
         raise ProgressFileError(f"This lab reads progress files of version {VERSION}; this one has another.")
     reader = _Reader()
-    reader.skip_unknown(content, ("lab", "version", "lessons"))
+    reader.skip_unknown(content, ("lab", "version", "lessons", "predictions", "shown"))
     known = {lesson.id for lesson in LESSONS}
     for lesson, entry in reader.table(content.get("lessons"), "lessons").items():
         if lesson in known:
             reader.lesson(lesson, entry)
         else:
             reader.unknown.append(lesson)
-    return Progress(reader.steps, reader.checks, reader.tests), reader.notes()
+    predictions = {
+        step: reader.predictions(step, choices)
+        for step, choices in reader.table(content.get("predictions", {}), "predictions", _PREDICTED).items()
+    }
+    shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
+    return Progress(reader.steps, reader.checks, reader.tests, predictions, shown), reader.notes()
 
 
 @dataclass
@@ -88,15 +98,56 @@ class _Reader:
     def answer(self, check: str, entry: object) -> Answer:
         content = self.table(entry, check)
         self.skip_unknown(content, tuple(Answer.__dataclass_fields__))
-        return Answer(
-            question=self.text(content.get("question"), "question"),
-            chosen=self.text(content.get("chosen"), "chosen"),
-            why_chosen=self.text(content.get("why_chosen"), "why_chosen"),
-            right=self.text(content.get("right"), "right"),
-            why_right=self.text(content.get("why_right"), "why_right"),
-            correct=self.truth(content.get("correct"), "correct"),
+        wrong = Answer(
+            question=self.text(content.get("question", ""), "question"),
+            chosen=self.text(content.get("chosen", ""), "chosen"),
+            why_chosen=self.text(content.get("why_chosen", ""), "why_chosen"),
+            right=self.text(content.get("right", ""), "right"),
+            why_right=self.text(content.get("why_right", ""), "why_right"),
             link=None if content.get("link") is None else self.link(content["link"]),
         )
+        return Answer(correct=True) if self.truth(content.get("correct"), "correct") else wrong
+
+    def predictions(self, step: str, value: object) -> dict[str, int | None]:
+        """The option chosen for each wording of a step's question."""
+        chosen = self.table(value, step)
+        return {
+            self.wording(name, step): None if option is None else self.number(option, step)
+            for name, option in chosen.items()
+        }
+
+    def shown(self, name: str, entry: object) -> Shown:
+        """The checks that were on screen."""
+        content = self.table(entry, name)
+        self.skip_unknown(content, tuple(Shown.__dataclass_fields__))
+        tries = self.table(content.get("tries", {}), "tries")
+        return Shown(
+            self.number(content.get("number"), "number", 10**6),
+            self.wordings(content.get("asked"), "asked"),
+            self.wordings(content.get("seen"), "seen"),
+            {self.wording(each, "tries"): self.options(tried, "tries") for each, tried in tries.items()},
+        )
+
+    def wordings(self, value: object, name: str) -> tuple[str, ...]:
+        return tuple(self.wording(each, name) for each in self.items(value, name, SEEN_KEPT))
+
+    def options(self, value: object, name: str) -> tuple[int, ...]:
+        return tuple(self.number(each, name) for each in self.items(value, name, _OPTIONS))
+
+    def items(self, value: object, name: str, most: int) -> list[object]:
+        if not isinstance(value, list) or len(value) > most:
+            raise ProgressFileError(f"In the file, {quoted(name)} must be a list of at most {most}.")
+        return value
+
+    def wording(self, value: object, name: str) -> str:
+        if not isinstance(value, str) or not _WORDING.fullmatch(value):
+            raise ProgressFileError(f"In the file, {quoted(name)} must name questions by 12 digits.")
+        return value
+
+    def number(self, value: object, name: str, below: int = _OPTIONS) -> int:
+        if type(value) is not int or not 0 <= value < below:
+            raise ProgressFileError(f"In the file, {quoted(name)} must be a number from 0 to {below - 1}.")
+        return value
 
     def link(self, value: object) -> dict[str, str]:
         params = {name: self.text(each, name) for name, each in self.table(value, "link").items()}
@@ -109,12 +160,12 @@ class _Reader:
             raise ProgressFileError(f"In the file, {quoted(name)} must be true or false.")
         return value
 
-    def table(self, value: object, name: str) -> dict[str, object]:
+    def table(self, value: object, name: str, most: int = MOST) -> dict[str, object]:
         """``value`` if it is an object of bounded size with bounded names."""
         if not isinstance(value, dict):
             raise ProgressFileError(f"In the file, {quoted(name)} must be an object.")
-        if len(value) > MOST:
-            raise ProgressFileError(f"In the file, {quoted(name)} has more than {MOST} entries.")
+        if len(value) > most:
+            raise ProgressFileError(f"In the file, {quoted(name)} has more than {most} entries.")
         if any(len(key) > _NAME for key in value):
             raise ProgressFileError(f"In the file, {quoted(name)} has a name of more than {_NAME} characters.")
         return {clean(key): each for key, each in value.items()}

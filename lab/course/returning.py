@@ -53,8 +53,17 @@ def returning(earlier: Mapping[str, Returning], spot: Spot, known: Callable[[Que
     """
     found: list[Question] = []
     for lesson, ask in earlier.items():
-        asked = [question for question in ask(spot) if question is not None]
+        asked = offered({lesson: ask}, spot)
         if asked and len(found) < MOST:
-            first = next((question for question in asked if not known(question)), asked[0])
-            found.append(replace(first, id=f"{lesson}.{first.id}"))
+            found.append(next((question for question in asked if not known(question)), asked[0]))
     return tuple(found)
+
+
+def offered(earlier: Mapping[str, Returning], spot: Spot) -> list[Question]:
+    """Every question that lessons of ``earlier`` have about a run, with the lesson's id before its own."""
+    return [
+        replace(question, id=f"{lesson}.{question.id}")
+        for lesson, ask in earlier.items()
+        for question in ask(spot)
+        if question is not None
+    ]

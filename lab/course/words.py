@@ -22,6 +22,11 @@ def plain(markdown: str) -> str:
     return _ESCAPE.sub(r"\1", markdown)
 
 
+def unmarked(markdown: str) -> str:
+    """Our own Markdown as plain text: without its bold type, and with what was escaped as it was typed."""
+    return plain(markdown.replace("**", ""))
+
+
 def quoted(token: str) -> str:
     """A token in quotation marks, safe in Markdown, its direction kept to itself.
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal
+
 import numpy as np
 
 from lab.analysis.heads import attention as analysis
@@ -20,6 +23,11 @@ from lab.models.trace import Trace
 MAP_TOKENS = 96
 BARS = 24
 ROWS = 16
+# Of the queries, keys and values of all tokens: so many dimensions at first, and so many tokens.
+PROJECTED, PROJECTED_TOKENS = 48, 32
+
+Projection = Literal["query", "key", "value"]
+_PLURAL: Mapping[Projection, str] = {"query": "Queries", "key": "Keys", "value": "Values"}
 
 
 def place(layer: int, head: int) -> str:
@@ -68,6 +76,20 @@ def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> Row
         rest=n - len(seen),
         scaled=traced.model.config.scaled_scores,
     )
+
+
+def projections(
+    traced: Trace, layer: int, head: int, of: Projection, token: int = 0, dimensions: int = PROJECTED
+) -> Heatmap:
+    """The queries, keys or values of all tokens in ``head``, a row each; of a long text those around ``token``.
+
+    The first ``dimensions`` of the head's are drawn.
+    """
+    vectors = getattr(traced.layer(layer), of)[head].numpy()
+    rows, width = window(token, len(traced), PROJECTED_TOKENS), vectors.shape[1]
+    count = min(dimensions, width)
+    title = f"{_PLURAL[of]}, {place(layer, head)}, dimensions 1 to {count} of {width}"
+    return strips(vectors[rows, :count], traced.labels[rows], title=title)
 
 
 def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:

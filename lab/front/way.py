@@ -35,7 +35,7 @@ def show(now: Asked) -> None:
 def _stop(stop: Sketched) -> None:
     st.html(stop.sketch)
     st.markdown(f"**{stop.name}.** {stop.told}")
-    with st.container(gap=None):
+    with st.container(gap=None, key=f"doors-{stop.name.lower()}"):
         for lesson in (_BY_ID[each] for each in stop.lessons):
             about = f"{lesson.question} {lesson.minutes} minutes."
             st.page_link(script(lesson.page), label=f"{number(lesson)} · {lesson.title}", icon=lesson.icon, help=about)

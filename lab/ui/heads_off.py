@@ -64,7 +64,7 @@ def scene(view: OneHead, *, first: bool) -> Scene:
         asked = look(page, trace, first=first)
         if asked is not None and asked.chosen and not first:
             places = listed([named(trace, place) for place in asked.chosen])
-            st.markdown(f"All numbers of this step are measured with {places} hidden, as in lesson 4, “One head off”.")
+            st.markdown(f"All numbers of this step are measured with {places} hidden.")
     left, right = st.columns(2)
     with left:
         way = OFF.choose(

@@ -32,7 +32,7 @@ from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
 from lab.ui.frame.header import Header, draw_header, meanings, say_time
 from lab.ui.frame.proof_badge import show_proof
-from lab.ui.frame.script import papers, undo_try, way_to
+from lab.ui.frame.script import offer_back, papers, way_to
 from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
@@ -77,6 +77,7 @@ class OpenPage:
         way = [*names[:-1], *more, names[-1]] if parameters.STEP.chosen() in more else list(names)
         at = way.index(parameters.STEP.chosen() or names[0])
         back, forward = teaching.keys()
+        offer_back()
         if at + 1 == len(way):
             self.ending()
         with st.container(horizontal=True):
@@ -84,7 +85,6 @@ class OpenPage:
                 go, icon = partial(parameters.STEP.set, way[at - 1]), ":material/arrow_back:"
                 label = f"Previous: {way[at - 1]}"
                 st.button(label, key="_previous_step", icon=icon, type="tertiary", on_click=go, shortcut=back)
-            undo_try()
             if at + 1 < len(way):
                 go, icon = partial(parameters.STEP.set, way[at + 1]), ":material/arrow_forward:"
                 st.button(f"Next: {way[at + 1]}", key="_next_step", icon=icon, on_click=go, shortcut=forward)

@@ -41,12 +41,14 @@ class Parameter(ABC, Generic[T]):
 
     ``kept``: it says what is looked at, so a link to this place has it; otherwise it belongs to the visit or the page.
     ``written``: no widget is bound to it, so Python writes it into the URL when a page is done.
+    ``named``: a link says it even where it is the default, because not every page begins with the same.
     """
 
     name: str
     default: T
     kept: bool = field(default=True, kw_only=True)
     written: bool = field(default=False, kw_only=True)
+    named: bool = field(default=False, kw_only=True)
 
     @abstractmethod
     def meant(self, raw: str) -> T | None:
@@ -74,10 +76,13 @@ class Parameter(ABC, Generic[T]):
         """What every widget is given that stands in the URL and outlives the page."""
         return {"key": self._key(), "bind": "query-params", "persist_state": "session"}
 
-    def _forget_unless(self, offered: Sequence[T]) -> None:
-        """A choice that was made in another model or text, and is not ``offered`` in this, is no choice."""
+    def _bring_into(self, offered: Sequence[T], first: T) -> None:
+        """Make a choice that was made in another model or text, and is not ``offered`` in this, the ``first`` one.
+
+        It is said, not left to the widget's default: the browser would go on showing the old choice.
+        """
         if self.name in st.session_state and st.session_state[self.name] not in offered:
-            del st.session_state[self.name]
+            self.set(first)
 
     def set(self, value: T) -> None:
         """Choose ``value``, before the widget is drawn: for callbacks, and for what is brought inside a text."""
@@ -132,8 +137,9 @@ class Choice(Parameter[T]):
     def _offered(self, offered: Sequence[T]) -> tuple[Sequence[T], T]:
         """What to offer, and what is chosen before anybody chose."""
         offered = offered or self.options
-        self._forget_unless(offered)
-        return offered, self.default if self.default in offered else offered[0]
+        first = self.default if self.default in offered else offered[0]
+        self._bring_into(offered, first)
+        return offered, first
 
 
 @dataclass(frozen=True)

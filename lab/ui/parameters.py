@@ -93,7 +93,9 @@ TOY_COUNT = Number("toy_count", 20, SETTINGS["count"].low, SETTINGS["count"].hig
 TOY_SEED = Number("toy_seed", 0, *_SEEDS)
 TOY_SENTENCE = Number("toy_sentence", 1, 1, SETTINGS["count"].high)
 TOY_OWN = Text("toy_own", "", longest=64)
-TOY_WEIGHTS = Buttons("toy_weights", CONSTRUCTED, (CONSTRUCTED, RANDOM, TRAINED))
+# A lesson opens on the toy that one can train. In links made before, a toy without weights is the one written by hand.
+TOY_WEIGHTS = Buttons("toy_weights", TRAINED, (TRAINED, CONSTRUCTED, RANDOM), named=True)
+BEFORE_WEIGHTS = CONSTRUCTED
 TOY_HEADS = Number("toy_heads", 4, 1, 32)  # into how many the random toy is cut: at most one for each dimension
 TOY_TRAINED_HEADS = Buttons("toy_trained_heads", TRAINED_HEADS, (1, 2, 4))
 TOY_TASK = Menu("toy_task", TASKS[0].name, tuple(task.name for task in TASKS))

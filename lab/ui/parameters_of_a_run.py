@@ -34,6 +34,8 @@ class Counted(Parameter[int]):
     looked at before anybody chose depends on the run, too: so the URL and every link name the one on screen.
     """
 
+    named: bool = field(default=True, kw_only=True)
+
     def meant(self, raw: str) -> int | None:
         return whole_number(raw, 1, 10**9)
 
@@ -93,13 +95,13 @@ class Listed(Name):
 
     def menu(self, label: str, offered: Sequence[str], first: str, *, width: Width = "stretch") -> str:
         """Draw it as a list that opens; ``first`` is what is chosen before anybody chose."""
-        self._forget_unless(offered)
+        self._bring_into(offered, first)
         chosen = st.selectbox(label, offered, offered.index(first), width=width, **self._bound())
         return chosen if chosen in offered else first
 
     def buttons(self, label: str, offered: Sequence[str], first: str) -> str:
         """Draw it as buttons."""
-        self._forget_unless(offered)
+        self._bring_into(offered, first)
         chosen = st.segmented_control(label, offered, default=first, required=True, **self._bound())
         return chosen if chosen in offered else first
 

@@ -14,6 +14,7 @@ from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.quiz.asked import about
 from lab.ui.quiz.asking import ask_about
 from lab.ui.quiz.before_and_after import overall
+from lab.ui.quiz.keeping import start_afresh
 from lab.ui.quiz.question import progress, remember
 
 _FILE = "_progress_file"
@@ -22,7 +23,7 @@ _LOADED = "_progress_loaded"
 
 def checks_badge(lesson: Lesson) -> None:
     """How many checks are answered and right at first try, of those asked; none before a class."""
-    count = progress().count(lesson.id)
+    count = progress().count(lesson.id, toy=parameters.MODE.chosen() == parameters.TOY)
     if count.asked and not parameters.TEACH.chosen():
         text = f"{count.answered} of {count.asked} checks answered, {count.right} right at first try"
         st.badge(text, icon=":material/check:", color="gray")
@@ -72,15 +73,20 @@ def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
 
 
 def keep() -> None:
-    """What the lessons gave, where it was measured; download of the progress as a file, upload of one kept before."""
+    """What the lessons gave, where it was measured; the end of what this browser keeps; a file for another computer."""
     overall()
-    with st.expander("Keep your progress", icon=":material/save:"):
-        st.markdown("Progress lives in this browser tab. A file takes it to another day or another machine.")
+    with st.expander("Your progress", icon=":material/save:"):
+        st.markdown(
+            "This browser keeps your answers and the steps that you have seen, for you alone: the server forgets them "
+            "when you leave. On a computer that you share, start afresh when you are done."
+        )
+        st.button("Start afresh on this computer", icon=":material/restart_alt:", on_click=start_afresh)
+        st.markdown("A file takes your progress to another computer.")
         data, name, mime = progress().to_json(), "inside-bert-progress.json", "application/json"
         st.download_button("Download progress", data, name, mime, icon=":material/download:", on_click="ignore")
         help_ = (
-            f"A file downloaded here, at most {MAX_BYTES // 1000} kB. It is added to what you have done since: "
-            "where both have an answer, the one of this tab stays."
+            f"A file downloaded here, at most {MAX_BYTES // 1000} kB. It is added to what you have done on this "
+            "computer: where both have an answer, the one from this computer stays."
         )
         file = st.file_uploader("Upload progress", "json", key=_FILE, on_change=_load, max_upload_size=1, help=help_)
         for kind, message in st.session_state.get(_LOADED, ()) if file else ():

@@ -11,10 +11,11 @@ import streamlit as st
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters as p
+from lab.ui.old_links import renamed, toy_without_weights
 from lab.ui.parameter_kinds import Parameter, Text, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Model
 
-_NOTES, _ASKED = "selection.notes", "asked."
+_NOTES, _ASKED, _TOY_LINK = "selection.notes", "asked.", "_toy_link"
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,11 @@ def start(models: tuple[str, ...]) -> None:
     if "_started" in st.session_state:
         return
     st.session_state["_started"] = True
-    mended = _rename()
+    said = st.query_params.to_dict()
+    link = renamed(said)
+    if mended := link != said:
+        st.query_params.from_dict(link)
+    st.session_state[_TOY_LINK] = toy_without_weights(link)
     for name, raw in st.query_params.to_dict().items():
         parameter = _BY_NAME.get(name)
         if parameter is None:
@@ -194,22 +199,14 @@ def asked(parameter: Counted) -> str | None:
     return st.session_state.pop(_ASKED + parameter.name, None)
 
 
+def began_with_toy() -> bool:
+    """Whether the visit began with a link to a toy that says nothing of its weights."""
+    return bool(st.session_state.get(_TOY_LINK))
+
+
 def asks(parameter: Counted, number: int) -> bool:
     """Whether that link asks for this ``number``, and nobody has looked yet."""
     return bool(st.session_state.get(_ASKED + parameter.name) == str(number))
-
-
-def _rename() -> bool:
-    """Links made before a parameter or one of its values had its name go on working; True if this is one."""
-    link = st.query_params.to_dict()
-    for old, new in p.RENAMED.items():
-        if old in link and new.meant(link[old]) is not None:
-            link[new.name] = link.pop(old)
-    link |= {name: names[old] for name, names in p.RENAMED_VALUES.items() if (old := link.get(name, "")) in names}
-    renamed = link != st.query_params.to_dict()
-    if renamed:
-        st.query_params.from_dict(link)
-    return renamed
 
 
 def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
@@ -226,10 +223,7 @@ def link() -> dict[str, str]:
         each.name: str(value)
         for each in p.PARAMETERS
         if each.kept
-        and (
-            (value := getattr(now, each.name)) != each.default
-            or (isinstance(each, Counted) and each.name in st.session_state)
-        )
+        and ((value := getattr(now, each.name)) != each.default or (each.named and each.name in st.session_state))
     }
 
 
@@ -253,19 +247,8 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
             wanted = parameter.default if wanted is None else wanted
             if raw is not None or wanted != st.session_state.get(parameter.name, parameter.default):
                 parameter.set(wanted)
-
-
-def shown() -> dict[str, str]:
-    """The parts of the run that the page shows by number (layer, head, sentence)."""
-    return {
-        each.name: str(each.chosen()) for each in p.PARAMETERS if isinstance(each, Counted) and each.name in drawn()
-    }
-
-
-def not_in_url() -> dict[str, str]:
-    """Those that the URL does not name: Streamlit names what the learner chose, a copied URL has to name all."""
-    named = set(st.query_params)
-    return {name: value for name, value in shown().items() if name not in named}
+    if toy_without_weights(params):
+        p.TOY_WEIGHTS.set(p.BEFORE_WEIGHTS)
 
 
 def note(message: str) -> None:
@@ -287,15 +270,3 @@ def fit(parameter: Counted, most: int, what: str) -> None:
     elif not 1 <= (value := parameter.chosen()) <= most and parameter.name in st.session_state:
         note(f"{escaped(what)} has {most} {called}s, so {called} {value} became {called} {most}.")
         parameter.set(most)
-
-
-def keep_in_url() -> None:
-    """Write the parameters no widget owns into the URL, defaults left out."""
-    for each in p.PARAMETERS:
-        if each.written:
-            value = each.chosen()
-            if value == each.default:
-                if each.name in st.query_params:
-                    del st.query_params[each.name]
-            elif st.query_params.get(each.name) != str(value):
-                st.query_params[each.name] = str(value)

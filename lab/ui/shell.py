@@ -23,9 +23,11 @@ from lab.course.lessons import (
     number,
     script,
 )
-from lab.ui import parameters, runs, selection, sidebar, teaching
+from lab.ui import address, parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
+from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
+from lab.ui.quiz.keeping import keep_in_browser
 from lab.ui.room.waiting import waits
 from lab.ui.turns import PAGES
 
@@ -39,7 +41,7 @@ _ROOM = "Room"
 _STYLE = (
     """<style>
 .katex-display { padding: .5rem 3px; }
-.st-key-turning, .st-key-address { position: absolute; }
+.st-key-turning, .st-key-address, .st-key-keeping { position: absolute; }
 .stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
 .st-key-strip { min-height: 46px; }
 .st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
@@ -62,6 +64,8 @@ _STYLE = (
 """
     + teaching.IN_ONE_LINE
     + """
+.st-key-page_header .stHorizontalBlock > :is([class*="st-key-_proof"], .st-key-agreement) { order: -1; }
+[class*="st-key-doors-"] .stPageLink { min-height: 2.75rem; }
 }
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; }
@@ -116,10 +120,12 @@ def _run() -> None:
     finally:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
-        selection.keep_in_url()
-        missing = selection.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
-        if missing:
-            _script("address")(data={"shown": missing}, key="address")
+        address.keep_in_url()
+        missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
+        stale = address.not_on_page()
+        if missing or stale:
+            _script("address")(data={"shown": missing, "stale": stale}, key="address")
+        keep_in_browser()
         strip.leave()
 
 
@@ -146,6 +152,7 @@ def _arrive(page: StreamlitPage) -> None:
     """Begin another page with its first step, also where two pages name one alike; a link may ask for a later one."""
     if st.session_state.get(_AT) != page.title:
         st.session_state[_AT] = page.title
+        forget_what_was_tried()
         parameters.STEP.set(parameters.STEP.default)
 
 

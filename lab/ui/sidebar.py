@@ -12,7 +12,7 @@ from lab.course.lessons import Lesson
 from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
-from lab.ui import parameters, runs, teaching
+from lab.ui import parameters, runs, selection, teaching
 from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.runs import ask_for_training
 
@@ -173,6 +173,9 @@ def _mode() -> str:
 
 def toy_weights(*, trains: bool) -> None:
     """Sidebar: which toy, always named for what it is. A bench looks at toys; a lesson ``trains`` them too."""
+    if parameters.TOY_WEIGHTS.name not in st.session_state:
+        old = selection.began_with_toy() or not trains
+        parameters.TOY_WEIGHTS.set(parameters.BEFORE_WEIGHTS if old else parameters.TRAINED)
     weights = parameters.TOY_WEIGHTS.choose("Weights")
     if weights == parameters.TRAINED:
         _training(trains)

@@ -3,6 +3,8 @@
 const MAIN = '[data-testid="stMain"]';
 const STEPS = ".st-key-step";
 const TURN = { PageUp: ".st-key-_previous_step button", PageDown: ".st-key-_next_step button, .st-key-_next_page button" };
+const TRY = ".st-key-_try button";
+const TRY_BACK = ".st-key-_try_back button";
 const GROUP = '[role="radiogroup"]';
 
 // One listener for the life of the page, however often the component is drawn.
@@ -47,6 +49,16 @@ function mendHistory() {
       setTimeout(showChosenStep, 300);
     }
   };
+  state.addEntry = () => push(window.history.state, "", window.location.href);
+}
+
+/** What "Try" changes within a step gets an entry of its own, so that Back takes it back and does not leave the page. */
+function tried(event) {
+  if (event.target.closest?.(TRY)) state.addEntry();
+}
+
+function takeBack() {
+  document.querySelector(TRY_BACK)?.click();
 }
 
 /** The field that `event` types into, unless it has a list open. */
@@ -94,6 +106,8 @@ function install() {
     window.addEventListener(gesture, () => (state.pushed = false), true);
   }
   window.addEventListener("keydown", onKey, true);
+  window.addEventListener("click", tried, true);
+  window.addEventListener("popstate", takeBack);
   window.addEventListener("popstate", toTop);
 }
 

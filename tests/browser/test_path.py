@@ -100,6 +100,25 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
         at_page(page, title, step)
 
 
+def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention?text=Birds+fly+south.")
+    at_page(page, "Self-attention", "Map")
+    page.get_by_role("button", name="Skip").click()
+    wait_idle(page)
+    page.get_by_role("button", name=NEXT_STEP).click()
+    at_page(page, "Self-attention", "Queries and keys")
+    page.get_by_role("button", name="Previous: Map").click()
+    at_page(page, "Self-attention", "Map")
+    head = chosen(page, "Head")
+    for back in (page.go_back, page.get_by_role("button", name="Back to what you had").click):
+        page.locator(".st-key-_try button").click()
+        wait_idle(page)
+        assert chosen(page, "Head") != head
+        back()
+        at_page(page, "Self-attention", "Map")
+        assert chosen(page, "Head") == head
+
+
 def test_a_copied_address_names_the_head_on_screen_and_back_leaves_at_once(lab: Lab, page: Page) -> None:
     """Nobody has chosen one yet; another visitor opens the address with another sentence."""
     page.goto(lab.url + "/Models")
@@ -152,3 +171,20 @@ def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page
     assert inside and outside and inside["y"] + inside["height"] <= outside["y"] + outside["height"]
     opener.click()
     expect(page.get_by_test_id("stSidebar").get_by_role("textbox", name="Your sentence")).to_be_in_viewport()
+
+
+def test_the_address_names_what_the_page_shows_and_nothing_else(lab: Lab, page: Page) -> None:
+    said = "part=position&order=shuffled"
+    page.goto(f"{lab.url}/Embeddings?text=Birds+fly+south.&{said}&metric=Sparsity")
+    at_page(page, "Embeddings", "Vectors")
+    expect(page).to_have_url(re.compile("part=position"))
+    expect(page).not_to_have_url(re.compile("metric=|order="))
+    page.locator(".st-key-step").get_by_text("Position lab", exact=True).click()
+    at_page(page, "Embeddings", "Position lab")
+    expect(page).to_have_url(re.compile("order=shuffled"))
+    go_to(page, "Lessons", "Self-attention")
+    at_page(page, "Self-attention", "Map")
+    expect(page).not_to_have_url(re.compile("part=|order="))
+    go_to(page, "Lessons", "Embeddings")
+    at_page(page, "Embeddings", "Vectors")
+    expect(page).to_have_url(re.compile("part=position"))

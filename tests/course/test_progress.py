@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from lab.course.checks import Option, Question, reordered, selected, shuffled
 from lab.course.lessons import LESSONS
-from lab.course.progress import LONGEST, MAX_BYTES, Answer, Count, Progress, answer_to
+from lab.course.progress import (
+    LONGEST,
+    MAX_BYTES,
+    PREDICTIONS_KEPT,
+    SEEN_KEPT,
+    Answer,
+    Count,
+    Progress,
+    Shown,
+    answer_to,
+)
 from lab.course.progress_file import ProgressFileError, read
 from lab.course.words import escaped, plain, quoted
 
@@ -20,14 +30,25 @@ SENTENCE = {"text": "The cat sat.", "layer": "2"}
 
 names = st.text(st.characters(codec="utf-8"), max_size=20)
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
-answers = st.builds(
-    Answer, *[texts] * 5, correct=st.booleans(), link=st.none() | st.dictionaries(names, texts, max_size=3)
+answers = st.just(Answer(correct=True)) | st.builds(
+    Answer, *[texts] * 5, link=st.none() | st.dictionaries(names, texts, max_size=3)
 )
 keys = st.tuples(st.sampled_from(IDS), names)
+wordings = st.text("0123456789abcdef", min_size=12, max_size=12)
+options = st.integers(0, 9)
+shown = st.builds(
+    Shown,
+    number=st.integers(0, 99),
+    asked=st.lists(wordings, max_size=3).map(tuple),
+    seen=st.lists(wordings, max_size=4).map(tuple),
+    tries=st.dictionaries(wordings, st.lists(options, max_size=4, unique=True).map(tuple), max_size=3),
+)
 progresses = st.builds(
     Progress,
     steps=st.dictionaries(keys, st.booleans(), max_size=8),
     checks=st.dictionaries(keys, st.none() | answers, max_size=6),
+    predictions=st.dictionaries(names, st.dictionaries(wordings, st.none() | options, max_size=4), max_size=4),
+    shown=st.dictionaries(names, shown, max_size=3),
 )
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -41,14 +62,14 @@ def file_of(lessons: object, **other: object) -> bytes:
 
 
 def answer(correct: bool, question: str = "?") -> Answer:
-    return Answer(question, "a", "because", "b", "therefore", correct, SENTENCE)
+    return Answer(correct=True) if correct else Answer(question, "a", "because", "b", "therefore", correct, SENTENCE)
 
 
 def content_of(check: dict[str, Any]) -> dict[str, Any]:
     return {"self-attention": {"steps": {"Map": True}, "checks": {"most-even": check}}}
 
 
-RIGHT = {**vars(answer(True))}
+RIGHT = {**vars(answer(False)), "correct": True}
 
 
 def test_only_the_first_try_counts() -> None:
@@ -81,6 +102,38 @@ def test_merging_loses_nothing_and_its_grouping_does_not_matter(a: Progress, b: 
         assert one == (a.checks.get(key) or b.checks.get(key))
     seen = {key for each in (a, b) for key, yes in each.steps.items() if yes}
     assert {key for key, yes in both.steps.items() if yes} == seen
+
+
+def test_what_is_kept_stays_below_its_bound_and_the_checks_missed_first_lose_their_texts() -> None:
+    many = {("self-attention", str(i)): Answer("é" * LONGEST, "é" * LONGEST, "é" * LONGEST) for i in range(99)}
+    text = Progress(checks=many).to_json()
+    assert MAX_BYTES * 0.8 < len(text.encode()) <= MAX_BYTES
+    kept, _ = read(text.encode())
+    assert kept.count("self-attention").answered == 99
+    assert [at for at, _ in enumerate(kept.checks.values()) if _ == Answer()] == list(range(99 - len(kept.missed())))
+
+
+def test_a_prediction_that_is_skipped_keeps_its_answer_and_the_oldest_wording_goes() -> None:
+    progress = Progress().predicted("a", "first", 2).predicted("a", "first", None)
+    assert progress.predictions == {"a": {"first": 2}}
+    for i in range(PREDICTIONS_KEPT):
+        progress = progress.predicted("a", str(i), None)
+    assert "first" not in progress.predictions["a"] and len(progress.predictions["a"]) == PREDICTIONS_KEPT
+
+
+def test_of_two_lists_of_checks_the_one_that_was_tried_more_stays() -> None:
+    fresh, tried = Shown(0, ("a",), ("a",)), Shown(1, ("b",), ("a", "b")).tried("b", 1).tried("b", 0).tried("b", 1)
+    assert tried.tries == {"b": (1, 0)}
+    one, other = Progress().showing("x", fresh), Progress().showing("x", tried)
+    assert one.merged(other).shown == other.merged(one).shown == {"x": tried}
+    many = Shown(0, ("a",), tuple(map(str, range(99))))
+    assert Progress().showing("x", many).shown["x"].seen == many.seen[-SEEN_KEPT:]
+
+
+def test_a_toy_s_checks_are_counted_by_themselves() -> None:
+    progress = Progress().asked("a", "toy.q").asked("a", "q").answered("a", "toy.q", answer(True))
+    assert progress.count("a") == Count(0, 0, right=0, answered=0, asked=1)
+    assert progress.count("a", toy=True) == Count(0, 0, right=1, answered=1, asked=1)
 
 
 @given(st.binary(max_size=200))
@@ -125,8 +178,8 @@ def test_one_wrong_value_anywhere_is_read_or_refused_with_a_sentence(data: st.Da
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"x" * (MAX_BYTES + 1), "1,000,001 bytes"),
-        (b"[" * 100_000, "not JSON"),
+        (b"x" * (MAX_BYTES + 1), "64,001 bytes"),
+        (b"[" * 60_000, "not JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[1]", "not a progress file"),
         (b'{"version": 1}', "not a progress file"),
@@ -140,7 +193,13 @@ def test_one_wrong_value_anywhere_is_read_or_refused_with_a_sentence(data: st.Da
         (file_of(content_of({**RIGHT, "right": "x" * (LONGEST + 1)})), "right.*longer than"),
         (file_of(content_of({**RIGHT, "link": {"text": 3}})), "text.*must be a text"),
         (file_of(content_of({**RIGHT, "link": {"a": "x" * 400, "b": "x" * 400}})), "link is longer"),
-        (file_of(content_of({"correct": True})), "question.*must be a text"),
+        (file_of({}, predictions={"a/Map": {"0123456789ab": 10}}), "Map.*number from 0 to 9"),
+        (file_of({}, predictions={"a/Map": {"0123456789ab": True}}), "Map.*number from 0 to 9"),
+        (file_of({}, predictions={"a/Map": {"<b>": 1}}), "12 digits"),
+        (file_of({}, predictions={str(i): {} for i in range(301)}), "more than 300"),
+        (file_of({}, shown={"a": {"number": -1, "asked": [], "seen": []}}), "number.*from 0"),
+        (file_of({}, shown={"a": {"number": 0, "asked": ["x"] * 31, "seen": []}}), "list of at most 30"),
+        (file_of({}, shown={"a": {"number": 0, "asked": [], "seen": [], "tries": {"0123456789ab": [-1]}}}), "tries"),
         (file_of(content_of({**RIGHT, "correct": "yes"})), "correct.*must be true or false"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",
@@ -176,8 +235,9 @@ def test_an_answer_is_kept_as_plain_text_with_its_sentence() -> None:
     kept = answer_to(Question("q", f"Which is {quoted(hostile)}?", options), 0, SENTENCE)
     assert hostile in kept.question and hostile in kept.chosen
     assert (kept.right, kept.why_right, kept.correct, kept.link) == ("b", "because", False, SENTENCE)
-    long = answer_to(Question("q", "?" * 5000, options), 1, {"text": "x" * 5000})
-    assert (len(long.question), long.link, long.correct) == (LONGEST, None, True)
+    long = answer_to(Question("q", "?" * 5000, options), 0, {"text": "x" * 5000})
+    assert (len(long.question), long.link, long.correct) == (LONGEST, None, False)
+    assert answer_to(Question("q", "Why?", options), 1, SENTENCE) == Answer(correct=True)
 
 
 @given(st.text())

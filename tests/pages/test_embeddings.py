@@ -15,8 +15,8 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
-    "Vectors", "Like words", "Two meanings", "Position lab", "Learned or computed",
-    "Rotary", "King and queen", "Sum", "Lengths", "Segments", "Similarity", "Wavelengths", "Shift", "Check",
+    "Vectors", "Like words", "Sum", "Position lab", "Learned or computed",
+    "Rotary", "King and queen", "Two meanings", "Lengths", "Segments", "Similarity", "Wavelengths", "Shift", "Check",
 )  # fmt: skip
 # The steps that show the learner's own tokens, or compute with them.
 OF_TOKENS = ("Vectors", "Like words", "Two meanings", "Sum", "Segments", "Position lab")
@@ -44,13 +44,33 @@ def test_every_family(family: Family, offer: Offer) -> None:
 
 
 def test_one_number_is_worked_out_to_what_the_model_has() -> None:
-    at = open_step("Sum", text="She opened the door.", token="3", dimension="17")
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), "She opened the door.")
-    e = trace.embeddings
+    at = open_step("Sum", token="12", dimension="17", **PAIR)
+    e = lab.trace(lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"]).embeddings
     shown = "".join(formula.value for formula in at.latex)
     for part in (e.token, e.position, e.segment, e.sum, e.norm):
         assert part is not None
-        assert f"{part[2, 16].item():.4f}" in shown
+        assert f"{part[11, 16].item():.4f}" in shown
+
+
+def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() -> None:
+    at = open_step("Sum", text="She opened the door.", token="3")
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"])
+    said = words(at)
+    assert "A (id 0) is tokens 1 to 9, B (id 1) is tokens 10 to 17" in said
+    assert "question answering" in said and "next-sentence prediction" in said
+    tokens = next(box for box in at.selectbox if str(box.key).startswith("_sum_token"))
+    assert tokens.value == trace.segment_ids.index(1) and len(tokens.options) == len(trace)
+    segment = trace.embeddings.segment
+    assert segment is not None
+    for token in (tokens.value, 2):
+        tokens.set_value(token).run()
+        shown = "".join(formula.value for formula in at.latex)
+        assert any(f"{value:.4f}" in shown for value in segment[token].tolist())
+    # The learner's own text and token are as they were, in the session and in the link.
+    assert at.text_input(key="pair").value == "" and at.session_state["token"] == 3
+    assert "pair" not in at.query_params and at.query_params["token"] in ("3", ["3"])
+    alone = words(open_step("Sum", model="lab-gpt2"))
+    assert "segment A" not in alone and "Dimension" in alone
 
 
 def test_a_click_on_a_strip_works_out_that_dimension() -> None:
@@ -61,7 +81,7 @@ def test_a_click_on_a_strip_works_out_that_dimension() -> None:
 
 
 def test_a_chosen_token_is_the_one_of_every_step() -> None:
-    at = open_step("Sum")
+    at = open_step("Sum", **PAIR)
     at.selectbox(key="_token").set_value(2).run()
     assert at.session_state["token"] == 3
     assert go(at, "Shift").selectbox(key="_token").value == 2
@@ -164,3 +184,21 @@ def test_position_lab_holds_outputs_against_their_tokens() -> None:
 def test_a_row_of_equal_tokens_has_no_other_order(offer: Offer) -> None:
     at = visit(PAGE, model=offer("gpt2"), step="Position lab", text="a")
     assert "no other order" in words(at)
+
+
+def test_what_is_offered_to_try_is_there() -> None:
+    """The sums are offered where a word occurs twice; before that, a sentence in which one does."""
+    at = open_step("Vectors", text="She opened the door.")
+    at.button(key="_try").click().run()
+    typed = (at.text_area(key="text").value or "").lower().rstrip(".").split()
+    assert len(set(typed)) < len(typed)
+    at.button(key="_try").click().run()
+    assert at.segmented_control(key="part").value == "sum" and "their sums differ" in words(at)
+
+
+def test_the_sliders_of_positions_are_in_the_sidebar() -> None:
+    for step in ("Learned or computed", "Similarity", "Wavelengths", "Shift"):
+        at = open_step(step)
+        assert {each.key for each in at.sidebar.slider} >= {"pe_length", "pe_width"}
+        assert "pe_base" in {each.key for each in at.sidebar.select_slider}
+        assert not [each.key for each in at.main.slider if each.key not in {side.key for side in at.sidebar.slider}]

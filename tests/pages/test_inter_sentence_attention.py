@@ -51,17 +51,17 @@ def test_the_suggestion_of_another_second_text_always_has_its_button() -> None:
 
 def test_a_try_can_be_taken_back() -> None:
     at = visit(PAGE, step="Sentences", text=TEXT)
-    assert not [button for button in at.button if button.key == "_undo_try"]
+    assert not [button for button in at.button if button.key == "_try_back"]
     at.button(key="_try").click().run()
     longer = at.text_area(key="text").value or ""
     assert longer.startswith(TEXT) and longer != TEXT
-    at.button(key="_undo_try").click().run()
+    at.button(key="_try_back").click().run()
     assert not at.exception
     assert (at.text_area(key="text").value, at.segmented_control(key="step").value) == (TEXT, "Sentences")
-    assert not [button for button in at.button if button.key == "_undo_try"]
+    assert not [button for button in at.button if button.key == "_try_back"]
     at.button(key="_try").click().run()
     at.text_area(key="text").set_value("It is another text. It has two sentences.").run()
-    assert not [button for button in at.button if button.key == "_undo_try"]  # there is nothing left of the try
+    assert not [button for button in at.button if button.key == "_try_back"]  # there is nothing left of the try
 
 
 def test_the_way_back_is_told_beside_the_way_there() -> None:

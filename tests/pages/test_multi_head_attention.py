@@ -175,7 +175,7 @@ def test_the_divergence_shown_is_the_layer_s() -> None:
     at = visit(PAGE, step="Alike or different", text=TEXT, layer="3", head="2", other_head="5")
     reveal(at)
     apart = head_divergence(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(2).attention, causal=False)
-    assert f"Heads 2 and 5 are **{apart[1, 4]:.3f}** nats apart" in words(at)
+    assert f"Heads 2 and 5 are **{apart[1, 4]:.2f}** nats apart" in words(at)
 
 
 def test_the_probability_shown_is_that_of_the_run_without_the_head() -> None:

@@ -142,3 +142,12 @@ def test_click_on_the_map_chooses_query_and_key() -> None:
     at.session_state["attention-map"] = {"selection": {"cell": [{"q": 5, "k": 1}]}}
     at.run()
     assert (at.selectbox(key="_token").value, at.selectbox(key="_key_token").value) == (5, 1)
+
+
+def test_the_maps_of_all_queries_keys_and_values_open_from_the_row() -> None:
+    at = visit(PAGE, step="Build a row")
+    assert not at.get("vega_lite_chart")
+    at.session_state["_projections"] = True  # opens them
+    at.run()
+    assert not at.exception and len(at.get("vega_lite_chart")) == 3
+    assert not at.toggle  # 32 dimensions are all of this head's

@@ -213,3 +213,13 @@ def test_a_tokenizer_of_another_kind_leaves_what_does_not_need_steps(monkeypatch
         at = open_step(step)
         assert "library" not in badge(at)
         assert bool(at.info) == (step in {"Normalize", "Pre-tokens", "Pieces"})
+
+
+def test_another_sentence_brings_its_own_word_to_the_screen() -> None:
+    """The browser is told: a list whose choice is only forgotten goes on showing it."""
+    at = reveal(visit(PAGE, text="CAFÉ, café, Café", step="Pieces"))
+    assert at.selectbox(key="word").value == "cafe"
+    at.button(key="_try").click().run()
+    chosen = at.selectbox(key="word")
+    assert chosen.value == "quizzically" and "cafe" not in chosen.options
+    assert chosen.proto.set_value and chosen.proto.raw_value == "quizzically"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -79,6 +80,35 @@ def test_other_steps_and_lessons_show_the_trained_toy() -> None:
     assert "Before training" in words(at)
     at.number_input(key="toy_seed").set_value(0).run()
     assert "Trained here" in words(at)
+
+
+@pytest.mark.parametrize("page", [*TOY_PAGES, "9_Masked_language_model.py"])
+def test_a_trained_toy_takes_three_clicks_from_the_first_page(page: str) -> None:
+    """Whatever the step asks first: the question is offered beside what was learned."""
+    at = visit()
+    at.switch_page(f"pages/{page}").run()
+    at.segmented_control(key="mode").set_value("Toy").run()
+    next(button for button in at.sidebar.button if button.label == "Train").click().run()
+    assert not at.exception, at.exception[0].stack_trace
+    said = words(at)
+    assert at.segmented_control(key="step").value == STEP
+    assert "Trained here" in said and re.search("of (its|the) answers|of fresh sentences", said)
+    assert "nothing is learned" not in said
+    assert not [radio for radio in at.radio if str(radio.key).startswith("_predict.")]
+    next(button for button in at.button if button.label == "Ask me first").click().run()
+    assert [radio for radio in at.radio if str(radio.key).startswith("_predict.")] and "Trained here" in words(at)
+
+
+def test_links_made_before_show_the_toy_that_they_showed() -> None:
+    """They left out the weights of the toy written by hand; a link of today names all weights."""
+    assert visit(PAGE, mode="Toy").segmented_control(key="toy_weights").value == "Constructed"
+    assert visit("10_Head_view.py", mode="Toy").segmented_control(key="toy_weights").value == "Constructed"
+    at = visit(PAGE)
+    at.segmented_control(key="mode").set_value("Toy").run()
+    assert at.segmented_control(key="toy_weights").value == "Trained live"
+    at.segmented_control(key="step").set_value("Check").run()
+    at.button(key="_next_page").click().run()
+    assert at.segmented_control(key="toy_weights").value == "Trained live"
 
 
 def test_the_sidebar_s_button_leads_to_the_step_and_starts() -> None:

@@ -197,7 +197,7 @@ METRICS = (
         "High: attention is spread over many tokens. Low: it is on a few.",
         "Raw adds up all rows, so it grows with the text. Corrected divides the entropy of each row by the largest "
         "that row could have, and takes the mean: 0 for all weight on one key, 1 for the same weight on all.",
-        "Open a low one to see what a head points at. A high one mixes many tokens.", "focus", "share of the maximum",
+        "Open a low one: it often looks at [CLS] or [SEP]. A high one mixes many.", "focus", "share of the maximum",
     ),
     Metric(
         "sparsity", "Sparsity", _sparsity,

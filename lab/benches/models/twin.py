@@ -68,7 +68,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
     order = [0, 1]
     random.Random(f"{pair[1].model.id} {layer} {head}").shuffle(order)
     question = _which(trace.model, (layer, head), twin, order, spreads) if moved >= MARGIN else None
-    known = question is None or predict("models", question)
+    known = predict("models", question)
     names = [trace.model.id, twin]
     high = max(float(each.max()) for each in maps)
     for column, which, letter in zip(st.columns(2), order, "AB", strict=True):

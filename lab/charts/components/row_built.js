@@ -45,7 +45,8 @@ function build(root, first, report) {
   const play = make("button", { type: "button", class: "play" }, "Play");
   const told = make("p", { class: "told", "aria-live": "polite" });
   const rows = make("div", { class: "rows", role: "table", "aria-label": "The row, key by key" });
-  root.append(make("div", { class: "bar" }, buttons, play), told, rows);
+  const means = make("p", { class: "means", "aria-live": "polite" });
+  root.append(make("div", { class: "bar" }, buttons, play), told, rows, means);
 
   const stop = () => {
     clearInterval(timer);
@@ -104,6 +105,8 @@ function build(root, first, report) {
     root.dataset.stage = String(stage);
     [...buttons.children].forEach((button, i) => button.setAttribute("aria-pressed", String(i === stage)));
     told.textContent = stages(header)[stage][1];
+    means.hidden = !header.means.length;
+    means.replaceChildren(make("strong", {}, "What this means. "), header.means[stage] ?? "");
     [...rows.querySelectorAll(".key")].forEach((line, i) => {
       const fill = line.querySelector(".fill");
       const [from, to] = [Math.min(0, numbers[i]), Math.max(0, numbers[i])];

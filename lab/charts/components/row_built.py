@@ -27,6 +27,7 @@ class RowBuilt:
     context       (d_k,), the sum over all keys, drawn or not
     rest          how many keys are not drawn
     scaled        whether the model divides by √d_k
+    means         what each of the four stages says, in plain words; none where nothing is to be said
 
     Raises ValueError for other shapes, numbers that are not finite, or weights outside [0, 1].
     """
@@ -41,6 +42,7 @@ class RowBuilt:
     context: ArrayLike
     rest: int = 0
     scaled: bool = True
+    means: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         m, (keys, width) = len(self.labels), np.shape(self.values)
@@ -53,6 +55,8 @@ class RowBuilt:
             raise ValueError(f"row_built: one score, weight, mark and value for each of {m} keys.")
         if np.shape(self.context) != (width,):
             raise ValueError(f"row_built: a context of {width} numbers, as each value has.")
+        if len(self.means) not in (0, 4):
+            raise ValueError("row_built: a meaning for each of the four stages, or none.")
         numbers = np.concatenate([np.ravel(part) for part in (self.scores, self.values, self.context)])
         weights = np.asarray(self.weights)
         if not np.isfinite(numbers).all() or not ((weights >= 0) & (weights <= 1)).all():
@@ -68,6 +72,7 @@ class RowBuilt:
             "width": width,
             "rest": self.rest,
             "total": self.total,
+            "means": list(self.means),
         }
         arrays = {name: _sent(getattr(self, name)) for name in ("scores", "weights", "values", "context")}
         return pack(header, {**arrays, "hidden": np.asarray(self.hidden, dtype=np.uint8)})

@@ -35,7 +35,7 @@ def show_specials(view: OneHead) -> None:
     before, after = found(view.trace), trace_metrics(trace, threshold(), only_words=True)
     at = (view.layer.index, view.head)
     question = ask.without_specials(at, before.corrected["spread"][at], after.corrected["spread"][at], what)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     st.markdown(
         f"Your text is read as it stands, with nothing more hidden. Here {what} {'are' if special else 'is'} {names}. "
@@ -86,7 +86,7 @@ def show_threshold(view: OneHead) -> None:
     n, causal, trace = len(view.trace), is_causal(view.trace), view.trace
     tau = float(TAU.choose("Threshold τ"))
     question = ask.uniform_below(n, causal, tau)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     shown = (view.layer.index, view.head, tau)
     draw(partial(figures.by_threshold, trace, *shown), "by-threshold")
@@ -111,7 +111,7 @@ def show_length(view: OneHead) -> None:
     """The same head without preference scores otherwise on a longer text."""
     n, causal = len(view.trace), is_causal(view.trace)
     question = ask.doubled(n, causal)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     metric = choose_metric()
     by_length = take.uniform_by_length(causal, threshold())

@@ -13,7 +13,8 @@ from lab.analysis.heads.metric_parts import RowEntropy
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share, rank_correlation
 from lab.analysis.heads.values import Values
-from lab.course.heads import head_name, listed
+from lab.course.checks import MARGIN
+from lab.course.heads import head_name, listed, resting_place
 from lab.course.parking import compared
 from lab.course.words import beside, named
 from lab.models.interventions import Head
@@ -50,7 +51,20 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
     digits = 2 if round(float(spread[even]), 2) != round(float(spread[sure]), 2) else 4
     return (
         f"Head {even + 1} is the more even: {spread[even]:.{digits}f} of the largest possible entropy, against "
-        f"{spread[sure]:.{digits}f} for head {sure + 1}. To see what a head points at, begin with head {sure + 1}."
+        f"{spread[sure]:.{digits}f} for head {sure + 1}.{_points_at_words(trace, layer, head, other)}"
+    )
+
+
+def _points_at_words(trace: Trace, layer: int, head: int, other: int) -> str:
+    """Which of two heads has the clearer favourites among words, where one has: a sure head may just rest."""
+    among_words = trace_metrics(trace, only_words=True).corrected["confidence_avg"][layer]
+    first, second = sorted((head, other), key=lambda at: -float(among_words[at]))
+    if not among_words[first] - among_words[second] >= MARGIN:  # nan, where a text has one word
+        return ""
+    return (
+        f" To see which words a head points at, begin with head {first + 1}: without {resting_place(trace)}, a word "
+        f"gives its favourite {among_words[first]:.2f} of its attention on average, in head {second + 1} "
+        f"{among_words[second]:.2f}."
     )
 
 

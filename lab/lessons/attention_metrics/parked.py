@@ -44,7 +44,7 @@ def _show(view: OneHead, now: Scene) -> None:
     place, word = (None, None) if now.word is None else (now.place, now.word.token_id)
     rho, band = meanings.correlation(now.trace, place, word, now.to_mean)
     question = ask.goes_together(rho, band)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     at = (now.layer, now.head)
     draw(partial(parked_and_worth, now.trace, *at, place, word, now.to_mean), "parked-and-worth")
@@ -66,10 +66,10 @@ def _try_a_head(now: Scene) -> None:
     """The head that parks most; from there, the one that parks least."""
     shares = parked_share(now.trace)
     most, least = meanings.ends(shares)
-    at, which = (least, "least") if (now.layer, now.head) == most else (most, "most")
+    at, which = (least, "smallest") if (now.layer, now.head) == most else (most, "largest")
     if np.ptp(shares) > 0:
         try_this(
-            f"{head_name(at).capitalize()} parks the {which} ({shares[at]:.2f}). Look at its map below.",
-            f"Open the head that parks the {which}",
+            f"{head_name(at).capitalize()} has the {which} share, {shares[at]:.2f}. Look at its map below.",
+            f"Open the head with the {which} share",
             {LAYER: at[0] + 1, HEAD: at[1] + 1},
         )

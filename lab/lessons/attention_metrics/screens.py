@@ -56,7 +56,7 @@ def show_two(view: OneHead) -> None:
         st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
     question = ask.higher_entropy(heads, [float(spread[view.head]), float(spread[other])])
     with asked:
-        known = question is None or predict(LESSON, question)
+        known = predict(LESSON, question)
     if not known:
         return
     corrected = choose_version()

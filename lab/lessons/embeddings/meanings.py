@@ -135,13 +135,12 @@ def _measured(first: Use, last: float, near: Sequence[Neighbours], alike: Use | 
         return f" For comparison: it is, {mean}." if mean else ""
     same = float(cosine_by_state(first.trace, first.token, alike.trace, alike.token)[-1])
     also = f", and {mean}" if mean else ""
-    if same - last > MARGIN:
-        so = "So here two meanings end farther apart than two uses of one."
-    elif last - same > MARGIN:
-        so = "So here two uses of one meaning end farther apart than two meanings."
-    else:
-        so = "So here two meanings end about as far apart as two uses of one: the cosine does not tell them apart."
-    return f" For comparison: with one meaning in two sentences it is {signed(same)}{also}. {so}"
+    told = f" For comparison: with one meaning in two sentences it is {signed(same)}{also}."
+    if abs(same - last) > MARGIN:
+        return told
+    return (
+        f"{told} So here two meanings end about as far apart as two uses of one: the cosine does not tell them apart."
+    )
 
 
 def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:

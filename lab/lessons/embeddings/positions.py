@@ -19,19 +19,17 @@ from lab.analysis.layers.positions import (
 from lab.charts.cells.heatmap import Heatmap
 from lab.lessons.embeddings import figures, meanings, side_meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions
+from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH, SIMILARITY
 
 
 def settings() -> tuple[int, int, float]:
-    """The sinusoids' length, width and base, from three sliders."""
-    left, middle, right = st.columns(3)
-    with left:
+    """The sinusoids' length, width and base, from three sliders in the sidebar."""
+    with sidebar.controls():
         length = PE_LENGTH.choose("Positions", 8)
-    with middle:
         width = PE_WIDTH.choose("Dimensions d of the sinusoids", 4)
-    with right:
         base = PE_BASE.choose("Base of the sinusoids")
     return length, width - width % 2, float(base)
 
@@ -98,14 +96,13 @@ def _cut_rows(view: EmbeddingView, asked: int) -> None:
 def _draw_lengths(view: EmbeddingView, length: int, width: int, base: float) -> None:
     draw(partial(figures.row_lengths, view.trace, length, width, base), "row-lengths")
     half = width // 2
-    off = float(np.abs(np.linalg.norm(sinusoids(np.arange(length), width, base), axis=1) - math.sqrt(half)).max())
     learned = ""
     if view.learned:
         sizes = np.linalg.norm(position_rows(view.trace, length), axis=1)
         learned = f" The learned rows have lengths from {sizes.min():.3f} to {sizes.max():.3f}."
     st.markdown(
         f"Each pair of a sinusoid adds sin² + cos² = 1, so every row has the length √(d/2) = √{half} = "
-        f"**{math.sqrt(half):.4f}**, up to rounding ({off:.0e}).{learned}"
+        f"**{math.sqrt(half):.4f}**.{learned}"
     )
 
 

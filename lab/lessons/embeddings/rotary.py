@@ -43,7 +43,7 @@ def show_rotary(view: EmbeddingView) -> None:
     )
     turned = rotary.cosines(view.trace, (view.token, view.key), "rotary", count, base)
     question = ask.moved_together(turned, named(view.trace, view.token), named(view.trace, view.key))
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     _compare(view, count, base)
     if base == PE_BASE.default:

@@ -10,24 +10,26 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.attention import window
-from lab.analysis.layers.embeddings import SUMMANDS, Array, WorkedDimension, lengths, parts, worked_dimension
+from lab.analysis.layers.embeddings import SUMMANDS, Array, lengths, parts
+from lab.analysis.words.neighbours import token_twice
 from lab.course.words import quoted
 from lab.figures import embeddings as figures
-from lab.figures.embeddings import DIMENSIONS, TOKENS, stretch
+from lab.figures.embeddings import DIMENSIONS, TOKENS
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import meanings, side_meanings
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
-from lab.ui.parameters import DIMENSION, FIRST_DIMENSION, PART
+from lab.ui.parameters import FIRST_DIMENSION, PART, TEXT, TOY
 from lab.ui.quiz.predictions import predict
 
 LESSON = "embeddings"
+_TWICE = "The dog barked at the other dog."
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def show_vectors(view: EmbeddingView) -> None:
         f"called an **embedding**; each of its numbers is a **dimension**. {_what_is_added(view)}"
     )
     question = ask.same_word(trace, view.parts)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
@@ -104,10 +106,20 @@ def show_vectors(view: EmbeddingView) -> None:
         first = choose_dimensions(view.width)
     _draw_rows(view, part, first)
     meaning(meanings.rows(trace, view.token, part))
-    if view.learned and part != "sum":
-        why = "the sums, with places added. Is a token that comes twice still twice the same?"
-        try_this(why, "Show the sums", {PART: "sum"})
+    _try_a_word_twice(view, part)
     code(forward.embed)
+
+
+def _try_a_word_twice(view: EmbeddingView, part: str) -> None:
+    """What becomes of a token that occurs twice when places are added; first of all a sentence that has one."""
+    ids, special = view.trace.token_ids, view.trace.encoding.special
+    twice = any(token_twice(ids, place) is not None for place in range(len(ids)) if not special[place])
+    if twice and view.learned and part != "sum":
+        why = "the sums, with places added. Is the token that occurs twice still the same both times?"
+        try_this(why, "Show the sums", {PART: "sum"})
+    elif not twice and view.page.selection.mode != TOY:
+        why = "a sentence in which a word occurs twice. Does it get the same row both times?"
+        try_this(why, "Take two dogs", {TEXT: _TWICE, PART: "token"})
 
 
 def _what_is_added(view: EmbeddingView) -> str:
@@ -148,73 +160,9 @@ def _beyond(view: EmbeddingView, part: str) -> str:
     )
 
 
-def show_sum(view: EmbeddingView) -> None:
-    """One token, one dimension under the other: what is added and what comes out."""
-    _choose(view)
-    first = choose_dimensions(view.width)
-    dimension = _chosen_dimension(view, stretch(first, view.width))
-    call = partial(figures.summands, view.trace, view.token, first, dimension)
-    clicked = draw_cells(call, "summands")
-    if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
-        st.session_state["_clicked_dimension"] = clicked
-        DIMENSION.set(first + clicked[1] + 1)
-        st.rerun()
-    worked = worked_dimension(view.trace, view.token, dimension)
-    _write_sum(view, worked, dimension)
-    _show_norm(view, worked, first, dimension)
-    meaning(side_meanings.summed(worked, dimension))
-    code(forward.embed, forward.layer_norm)
-
-
-def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
-    """The dimension worked out, from 0: the one clicked, else the largest sum of those drawn."""
-    asked = DIMENSION.chosen() - 1
-    if shown.start <= asked < shown.stop:
-        return asked
-    return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())
-
-
-def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
-    st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click a cell to work out another.")
-    if len(worked.summands) == 1:
-        st.markdown(f"{view.model} has one such vector for a token, that of its word. So there is nothing to add.")
-    terms = " + ".join(
-        rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
-    )
-    st.latex(rf"\begin{{aligned}} & {terms} \\ & = {worked.total:.4f} \end{{aligned}}")
-
-
 def signed(value: float) -> str:
     """A number as a term of a product or sum: a negative one in parentheses."""
     return f"{value:.4f}" if value >= 0 else f"({value:.4f})"
-
-
-def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimension: int) -> None:
-    """LayerNorm of the sum, or why there is none."""
-    norm, own = worked.norm, view.trace.model.weights.embeddings.norm
-    if norm is None or own is None:
-        st.markdown(
-            f"{view.model} has no LayerNorm here: the sum itself enters layer 1, and each layer normalizes what it "
-            "reads (Radford et al. 2019, §2.3)."
-        )
-        return
-    st.markdown(
-        "**LayerNorm** brings the numbers of each token to one scale. It subtracts their mean and divides by their "
-        "standard deviation. Then it multiplies each dimension by a γ"
-        + (
-            " and adds a β; both are learned and the same for all tokens."
-            if view.trace.model.config.biases
-            else f"; it is learned and the same for all tokens. {view.model} adds no β: here it is 0."
-        )
-    )
-    draw(partial(figures.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
-    st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
-    st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
-    shown_value = float(view.parts["LayerNorm"][view.token, dimension])
-    st.markdown(
-        f"The mean and the deviation are those of all {view.width} dimensions of this token. The model itself has "
-        f"{shown_value:.4f} there."
-    )
 
 
 def show_lengths(view: EmbeddingView) -> None:

@@ -21,7 +21,7 @@ from lab.ui.parameters import SEGMENTS
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
-_PAIR = ("The children went to the park.", "They played until it was dark.")
+PAIR = ("The children went to the park.", "They played until it was dark.")
 _NAMES = "AB"
 _CHANGES: Mapping[SegmentChange, str] = {
     "all 0": "all ids 0",
@@ -41,7 +41,7 @@ def show_segments(view: EmbeddingView) -> None:
         )
         return
     st.markdown("Two texts can stand in one input. How does the model know which token belongs to which?")
-    _draw_segments(trace.encoding)
+    draw_segments(trace.encoding)
     if segments == 1:
         st.markdown(f"{view.model} has a single segment. Every token gets the same segment vector.")
     elif len(set(trace.segment_ids)) == 1:
@@ -51,17 +51,18 @@ def show_segments(view: EmbeddingView) -> None:
     change = _choose_change(segments, pair=len(set(trace.segment_ids)) > 1)
     movement = segment_movement(trace, change)
     question = ask.first_text_too(movement, trace.encoding) if change == "all 0" else None
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     _show_movement(view, movement, change)
     code(segment_movement)
 
 
 def _take_pair() -> None:
-    use_texts(*_PAIR)
+    use_texts(*PAIR)
 
 
-def _draw_segments(encoding: Encoding) -> None:
+def draw_segments(encoding: Encoding) -> None:
+    """The tokens in the colour of their segment."""
     with st.container(height=_BOX if len(encoding) > 160 else "content"):
         st.html(token_chips(encoding_chips(encoding), groups=encoding.segment_ids))
     st.caption(f"The colour is the segment: {_listed(encoding.segment_ids)}.")

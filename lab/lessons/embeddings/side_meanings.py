@@ -23,17 +23,14 @@ _SAME = 0.05
 
 def summed(worked: WorkedDimension, dimension: int) -> str:
     """Which vector gives most to one dimension (from 0) of the sum, and what LayerNorm leaves of it."""
-    after = f" LayerNorm makes {signed(worked.norm.output)} out of it." if worked.norm else ""
+    after = f", and LayerNorm makes {signed(worked.norm.output)} of it" if worked.norm else ""
     if len(worked.summands) == 1:
-        return f"In dimension {dimension + 1} the word alone gives {signed(worked.total)}.{after}"
+        return f"In dimension {dimension + 1} the word alone gives {signed(worked.total)}{after}."
     most = max(worked.summands, key=lambda name: abs(worked.summands[name]))
-    whom = {
-        "position": " It gives this to any token in this place.",
-        "segment": " It gives this to every token of its segment.",
-    }
+    whom = {"position": ", as to any token in this place", "segment": ", as to every token of its segment"}
     return (
-        f"In dimension {dimension + 1} the {most} vector gives most: {signed(worked.summands[most])}."
-        f"{whom.get(most, '')} The sum is {signed(worked.total)}.{after}"
+        f"In dimension {dimension + 1} the {most} vector gives most: {signed(worked.summands[most])}"
+        f"{whom.get(most, '')}. The sum is {signed(worked.total)}{after}."
     )
 
 

@@ -10,6 +10,7 @@ from lab.analysis.layers.positions import frequencies, shift_matrix, sinusoids, 
 from lab.lessons.embeddings import figures, side_meanings
 from lab.lessons.embeddings.positions import settings
 from lab.lessons.embeddings.screens import EmbeddingView, signed
+from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
@@ -45,7 +46,9 @@ def show_shift(view: EmbeddingView) -> None:
     st.markdown("Can a model find the token a few places further on, from anywhere, by one and the same matrix?")
     length, width, base = settings()
     choose_token(view.trace, "Token", view.token)
-    k, place = PE_SHIFT.choose("Shift k"), view.token
+    with sidebar.controls():
+        k = PE_SHIFT.choose("Shift k")
+    place = view.token
     st.markdown(
         "Go k positions further: each pair of dimensions turns by the angle k·ω, wherever it was. So PE(p + k) is a "
         f"**matrix M** times PE(p), and M depends on k, not on p. Here p = {place}, the position of {view.word} (token "

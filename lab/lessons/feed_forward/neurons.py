@@ -52,7 +52,7 @@ def show_excited(view: FeedForwardView) -> None:
         if 2 * common.repeats >= common.strongest
         else ask.how_often(often, view.neuron, survey.tokens)
     )
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
     if view.neuron == survey.most_selective(view.layer.index):

@@ -108,7 +108,7 @@ def show_norm(view: FeedForwardView) -> None:
     where = NORM.choose("Which LayerNorm", list(norms))
     steps = norms[where]
     question = ask.scaled_input(steps)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     with beside_token(view):
         dimension = _choose_dimension(view, steps)

@@ -102,7 +102,7 @@ def show_neurons(view: FeedForwardView) -> None:
     """The hidden layer: tokens × neurons."""
     config = view.config
     question = ask.hidden_numbers(len(view.trace), config)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     left, right = st.columns(2)
     with right:

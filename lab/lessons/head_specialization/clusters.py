@@ -45,7 +45,7 @@ def show_clusters(view: OneHead) -> None:
         st.info(f"No {k} clusters here: {error}", icon=":material/info:")
         return
     question = ask.same_clusters(rounds, k)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     labels = made.labels.reshape(mean.shape[:2])
     kinds = [Category(f"cluster {i + 1}", str(i + 1)) for i in range(k)]

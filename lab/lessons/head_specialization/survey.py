@@ -76,7 +76,7 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     names = name_scores(scores, chance)
     here = trace_names(view.trace)
     question = ask.same_names(int(np.count_nonzero(names == here)), names.size)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     show_best_heads(scores, chance)
     st.caption(f"The untrained heads read one sentence in {measure.TWIN_READS}, the others all.")

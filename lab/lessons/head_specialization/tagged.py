@@ -38,7 +38,7 @@ def show_tags(view: OneHead) -> None:
     encoding = view.trace.encoding
     kinds = [ask.kind_of(tag, special) for tag, special in zip(tags[0], encoding.special, strict=True)]
     question = ask.most_common_kind(kinds)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     st.markdown(
         "Under each token stands its part of speech. Below that stands its **entity**, if it belongs to one: the name "

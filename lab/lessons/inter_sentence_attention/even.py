@@ -107,7 +107,7 @@ def show_specials(view: SentencesView) -> None:
         st.info(f"Sentence 1 would have no token without {view.outside}. Write a longer one.", icon=":material/edit:")
         return
     question = ask.where_it_goes(view.apart, view.a, view.outside)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     draw(partial(figures.everywhere, view.trace, view.a), "with-specials")
     above = " Cells above the diagonal are 0: the model cannot look there." if view.causal else ""

@@ -70,7 +70,7 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
     apart = crossing(view.found, in_pair)
     together = crossing(figures.read(one, sentences, view.left_out), in_pair)
     question = None if view.causal else ask.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS)
-    if question is not None and not predict(LESSON, counted(view, question) or question):
+    if not predict(LESSON, counted(view, question) or question):
         return
     choose_part(view)
     st.markdown(f"The model ran twice on the same words. {_what_differs(view.trace, one.encoding)}")

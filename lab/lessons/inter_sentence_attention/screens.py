@@ -101,7 +101,7 @@ def show_matrix(view: SentencesView) -> None:
     """Sentence by sentence; a click shows the tokens behind a number."""
     seen_before = ask.BOTH_HEADS if view.trace.model.id == PAIRED else ask.NEARBY
     question = counted(view, ask.keeps_or_sends(view.found, view.a, seen_before))
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     choose_part(view)
     measure = choose_measure(view)

@@ -44,7 +44,7 @@ def _show_likelihood(trace: Trace) -> None:
     if found is None:
         return
     question = ask.most_surprising(found, [_named(trace, score) for score in found.scores])
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     _show_sum(found)
     meaning(means.unsure(found, trace.model.config.causal))

@@ -59,7 +59,7 @@ def show_next_sentence(trace: Trace) -> Trace:
         return trace
     st.markdown(f"A: {_told(trace.text)}  \nB: {_told(trace.pair or '')}")
     question = ask.follows_band(found.follows)
-    if question is None or predict(LESSON, question):
+    if predict(LESSON, question):
         _show(trace, found)
     return trace
 

@@ -38,7 +38,7 @@ def show_sampling(view: PredictionView) -> None:
     found = draws.sample(prediction, settings)
     vocabulary = trace.model.config.vocabulary
     question = ask.kept_tokens(found, vocabulary, "tokens")
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     _show_removed(trace, prediction, found, settings)
     meaning(means.can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))

@@ -84,7 +84,7 @@ def _predict_best(view: PredictionView, prompt: str) -> bool:
         question = ask.next_best_word(before, best, view.model.config.vocabulary)
     else:
         question = ask.best_word(prompt, best[:4], truth, view.model.config.vocabulary)
-    return question is None or predict(LESSON, question)
+    return predict(LESSON, question)
 
 
 def _show_best(view: PredictionView, prediction: Prediction) -> None:
@@ -179,7 +179,7 @@ def show_softmax(view: PredictionView) -> None:
     """One candidate's probability, written out."""
     first, second = view.best(2)
     question = ask.odds(first, second)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     prediction = view.prediction.at(temperature()) if view.causal else view.prediction
     tokenizer = view.model.tokenizer
@@ -212,7 +212,7 @@ def show_unmasked(view: PredictionView) -> None:
     visible = read.candidate(in_sight, truth.token_id, tokenizer)
     st.markdown(f"In plain sight it reads: {masking.reading(seen, view.place)}")
     question = ask.shown_word(truth, visible)
-    if question is None or predict(LESSON, question):
+    if predict(LESSON, question):
         title, values = (
             f"Probability of the true word at token {view.place + 1}",
             [truth.probability, visible.probability],

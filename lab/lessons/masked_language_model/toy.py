@@ -75,9 +75,11 @@ def show_learning(page: LessonPage) -> None:
         "in the blank. It begins with random weights. After each batch of sentences, training changes the weights a "
         "little, so that the letters that really stood there become more probable."
     )
-    if not predict(LESSON, missing_letter(rule_named(page.selection.toy_rule), words, place)):
+    run = live.train_if_asked()
+    question = missing_letter(rule_named(page.selection.toy_rule), words, place)
+    if not predict(LESSON, question, in_sight=run is not None):
         return
-    run = live.run_if_asked()
+    live.offer(run)
     if run is None:
         st.markdown("So far nothing is learned:")
         draw(_bars(before, words, place), "toy-blank")

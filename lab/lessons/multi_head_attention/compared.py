@@ -100,9 +100,8 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
             "larger the more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
         )
     st.markdown(
-        f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.3f}** nats apart, and their rows of "
-        f"{view.token(view.query)} {rows[view.query]:.3f}. Their rows differ most for "
-        f"{view.token(int(rows.argmax()))}: {rows.max():.3f}."
+        f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.2f}** nats apart. Of all their rows, "
+        f"those of {view.token(int(rows.argmax()))} differ most: {rows.max():.2f} nats."
     )
 
 
@@ -110,7 +109,7 @@ def show_count(view: OneHead) -> None:
     """The same number of parameters for any number of heads."""
     trace, config = view.trace, view.trace.model.config
     question = ask.parameters(config, 1)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     d, counted = config.width, measure.counted_parameters(view.layer, config)
     number = f"{measure.attention_parameters(config):,}".replace(",", "{,}")

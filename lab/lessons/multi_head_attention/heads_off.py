@@ -51,7 +51,7 @@ def _show_one(now: Scene) -> None:
     found = measure.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
     mean = found.moved.mean(axis=1)
     question = ask.first_moved(now.layer, now.head, mean)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     st.markdown(
         f"**Layer {now.layer + 1}, head {now.head + 1} off**: its {now.trace.model.config.head_width} numbers are "
@@ -141,7 +141,7 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
         "change of **ln P**, its natural logarithm: −0.69 means half the probability, +0.69 twice, 0 no change."
     )
     question = ask.parked_or_busy(now.trace, np.abs(effects), f"the size of the change of ln P({escaped(word.word)})")
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)
     draw(partial(figures.effect_on_word, *shown), EFFECTS, clickable=True)
@@ -184,7 +184,7 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
 def _show_moves(now: Scene, found: EachHeadOff) -> None:
     """The map for a model that predicts nothing: how far its last vectors move."""
     question = ask.parked_or_busy(now.trace, found.moved, "how far the vectors of the last layer move")
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return
     draw(partial(figures.effect_on_vectors, now.trace, now.layer, now.head, now.to_mean), EFFECTS, clickable=True)
     st.markdown("Click a head to choose it.")

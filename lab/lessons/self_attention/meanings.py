@@ -39,20 +39,24 @@ def collected(trace: Trace, layer: int, head: int, query: int) -> str:
             f"{named(trace, first)} and {weights[second]:.2f} for {named(trace, second)}, are about the same."
         )
     told = (
-        f"{me} collects most from {named(trace, first)}: **{weights[first]:.2f}**. Next comes {named(trace, second)} "
+        f"{me} collects most from {named(trace, first)}: **{weights[first]:.2f}**; next comes {named(trace, second)} "
         f"with {weights[second]:.2f}."
     )
-    told += _alike(trace, layer, head, query, first)
-    heads = trace.model.config.heads
-    others = [attention_map(trace.layer(layer), other)[query, first] for other in range(heads) if other != head]
-    few = sum(bool(weight < LITTLE) for weight in others)
-    if not others or weights[first] < LITTLE or not few:
-        return told
+    return told + (_alike(trace, layer, head, query, first) or _others(trace, layer, head, query, first))
+
+
+def _others(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
+    """How many heads of the layer give ``key`` little; nothing where this one does, too, or none does."""
+    weights = [float(attention_map(trace.layer(layer), h)[query, key]) for h in range(trace.model.config.heads)]
+    others = weights[:head] + weights[head + 1 :]
+    few = sum(weight < LITTLE for weight in others)
+    if weights[head] < LITTLE or not few:
+        return ""
     if len(others) == 1:
         of = "The other head of this layer gives"
     else:
         of = f"{few} of the {len(others)} other heads of this layer {'give' if few > 1 else 'gives'}"
-    return f"{told} {of} {quoted(trace.labels[first])} less than {LITTLE:.2f}: each head has its own way to look."
+    return f" {of} {quoted(trace.labels[key])} less than {LITTLE:.2f}."
 
 
 def _alike(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
@@ -102,6 +106,34 @@ def added_up(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
     )
 
 
+def of_stages(trace: Trace, layer: int, head: int, query: int) -> tuple[str, str, str, str]:
+    """What a row says as it is built: its scores, the division, its weights, and what arrives."""
+    where = trace, layer, head, query
+    return largest_score(*where), sharper(*where), built(*where), brought(*where)
+
+
+def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
+    """Which key answers the query best, among those that the query may see."""
+    row = _row(trace, layer, head, query)
+    scores = np.where(np.isfinite(row.scaled), row.scores, -np.inf)
+    best = int(scores.argmax())
+    return (
+        f"The key of {named(trace, best)} answers the query of {quoted(trace.labels[query])} best: its score is "
+        f"{signed(float(scores[best]))}."
+    )
+
+
+def sharpest_word(trace: Trace, layer: int, head: int) -> int | None:
+    """The word with the largest weight in its row, of those that choose among keys; None where there is none."""
+    weights = attention_map(trace.layer(layer), head)
+    words = [
+        at
+        for at, special in enumerate(trace.encoding.special)
+        if not special and np.isfinite(_row(trace, layer, head, at).scaled).sum() > 1
+    ]
+    return max(words, key=lambda at: float(weights[at].max()), default=None)
+
+
 def built(trace: Trace, layer: int, head: int, query: int) -> str:
     """How a lead in the scores becomes a lead in the weights: e to the difference."""
     row = _row(trace, layer, head, query)
@@ -110,14 +142,18 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
         return "There is one score only, so softmax gives it the whole: the weight 1.00."
     first, second = order[:2]
     lead = float(row.scaled[first]) - float(row.scaled[second])
+    if lead < SEEN:
+        return (
+            f"No score leads: those of {named(trace, first)} and {named(trace, second)} are about the same, and so are "
+            f"their weights, {row.weights[first]:.2f} and {row.weights[second]:.2f}."
+        )
     ratio = math.exp(lead)
     times = f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
-    left = "" if np.isfinite(row.scaled).all() else " that the mask leaves"
-    it = "After the division it" if trace.model.config.scaled_scores else "It"
+    it = "After the division the" if trace.model.config.scaled_scores else "The"
     return (
-        f"{named(trace, first)} has the largest score{left}. {it} leads {named(trace, second)} by {lead:.2f}. "
-        "**Softmax** takes e to the power of each score and divides by the sum of all. So the weight of the first is "
-        f"$e^{{{lead:.2f}}}$ ≈ **{times}** times that of the second."
+        f"{it} score of {named(trace, first)} leads that of {named(trace, second)} by {lead:.2f}. **Softmax** takes e "
+        "to the power of each score and divides by the sum of all, so the first weight is e to the power of this lead, "
+        f"**{times}** times the second."
     )
 
 

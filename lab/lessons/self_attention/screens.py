@@ -21,11 +21,10 @@ from lab.lessons.self_attention import meanings as means
 from lab.models import forward
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui import one_head
-from lab.ui.components import mount
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.one_head import OneHead, choose_token, choose_tokens
-from lab.ui.parameters import HEAD, STEP, TOKEN
+from lab.ui.one_head import OneHead, choose_tokens
+from lab.ui.parameters import HEAD, STEP
 from lab.ui.quiz.asking import checks
 from lab.ui.quiz.predictions import predict
 
@@ -57,7 +56,7 @@ def _least_alike(view: OneHead) -> int | None:
 
 def _choose(view: OneHead, question: Question | None = None) -> bool:
     """The selectors of query and key, and between them a question; False while it waits."""
-    return choose_tokens(view.trace, view.query, view.key, lambda: question is None or predict(_LESSON, question))
+    return choose_tokens(view.trace, view.query, view.key, lambda: predict(_LESSON, question))
 
 
 def _explain(view: OneHead) -> None:
@@ -119,22 +118,6 @@ def _show_construction(view: OneHead) -> None:
         "from 0). A strong colour is a large score: the query’s token has the meaning of the row, and the key’s token "
         "that of the column."
     )
-
-
-def show_built(view: OneHead) -> None:
-    """The whole row, stage by stage."""
-    st.markdown(
-        f"{view.token(view.query)} has a query, and every token has a key and a value. Four short computations turn "
-        "them into what the token collects. Go through them one by one, or press Play."
-    )
-    choose_token(view.trace, "Query: the token that attends", view.query)
-    row = figures.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
-    mount("row_built", row.payload(), "row-built")
-    meaning(means.built(view.trace, view.layer.index, view.head, view.query))
-    sharpest = int(attention_map(view.layer, view.head).max(axis=1).argmax())
-    if sharpest != view.query:
-        why = f"In the row of {view.token(sharpest)}, one score leads by most. See what softmax makes of it."
-        try_this(why, f"Query {sharpest + 1}", {TOKEN: sharpest + 1})
 
 
 def show_scores(view: OneHead) -> None:

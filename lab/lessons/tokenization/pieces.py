@@ -42,7 +42,7 @@ def show_pieces(view: TokenizationView) -> bool | None:
         limit = 0
     st.markdown(_rule(word))
     _offer_a_cut_word(view)
-    if question is not None and not predict(LESSON, question):
+    if not predict(LESSON, question):
         return True
     why = about_uncut(word, limit)
     if why is not None:
@@ -62,8 +62,8 @@ def _offer_a_cut_word(view: TokenizationView) -> None:
         return
     word, sentence = offered
     try_this(
-        f"{view.model} cuts no word of your text, so here you see only how a word stays whole. It does cut *{word}*, "
-        f"into {quoted(' · '.join(ask.pieces_of(view.reading.tokenizer, word)))}.",
+        f"{view.model} cuts no word of your text, so here you see only how a word stays whole. It does cut *{word}*. "
+        "Where?",
         f"Take a sentence with {word}",
         {TEXT: sentence, WORD: WORD.default},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -11,10 +12,11 @@ from lab.course.benches import Bench
 from lab.course.experiments import Experiment
 from lab.course.lessons import script
 from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import STEP
 
 # Set off by a line and space, not by a box; drawn by the style sheet of the shell.
 _MEANING = "meaning"
-_TRIED = "_tried"  # what the last button of a suggestion changed, and what was chosen before
+_TRIED = "_tried"
 
 
 def meaning(text: str) -> None:
@@ -30,7 +32,7 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> Non
     """Offer one change that is worth seeing: ``why`` says what to look for, the button ``label`` makes ``changes``.
 
     One a step. Where everything is set already as the button would set it, nothing is left to try, and nothing is
-    drawn. :func:`undo_try` offers the way back.
+    drawn. What was tried can be taken back, by :func:`offer_back` and by the browser's Back.
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):
         return
@@ -40,26 +42,40 @@ def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> Non
 
 
 def _take(changes: Mapping[Parameter[Any], Any]) -> None:
-    before = {parameter: st.session_state.get(parameter.name, parameter.default) for parameter in changes}
+    before = {parameter: parameter.chosen() for parameter in (*changes, STEP)}
+    st.session_state[_TRIED] = _Tried(dict(changes), before)
     for parameter, value in changes.items():
         parameter.set(value)
-    st.session_state[_TRIED] = dict(changes), before
 
 
-def undo_try() -> None:
-    """Offer to take back the last change that was tried, as long as all of it is still chosen.
+@dataclass(frozen=True)
+class _Tried:
+    """What a click on "Try" changed, and what was chosen before it."""
 
-    The browser's Back cannot: Streamlit makes no entry in its history for a parameter that a widget writes.
-    """
-    tried, before = st.session_state.get(_TRIED, ({}, {}))
-    if tried and all(parameter.chosen() == value for parameter, value in tried.items()):
-        st.button("Undo the try", key="_undo_try", icon=":material/undo:", on_click=_take_back, args=(before,))
+    changes: Mapping[Parameter[Any], Any]
+    before: Mapping[Parameter[Any], Any]
 
 
-def _take_back(before: Mapping[Parameter[Any], Any]) -> None:
-    st.session_state.pop(_TRIED, None)
-    for parameter, value in before.items():
+def offer_back() -> None:
+    """The way back from what was tried last, as long as it is what the page shows. Above the buttons of the steps."""
+    tried = st.session_state.get(_TRIED)
+    if not isinstance(tried, _Tried):
+        return
+    if any(parameter.chosen() != value for parameter, value in tried.changes.items()):
+        del st.session_state[_TRIED]
+        return
+    st.button("Back to what you had", key="_try_back", icon=":material/undo:", type="tertiary", on_click=_take_back)
+
+
+def _take_back() -> None:
+    tried = st.session_state.pop(_TRIED)
+    for parameter, value in tried.before.items():
         parameter.set(value)
+
+
+def forget_what_was_tried() -> None:
+    """Another page begins: what was tried on the one before is no longer taken back."""
+    st.session_state.pop(_TRIED, None)
 
 
 def way_to(kind: str, there: Bench | Experiment) -> None:

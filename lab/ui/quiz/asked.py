@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.charts.base.figure import Figure
 from lab.course.checks import Question, selected
+from lab.course.progress import Shown
 from lab.course.words import quoted
 from lab.ui import parameters, selection
 
@@ -41,7 +42,7 @@ class Asked:
     run: tuple[object, ...]
     link: Mapping[str, str]
     number: int
-    seen: frozenset[str]
+    seen: tuple[str, ...]
     done: bool = False
 
     @classmethod
@@ -49,13 +50,36 @@ class Asked:
         cls, pool: Sequence[Question], most: int, seed: int, of: str, figures: Figures, before: Asked | None = None
     ) -> Asked:
         """New ones out of ``pool``: those not seen ``before`` come first."""
-        seen = frozenset() if before is None else before.seen
+        seen = () if before is None else before.seen
         drawn = selected(pool, len(pool), seed)
         drawn = sorted(drawn, key=lambda question: fingerprint(question) in seen)[:most]
-        shown = {each.id: figures[each.id]() for each in drawn if each.id in figures}
-        number, every = 0 if before is None else before.number + 1, seen | {fingerprint(each) for each in drawn}
+        every = tuple(dict.fromkeys((*seen, *map(fingerprint, drawn))))
+        return cls._of(drawn, seed, of, figures, 0 if before is None else before.number + 1, every)
+
+    @classmethod
+    def again(cls, pool: Sequence[Question], seed: int, of: str, figures: Figures, shown: Shown) -> Asked | None:
+        """Those that were on screen before a reload; None where ``pool`` does not have them all in the same words."""
+        known = {fingerprint(each): each for each in selected(pool, len(pool), seed)}
+        if not shown.asked or not known.keys() >= set(shown.asked):
+            return None
+        return cls._of([known[wording] for wording in shown.asked], seed, of, figures, shown.number, shown.seen)
+
+    @classmethod
+    def _of(
+        cls, drawn: Sequence[Question], seed: int, of: str, figures: Figures, number: int, seen: tuple[str, ...]
+    ) -> Asked:
+        drawn_beside = {each.id: figures[each.id]() for each in drawn if each.id in figures}
         run = selection.what_runs(selection.current())
-        return cls(tuple(drawn), shown, seed, of, run, selection.link(), number, every)
+        return cls(tuple(drawn), drawn_beside, seed, of, run, selection.link(), number, seen)
+
+    def about_text(self, text: str) -> Asked:
+        """These questions where they are about a ``text`` of the lesson's own; "" for the learner's."""
+        return replace(self, link={**self.link, "text": text}) if text else self
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """The questions by their wording."""
+        return tuple(map(fingerprint, self.questions))
 
 
 def about(link: Mapping[str, str], of: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -11,7 +11,7 @@ import streamlit as st
 
 from lab.course.checks import Question, lettered
 from lab.course.hints import hint_of
-from lab.course.progress import answer_to
+from lab.course.progress import TOY, Shown, answer_to
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
 from lab.ui.quiz.asked import Asked, Figures, about, fingerprint, hashed
@@ -35,8 +35,7 @@ def checks(
     seed, pool = parameters.SEED.chosen(), [question for question in questions if question is not None]
 
     def drawn(before: Asked | None = None) -> Asked:
-        new = Asked.now(pool, most, seed, of, figures or {}, before)
-        return replace(new, link={**new.link, "text": text}) if text else new
+        return Asked.now(pool, most, seed, of, figures or {}, before).about_text(text)
 
     st.header("Check yourself")
     if parameters.TEACH.chosen():
@@ -45,41 +44,60 @@ def checks(
             with _box(lesson, kept, question):
                 _show(lesson, number, question, kept)
     else:
-        known = stored(lesson)
-        before = known if known is not None and known.seed == seed else None
+        name = list_of(lesson)
+        before = stored(name) or brought_back(name, partial(Asked.again, pool, seed, of, figures or {}), text)
+        before = before if before is not None and before.seed == seed else None
         kept = drawn(before) if before is None or before.done else before
-        keep(lesson, kept)
+        keep(name, kept)
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):
-                ask_one(lesson, number, question, kept)
+                ask_one(lesson, number, question, kept, name)
         _offer_new(lesson, kept)
     if not kept.questions:
         st.markdown("This sentence decides none of the questions clearly. Try a longer one.")
 
 
-def stored(lesson: str) -> Asked | None:
-    """What was asked in a lesson, if anything was."""
-    kept = st.session_state.get(f"_asked.{lesson}")
-    return kept if isinstance(kept, Asked) else None
+def list_of(lesson: str) -> str:
+    """What the checks of a lesson are kept under: those about its toy are others than those about sentences."""
+    return f"{lesson}.toy" if parameters.MODE.chosen() == parameters.TOY else lesson
 
 
-def keep(lesson: str, asked: Asked) -> None:
+def stored(name: str) -> Asked | None:
+    """The list of questions that this session asked under ``name``, if any, and if it is still the one to show."""
+    kept, shown = st.session_state.get(f"_asked.{name}"), progress().shown.get(name)
+    return kept if isinstance(kept, Asked) and shown is not None and kept.wordings == shown.asked else None
+
+
+def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = "") -> Asked | None:
+    """The list that was on screen before a reload; ``again`` makes it where the same questions can be asked.
+
+    ``text`` as for :func:`checks`.
+    """
+    shown = progress().shown.get(name)
+    found = None if shown is None else again(shown)
+    return None if found is None else found.about_text(text)
+
+
+def keep(name: str, asked: Asked) -> None:
     """Let these questions stay; none at all are drawn anew with another sentence."""
-    st.session_state[f"_asked.{lesson}"] = asked if asked.questions else None
+    st.session_state[f"_asked.{name}"] = asked if asked.questions else None
+    known = progress().shown.get(name)
+    if asked.questions and (known is None or (known.asked, known.number) != (asked.wordings, asked.number)):
+        remember(progress().showing(name, Shown(asked.number, asked.wordings, asked.seen)))
 
 
 def ask_about(lesson: str, link: Mapping[str, str]) -> None:
     """Make the checks of a lesson those about what ``link`` names, if they are about anything else."""
-    kept = stored(lesson)
+    kept = stored(list_of(lesson))
     if kept is not None and dict(kept.link) != dict(link):
         _ask_new(lesson)
 
 
 def _ask_new(lesson: str) -> None:
     """Have other questions next time, those of earlier lessons too."""
-    for name in (lesson, f"{lesson}.earlier"):
+    for name in (list_of(lesson), f"{lesson}.earlier"):
         if (kept := stored(name)) is not None:
-            keep(name, replace(kept, done=True))
+            st.session_state[f"_asked.{name}"] = replace(kept, done=True)
 
 
 def _offer_new(lesson: str, kept: Asked) -> None:
@@ -126,38 +144,51 @@ def _uncover(name: str, shown: bool) -> None:
     st.session_state[name] = shown
 
 
-def ask_one(lesson: str, number: int, question: Question, kept: Asked, keys: str = "_check") -> None:
-    """One check with its options, what was said to them, and its hint or explanation; its ``keys`` begin so."""
+def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str, keys: str = "_check") -> None:
+    """One check of the list ``name`` with its options, what was said to them, and its hint or explanation.
+
+    Its ``keys`` begin so.
+    """
     st.markdown(f"**{number}.** {question.prompt}")
-    name = f"{keys}.{lesson}.{kept.number}.{question.id}.{fingerprint(question)}"
-    remember(progress().asked(lesson, question.id))
-    answer = partial(_answer, name, lesson, question, kept.link)
-    choice = choose(question, key=name, persist_state="session", on_change=answer)
+    key = f"{keys}.{name}.{kept.number}.{question.id}.{fingerprint(question)}"
+    remember(progress().asked(lesson, counted_as(question)))
+    tries = _tries(name, question)
+    if tries and st.session_state.get(key) is None:
+        st.session_state[key] = tries[-1]  # brought back by the browser
+    answer = partial(_answer, key, name, lesson, question, kept.link)
+    choice = choose(question, key=key, persist_state="session", on_change=answer)
     if choice is None:
         return
-    option, tries = question.options[choice], _tries(name) or (choice,)
+    option, tries = question.options[choice], tries or (choice,)
     hint = hint_of(question) if len(tries) == 1 and not option.correct else None
     if hint is not None:
         st.warning(f"Not this one. {hint} Try once more; the explanation follows.", icon=":material/lightbulb:")
         return
     if option.correct:
-        again = "Right at the second try. " if tries.index(choice) == 1 else ""
+        again = "Right at the second try. " if choice in tries[1:2] else ""
         st.success(f"{again}{option.why}", icon=":material/check:")
     else:
-        st.error(option.why, icon=":material/close:")
+        right = question.options[question.answer]
+        st.error(f"{option.why} Right is {lettered(question, question.answer)}. {right.why}", icon=":material/close:")
     with st.expander("Why each option is right or wrong"):
         explain_each(question)
 
 
-def _tries(name: str) -> tuple[int, ...]:
-    """The options that were tried, each once, in their order."""
-    stored = st.session_state.get(f"{name}.tries")
-    return stored if isinstance(stored, tuple) else ()
+def counted_as(question: Question) -> str:
+    """What a check is called in the progress."""
+    return f"{TOY}{question.id}" if parameters.MODE.chosen() == parameters.TOY else question.id
 
 
-def _answer(name: str, lesson: str, question: Question, link: Mapping[str, str]) -> None:
+def _tries(name: str, question: Question) -> tuple[int, ...]:
+    """The options of a question that were tried, each once, in their order."""
+    shown = progress().shown.get(name)
+    tried = () if shown is None else shown.tries.get(fingerprint(question), ())
+    return tuple(each for each in tried if each < len(question.options))
+
+
+def _answer(key: str, name: str, lesson: str, question: Question, link: Mapping[str, str]) -> None:
     """Before the page is drawn again, so that its header knows."""
-    choice = st.session_state.get(name)
-    if isinstance(choice, int):
-        st.session_state[f"{name}.tries"] = tuple(dict.fromkeys((*_tries(name), choice)))
-        remember(progress().answered(lesson, question.id, answer_to(question, choice, link)))
+    choice, shown = st.session_state.get(key), progress().shown.get(name)
+    if isinstance(choice, int) and shown is not None:
+        now = progress().answered(lesson, counted_as(question), answer_to(question, choice, link))
+        remember(now.showing(name, shown.tried(fingerprint(question), choice)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
@@ -9,50 +10,54 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.checks import Question, lettered, reordered
+from lab.course.progress import TOY
 from lab.ui import parameters, selection
 from lab.ui.quiz.asked import fingerprint, hashed
-from lab.ui.quiz.question import choose, list_options
+from lab.ui.quiz.question import choose, list_options, progress, remember
 from lab.ui.room.asking import offer
-from lab.ui.selection import Selection
 
 _PLACE = "_question_place"
 
 
 @dataclass
-class _Prediction:
-    """What was committed to a question: by run (sentence and model), the option chosen for each wording of it.
+class _Revealed:
+    """What a class was shown of a question: by run (sentence and model), the wordings that were revealed.
 
-    Within a run a wording changes with the head or the token that is looked at; ``asking`` is the run for which
-    the learner wants to be asked again.
+    Within a run a wording changes with the head or the token that is looked at.
     """
 
-    committed: dict[str, dict[str, int | None]] = field(default_factory=dict)
-    asking: str = ""
+    wordings: dict[str, set[str]] = field(default_factory=dict)
 
-    def reveal(self, run: str, asked: str, choice: int | None) -> None:
-        """The learner has committed (None: skipped)."""
-        self.committed.setdefault(run, {})[asked] = choice
+    def reveal(self, run: str, asked: str) -> None:
+        """Show the answer."""
+        self.wordings.setdefault(run, set()).add(asked)
 
     def hide(self, run: str, asked: str) -> None:
         """Ask again."""
-        self.asking = run
-        self.committed.pop(run, None)
-        for choices in self.committed.values():
-            choices.pop(asked, None)
+        self.wordings.pop(run, None)
+        for each in self.wordings.values():
+            each.discard(asked)
 
 
-def predict(lesson: str, question: Question) -> bool:
-    """Ask before the figure is shown; return True once the learner has committed, or skipped.
+def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -> bool:
+    """Ask before the figure is shown; return True once the learner has committed, or skipped, or nothing is asked.
 
-    A reveal holds for the question, the model and the sentence: another head leaves the figure where it is, another
-    sentence hides it. A question that comes out the same for both sentences, numbers included, stays answered.
-    While a class is taught, the class answers aloud and a button reveals; the question stands at the top of the step.
+    A figure is hidden only before a learner's first prediction in a step, and not if it was ``in_sight`` without one,
+    where the numbers decided no question. With another head, sentence or model it stays, and the question is offered
+    beside it.
+    While a class is taught, the class answers aloud and a button reveals, for each sentence and model anew; the
+    question stands at the top of the step.
     """
     chosen = selection.current()
+    if question is None:
+        if not chosen.teach:
+            remember(progress().saw(_step(lesson)))
+        return True
     question = reordered(question, chosen.seed)
-    state: _Prediction = st.session_state.setdefault(_name(lesson, question, bool(chosen.teach)), _Prediction())
-    with _place(bool(chosen.teach)):
-        return _predicted(lesson, state, question, chosen)
+    if not chosen.teach:
+        return _predicted(lesson, question, in_sight)
+    with _place():
+        return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)))
 
 
 def keep_place() -> None:
@@ -61,68 +66,88 @@ def keep_place() -> None:
         st.session_state[_PLACE] = st.container()
 
 
-def _place(teach: bool) -> AbstractContextManager[object]:
+def _place() -> AbstractContextManager[object]:
     place = st.session_state.get(_PLACE)
-    return place if teach and isinstance(place, DeltaGenerator) else nullcontext()
+    return place if isinstance(place, DeltaGenerator) else nullcontext()
 
 
-def _name(lesson: str, question: Question, teach: bool) -> str:
-    return f"_predict.{'teach.' if teach else ''}{lesson}.{question.id}"
-
-
-def _predicted(lesson: str, state: _Prediction, question: Question, chosen: Selection) -> bool:
-    """Draw the question or what came of it; whether its answer may be seen."""
-    teach = bool(chosen.teach)
-    name = _name(lesson, question, teach)
-    run, asked = hashed(*selection.what_runs(chosen)), fingerprint(question)
-    known = {wording: choice for choices in state.committed.values() for wording, choice in choices.items()}
-    if asked in known:
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            _compare(question, known[asked])
-            _hide_button(name, state, run, asked, teach)
-        return True
-    if run in state.committed:  # of another head or token: do not hide the figure while these are tried
-        _hide_button(name, state, run, asked, teach)
-        return True
-    with st.container(border=True):
-        if known and not teach and state.asking != run:
-            _offer_again(name, state, run, asked)
-        elif teach:
+def _shown_to_class(lesson: str, question: Question, run: str) -> bool:
+    """Draw the question for a class, or its answer; whether the figure may be seen."""
+    name, asked = f"_predict.teach.{lesson}.{question.id}", fingerprint(question)
+    state: _Revealed = st.session_state.setdefault(name, _Revealed())
+    known = any(asked in wordings for wordings in state.wordings.values())
+    if not known and run not in state.wordings:
+        with st.container(border=True):
             _say(question)
             list_options(question)
             with st.container(horizontal=True):
-                st.button("Reveal", key=f"{name}.reveal", on_click=state.reveal, args=(run, asked, None))
+                st.button("Reveal", key=f"{name}.reveal", on_click=state.reveal, args=(run, asked))
                 offer(lesson, question, name)
-        else:
-            _ask(name, state, question, run)
-    return False
+        return False
+    with st.container(border=known, horizontal=True, vertical_alignment="center"):
+        if known:
+            _compare(question, None)
+        _turn("Hide again", f"{name}.hide", state.hide, run, asked)
+    return True
+
+
+def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
+    """Draw the question, the way to it, or what came of it; whether the figure may be seen."""
+    step, name = _step(lesson), f"_predict.{_toy()}{lesson}.{question.id}"
+    asked = fingerprint(question)
+    known = progress().predictions.get(step, {})
+    in_sight = in_sight or step in progress().predictions
+    if st.session_state.get(f"{name}.asking") == asked or not in_sight:
+        with st.container(border=True):
+            _ask(name, question, step)
+        return in_sight
+    answered = asked in known
+    with st.container(border=answered, horizontal=True, vertical_alignment="center"):
+        if answered:
+            choice = known[asked]
+            _compare(question, choice if choice is not None and choice < len(question.options) else None)
+        _turn("Ask me again" if known else "Ask me first", f"{name}.again", _set_asking, name, asked)
+    return True
+
+
+def _step(lesson: str) -> str:
+    """The step on screen, as the progress names it: that of a toy is another."""
+    return f"{_toy()}{lesson}/{parameters.STEP.chosen()}"
+
+
+def _toy() -> str:
+    return TOY if parameters.MODE.chosen() == parameters.TOY else ""
 
 
 def _say(question: Question) -> None:
     st.markdown(f":material/psychology_alt: **Predict.** {question.prompt}")
 
 
-def _ask(name: str, state: _Prediction, question: Question, run: str) -> None:
+def _ask(name: str, question: Question, step: str) -> None:
     asked = fingerprint(question)
     _say(question)
     choice = choose(question, key=f"{name}.choice.{asked}")
     with st.container(horizontal=True):
-        off, show = choice is None, state.reveal
-        st.button("Commit and show", key=f"{name}.commit", disabled=off, on_click=show, args=(run, asked, choice))
-        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=show, args=(run, asked, None))
+        off = choice is None
+        st.button(
+            "Commit and show", key=f"{name}.commit", disabled=off, on_click=_commit, args=(name, step, asked, choice)
+        )
+        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=_commit, args=(name, step, asked, None))
 
 
-def _offer_again(name: str, state: _Prediction, run: str, asked: str) -> None:
-    """The learner has met this question with another sentence or model: ask again, or just show."""
-    st.markdown(":material/psychology_alt: **Predict again?** Another sentence or model can have another answer.")
-    with st.container(horizontal=True):
-        st.button("Ask me again", key=f"{name}.again", on_click=state.hide, args=(run, asked))
-        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=state.reveal, args=(run, asked, None))
+def _commit(name: str, step: str, asked: str, choice: int | None) -> None:
+    """The learner has answered; None: skipped."""
+    remember(progress().predicted(step, asked, choice))
+    _set_asking(name, "")
 
 
-def _hide_button(name: str, state: _Prediction, run: str, asked: str, teach: bool) -> None:
-    label, icon, which = "Hide again" if teach else "Ask me again", ":material/undo:", (run, asked)
-    st.button(label, key=f"{name}.hide", type="tertiary", icon=icon, on_click=state.hide, args=which)
+def _set_asking(name: str, asked: str) -> None:
+    """Ask the question of this wording beside its figure; "" for none."""
+    st.session_state[f"{name}.asking"] = asked
+
+
+def _turn(label: str, key: str, act: Callable[[str, str], None], *which: str) -> None:
+    st.button(label, key=key, type="tertiary", icon=":material/undo:", on_click=act, args=which)
 
 
 def _compare(question: Question, choice: int | None) -> None:

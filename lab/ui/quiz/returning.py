@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import streamlit as st
 
-from lab.course.returning import MOST, Returning, Spot, returning
+from lab.course.returning import MOST, Returning, Spot, offered, returning
 from lab.figures.attention import place
 from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.quiz.asked import Asked, about, fingerprint
-from lab.ui.quiz.asking import ask_one, keep, stored
+from lab.ui.quiz.asking import ask_one, brought_back, keep, stored
+from lab.ui.quiz.question import progress
 
 if TYPE_CHECKING:
     from lab.ui.page import LessonPage
@@ -47,19 +48,24 @@ def with_earlier(
 
 
 def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> None:
-    kept = stored(name := f"{lesson}.earlier")
+    name, spot = f"{lesson}.earlier", Spot.of(trace)
+    of = place(spot.layer, spot.head)
+    own = trace.text if trace.text != parameters.TEXT.chosen() else ""  # a lesson may show a text of its own
+    kept = stored(name) or brought_back(name, partial(Asked.again, offered(earlier, spot), 0, of, {}), own)
     if kept is None or kept.done:
-        spot = Spot.of(trace)
-        asked = [seen for each in earlier if (seen := stored(each)) is not None]
-        known = frozenset().union(*(each.seen for each in asked), kept.seen if kept else ())
+        known = {wording for each in (*earlier, name) for wording in _seen(each)}
         pool = returning(earlier, spot, lambda question: fingerprint(question) in known)
-        kept = Asked.now(pool, MOST, 0, place(spot.layer, spot.head), {}, kept)
-        if trace.text != parameters.TEXT.chosen():  # a lesson may show a text of its own
-            kept = replace(kept, link={**kept.link, "text": trace.text})
-        keep(name, kept)
+        kept = Asked.now(pool, MOST, 0, of, {}, kept).about_text(own)
+    keep(name, kept)
     if kept.questions:
         st.subheader("From earlier lessons")
         for number, question in enumerate(kept.questions, start=1):
             with st.container(border=True):
-                ask_one(lesson, number, question, kept, "_earlier")
+                ask_one(lesson, number, question, kept, name, "_earlier")
         st.caption(f"{about(kept.link, kept.of)}.")
+
+
+def _seen(name: str) -> tuple[str, ...]:
+    """The questions of a list that were on screen so far, by their wording."""
+    shown = progress().shown.get(name)
+    return () if shown is None else shown.seen

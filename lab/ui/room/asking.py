@@ -15,7 +15,7 @@ from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
 from lab.rooms.questions import Posed, PosedOption
 from lab.rooms.rooms import RoomError
 from lab.rooms.states import NEXT, Phase
-from lab.ui import parameters, selection
+from lab.ui import address, parameters, selection
 from lab.ui.quiz.asked import about
 from lab.ui.room.here import code_here, server
 from lab.ui.room.seat import key_of
@@ -60,7 +60,7 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
     if not pressed:
         return
     shown = dict(selection.link() if link is None else link)
-    if not of and {"layer", "head"} <= selection.shown().keys():
+    if not of and {"layer", "head"} <= address.shown().keys():
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
     shown_at = shown | {parameters.STEP.name: parameters.STEP.chosen()}
     try:

@@ -58,7 +58,7 @@ def _show_heads(page: LessonPage) -> None:
     """What a head must compare to cross, then both maps and their rules."""
     trace = _trace(page)
     question = pair_checks(trace.text.split(), (trace.pair or "").split())[0]
-    if question is not None and not predict("toy", question):
+    if not predict("toy", question):
         return
     axes = Axis(QUERY, trace.labels), Axis(KEY, trace.labels)
     for head, (column, what) in enumerate(zip(st.columns(2), ("across", "within"), strict=True)):

@@ -35,7 +35,7 @@ def toy_trace(page: OpenPage) -> Trace:
     text = as_text(toy_runs.sentence(chosen))
     if chosen.toy_weights == TRAINED:
         plan = toy_runs.plan(chosen)
-        say_trained(_PURPOSE, plan)
+        say_trained(_PURPOSE, plan, trains=isinstance(page, LessonPage))
         return number_run(toy_runs.toy(plan), text)
     if chosen.toy_weights == RANDOM:
         st.info(
@@ -44,7 +44,7 @@ def toy_trace(page: OpenPage) -> Trace:
         )
     else:
         st.info(
-            f"{_PURPOSE} These weights were written by hand, one rule for each head. Find the rules.",
+            f"{_PURPOSE} These weights were written by hand, one rule for each head.",
             icon=":material/construction:",
         )
     settings = (chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
@@ -52,14 +52,14 @@ def toy_trace(page: OpenPage) -> Trace:
     return number_run(runs.toy(chosen.toy_weights, *settings, heads), text)
 
 
-def say_trained(purpose: str, plan: Plan) -> None:
-    """Which toy it is: before training, stopped, or trained."""
+def say_trained(purpose: str, plan: Plan, *, trains: bool = True) -> None:
+    """Say which toy it is: before training, stopped, or trained; ``trains``: the page has the step that trains it."""
     run, task = toy_runs.run_of(plan), plan.what
     kind = "rule" if task.hides else "task"
     if run is None or run.latest.step == 0:
         st.info(
-            f"{purpose} Before training: random weights, nothing is learned. The step “{TRAIN_STEP}” teaches it the "
-            f"{kind} “{task.name}”.",
+            f"{purpose} Before training: random weights, nothing is learned. The step “{TRAIN_STEP}”"
+            f"{'' if trains else ' of a lesson'} teaches it the {kind} “{task.name}”.",
             icon=":material/model_training:",
         )
         return

@@ -55,9 +55,10 @@ def show_training(page: LessonPage) -> None:
 
     live = LiveTraining(plan, f"Look for **{task.look_for}**.", stage)
     _show_task(plan, task, words)
-    if not predict(_LESSON, expected_pattern(task)):
+    run = live.train_if_asked()
+    if not predict(_LESSON, expected_pattern(task), in_sight=run is not None):
         return
-    run = live.run_if_asked()
+    live.offer(run)
     if run is None:
         st.markdown(f"Look for **{task.look_for}**. So far nothing is learned:")
         draw(_maps([("before", before)], words), "toy-maps")

@@ -36,19 +36,21 @@ class LiveTraining:
     place: DeltaGenerator = field(default_factory=st.container)
     asked: bool = field(default_factory=toy_runs.training_asked)
 
-    def run_if_asked(self) -> Run | None:
-        """Train if somebody asked for it, and run the page again; else the run so far, under the button."""
+    def train_if_asked(self) -> Run | None:
+        """Train if somebody asked for it, whatever the step asks first, and run the page again; else the run so far."""
         run = toy_runs.run_of(self.plan)
-        if run is not None and run.latest.finished:
-            return run
-        if self.asked:
+        if self.asked and (run is None or not run.latest.finished):
             with self.place:
                 self._train()
             st.rerun()  # the header, the badge and the other steps now show the trained toy
-        label = "Train" if run is None else "Train again"
-        ask = toy_runs.start_training
-        st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
         return run
+
+    def offer(self, run: Run | None) -> None:
+        """The button that trains, where training is not finished."""
+        if run is not None and run.latest.finished:
+            return
+        label, ask = "Train" if run is None else "Train again", toy_runs.start_training
+        st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
 
     def _train(self) -> None:
         """Run to the end and draw. A click anywhere ends it: Streamlit stops this script at its next drawing."""

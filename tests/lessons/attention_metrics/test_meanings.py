@@ -81,6 +81,35 @@ def test_the_more_even_of_two_heads_has_the_higher_entropy(trace: Trace) -> None
     assert float(re.findall(r"\d\.\d+", said)[0]) == pytest.approx(even[more], abs=0.006)
 
 
+def test_what_a_head_points_at_is_looked_for_among_words(trace: Trace) -> None:
+    """Rows and columns of special tokens, or of a model's first token, are cut out of the maps, the rest rescaled."""
+    special = np.array(trace.encoding.special)
+    keep = ~special if special.any() else np.arange(len(trace)) > 0
+    maps = maps_of(trace)[1][:, keep][..., keep]
+    maps /= maps.sum(-1, keepdims=True)
+    rows = maps[:, 1:] if trace.model.config.causal else maps  # its first word sees itself alone
+    clear = rows.max(-1).mean(-1)
+    for head, other in ((2, 5), (0, 1), (3, 4)):
+        said = meanings.two(trace, 1, head, other)
+        first, second = (head, other) if clear[head] > clear[other] else (other, head)
+        assert ("points at" in said) == (clear[first] - clear[second] >= 0.05)
+        if "points at" in said:
+            told = said.partition("begin with ")[2]
+            assert told.startswith(f"head {first + 1}:")
+            assert [float(each) for each in re.findall(r"\d\.\d\d", told)] == pytest.approx(
+                [clear[first], clear[second]], abs=0.0051
+            )
+
+
+def test_a_sure_head_often_rests_on_special_tokens() -> None:
+    """The card of the spread says so: in the lab's sentence, the surest head of each layer from the second on does."""
+    trace = lab.trace(lab.load_model("lab-minilm"), TEXTS[0])
+    special, maps = np.array(trace.encoding.special), maps_of(trace)
+    entropy = -(maps * np.log(maps)).sum(-1).mean(-1)
+    surest = [maps[layer, entropy[layer].argmin()][:, special].sum(-1).mean() for layer in range(1, len(maps))]
+    assert min(surest) > 0.5
+
+
 def test_a_head_stands_out_where_it_is_told_to(trace: Trace) -> None:
     every = trace_metrics(trace)
     for head in ((0, 0), (2, 3), (3, 7)):

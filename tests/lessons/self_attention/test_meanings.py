@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import named
 from lab.lessons.self_attention import meanings
 from lab.models.trace import Trace
+from lab.toy.models import constructed_toy
+from lab.toy.runs import number_run
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 TEXTS = [each.text for each in EXAMPLES[:4]] + ["a"]
@@ -129,3 +132,34 @@ def test_brought_and_added_up_come_from_the_values_and_the_products(model: str, 
         found = numbers(meanings.added_up(trace, layer, head, query, 0))
         wanted = [float(products[products.abs().argmax()]), float(products.sum())]
         assert found == pytest.approx(wanted, abs=0.0051)
+
+
+def test_equal_scores_lead_nobody() -> None:
+    """In the toy written by hand, many keys of a row have the same score: softmax then makes no ratio of them."""
+    trace = number_run(constructed_toy(8, 8), "a b c a b a")
+    for head, query in product(range(trace.model.config.heads), range(len(trace))):
+        inside = trace.layer(0)
+        scaled = np.sort(inside.scaled_scores[head, query].numpy())[::-1]
+        said = meanings.built(trace, 0, head, query)
+        assert ("leads that of" in said) == (scaled[0] - scaled[1] >= meanings.SEEN), (head, query)
+        assert "by 0.00" not in said
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("text", TEXTS[:2])
+def test_each_stage_has_its_meaning_and_the_sharpest_is_a_word(model: str, text: str) -> None:
+    trace = run(model, text)
+    for layer, head, query in places(trace):
+        inside = trace.layer(layer)
+        scores = (inside.key[head].double() @ inside.query[head, query].double()).numpy()
+        scores[(inside.attention[head, query] == 0).numpy()] = -np.inf
+        stages = meanings.of_stages(trace, layer, head, query)
+        assert f"The key of {named(trace, int(scores.argmax()))}" in stages[0]
+        assert numbers(stages[0])[0] == pytest.approx(scores.max(), abs=0.0051)
+        assert stages[1:] == tuple(
+            each(trace, layer, head, query) for each in (meanings.sharper, meanings.built, meanings.brought)
+        )
+        at = meanings.sharpest_word(trace, layer, head)
+        weights = inside.attention[head].numpy()
+        offered = [i for i, special in enumerate(trace.encoding.special) if not special and (weights[i] > 0).sum() > 1]
+        assert at in offered and weights[at].max() == max(weights[i].max() for i in offered)

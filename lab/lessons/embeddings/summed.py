@@ -1,0 +1,119 @@
+"""The step of the embeddings lesson in which word, place and segment are added: on a pair, if the model reads pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.layers.embeddings import WorkedDimension, worked_dimension
+from lab.figures import embeddings as figures
+from lab.figures.embeddings import stretch
+from lab.lessons.embeddings import side_meanings
+from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions, signed
+from lab.lessons.embeddings.segments import PAIR, draw_segments
+from lab.models import forward
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace
+from lab.ui import runs
+from lab.ui.drawing import code, draw, draw_cells
+from lab.ui.frame.script import meaning
+from lab.ui.one_head import choose_token
+from lab.ui.parameters import DIMENSION, TOY
+
+
+def show_sum(view: EmbeddingView) -> Trace:
+    """One token, one dimension under the other: what is added and what comes out. Returns the run that it shows."""
+    view = _with_a_pair(view)
+    if view.trace.model.config.segments > 1 and view.trace.pair:
+        _say_what_segments_are_for(view)
+    first = choose_dimensions(view.width)
+    dimension = _chosen_dimension(view, stretch(first, view.width))
+    call = partial(figures.summands, view.trace, view.token, first, dimension)
+    clicked = draw_cells(call, "summands")
+    if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
+        st.session_state["_clicked_dimension"] = clicked
+        DIMENSION.set(first + clicked[1] + 1)
+        st.rerun()
+    worked = worked_dimension(view.trace, view.token, dimension)
+    meaning(side_meanings.summed(worked, dimension))
+    _write_sum(view, worked, dimension)
+    _show_norm(view, worked, first, dimension)
+    code(forward.embed, forward.layer_norm)
+    return view.trace
+
+
+def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
+    """The learner's token, or, where there is no pair to tell segments by, one of the lab's own pair.
+
+    That pair is this step's alone: it is in no link, and the learner's text stays as it is.
+    """
+    trace = view.trace
+    if trace.pair or trace.model.config.segments < 2 or view.page.selection.mode == TOY:
+        choose_token(trace, "Token", view.token)
+        return view
+    example = runs.run(trace.model.id, *PAIR, Interventions())
+    first_of_b = example.segment_ids.index(1)
+    names = [f"{place} · {label}" for place, label in enumerate(example.labels, start=1)]
+    key = f"_sum_token.{trace.model.id}"
+    token = st.selectbox("Token", range(len(names)), first_of_b, names.__getitem__, key=key)
+    return replace(view, trace=example, token=token, key=token)
+
+
+def _say_what_segments_are_for(view: EmbeddingView) -> None:
+    """Two tasks with two texts, and which token of this input is in which."""
+    own = "" if view.page.selection.pair else " Your text is one alone, so here is a pair of the lab’s own:"
+    st.markdown(
+        "BERT can read two texts at once, **segment A** and **segment B**. In **question answering**, A is a question "
+        "and B a text with the answer. In **next-sentence prediction**, the model says whether B follows A. The vector "
+        f"of the segment says to which of the two texts a token belongs.{own}"
+    )
+    draw_segments(view.trace.encoding)
+
+
+def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
+    """The dimension worked out, from 0: the one clicked, else the largest sum of those drawn."""
+    asked = DIMENSION.chosen() - 1
+    if shown.start <= asked < shown.stop:
+        return asked
+    return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())
+
+
+def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
+    st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click a cell to work out another.")
+    if len(worked.summands) == 1:
+        st.markdown(f"{view.model} has one such vector for a token, that of its word. So there is nothing to add.")
+    terms = " + ".join(
+        rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
+    )
+    st.latex(rf"\begin{{aligned}} & {terms} \\ & = {worked.total:.4f} \end{{aligned}}")
+
+
+def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimension: int) -> None:
+    """LayerNorm of the sum, or why there is none."""
+    norm, own = worked.norm, view.trace.model.weights.embeddings.norm
+    if norm is None or own is None:
+        st.markdown(
+            f"{view.model} has no LayerNorm here: the sum itself enters layer 1, and each layer normalizes what it "
+            "reads (Radford et al. 2019, §2.3)."
+        )
+        return
+    st.markdown(
+        "**LayerNorm** brings the numbers of each token to one scale. It subtracts their mean and divides by their "
+        "standard deviation. Then it multiplies each dimension by a γ"
+        + (
+            " and adds a β; both are learned and the same for all tokens."
+            if view.trace.model.config.biases
+            else f"; it is learned and the same for all tokens. {view.model} adds no β: here it is 0."
+        )
+    )
+    draw(partial(figures.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
+    st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
+    st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
+    shown_value = float(view.parts["LayerNorm"][view.token, dimension])
+    st.markdown(
+        f"The mean and the deviation are those of all {view.width} dimensions of this token. The model itself has "
+        f"{shown_value:.4f} there."
+    )

@@ -1,0 +1,51 @@
+"""The address of a page when it is drawn: it names what the page shows, so that a copied one shows the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from lab.ui import parameters
+from lab.ui.parameter_kinds import Parameter, drawn
+
+# They go along where a page has no place for them; the sidebar knows which text a learner chose.
+_STAY = (parameters.TEXT, parameters.PAIR, parameters.MODE, parameters.MODEL)
+
+
+def shown() -> dict[str, str]:
+    """What the page has a widget for and its address must name: what is not its default, and what is always named."""
+    return {
+        each.name: str(value)
+        for each in parameters.PARAMETERS
+        if _comes_and_goes(each) and each.name in drawn() and ((value := each.chosen()) != each.default or each.named)
+    }
+
+
+def not_in_url() -> dict[str, str]:
+    """The part of :func:`shown` that the URL does not name, as Streamlit names only what the learner chose."""
+    named = set(st.query_params)
+    return {name: value for name, value in shown().items() if name not in named}
+
+
+def not_on_page() -> list[str]:
+    """The parameters that the URL names though the page has no widget for them."""
+    named = (each for each in parameters.PARAMETERS if each.name in st.query_params)
+    return [each.name for each in named if _comes_and_goes(each) and each.name not in drawn()]
+
+
+def _comes_and_goes(parameter: Parameter[Any]) -> bool:
+    """Whether a parameter is in the address only where the page has a widget for it."""
+    return parameter.kept and not parameter.written and parameter not in _STAY
+
+
+def keep_in_url() -> None:
+    """Write the parameters no widget owns into the URL, defaults left out."""
+    for each in parameters.PARAMETERS:
+        if each.written:
+            value = each.chosen()
+            if value == each.default:
+                if each.name in st.query_params:
+                    del st.query_params[each.name]
+            elif st.query_params.get(each.name) != str(value):
+                st.query_params[each.name] = str(value)

@@ -1,0 +1,57 @@
+"""The learner's progress in the browser's own storage, so that a reload finds it again."""
+
+from __future__ import annotations
+
+import secrets
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from lab.course.progress import MAX_BYTES, Progress
+from lab.course.progress_file import ProgressFileError, read
+from lab.ui import selection
+from lab.ui.quiz.question import progress, remember
+
+KEY = "keeping"
+_WHO, _HEARD = "_keeping_who", "_keeping_heard"
+# The session's names for what belongs to questions and their answers begin so.
+_ANSWERS = ("_asked.", "_predict.", "_check.", "_earlier.", "_before.", "_after.")
+
+
+def keep_in_browser() -> None:
+    """Let the browser write down this session's progress, or tell what another visit wrote. Last of a page."""
+    data = {
+        "by": st.session_state.setdefault(_WHO, secrets.token_hex(8)),
+        "heard": st.session_state.get(_HEARD, ""),
+        "progress": "" if progress() == Progress() else progress().to_json(),
+        "most": MAX_BYTES,
+    }
+    _component()(key=KEY, data=data, on_kept_change=_take)
+
+
+def start_afresh() -> None:
+    """Forget every answer and every step seen, here and in the browser. For a button's callback."""
+    remember(Progress())
+    for name in [str(name) for name in st.session_state if str(name).startswith(_ANSWERS)]:
+        del st.session_state[name]
+
+
+def _take() -> None:
+    """Add what the browser has kept, before the page is drawn again. Anybody may have written it there."""
+    told = st.session_state[KEY].get("kept")
+    match told:
+        case [str(stamp), str(text)]:
+            st.session_state[_HEARD] = stamp
+            try:
+                kept, _ = read(text.encode("utf-8", "replace"))
+            except ProgressFileError:
+                selection.note("What this browser had kept of your progress cannot be read, so you begin afresh.")
+            else:
+                remember(progress().merged(kept))
+
+
+@cache
+def _component() -> ComponentRenderer:
+    return st.components.v2.component("lab.keeping", js=Path(__file__).with_name("keeping.js").read_text("utf-8"))

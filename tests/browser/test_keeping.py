@@ -1,0 +1,85 @@
+"""A reload loses no answer: the browser keeps them, until the learner starts afresh."""
+
+from __future__ import annotations
+
+import json
+
+from playwright.sync_api import Page, expect
+
+from benchmarks.server import Lab
+from tests.browser.harness import wait_idle
+
+NAME = "inside-bert.progress"
+
+
+def kept(page: Page) -> dict[str, object]:
+    record = page.evaluate(f"window.localStorage.getItem('{NAME}')")
+    content: dict[str, object] = json.loads(json.loads(record)["progress"]) if record else {}
+    return content
+
+
+def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention")
+    wait_idle(page)
+    page.get_by_text("Two questions before you begin").click()
+    wait_idle(page)
+    before = page.locator('[class*="st-key-_before"]')
+    for group in before.get_by_role("radiogroup").all():
+        group.locator("label").first.click()
+    page.get_by_role("button", name="Keep my answers").click()
+    wait_idle(page)
+    prediction = page.locator('[class*="st-key-_predict"]').get_by_role("radiogroup")
+    prediction.locator("label").first.click()
+    wait_idle(page)
+    page.get_by_role("button", name="Commit and show").click()
+    wait_idle(page)
+    expect(page.get_by_role("button", name="Ask me again")).to_be_visible()
+    page.goto(lab.url + "/Self-attention?step=Check")
+    wait_idle(page)
+    check = page.locator('[class*="st-key-_check"]').get_by_role("radiogroup").first
+    check.locator("label").nth(1).click()
+    wait_idle(page)
+    page.reload()
+    wait_idle(page)
+    expect(check.get_by_role("radio").nth(1)).to_be_checked()
+    expect(page.get_by_text("1 of 5 checks answered")).to_be_visible()
+    page.goto(lab.url + "/Self-attention")
+    wait_idle(page)
+    expect(page.get_by_role("button", name="Ask me again")).to_be_visible()
+    expect(page.get_by_text("Two questions before you begin")).to_have_count(0)
+    page.goto(lab.url)
+    wait_idle(page)
+    assert kept(page)
+    page.get_by_text("Your progress", exact=True).click()
+    page.get_by_role("button", name="Start afresh on this computer").click()
+    wait_idle(page)
+    page.reload()
+    wait_idle(page)
+    expect(page.get_by_role("button", name="Start with lesson 1")).to_be_visible()
+    assert not kept(page)
+
+
+def test_two_tabs_lose_nothing_of_each_other(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Tokenization")
+    wait_idle(page)
+    other = page.context.new_page()
+    other.goto(lab.url + "/Embeddings")
+    wait_idle(other)
+    page.get_by_role("button", name="Next: Normalize").click()
+    wait_idle(page)
+    lessons = kept(page)["lessons"]
+    assert isinstance(lessons, dict)
+    assert lessons["tokenization"]["steps"]["Normalize"] and lessons["embeddings"]["steps"]["Vectors"]
+
+
+def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Tokenization")
+    wait_idle(page)
+    hostile = {"by": "x", "stamp": "y", "progress": '{"lab": "Inside BERT", "version": 1, "lessons": "<b>"}'}
+    page.evaluate(f"record => window.localStorage.setItem('{NAME}', record)", json.dumps(hostile))
+    page.reload()
+    wait_idle(page)
+    expect(page.get_by_text("cannot be read, so you begin afresh")).to_be_visible()
+    page.get_by_role("button", name="Next: Normalize").click()
+    wait_idle(page)
+    assert "tokenization" in str(kept(page)["lessons"])

@@ -1,0 +1,52 @@
+"""On a telephone nothing lies on something else, and nothing is cut off."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Locator, Page
+
+from benchmarks.server import Lab
+from tests.browser.harness import PHONE, wait_idle
+
+pytestmark = pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+APART = 24  # pixels, from one link's middle to the next one's (WCAG 2.5.8)
+
+
+def box(at: Locator) -> dict[str, float]:
+    found = at.bounding_box()
+    assert found is not None
+    return {"right": found["x"] + found["width"], "middle": found["y"] + found["height"] / 2}
+
+
+def test_the_doors_of_the_first_page_can_be_told_apart(lab: Lab, page: Page) -> None:
+    page.goto(lab.url)
+    wait_idle(page)
+    links = page.locator('[class*="st-key-doors-attention"] [data-testid="stPageLink-NavLink"]:visible')
+    middles = [box(link)["middle"] for link in links.all()]
+    assert len(middles) == 5
+    assert min(later - earlier for earlier, later in pairwise(middles)) >= APART
+
+
+def test_a_row_that_is_built_fits_with_its_weights_and_so_does_the_badge(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention?step=Build+a+row")
+    wait_idle(page)
+    for stage in ("1 Scores", "4 × values"):
+        page.get_by_role("button", name=stage).click()
+        for part in page.locator(".rows .number, .rows canvas").all():
+            if part.is_visible():
+                assert box(part)["right"] <= PHONE.width, stage
+    assert box(page.get_by_text("steps match Hugging Face"))["right"] <= PHONE.width
+
+
+def test_what_is_said_of_a_row_changes_with_its_stage(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Self-attention?step=Build+a+row")
+    wait_idle(page)
+    said = page.locator(".means")
+    found = []
+    for stage in ("1 Scores", "2 ÷ √d", "3 Softmax", "4 × values"):
+        page.get_by_role("button", name=stage).click()
+        found.append(said.inner_text())
+    assert len(set(found)) == 4
+    assert "Softmax" in found[2] and "Softmax" not in found[3] and "value of" in found[3]

@@ -1,0 +1,115 @@
+"""What a browser brings back after a reload, and that a toy's questions and those about sentences never mix."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from lab.course.progress import Progress
+from lab.course.progress_file import read
+from tests.pages.apptest import ROOT, reveal, turn_to, visit, words
+
+PAGE = "3_Self-attention.py"
+TEXT = "The cat sat on the mat because it was tired."
+CHECK = {"step": "Check", "text": TEXT, "layer": "2", "head": "3"}
+
+
+def reloaded(at: AppTest, page: str, **params: str) -> AppTest:
+    """Another visit, to which the browser brings what the first one left."""
+    kept, notes = read(at.session_state["progress"].to_json().encode())
+    assert not notes
+    fresh = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=120)
+    fresh.session_state["progress"] = kept
+    for name, value in params.items():
+        fresh.query_params[name] = value
+    fresh.switch_page(f"pages/{page}")
+    fresh.run()
+    assert not fresh.exception, fresh.exception[0].stack_trace
+    return fresh
+
+
+def asked(at: AppTest, begins: str = "_check.") -> list[tuple[str, object]]:
+    return [(radio.label, radio.value) for radio in at.radio if str(radio.key).startswith(begins)]
+
+
+def answer(at: AppTest, options: list[int], begins: str = "_check.") -> None:
+    keys = [str(radio.key) for radio in at.radio if str(radio.key).startswith(begins)]
+    for key, option in zip(keys, options, strict=False):
+        at.radio(key=key).set_value(option).run()
+        assert not at.exception
+
+
+def test_checks_and_their_answers_come_back_and_so_do_their_hints() -> None:
+    at = visit(PAGE, **CHECK)
+    answer(at, [1, 0])
+    answer(at, [1], "_earlier.")
+    said = [[box.value for box in kind] for kind in (at.success, at.error, at.warning)]
+    again = reloaded(at, PAGE, **CHECK)
+    assert asked(again) == asked(at) and [value for _, value in asked(again)][:2] == [1, 0]
+    assert asked(again, "_earlier.") == asked(at, "_earlier.")
+    assert [[box.value for box in kind] for kind in (again.success, again.error, again.warning)] == said
+    assert again.session_state["progress"] == at.session_state["progress"]
+
+
+def test_new_questions_come_back_too_and_other_sentences_get_their_own() -> None:
+    page = "5_Attention_metrics.py"
+    at = visit(page, **CHECK)
+    first = asked(at)
+    next(button for button in at.button if button.label == "New questions").click().run()
+    answer(at, [0])
+    assert not {label for label, _ in asked(at)} & {label for label, _ in first}
+    assert asked(reloaded(at, page, **CHECK)) == asked(at)
+    other = reloaded(at, page, **{**CHECK, "text": "Birds fly south when the winter comes."})
+    assert asked(other) and all(value is None for _, value in asked(other))
+    assert other.session_state["progress"].count("attention-metrics").answered == 1
+
+
+def test_a_prediction_comes_back_and_its_figure_is_in_sight() -> None:
+    at = visit(PAGE, text=TEXT, layer="2")
+    at.radio[-1].set_value(0).run()
+    next(button for button in at.button if button.label == "Commit and show").click().run()
+    again = reloaded(at, PAGE, text=TEXT, layer="2")
+    assert "predicted" in words(again) and words(again) == words(at)
+
+
+def test_an_option_that_a_question_does_not_have_is_none() -> None:
+    """Anybody may have written what the browser keeps."""
+    at = visit(PAGE, **CHECK)
+    answer(at, [1])
+    at = reveal(turn_to(at, "Map"))
+    now: Progress = at.session_state["progress"]
+    for step, choices in now.predictions.items():
+        for wording in choices:
+            now = now.predicted(step, wording, 9)
+    (name, shown), *_ = now.shown.items()
+    at.session_state["progress"] = now.showing(name, shown.tried(shown.asked[0], 8).tried(shown.asked[1], 9))
+    assert "predicted" not in words(reloaded(at, PAGE, text=TEXT, layer="2"))
+    assert [value for _, value in asked(reloaded(at, PAGE, **CHECK))][:2] == [1, None]
+
+
+def test_a_toy_s_questions_and_those_about_sentences_never_mix() -> None:
+    at = visit(PAGE, **CHECK)
+    real = asked(at)
+    answer(at, [1])
+    at.segmented_control(key="mode").set_value("Toy").run()
+    turn_to(at, "Check")
+    toy = asked(at)
+    assert toy and not {label for label, _ in toy} & {label for label, _ in real}
+    assert "checks answered" in words(at) and f"0 of {len(toy)} checks answered" in words(at)
+    answer(at, [0])
+    assert f"1 of {len(toy)} checks answered" in words(at)
+    at.segmented_control(key="mode").set_value("Sentence").run()
+    turn_to(at, "Check")
+    assert [label for label, _ in asked(at)] == [label for label, _ in real] and asked(at)[0][1] == 1
+    both = len(real) + len(asked(at, "_earlier."))
+    assert f"1 of {both} checks answered" in words(at)
+
+
+def test_start_afresh_forgets_every_answer() -> None:
+    at = visit(PAGE, **CHECK)
+    answer(at, [1, 0])
+    at.switch_page("pages/0_Course.py").run()
+    next(button for button in at.button if button.label == "Start afresh on this computer").click().run()
+    assert not at.exception and at.session_state["progress"] == Progress()
+    at.query_params["step"] = "Check"
+    at.switch_page(f"pages/{PAGE}").run()
+    assert asked(at) and all(value is None for _, value in asked(at))

@@ -6,9 +6,11 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -42,7 +44,7 @@ def give_way() -> None:
 
     Whoever waits goes first. A thread that holds none only waits for a moment.
     """
-    with _no_core():
+    with no_core():
         time.sleep(_MOMENT)
 
 
@@ -52,7 +54,8 @@ def on_every_core(
     """``work`` of each item, in their order, on all cores, behind whatever else this machine does.
 
     ``tell`` hears in this thread how many items are done. What it raises ends the work after the parts under way, as
-    does what a part raises. The core that this thread holds is let go of meanwhile.
+    does what a part raises; while it waits, no more than the parts under way are done. The core that this thread holds
+    is let go of meanwhile.
     """
 
     def part(item: Item) -> Found:
@@ -61,19 +64,21 @@ def on_every_core(
             step_back()
             return work(item)
 
-    found = []
-    with _no_core(), ThreadPoolExecutor(COUNT, thread_name_prefix="on every core") as pool:
+    found, under_way, rest = list[Found](), deque[Future[Found]](), iter(items)
+    with no_core(), ThreadPoolExecutor(COUNT, thread_name_prefix="on every core") as pool:
         try:
-            for result in pool.map(part, items):
-                found.append(result)
+            under_way.extend(pool.submit(part, item) for item in islice(rest, 2 * COUNT))
+            while under_way:
+                found.append(under_way.popleft().result())
                 tell(len(found))
+                under_way.extend(pool.submit(part, item) for item in islice(rest, 1))
         finally:
             pool.shutdown(cancel_futures=True)
     return found
 
 
 @contextmanager
-def _no_core() -> Iterator[None]:
+def no_core() -> Iterator[None]:
     """Let go of the core that this thread holds, if it holds one, for the block."""
     if not getattr(_held, "here", False):
         yield

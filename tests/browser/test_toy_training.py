@@ -29,7 +29,7 @@ def test_stop_keeps_what_was_learned(lab: Lab, page: Page) -> None:
     page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Training stopped at step")).to_be_visible(timeout=PATIENCE_MS)
     wait_idle(page)
-    expect(page.get_by_role("button", name="Train again")).to_be_visible()
+    expect(page.get_by_role("button", name="Go on training")).to_be_visible()
 
 
 def test_leaving_the_page_stops_the_training(lab: Lab, page: Page) -> None:

@@ -25,8 +25,10 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Trainings of twenty steps; nothing is kept between tests."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
     live._finished.clear()
+    live._begun.clear()
     yield
     live._finished.clear()
+    live._begun.clear()
 
 
 def trained(page: str = PAGE, **params: str) -> AppTest:
@@ -141,7 +143,7 @@ def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) ->
     assert "Training stopped at step 5 of 20" in said
     assert "right after 5 steps" in said
     assert live.finished_run(Plan("previous", 1, 8, 8, 0)) is None
-    assert at.button(key="_train.start").label == "Train again"
+    assert at.button(key="_train.start").label == "Go on training"
     at.button(key="_train.start").click().run()
     assert "Trained here" in words(at)
 

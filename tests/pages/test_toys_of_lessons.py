@@ -124,8 +124,10 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Trainings of forty steps; nothing is kept between tests."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 40))
     live._finished.clear()
+    live._begun.clear()
     yield
     live._finished.clear()
+    live._begun.clear()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ def short_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "_LESSONS", threading.BoundedSemaphore(1))
     monkeypatch.setattr(live, "_POLL", 0.01)
     live._finished.clear()
+    live._begun.clear()
 
 
 def all_of(plan: Plan) -> list[Run]:
@@ -38,21 +40,43 @@ def test_a_whole_training_is_kept_and_not_repeated() -> None:
     assert all_of(PLAN) == [runs[-1]]
 
 
-def test_a_stopped_training_gives_its_place_back_and_is_not_kept() -> None:
-    with closing(live.train_toy(PLAN)) as stages:
+def left_at(step: int, plan: Plan = PLAN) -> None:
+    with closing(live.train_toy(plan)) as stages:
         for run in stages:
-            if run is not None and run.latest.step == 5:
+            if run is not None and run.latest.step == step:
                 break
+
+
+def test_a_stopped_training_gives_its_place_back_and_is_not_finished() -> None:
+    left_at(5)
     assert live.finished_run(PLAN) is None
     assert live._LESSONS.acquire(blocking=False)
     live._LESSONS.release()
+
+
+def test_whoever_comes_next_goes_on_where_a_training_was_left() -> None:
+    whole = all_of(PLAN)[-1]
+    live._finished.clear()
+    left_at(5)
+    assert live.is_begun(PLAN)
+    with ThreadPoolExecutor(1) as another:
+        runs = another.submit(all_of, PLAN).result()
+    assert [run.latest.step for run in runs] == list(range(6, 21))
+    assert runs[-1].curve == whole.curve, "to the bit what an uninterrupted training gives"
+    assert live.finished_run(PLAN) is runs[-1] and not live.is_begun(PLAN)
+
+
+def test_trainings_that_were_left_are_bounded() -> None:
+    for seed in range(live._BEGUN_KEPT + 1):
+        left_at(1, replace(PLAN, seed=seed))
+    assert len(live._begun) == live._BEGUN_KEPT and not live.is_begun(PLAN)
 
 
 def test_an_error_on_the_page_gives_the_place_back() -> None:
     with pytest.raises(RuntimeError, match="the page"), closing(live.train_toy(PLAN)) as stages:
         next(stages)
         raise RuntimeError("the page is gone")
-    assert len(all_of(PLAN)) == 21
+    assert all_of(PLAN)[-1].latest.finished
 
 
 def test_who_comes_later_waits_and_may_leave() -> None:
@@ -76,8 +100,7 @@ def test_who_waited_for_the_same_toy_gets_it_without_training() -> None:
 def test_what_the_server_keeps_is_bounded() -> None:
     run = all_of(PLAN)[-1]
     for seed in range(live._FINISHED_KEPT + 5):
-        latest = replace(run.latest, plan=replace(PLAN, seed=seed))
-        live._keep(replace(run, latest=latest))
+        live._keep(live._finished, replace(PLAN, seed=seed), run, live._FINISHED_KEPT)
     assert len(live._finished) == live._FINISHED_KEPT
     assert live.finished_run(PLAN) is None
 

@@ -1,8 +1,10 @@
-"""An experiment that runs in the background: the button, how far it has come, the way out."""
+"""An experiment that runs in the background while somebody waits for it: the button, how far it is, the way out."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable
+from types import TracebackType
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,10 +12,13 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.experiments.shipped import Provenance
 from lab.models import jobs
 from lab.models.batches import Progress
-from lab.models.cores import give_way, one_core, step_back
+from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
 from lab.models.jobs import Job
+from lab.ui.watching import this_visit
 
 _POLL = 1.0  # seconds
+# So many runs at once: twenty would each take twenty times as long, and hold twenty models.
+_PLACES = threading.BoundedSemaphore(COUNT)
 Work = Callable[[Progress], object]
 
 
@@ -21,14 +26,15 @@ def offer(key: Hashable, label: str, work: Work, help: str) -> None:
     """The button that begins ``work``; while it goes on, the share that is done, and Stop.
 
     ``work`` keeps its result itself. It is told a function to call with the share done; that raises where the learner
-    has stopped it. The page runs again when it is over.
+    has stopped it. The page runs again when it is over. A run that somebody else has left can be taken up.
     """
-    if jobs.running(key) is not None:
+    found = jobs.running(key)
+    if found is not None and not found.resting:
         _progress(key)
-    else:
-        st.button(
-            label, key=f"_run.{hash(key)}", icon=":material/play_arrow:", help=help, on_click=begin, args=(key, work)
-        )
+        return
+    if found is not None:
+        label, help = f"Go on: {found.share:.0%} is read", f"Somebody began it and left. {help}"
+    st.button(label, key=f"_run.{hash(key)}", icon=":material/play_arrow:", help=help, on_click=begin, args=(key, work))
 
 
 def origin(made: Provenance | None, data: str) -> DeltaGenerator:
@@ -46,18 +52,55 @@ def origin(made: Provenance | None, data: str) -> DeltaGenerator:
 
 
 def begin(key: Hashable, work: Work) -> None:
-    """Run ``work`` in the background, or join it. When it tells how far it is, whoever waits for a core goes first."""
+    """Run ``work`` in the background, or join it, for as long as this visit or another one waits for it.
+
+    When it tells how far it is, whoever waits for a core goes first.
+    """
 
     def run(job: Job) -> None:
         def tell(done: float) -> None:
             job.tell(done, 1.0)
+            if job.forsaken:
+                with no_core():
+                    place.leave()
+                    job.rest()
+                    place.take()
             give_way()
 
         step_back()
-        with one_core():
+        with _Place(job) as place, one_core():
             work(tell)
 
-    jobs.start(key, run)
+    jobs.start(key, run, watcher=this_visit())
+
+
+class _Place:
+    """A run's place among the :data:`_PLACES`. Waiting for one, a run that was left rests, too."""
+
+    def __init__(self, job: Job) -> None:
+        self._job, self._taken = job, False
+
+    def __enter__(self) -> _Place:
+        self.take()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.leave()
+
+    def take(self) -> None:
+        """Wait for a place. Raises Stopped where the run ends meanwhile."""
+        while not _PLACES.acquire(timeout=_POLL):
+            self._job.waiting = True
+            self._job.tell(self._job.done, 1.0)
+            if self._job.forsaken:
+                self._job.rest()
+        self._job.waiting, self._taken = False, True
+
+    def leave(self) -> None:
+        """Let another run begin."""
+        if self._taken:
+            self._taken = False
+            _PLACES.release()
 
 
 @st.fragment(run_every=_POLL)
@@ -65,7 +108,12 @@ def _progress(key: Hashable) -> None:
     found = jobs.running(key)
     if found is None:
         st.rerun()
+    found.watch(this_visit())
     with st.container(border=True):
-        st.progress(found.share, f"{found.share:.0%} is read.")
-        st.markdown("You can go on, on this page or any other: the run goes on, too.")
+        waits = "Other runs on this server go first." if found.waiting else f"{found.share:.0%} is read."
+        st.progress(found.share, waits)
+        st.markdown(
+            "You can go on, on this page or any other: the run goes on, too. When you leave the lab, it stops, and "
+            "whoever comes next can go on from there."
+        )
         st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=found.stop)

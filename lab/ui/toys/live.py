@@ -1,40 +1,48 @@
-"""Toys that learn while somebody watches: so many at once as there are cores, each training once for all sessions."""
+"""Toys that learn while somebody watches: as many at once as there are cores, each training once for all sessions."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Generator
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from lab.toy.training import Plan, Run
+    from lab.toy.training import Plan, Run, Snapshot
 
+Kept = TypeVar("Kept")
 # So many toys learn at once; between two stages each gives its turn to whoever waits for one.
 _LESSONS = threading.BoundedSemaphore(os.cpu_count() or 1)
 _POLL = 0.2  # seconds
 _FINISHED_KEPT = 24
 _finished: OrderedDict[Plan, Run] = OrderedDict()
-_finished_lock = threading.Lock()
+# Trainings that were left before their end, each with what makes its next snapshot.
+_BEGUN_KEPT = 8
+_begun: OrderedDict[Plan, tuple[Run, Iterator[Snapshot]]] = OrderedDict()
+_lock = threading.Lock()
 
 
 def finished_run(plan: Plan) -> Run | None:
     """The whole training of this plan, if the server has done it for anybody and not forgotten it."""
-    with _finished_lock:
+    with _lock:
         return _finished.get(plan)
+
+
+def is_begun(plan: Plan) -> bool:
+    """Whether somebody has left this training before its end, so that it can go on from there."""
+    with _lock:
+        return plan in _begun
 
 
 def train_toy(plan: Plan) -> Generator[Run | None]:
     """Teach a toy: yields the run after every stage, and None while it waits for others to finish.
 
-    A plan that was trained to its end before is not trained again: the only thing yielded is that
-    run. Whoever stops asking must close the iterator (``contextlib.closing``), or the place stays taken.
+    A plan that was trained to its end before is not trained again: the only thing yielded is that run. A plan that was
+    left before its end goes on from there. Whoever stops asking must close the iterator (``contextlib.closing``), or
+    the place stays taken.
     """
     import torch
-
-    from lab.models.cores import one_core
-    from lab.toy.training import begin, train
 
     torch.set_num_threads(1)
     while not _LESSONS.acquire(timeout=_POLL):
@@ -44,22 +52,35 @@ def train_toy(plan: Plan) -> Generator[Run | None]:
         if done is not None:
             yield done
             return
-        run, snapshots = None, train(plan)
-        while True:
-            with one_core():
-                snapshot = next(snapshots, None)
-            if snapshot is None:
-                return
-            run = begin(snapshot) if run is None else run.then(snapshot)
-            if snapshot.finished:
-                _keep(run)
-            yield run
+        yield from _stages(plan)
     finally:
         _LESSONS.release()
 
 
-def _keep(run: Run) -> None:
-    with _finished_lock:
-        _finished[run.plan] = run
-        while len(_finished) > _FINISHED_KEPT:
-            _finished.popitem(last=False)
+def _stages(plan: Plan) -> Generator[Run]:
+    """The run after every stage, from where somebody left it or from the beginning."""
+    from lab.models.cores import one_core
+    from lab.toy.training import begin, train
+
+    with _lock:
+        run, snapshots = _begun.pop(plan, None) or (None, train(plan))
+    try:
+        while run is None or not run.latest.finished:
+            with one_core():
+                snapshot = next(snapshots)
+            run = begin(snapshot) if run is None else run.then(snapshot)
+            if snapshot.finished:
+                _keep(_finished, plan, run, _FINISHED_KEPT)
+            yield run
+    except GeneratorExit:
+        if run is not None and not run.latest.finished:
+            _keep(_begun, plan, (run, snapshots), _BEGUN_KEPT)
+        raise
+
+
+def _keep(where: OrderedDict[Plan, Kept], plan: Plan, what: Kept, most: int) -> None:
+    """Keep it; the oldest of too many is forgotten."""
+    with _lock:
+        where[plan] = what
+        while len(where) > most:
+            where.popitem(last=False)

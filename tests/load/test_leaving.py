@@ -1,0 +1,98 @@
+"""Twenty visitors start what takes long, and leave: the server rests, and keeps what is done for whoever comes next."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from benchmarks.server import Lab, running_lab, usage
+from benchmarks.visitor import Visitor, visiting
+from tests.load.test_load import run
+
+PAGES = ("Copying", "Grammar", "Needed_heads", "Patching")
+MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
+VISITORS = 20
+AGAIN = "Measure it again here"
+SOON = 10.0  # seconds after which nothing may be computed any more
+
+
+@pytest.fixture
+def lab() -> Iterator[Lab]:
+    with running_lab() as running:
+        yield running
+
+
+def is_at_rest(lab: Lab) -> bool:
+    """Whether the server computes next to nothing for three seconds."""
+    before = usage(lab.process.pid).cpu_seconds
+    time.sleep(3)
+    return usage(lab.process.pid).cpu_seconds - before < 0.5
+
+
+async def at_the_experiment(stack: AsyncExitStack, lab: Lab, page: str, model: str) -> Visitor:
+    visitor = await stack.enter_async_context(visiting(lab.url))
+    assert not (await visitor.open(page, model=model)).errors
+    if "Skip" in visitor.buttons:
+        assert not (await visitor.press("Skip")).errors
+    return visitor
+
+
+def test_experiments_stop_when_all_have_left_and_can_be_taken_up(lab: Lab) -> None:
+    async def start_and_leave() -> None:
+        async with AsyncExitStack() as stack:
+            begun = 0
+            for number in range(VISITORS):
+                page, model = PAGES[number % len(PAGES)], MODELS[number % len(MODELS)]
+                visitor = await at_the_experiment(stack, lab, page, model)
+                for label in (AGAIN, "Run the experiment"):
+                    if label in visitor.buttons:
+                        assert not (await visitor.press(label)).errors
+                        begun += "Stop" in visitor.buttons
+            assert begun >= 10
+            assert not await asyncio.to_thread(is_at_rest, lab), "they compute as long as somebody is there"
+
+    async def find_what_was_left() -> list[str]:
+        async with AsyncExitStack() as stack:
+            labels = []
+            for number in range(len(PAGES) * len(MODELS)):
+                page, model = PAGES[number % len(PAGES)], MODELS[number % len(MODELS)]
+                labels += (await at_the_experiment(stack, lab, page, model)).buttons
+            return [label for label in labels if label.startswith("Go on:")]
+
+    run(start_and_leave())
+    time.sleep(SOON)
+    assert is_at_rest(lab)
+    assert run(find_what_was_left())
+    assert is_at_rest(lab), "to look at it is not to go on with it"
+
+
+@pytest.mark.parametrize(
+    ("page", "settings", "label"),
+    [
+        (
+            "Self-attention",
+            {"mode": "Toy", "step": "Train a toy", "toy_weights": "Trained live", "toy_layers": "2"},
+            "Train",
+        ),
+        ("Head_specialization", {"step": "Many sentences", "model": "lab-gpt2"}, "Read 200 sentences"),
+    ],
+    ids=["a toy", "a survey"],
+)
+def test_what_a_page_computes_stops_when_it_is_left(lab: Lab, page: str, settings: dict[str, str], label: str) -> None:
+    async def start_and_leave() -> list[str]:
+        async with visiting(lab.url) as visitor:
+            assert not (await visitor.open(page, **settings)).errors
+            assert label in visitor.buttons, list(visitor.buttons)
+            working = asyncio.create_task(visitor.press(label))
+            await asyncio.sleep(2)
+            assert not working.done(), "it should last longer than this"
+            working.cancel()
+        await asyncio.sleep(SOON)
+        return list(visitor.buttons)
+
+    run(start_and_leave())
+    assert is_at_rest(lab)

@@ -1,0 +1,129 @@
+"""A job goes on as long as somebody watches it; left alone, it rests with what it has done, or ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from lab.models import jobs
+from lab.models.jobs import Job, running, start
+
+
+class Person:
+    """Somebody who is there until they leave."""
+
+    here = True
+
+    def __call__(self) -> bool:
+        return self.here
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(jobs, "GRACE", 0.05)
+    monkeypatch.setattr(jobs, "_LOOK", 0.01)
+    yield
+    for job in list(jobs._RUNNING.values()):
+        job.stop()
+
+
+def counted(done: list[int]) -> Callable[[Job], None]:
+    """Work of a million parts, which rests when it is left."""
+
+    def work(job: Job) -> None:
+        for part in range(1, 1_000_001):
+            done.append(part)
+            job.tell(part, 1_000_000)
+            if job.forsaken:
+                job.rest()
+            time.sleep(0.001)
+
+    return work
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def stands_still(done: list[int]) -> bool:
+    before = len(done)
+    time.sleep(0.1)
+    return len(done) == before
+
+
+def test_it_rests_when_the_last_one_leaves_and_goes_on_for_the_next() -> None:
+    done, (first, second, third) = list[int](), (Person(), Person(), Person())
+    job = start("key", counted(done), watcher=first)
+    assert start("key", counted([]), watcher=second) is job
+    until(lambda: len(done) > 10)
+    first.here = False
+    time.sleep(0.1)
+    assert not job.resting, "the second one is still there"
+    second.here = False
+    until(lambda: job.resting)
+    assert stands_still(done) and running("key") is job
+    assert start("key", counted([]), watcher=third) is job
+    until(lambda: not job.resting and not stands_still(done))
+    assert done == list(range(1, len(done) + 1)), "no part was done twice"
+
+
+def test_who_reloads_finds_it_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "GRACE", 5.0)
+    done, person = list[int](), Person()
+    job = start("key", counted(done), watcher=person)
+    until(lambda: len(done) > 10)
+    person.here = False
+    assert not stands_still(done)
+    person.here = True
+    assert not job.resting
+
+
+def test_a_job_that_nobody_needs_to_watch_goes_on() -> None:
+    done: list[int] = []
+    job = start("key", counted(done))
+    time.sleep(0.2)
+    assert not job.resting and not stands_still(done)
+
+
+def test_only_a_few_rest_and_the_oldest_end() -> None:
+    people = [Person() for _ in range(jobs.RESTING + 2)]
+    made = []
+    for number, person in enumerate(people):
+        made.append(start(number, counted([]), watcher=person))
+        until(lambda: made[-1].done > 0)
+        person.here = False
+        until(lambda: made[-1].resting)
+    until(lambda: [running(number) for number in range(len(people))] == [None, None, *made[2:]])
+    until(lambda: sum(thread.name.startswith("job ") for thread in threading.enumerate()) == jobs.RESTING)
+
+
+def test_nobody_comes_again_and_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "RESTS", 0.1)
+    person = Person()
+    job = start("key", counted([]), watcher=person)
+    until(lambda: job.done > 0)
+    person.here = False
+    until(lambda: running("key") is None)
+
+
+def test_one_that_has_done_nothing_ends_at_once() -> None:
+    person, ended = Person(), threading.Event()
+    person.here = False
+
+    def work(job: Job) -> None:
+        time.sleep(0.1)
+        assert job.forsaken
+        try:
+            job.rest()
+        finally:
+            ended.set()
+
+    start("key", work, watcher=person)
+    assert ended.wait(10)
+    until(lambda: running("key") is None)

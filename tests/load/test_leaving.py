@@ -57,7 +57,7 @@ def test_experiments_stop_when_all_have_left_and_can_be_taken_up(lab: Lab) -> No
 
     async def find_what_was_left() -> list[str]:
         async with AsyncExitStack() as stack:
-            labels = []
+            labels: list[str] = []
             for number in range(len(PAGES) * len(MODELS)):
                 page, model = PAGES[number % len(PAGES)], MODELS[number % len(MODELS)]
                 labels += (await at_the_experiment(stack, lab, page, model)).buttons

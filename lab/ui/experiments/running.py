@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from types import TracebackType
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lab.experiments.shipped import Provenance
 from lab.models import jobs
 from lab.models.batches import Progress
 from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
 from lab.models.jobs import Job
-from lab.ui.watching import this_visit
 
 _POLL = 1.0  # seconds
 # So many runs at once: twenty would each take twenty times as long, and hold twenty models.
@@ -72,6 +74,22 @@ def begin(key: Hashable, work: Work) -> None:
             work(tell)
 
     jobs.start(key, run, watcher=this_visit())
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A visit by its session. Called, it says whether its browser is connected, on whatever page."""
+
+    session: str
+
+    def __call__(self) -> bool:
+        return not exists() or get_instance().is_active_session(self.session)
+
+
+def this_visit() -> Visit:
+    """The visit whose page this thread draws."""
+    context = get_script_run_ctx()
+    return Visit("" if context is None else context.session_id)
 
 
 class _Place:

@@ -63,7 +63,8 @@ class Answer:
 class Visitor:
     """One open page. ``widgets`` are on it now, by the name of their URL parameter or key, ``words`` what it says.
 
-    ``fragment`` is the part of it that asks to be drawn again every ``pause`` seconds, if there is one.
+    ``fragment`` is the part of it that asks to be drawn again every ``pause`` seconds, if there is one. ``session`` is
+    the server's name for the visit.
     """
 
     socket: ClientConnection
@@ -74,6 +75,7 @@ class Visitor:
     words: list[str] = field(default_factory=list)
     fragment: str = ""
     pause: float = 0.0
+    session: str = ""
     _parts: dict[str, str] = field(default_factory=dict)
     _page: str = ""
     _chosen: dict[str, WidgetState] = field(default_factory=dict)
@@ -161,6 +163,7 @@ class Visitor:
         kind = message.WhichOneof("type")
         if kind == "new_session" and whole:
             self._page = message.new_session.page_script_hash
+            self.session = message.new_session.initialize.session_id
             for shown in (self.widgets, self.buttons, self.words, self._parts):
                 shown.clear()
             self.fragment = ""

@@ -34,8 +34,7 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
     Raises :class:`ProgressFileError`, with a sentence (Markdown) for the learner, if the file is too
     large, is no JSON, is of another version, or holds a value of a wrong type or size.
     """
-    if len(data) > MAX_BYTES:
-        raise ProgressFileError(f"The file has {len(data):,} bytes. A progress file has at most {MAX_BYTES:,}.")
+    check_size(len(data))
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -59,6 +58,12 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
     }
     shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
     return Progress(reader.steps, reader.checks, reader.tests, predictions, shown), reader.notes()
+
+
+def check_size(size: int) -> None:
+    """Raise :class:`ProgressFileError` for a file of more bytes than a progress file has."""
+    if size > MAX_BYTES:
+        raise ProgressFileError(f"The file has {size:,} bytes. A progress file has at most {MAX_BYTES:,}.")
 
 
 @dataclass

@@ -7,18 +7,15 @@ from collections.abc import Mapping
 import streamlit as st
 
 from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, number, script
-from lab.course.progress import MAX_BYTES, Answer
-from lab.course.progress_file import ProgressFileError, read
+from lab.course.progress import Answer
 from lab.course.words import escaped
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.quiz.asked import about
 from lab.ui.quiz.asking import ask_about
 from lab.ui.quiz.before_and_after import overall
+from lab.ui.quiz.from_file import offer_file
 from lab.ui.quiz.keeping import start_afresh
-from lab.ui.quiz.question import progress, remember
-
-_FILE = "_progress_file"
-_LOADED = "_progress_loaded"
+from lab.ui.quiz.question import progress
 
 
 def checks_badge(lesson: Lesson) -> None:
@@ -84,26 +81,4 @@ def keep() -> None:
         st.markdown("A file takes your progress to another computer.")
         data, name, mime = progress().to_json(), "inside-bert-progress.json", "application/json"
         st.download_button("Download progress", data, name, mime, icon=":material/download:", on_click="ignore")
-        help_ = (
-            f"A file downloaded here, at most {MAX_BYTES // 1000} kB. It is added to what you have done on this "
-            "computer: where both have an answer, the one from this computer stays."
-        )
-        file = st.file_uploader("Upload progress", "json", key=_FILE, on_change=_load, max_upload_size=1, help=help_)
-        for kind, message in st.session_state.get(_LOADED, ()) if file else ():
-            (st.error if kind == "error" else st.success if kind == "success" else st.warning)(message)
-
-
-def _load() -> None:
-    """Merge the uploaded file, before the page is drawn again; what came of it is kept to be shown."""
-    file = st.session_state.get(_FILE)
-    if file is None:
-        st.session_state.pop(_LOADED, None)
-        return
-    try:
-        loaded, notes = read(file.getvalue())
-    except ProgressFileError as error:
-        st.session_state[_LOADED] = [("error", f"{error} Your progress is as it was.")]
-        return
-    remember(progress().merged(loaded))
-    said = f"Added from the file: checks answered {len(loaded.first_tries)}, steps seen {sum(loaded.steps.values())}."
-    st.session_state[_LOADED] = [("success", said), *(("note", note) for note in notes)]
+        offer_file()

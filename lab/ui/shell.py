@@ -23,7 +23,7 @@ from lab.course.lessons import (
     number,
     script,
 )
-from lab.ui import address, parameters, runs, selection, sidebar, teaching
+from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
 from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
@@ -72,6 +72,9 @@ _STYLE = (
 }
 </style>"""
 )
+
+
+memory.keep_no_uploads()
 
 
 def sections() -> dict[str, list[StreamlitPage]]:

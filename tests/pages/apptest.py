@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
+from lab.course.progress import MAX_BYTES
+from lab.ui.quiz import from_file
 from tests.checkpoints import Family
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +36,14 @@ def visit(page: str | None = None, **params: str) -> AppTest:
     return at
 
 
+@contextmanager
+def choosing(data: bytes) -> Iterator[None]:
+    """While the block lasts, the browser says that the learner has just chosen a progress file with this in it."""
+    told = [secrets.token_hex(8), len(data), "" if len(data) > MAX_BYTES else data.decode("utf-8-sig", "replace")]
+    with patch.object(from_file, "chosen_file", lambda: told):
+        yield
+
+
 def words(at: AppTest) -> str:
     """All text on the page that AppTest can read, in one string."""
     parts = [*at.title, *at.markdown, *at.warning, *at.info, *at.error, *at.success, *at.caption]
@@ -40,7 +53,9 @@ def words(at: AppTest) -> str:
 def components(at: AppTest) -> list[Any]:
     """The hand-written components that draw something; the strip at the top and the keys of every page do not count."""
     return [
-        element for element in at.get("bidi_component") if element.key not in ("turning", "strip", "address", "keeping")
+        element
+        for element in at.get("bidi_component")
+        if element.key not in ("turning", "strip", "address", "keeping", "from_file")
     ]
 
 

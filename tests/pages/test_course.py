@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Radio
 
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import ROOT, visit, words
+from tests.pages.apptest import ROOT, choosing, visit, words
 
 PAGE = "3_Self-attention.py"
 TEXT = "The cat sat on the <b>mat because it was tired."
@@ -54,7 +54,8 @@ def to_course(at: AppTest) -> AppTest:
 
 
 def upload(at: AppTest, data: bytes) -> str:
-    at.file_uploader[0].set_value(("progress.json", data, "application/json")).run()
+    with choosing(data):
+        at.run()
     assert not at.exception
     return words(at)
 

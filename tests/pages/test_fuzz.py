@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from lab.course.experiments import EXPERIMENTS
-from tests.pages.apptest import ROOT, steps_of, visit
+from tests.pages.apptest import ROOT, choosing, steps_of, visit
 from tests.pages.hostile import STRANGE, files, texts
 
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
@@ -81,10 +81,8 @@ def test_any_file_as_progress() -> None:
     @cases(FILES)
     @given(files)
     def holds(content: bytes) -> None:
-        at.file_uploader[0].set_value(("progress.json", content, "application/json"))
-        stands(at.run())
+        with choosing(content):
+            stands(at.run())
         assert len(at.error) + len(at.success) == 1, "it is taken, or there is a sentence that says why not"
 
     holds()
-    at.file_uploader[0].clear()
-    stands(at.run())

@@ -16,8 +16,8 @@ from lab.ui.quiz.question import progress, remember
 
 KEY = "keeping"
 _WHO, _HEARD = "_keeping_who", "_keeping_heard"
-# The session's names for what belongs to questions and their answers begin so.
-_ANSWERS = ("_asked.", "_predict.", "_check.", "_earlier.", "_before.", "_after.")
+# The session's names for what belongs to questions, their answers and a file of them begin so.
+_ANSWERS = ("_asked.", "_predict.", "_check.", "_earlier.", "_before.", "_after.", "_file.")
 
 
 def keep_in_browser() -> None:

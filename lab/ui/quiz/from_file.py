@@ -1,0 +1,59 @@
+"""A progress file from another computer: the browser reads it, so that the server need take no uploads."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from lab.course.progress import MAX_BYTES
+from lab.course.progress_file import ProgressFileError, check_size, read
+from lab.ui.quiz.question import progress, remember
+
+_TAKEN, _SAID = "_file.taken", "_file.said"
+_HTML = '<label>Upload progress<input type="file" accept=".json,application/json"></label>'
+
+
+def offer_file() -> None:
+    """The button that takes a file, and what came of the last one. A file that is taken draws the page again."""
+    told = chosen_file()
+    st.caption(
+        f"A file downloaded here, at most {MAX_BYTES // 1000} kB. It is added to what you have done on this computer: "
+        "where both have an answer, the one from this computer stays."
+    )
+    match told:
+        case [str(choice), int(size), str(text)] if choice != st.session_state.get(_TAKEN):
+            st.session_state[_TAKEN] = choice
+            st.session_state[_SAID] = _taken(text.encode("utf-8", "replace"), size)
+            st.rerun()
+    for kind, message in st.session_state.get(_SAID, ()):
+        (st.error if kind == "error" else st.success if kind == "success" else st.warning)(message)
+
+
+def chosen_file() -> object:
+    """What the browser says of the file that was just chosen: [choice, bytes, text]. Anybody may have written it."""
+    return _component()(key="from_file", data={"most": MAX_BYTES}, on_file_change=_rerun).get("file")
+
+
+def _taken(data: bytes, size: int) -> list[tuple[str, str]]:
+    """Add a file of ``size`` bytes to this session's progress; what to say of it. A large one came without its text."""
+    try:
+        check_size(size)
+        loaded, notes = read(data)
+    except ProgressFileError as error:
+        return [("error", f"{error} Your progress is as it was.")]
+    remember(progress().merged(loaded))
+    said = f"Added from the file: checks answered {len(loaded.first_tries)}, steps seen {sum(loaded.steps.values())}."
+    return [("success", said), *(("note", note) for note in notes)]
+
+
+@cache
+def _component() -> ComponentRenderer:
+    js, css = (Path(__file__).with_name(f"from_file.{kind}").read_text("utf-8") for kind in ("js", "css"))
+    return st.components.v2.component("lab.from_file", html=_HTML, js=js, css=css)
+
+
+def _rerun() -> None:
+    """A trigger without a callback is not reported at all."""

@@ -6,16 +6,18 @@ with running_lab() as one, running_lab() as two, balanced([one, two]) as doors:
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.server import Lab, free_port, stop, wait_until_healthy
 
+PROGRAM = "haproxy"
 CONFIG = Path(__file__).parents[1] / "deploy" / "haproxy.cfg"
 
 
@@ -39,20 +41,34 @@ def configured(config: str, port: int, servers: Sequence[str]) -> str:
 @contextmanager
 def balanced(labs: Sequence[Lab]) -> Iterator[Sequence[Lab]]:
     """Where visitors go: to HAProxy if there is one here and more than one server, else to the servers in turn."""
-    program = shutil.which("haproxy")
-    if program is None or len(labs) == 1:
+    if shutil.which(PROGRAM) is None or len(labs) == 1:
         yield labs
         return
+    with proxied(labs) as door:
+        yield [door]
+
+
+@contextmanager
+def proxied(
+    labs: Sequence[Lab], environment: Mapping[str, str] | None = None, change: Callable[[str], str] = str
+) -> Iterator[Lab]:
+    """HAProxy's door before ``labs``, with ``environment`` added to this process's own.
+
+    ``change`` is made to the text of its configuration. Raises FileNotFoundError where there is no HAProxy.
+    """
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         path, log_path = Path(folder) / "haproxy.cfg", Path(folder) / "haproxy.log"
         servers = [lab.url.removeprefix("http://") for lab in labs]
-        path.write_text(configured(CONFIG.read_text("utf-8"), port, servers), encoding="utf-8")
+        path.write_text(change(configured(CONFIG.read_text("utf-8"), port, servers)), encoding="utf-8")
         with log_path.open("wb") as log:
-            process = subprocess.Popen([program, "-db", "-f", str(path)], stdout=log, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(
+                [PROGRAM, "-db", "-f", str(path)], stdout=log, stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
+            )  # fmt: skip
         door = Lab(f"http://127.0.0.1:{port}", log_path, process)
         try:
             wait_until_healthy(door)
-            yield [door]
+            yield door
         finally:
             stop(process)

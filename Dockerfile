@@ -26,6 +26,5 @@ RUN /opt/venv/bin/python -m compileall -q Home.py pages lab
 USER learner
 ENV PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1
 EXPOSE 8501
-HEALTHCHECK --start-period=20s --interval=15s --timeout=5s --retries=3 CMD ["/opt/venv/bin/python", "-c", \
-    "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4).read()"]
+HEALTHCHECK --start-period=20s --interval=15s --timeout=8s --retries=3 CMD ["/opt/venv/bin/python", "-m", "lab.ready", "http://127.0.0.1:8501"]
 CMD ["/opt/venv/bin/streamlit", "run", "Home.py", "--server.address=0.0.0.0", "--server.port=8501", "--server.headless=true"]

@@ -53,8 +53,9 @@ def filling_model(chosen: str) -> LoadedModel:
     model = runs.model(available(chosen))
     if can_fill(model):
         return model
-    st.caption(f"{escaped(model.id)} was not trained to fill blanks, so you see {DEFAULT_MODEL} here.")
-    return runs.model(DEFAULT_MODEL)
+    default = runs.model(available(DEFAULT_MODEL))
+    st.caption(f"{escaped(model.id)} was not trained to fill blanks, so you see {escaped(default.id)} here.")
+    return default
 
 
 def can_fill(model: LoadedModel) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +12,10 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
+
+from lab.rooms.log import say_once
 
 _BUSY = 5.0  # seconds that a writer waits for the one before
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -18,7 +23,10 @@ _LOCK = 7_146_205  # of Postgres: any number that nobody else takes
 
 
 class Unreachable(RuntimeError):
-    """Raised where the database does not answer. What was to be written is not written."""
+    """Raised where the database does not answer. What was to be written is not written.
+
+    The message is the operator's: it may hold the address.
+    """
 
 
 def open_database(url: str) -> Engine:
@@ -26,14 +34,33 @@ def open_database(url: str) -> Engine:
 
     Raises Unreachable where the database does not answer.
     """
-    if url.startswith("sqlite"):
-        engine = create_engine(url, connect_args={"timeout": _BUSY})
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
-    else:
-        engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": int(_BUSY)})
+    with _answering():
+        engine = _engine(url)
     with writing(engine) as connection:
         command.upgrade(migrations(connection), "head")
+    return engine
+
+
+def default_url() -> str:
+    """The address that ``LAB_ROOMS`` names; without it, a file in the home of the server's user."""
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without a home
+        home = Path(tempfile.gettempdir())
+    folder = home / ".cache" / "inside-bert"
+    return os.environ.get("LAB_ROOMS") or f"sqlite:///{folder / 'rooms.db'}"
+
+
+def _engine(url: str) -> Engine:
+    """An engine, before anything is asked of it. Raises ArgumentError, ImportError or OSError."""
+    address = make_url(url)
+    if address.get_backend_name() != "sqlite":
+        return create_engine(address, pool_pre_ping=True, connect_args={"connect_timeout": int(_BUSY)})
+    if address.database:
+        Path(address.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(address, connect_args={"timeout": _BUSY})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
@@ -57,10 +84,23 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def _answering() -> Iterator[None]:
+    """Turn what a database and its disk can do wrong into Unreachable, with a line in the log."""
     try:
         yield
-    except OperationalError as away:
-        raise Unreachable("The database does not answer.") from away
+    except IntegrityError:
+        raise
+    except (ArgumentError, ImportError) as wrong:
+        raise _unreachable("LAB_ROOMS is not the address of a database that this server can use.") from wrong
+    except OSError as refused:
+        raise _unreachable(f"the folder of the database cannot be written ({refused.strerror}).") from refused
+    except DatabaseError as away:
+        first = (str(away.orig).strip().splitlines() or [type(away).__name__])[0]
+        raise _unreachable(f"the database does not answer ({first}).") from away
+
+
+def _unreachable(reason: str) -> Unreachable:
+    say_once(reason)
+    return Unreachable(reason[0].upper() + reason[1:])
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:

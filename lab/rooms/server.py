@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from lab.rooms import log
 from lab.rooms.database import Unreachable, open_database
 from lab.rooms.rooms import GONE, LIFE, Full, NoSuchRoom, Rooms
 from lab.rooms.seen import State
@@ -45,11 +46,13 @@ class RoomServer:
     """
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        log.start()
         self._url, self._clock = url, clock
         self._lock = threading.Lock()
         self._opened: Rooms | None = None
         self._read: Mapping[str, State] | None = None
         self._when = -_FRESH
+        self._away = False
         self._new, self._wrong = Limit(MOST_NEW, clock), Limit(MOST_WRONG, clock)
 
     @property
@@ -74,14 +77,21 @@ class RoomServer:
         except NoSuchRoom:
             if self._wrong.takes():
                 raise
+            log.say_once(f"{MOST_WRONG} wrong codes were tried within a minute; whoever tries another waits.")
             raise NoSuchRoom("Many wrong codes were tried. Wait a minute, then try again.") from None
 
     def create(self) -> tuple[str, str]:
         """A new room: its code and its teacher's key. Raises Full, Unreachable."""
         rooms = self.rooms
         if not self._new.takes():
+            log.say_once(f"{MOST_NEW} rooms were opened within a minute; whoever opens another waits.")
             raise Full(f"{MOST_NEW} rooms were opened here within a minute. Wait a minute, then try again.")
-        made = rooms.create()
+        try:
+            made = rooms.create()
+        except Full as refused:
+            log.say_once(str(refused))
+            raise
+        log.LOG.info("a room was opened.")
         self._tidy_later(rooms)
         self.forget()
         return made
@@ -112,7 +122,12 @@ class RoomServer:
                         self._opened = opened
                     self._read = self._opened.states()
                 except Unreachable:
-                    self._read = None
+                    self._read, self._away = None, True
+                else:
+                    if self._away:
+                        self._away = False
+                        log.forget()
+                        log.LOG.info("the database answers again.")
                 self._when = self._clock()
             if self._read is None:
                 raise Unreachable("The database does not answer.")

@@ -8,6 +8,10 @@ from pathlib import Path
 SENTENCES = Path(__file__).parent / "embedded" / "sentences" / "english.txt"
 
 
+class TextsMissing(RuntimeError):
+    """Raised where this copy of the lab came without its sentences; the message says so in a sentence."""
+
+
 @cache
 def bundled_sentences() -> tuple[str, ...]:
     """The 200 texts, in the order of the file: questions, names, dates, numbers, negation, quotations.
@@ -16,5 +20,11 @@ def bundled_sentences() -> tuple[str, ...]:
     sources and their licences (CC0 or public domain). The embedded models were trained on texts from the
     same sources, perhaps on these: they show what a model does, not how well it does it on new text.
     """
-    lines = SENTENCES.read_text(encoding="utf-8").splitlines()
+    try:
+        lines = SENTENCES.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TextsMissing(
+            "The sentences that come with the lab cannot be read. Whoever runs this server should restore the folder "
+            "lab/text/embedded from the repository."
+        ) from error
     return tuple(line for line in lines if line and not line.startswith("#"))

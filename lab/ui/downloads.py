@@ -8,24 +8,41 @@ from lab.course.words import escaped
 from lab.models import downloads
 from lab.models.catalogue import ModelUnavailable, card
 from lab.models.config import CheckpointError
-from lab.ui import parameters, runs
+from lab.ui import runs
 
 _POLL = 1.0  # seconds
 
 
 def available(wanted: str) -> str:
-    """The model ``wanted``, once it is here; the default one, with a reason, if it cannot be had."""
+    """The model ``wanted``, once it is here; another one, with a reason, if it cannot be had.
+
+    Stops the page with a sentence where no model can be read.
+    """
     try:
         size = runs.needs_download(wanted)
         if size is not None and wanted in runs.model_ids():
-            offer(wanted, size, parameters.MODEL.default)
-            return parameters.MODEL.default
+            instead = _that_works(wanted)
+            offer(wanted, size, instead)
+            return instead
         runs.model(wanted)
     except (ModelUnavailable, CheckpointError) as error:
-        default = parameters.MODEL.default
-        st.warning(f"{escaped(str(error))} You see {default} instead.", icon=":material/cloud_off:")
-        return default
+        instead = _that_works(wanted)
+        st.warning(f"{escaped(str(error))} You see {instead} instead.", icon=":material/cloud_off:")
+        return instead
     return wanted
+
+
+def _that_works(but: str) -> str:
+    """Another model that ships, or the end of the page."""
+    found = runs.that_ships(but)
+    if found is not None:
+        return found
+    st.error(
+        "No model of this server can be read. Whoever runs it should restore the folder lab/models/embedded from the "
+        "repository.",
+        icon=":material/folder_off:",
+    )
+    st.stop()
 
 
 def offer(model_id: str, megabytes: int, instead: str) -> None:

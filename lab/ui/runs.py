@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 import streamlit as st
 
-from lab.models.catalogue import CATALOGUE, ModelCard, ModelUnavailable, card, ships, twin_of
+from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ModelCard, ModelUnavailable, card, ships, twin_of
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import memory
 
@@ -82,6 +82,18 @@ def model(model_id: str) -> LoadedModel:
 def trained(model_id: str) -> LoadedModel:
     """Load a model once. Those that ship stay in memory, and two others."""
     return _small_model(model_id) if _ships(model_id) else _large_model(model_id)
+
+
+def that_ships(but: str = "") -> str | None:
+    """The default model, or where it is damaged the first other one that ships and can be read; never ``but``."""
+    from lab.models.config import CheckpointError
+
+    for entry in sorted(filter(ships, CATALOGUE), key=lambda entry: entry.id != DEFAULT_MODEL):
+        if entry.id != but:
+            with suppress(ModelUnavailable, CheckpointError):
+                trained(entry.id)
+                return entry.id
+    return None
 
 
 # All that ship: whoever looks at a second one would else load the first again, while its runs still hold it.

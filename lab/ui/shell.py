@@ -23,6 +23,7 @@ from lab.course.lessons import (
     number,
     script,
 )
+from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
 from lab.ui.frame.script import forget_what_was_tried
@@ -120,6 +121,8 @@ def _run() -> None:
     try:
         if page.title == _ROOM or not waits():
             page.run()
+    except TextsMissing as reason:
+        st.error(str(reason), icon=":material/folder_off:")
     finally:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]

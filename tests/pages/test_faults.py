@@ -15,8 +15,9 @@ import streamlit as st
 from huggingface_hub.errors import LocalEntryNotFoundError
 from streamlit.testing.v1 import AppTest
 
-from lab.models import downloads, hub
+from lab.models import catalogue, downloads, hub, loading
 from lab.models.catalogue import DEFAULT_MODEL, ModelCard
+from lab.text import bundled
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
 from tests.checkpoints import write_checkpoint
@@ -227,6 +228,7 @@ def test_without_the_tagger_one_lesson_says_so(tmp_path: Path, monkeypatch: pyte
     (warning,) = at.warning
     said = warning.value.replace("\\", "")
     assert said.startswith("The spaCy pipeline en_lab cannot be loaded") and "Restore the folder" in said
+    assert str(tmp_path) not in said
     at.segmented_control(key="step").set_value("Named patterns").run()
     assert not at.exception and not at.warning, "patterns need no parts of speech"
     at.switch_page(f"pages/{PAGE}").run()
@@ -242,3 +244,56 @@ def test_without_the_splitter_one_lesson_says_so(tmp_path: Path, monkeypatch: py
         assert warning.value.startswith("The sentence splitter’s parameters cannot be read"), step
     at.switch_page(f"pages/{PAGE}").run()
     assert not at.exception and not at.warning
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of what ships, to be damaged."""
+    folder = tmp_path / "embedded"
+    shutil.copytree(catalogue.EMBEDDED, folder)
+    monkeypatch.setattr(catalogue, "EMBEDDED", folder)
+    monkeypatch.setattr(loading, "EMBEDDED", folder)
+    return folder
+
+
+@pytest.mark.parametrize("page", [PAGE, None, "32_Needed_heads.py", "11_Model_view.py", "1_Tokenization.py"])
+def test_a_damaged_default_model_gives_way_to_another_that_ships(shipped: Path, page: str | None) -> None:
+    _cut_short(shipped / DEFAULT_MODEL)
+    at = visit(page)
+    assert not at.exception and not at.error
+    assert any("is damaged" in each.value and "You see lab-bert instead." in each.value for each in at.warning)
+    assert str(shipped.parent) not in words(at)
+
+
+def test_where_every_model_is_damaged_one_sentence_says_so(shipped: Path) -> None:
+    for model in ("lab-minilm", "lab-bert", "lab-gpt2"):
+        _cut_short(shipped / model)
+    at = visit(PAGE)
+    assert not at.exception and "No model of this server can be read" in at.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("page", "step"),
+    [("6_Head_specialization.py", "Many sentences"),
+     ("8_Feed-forward_and_LayerNorm.py", "Excited by")],
+)  # fmt: skip
+def test_without_the_bundled_texts_a_step_says_so_and_names_no_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, step: str
+) -> None:
+    monkeypatch.setattr(bundled, "SENTENCES", tmp_path / "english.txt")
+    bundled.bundled_sentences.cache_clear()
+    at = visit(page, step=step)
+    assert not at.exception and "restore the folder lab/text/embedded" in at.error[0].value
+    assert str(tmp_path) not in words(at)
+    bundled.bundled_sentences.cache_clear()
+
+
+@pytest.mark.parametrize("variable", ["HOME", "LAB_ROOMS"])
+def test_without_a_database_the_room_says_so(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.delenv("LAB_ROOMS", raising=False)
+    monkeypatch.setenv(variable, "/proc/nowhere")  # a home where nobody may write, an address that is none
+    at = visit("40_Room.py", room="K7W2QD")
+    assert not at.exception and "does not answer" in words(at)
+    assert "/proc" not in words(at)
+    at = visit(PAGE, room="K7W2QD")
+    assert not at.exception and "/proc" not in words(at)

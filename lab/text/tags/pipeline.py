@@ -175,5 +175,7 @@ def _load(source: str | Path, remedy: str) -> Language:
     try:
         return spacy.load(source, exclude=["lemmatizer"])
     except (OSError, ValueError, ImportError, LookupError, TypeError, AttributeError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise PipelineUnavailable(f"The spaCy pipeline {name} cannot be loaded: {reason} {remedy}") from error
+        # What spaCy says has the folder's path in it, and that is the operator's business.
+        raise PipelineUnavailable(
+            f"The spaCy pipeline {name} cannot be loaded ({type(error).__name__}). {remedy}"
+        ) from error

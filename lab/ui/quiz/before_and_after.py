@@ -88,9 +88,14 @@ def _tests(lesson: Lesson, _ask: Returning) -> tuple[LessonTest, LessonTest] | N
 
 def _spots(lesson: Lesson) -> Iterator[Spot]:
     """The examples through the lab's own model, without those that the lesson shows by itself."""
+    model = runs.that_ships()
     for example in EXAMPLES:
-        if "[MASK]" not in example.text and example.text not in (lesson.text, parameters.DEFAULT_TEXT):
-            yield Spot.of(runs.run(parameters.MODEL.default, example.text, example.pair, Interventions()))
+        if (
+            model is not None
+            and "[MASK]" not in example.text
+            and example.text not in (lesson.text, parameters.DEFAULT_TEXT)
+        ):
+            yield Spot.of(runs.run(model, example.text, example.pair, Interventions()))
 
 
 def _form(lesson: Lesson, test: LessonTest, when: str) -> None:

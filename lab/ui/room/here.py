@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import streamlit as st
 
 from lab.rooms.codes import read_code
-from lab.rooms.database import Unreachable
+from lab.rooms.database import Unreachable, default_url
 from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.seen import State
 from lab.rooms.server import RoomServer
@@ -20,13 +17,8 @@ AWAY = "The room does not answer. The page asks again by itself."
 
 @st.cache_resource(show_spinner=False)
 def server() -> RoomServer:
-    """The rooms in the database that ``LAB_ROOMS`` names; without it, in a file of the server's user."""
-    url = os.environ.get("LAB_ROOMS")
-    if not url:
-        folder = Path.home() / ".cache" / "inside-bert"
-        folder.mkdir(parents=True, exist_ok=True)
-        url = f"sqlite:///{folder / 'rooms.db'}"
-    return RoomServer(url)
+    """The rooms of this server; its database is opened when the first one asks."""
+    return RoomServer(default_url())
 
 
 def code_here() -> str:

@@ -1,0 +1,79 @@
+"""Whether a server can do its work: ``python -m lab.ready [address]``, which the image's health check asks.
+
+Looks at the models that ship, the texts, the database of rooms and, where an address is given, at the server there.
+Prints a sentence for everything that is wrong. Ends with 1 if the lab cannot work so. PyTorch is not loaded: this is
+asked every few seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, ships
+from lab.rooms.database import Unreachable, default_url, open_database
+from lab.text.bundled import TextsMissing, bundled_sentences
+
+_SECONDS = 3.0  # that a server may take to answer
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong, in a sentence, and whether the lab can work all the same."""
+
+    sentence: str
+    bearable: bool = False
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a safetensors file is as long as its own table of tensors says, and no file of another kind."""
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > path.stat().st_size:
+                return False
+            table = json.loads(file.read(length))
+        ends = [entry["data_offsets"][1] for name, entry in table.items() if name != "__metadata__"]
+        return path.stat().st_size == 8 + length + max(ends)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return False
+
+
+def faults(address: str = "") -> Iterator[Fault]:
+    """Everything that is wrong, of the server at ``address`` too if one is given."""
+    damaged = [each.id for each in CATALOGUE if ships(each) and not is_whole(EMBEDDED / each.id / "model.safetensors")]
+    whole = [each.id for each in CATALOGUE if ships(each) and each.id not in damaged]
+    if not whole:
+        yield Fault("No model that ships with the lab can be read.")
+    elif damaged or DEFAULT_MODEL not in whole:
+        broken = ", ".join(damaged or [DEFAULT_MODEL])
+        yield Fault(f"Damaged or missing: {broken}. Visitors see {whole[0]} instead.", bearable=True)
+    try:
+        bundled_sentences()
+    except TextsMissing as missing:
+        yield Fault(str(missing), bearable=True)
+    try:
+        open_database(default_url()).dispose()
+    except Unreachable as away:
+        yield Fault(f"Rooms: {away}")
+    if address:
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=_SECONDS).read()
+        except OSError as silent:
+            yield Fault(f"The server at {address} does not answer ({silent}).")
+
+
+def main(arguments: list[str]) -> int:
+    """Print what is wrong; 0 if the lab works."""
+    found = list(faults(*arguments[:1]))
+    for fault in found:
+        print(fault.sentence)
+    return int(not all(fault.bearable for fault in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -184,7 +184,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "That the model continues real texts so. Random tokens have neither grammar nor meaning, so only copying "
             "helps.",
             "That the whole rise is lost copying. A head that writes 0 is something that the later layers never met in "
-            "training; so the head writes its mean, too, and the smaller effect counts.",
+            "training; so the head writes its mean, too, and the lower of the two rises counts.",
             "How the second head’s help reaches the first. That takes comparing their queries and keys, not taking "
             "heads away.",
             "What the paper says of training: that such heads arise at once, and that in large models most of learning "

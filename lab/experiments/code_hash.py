@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
-# What finds a model, brings it to the machine, keeps what was computed and shares out the work: it decides no number, as
-# a result says by a hash of its own of which weights it is.
+# The code that finds a model, brings it to the machine, keeps what was computed and shares out the work decides no
+# number: of which weights a result is, it says by a hash of its own.
 _BRING = frozenset(f"lab.models.{name}" for name in ("catalogue", "cores", "hub", "jobs", "loading", "memo"))
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -119,9 +119,9 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
             st.caption("The weight that the best head gives to the token so many places back, as a mean over B.")
     _tables(as_frame(found))
     st.caption(
-        "**Loss rises by**: mean over the second copy but for its first token, with its 95 % interval (2,000 "
-        "bootstraps over the texts of B). **Beyond random**: beyond the mean rise without as many random heads; these "
-        "are held fixed. The scores are means over B."
+        "**At 0**, **at mean**: the rise of the loss over the second copy but for its first token, when the heads "
+        "write 0 or their mean. **Beyond**: beyond the mean rise without as many random heads, which are held fixed, "
+        "from **low** to **high** with 95 % (2,000 bootstraps over the texts of B). The scores are means over B."
     )
     show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
     st.markdown(meanings.verdicts(found))
@@ -142,6 +142,7 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
 def _tables(frame: pd.DataFrame) -> None:
     """The heads of the claim, and the random ones below."""
     judged = frame["verdict"].notna()
-    show_table(frame[judged], [*_AWAY, Column("verdict", 100), *_RISES, *_BEYOND], long_texts=True)
+    means = [each for each in _RISES if each.heading in ("at 0", "at mean")]
+    show_table(frame[judged], [*_AWAY, Column("verdict", 100), *means, *_BEYOND], long_texts=True)
     with st.expander("Without random heads", icon=":material/casino:"):
         show_table(frame[~judged], [*_AWAY, *_RISES, *_SCORES], scrolls=True)

@@ -201,6 +201,25 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )
 
 
+# What a reader must know of an embedded model before its result in an experiment: how its training bears on it.
+_DISCLOSED = {
+    ("grammar", "lab-minilm"): (
+        "lab-minilm never learned from this grammar. But four recipes of its training were compared by their held-out "
+        "loss and by the grammar of their heads on EWT, and its first four layers were held to the attention of the "
+        "encoder that it comes from. So EWT flatters it. GUM does not: nothing was chosen on it."
+    ),
+    ("copying", "lab-gpt2"): (
+        "4 % of the windows that lab-gpt2 was trained on say their first part again and again. They were made so, for "
+        "this small model to learn to copy."
+    ),
+}
+
+
+def disclosed(experiment: str, model_id: str) -> str:
+    """How the training of a model bears on its result in an experiment, in plain text; "" where it does not."""
+    return _DISCLOSED.get((experiment, model_id), "")
+
+
 def experiment_of(page_file: str) -> Experiment:
     """The experiment whose page file has this name. Raises KeyError for a page that is none."""
     for experiment in EXPERIMENTS:

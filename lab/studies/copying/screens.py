@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from lab.course.experiments import disclosed
 from lab.course.words import escaped
 from lab.experiments import copied
 from lab.experiments.copied import BOUND, DRAWS, EXPERIMENT, PERIOD, TEXTS, CopyingTest
@@ -51,11 +52,6 @@ _DISTANCES = (
     Column("repeated", 150, DECIMAL, "in repeated text"),
     Column("not repeated", 170, DECIMAL, "where nothing repeats"),
 )
-# What a reader must know of the default model before its result, as its card and the README say it.
-RECIPE = (
-    "4 % of the windows that lab-gpt2 was trained on say their first part again and again. They were made so, for this "
-    "small model to learn to copy."
-)
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -94,8 +90,8 @@ def _method(model: LoadedModel) -> None:
         "taken away, then both: they write 0, or their mean over the text. The control: each of the other heads, "
         f"taken away alone, and other couples; where there are more than {DRAWS}, {DRAWS} drawn at random."
     )
-    if model.id == TESTED:
-        st.caption(RECIPE)
+    if told := disclosed(EXPERIMENT, model.id):
+        st.caption(told)
 
 
 def _run(model: LoadedModel, label: str) -> None:

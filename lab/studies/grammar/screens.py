@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from lab.course.experiments import disclosed
 from lab.course.words import escaped
 from lab.experiments import relations
 from lab.experiments.grammar import between_words, find_cases
@@ -24,13 +25,6 @@ from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.running import offer, origin
 from lab.ui.experiments.tables import DECIMAL, Column, show_rule, show_table
 from lab.ui.frame.script import meaning
-
-# What a reader must know of the default model before a result on EWT, as its card and the README say it.
-RECIPE = (
-    "lab-minilm never learned from this grammar. But four recipes of its training were compared by their held-out loss "
-    "and by the grammar of their heads on EWT, and its first four layers were held to the attention of the encoder "
-    "that it comes from. So EWT flatters it. GUM does not: nothing was chosen on it."
-)
 
 
 def _columns_of(other: str) -> tuple[Column, ...]:
@@ -90,8 +84,8 @@ def _method(model: LoadedModel) -> None:
         f"sentences of other documents). Then the same head reads {len(gum().sentences):,} sentences of UD English "
         "**GUM**, on which nothing was chosen."
     )
-    if model.id == "lab-minilm":
-        st.caption(RECIPE)
+    if told := disclosed(EXPERIMENT, model.id):
+        st.caption(told)
     if model.config.causal:
         st.info(
             f"A head of {escaped(model.id)} looks back only. Of the two words of a relation it can start from the "

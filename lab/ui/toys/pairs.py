@@ -84,8 +84,8 @@ def _show_without_segments(page: LessonPage) -> None:
     before, after, even = (100 * share for share in (own_share(trace), own_share(without), even_share(trace)))
     meaning(
         f"With segments, {before:.0f} % of what a letter gives to letters goes to its own sentence; without them "
-        f"{after:.0f} %, and to look at all letters alike gives {even:.0f} %. The segment vector is all that tells this "
-        "head which sentence a letter is in."
+        f"{after:.0f} %, and to look at all letters alike gives {even:.0f} %. The segment vector is all that tells "
+        "this head which sentence a letter is in."
     )
     st.markdown(
         "Vig calls this pattern *attention to other words in the same sentence*. The small models of this lab have no "

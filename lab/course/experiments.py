@@ -201,6 +201,14 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )
 
 
+def experiment_of(page_file: str) -> Experiment:
+    """The experiment whose page file has this name. Raises KeyError for a page that is none."""
+    for experiment in EXPERIMENTS:
+        if experiment.page.endswith(page_file):
+            return experiment
+    raise KeyError(f"{page_file} is no experiment; lab/course/experiments.py lists them.")
+
+
 # What a reader must know of an embedded model before its result in an experiment: how its training bears on it.
 _DISCLOSED = {
     ("grammar", "lab-minilm"): (
@@ -218,11 +226,3 @@ _DISCLOSED = {
 def disclosed(experiment: str, model_id: str) -> str:
     """How the training of a model bears on its result in an experiment, in plain text; "" where it does not."""
     return _DISCLOSED.get((experiment, model_id), "")
-
-
-def experiment_of(page_file: str) -> Experiment:
-    """The experiment whose page file has this name. Raises KeyError for a page that is none."""
-    for experiment in EXPERIMENTS:
-        if experiment.page.endswith(page_file):
-            return experiment
-    raise KeyError(f"{page_file} is no experiment; lab/course/experiments.py lists them.")

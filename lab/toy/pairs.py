@@ -132,7 +132,7 @@ def own_share(trace: Trace) -> float:
 
 
 def even_share(trace: Trace) -> float:
-    """The same share for a head that looks at all letters of both sentences alike."""
+    """The share of :func:`own_share` for a head that looks at all letters of both sentences alike."""
     own = _own(trace)[_letters(trace)]
     return float(own.float().sum(dim=1).mean() / len(own))
 

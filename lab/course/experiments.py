@@ -151,8 +151,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "That a part alone does it. What a patch brings back may be read from it by parts further up, and the same "
             "may be kept in several places at once: then each suffices, and none is needed.",
             "The way it took. Only attention moves something from token to token. So a feed-forward network that "
-            "recovers as much works on something that attention brought before. A patch shows that something passes, "
-            "not where it came from.",
+            "recovers the answer, too, works on something that attention brought before. A patch shows that something "
+            "passes, not where it came from.",
             "The untouched run. A patch puts a vector of one run among the vectors of another: a mix that perhaps no "
             "text makes.",
             "Another measure. Differences of logits count what speaks against the good word, too; probabilities can "

@@ -160,7 +160,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"\frac{|\{A_{ij} < \tau\}|}{n^2}"}),
         ("uniform head", "A made-up head that gives every key the same weight. It prefers nothing, so others are "
          "compared with it.", {}),
-        ("standard deviation", "How far numbers are from their mean, typically.", {"called": ("Uniformity",)}),
+        ("standard deviation", "The typical distance of numbers from their mean.", {"called": ("Uniformity",)}),
         ("median", "The middle one of numbers in order: half of them are smaller.",
          {"called": ("Distribution (median)",)}),
     ),

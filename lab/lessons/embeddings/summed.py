@@ -84,7 +84,7 @@ def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
 def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
     st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click a cell to work out another.")
     if len(worked.summands) == 1:
-        st.markdown(f"{view.model} has one such vector for a token, that of its word. So there is nothing to add.")
+        st.markdown(f"{view.model} has one such vector for a token, its word’s. So there is nothing to add.")
     terms = " + ".join(
         rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
     )
@@ -114,6 +114,6 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
     st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
     st.markdown(
-        f"The mean and the deviation are those of all {view.width} dimensions of this token. The model itself has "
+        f"The mean and the deviation are taken over all {view.width} dimensions of this token. The model itself has "
         f"{shown_value:.4f} there."
     )

@@ -59,7 +59,7 @@ def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) 
     """
     rows, output = shown(traced, token), traced.layer(layer).ffn_output.numpy()
     values, end_of_colours = output[rows, first:end], float(np.quantile(np.abs(output), 0.99)) or 1.0
-    title = f"What the network adds: dimensions {first + 1:,} to {end:,}, layer {layer + 1}"
+    title = f"Output of the network: dimensions {first + 1:,} to {end:,}, layer {layer + 1}"
     scale = Scale("Number", (-end_of_colours, end_of_colours), signed=True)
     outlined = token - rows.start, None
     columns = ("Dimension", first + 1)

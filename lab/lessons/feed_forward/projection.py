@@ -21,7 +21,7 @@ def show_projection(view: FeedForwardView) -> None:
     bias = " and adds a bias" if view.config.biases else ""
     st.markdown(
         f"The second matrix, $W_2$, is the **projection**: it multiplies the {view.config.ffn_width:,} activations of "
-        f"a token{bias}. The result has {width:,} numbers again. It is what the network adds to the token."
+        f"a token{bias}. The result has {width:,} numbers again. The network adds them to the token."
     )
     first = _first(width)
     end = min(first + figures.PROJECTED, width)

@@ -92,8 +92,8 @@ def _show_kinds(view: OneHead, kinds: list[str]) -> None:
     st.caption(
         "The share is also the base rate: what a head without preference gives to a kind."
         if exact
-        else "A head without preference gives a kind about this share. Earlier tokens get more, because more queries "
-        "see them. The next step uses the exact number."
+        else "A head without preference gives a kind about this share. An earlier token gets more, because more "
+        "queries see it. The next step uses the exact number."
     )
 
 

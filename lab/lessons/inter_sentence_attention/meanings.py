@@ -151,9 +151,9 @@ def paired(joined: Values, pair: Values, causal: bool, border: bool) -> str:
 def _crossing(changes: list[float]) -> str:
     """Whether less crosses a border, by the change of each direction."""
     if all(abs(change) < SEEN for change in changes):
-        return "The border hardly changes what crosses"
+        return "The border hardly changes the weight that crosses"
     if all(abs(change) < NOTABLE for change in changes):
-        return "What crosses changes by a few hundredths, too little in a single text to show an effect of the border"
+        return "The weight that crosses changes by a few hundredths, too little to show an effect of the border"
     if all(change < SEEN for change in changes):
         return "Less crosses with a border"
     if all(change > -SEEN for change in changes):

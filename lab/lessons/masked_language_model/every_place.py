@@ -35,7 +35,7 @@ def show_every_place(trace: Trace) -> Trace:
         st.session_state[_CELL] = clicked[0] + rows.start, clicked[1]
         st.rerun()
     if rows.stop - rows.start < len(trace):
-        st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {len(trace)}, around the chosen one.")
+        st.caption(f"The map shows tokens {rows.start + 1} to {rows.stop} of {len(trace)}, around the chosen one.")
     found = likeliest(trace, figures.ranks(trace))
     meaning(means.copied(trace, found.ids[:, 0].tolist()))
     if not causal and any(trace.encoding.special):

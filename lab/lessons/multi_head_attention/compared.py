@@ -100,8 +100,8 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
             "larger the more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
         )
     st.markdown(
-        f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.2f}** nats apart. Of all their rows, "
-        f"those of {view.token(int(rows.argmax()))} differ most: {rows.max():.2f} nats."
+        f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.2f}** nats apart. Their rows "
+        f"of {view.token(int(rows.argmax()))} differ most: {rows.max():.2f} nats."
     )
 
 

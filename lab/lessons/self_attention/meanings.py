@@ -144,8 +144,8 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
     lead = float(row.scaled[first]) - float(row.scaled[second])
     if lead < SEEN:
         return (
-            f"No score leads: those of {named(trace, first)} and {named(trace, second)} are about the same, and so are "
-            f"their weights, {row.weights[first]:.2f} and {row.weights[second]:.2f}."
+            f"No score leads: the scores of {named(trace, first)} and {named(trace, second)} are about the same, and "
+            f"so are their weights, {row.weights[first]:.2f} and {row.weights[second]:.2f}."
         )
     ratio = math.exp(lead)
     times = f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"

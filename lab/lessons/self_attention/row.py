@@ -50,8 +50,8 @@ def _show_projections(view: OneHead) -> None:
             draw(partial(figures.projections, *where), f"projections-{of}")
         n, rows = len(view.trace), figures.PROJECTED_TOKENS
         if n > rows:
-            st.caption(f"Drawn are {rows} of {n} tokens, around the query.")
+            st.caption(f"The maps show {rows} of {n} tokens, around the query.")
         st.markdown(
-            f"Each row is one token’s vector in this head. The scores are the query of {view.token(view.query)} times "
-            "each key, and what arrives is a mix of the values."
+            f"Each row is one token’s vector in this head. Each score is the query of {view.token(view.query)} times "
+            "one key. The query’s token gets a mix of the values."
         )

@@ -34,8 +34,8 @@ ASKS = (
     ),
     Ask(
         "position",
-        "In a text in which nothing is repeated, the same head could look as many tokens back. How much does it look "
-        "there, beside its look at what came next last time?",
+        "In a text without repetition, the same head could look back by the same number of tokens. How much weight "
+        "does it give to that place, beside its weight in the repeated text?",
         ("as much", "about half as much", "hardly at all"),
     ),
 )
@@ -120,7 +120,7 @@ def _by_position(found: CopyingTest) -> str:
 def _looks(found: CopyingTest) -> str:
     """Where the two heads look, and whether that is what the claim says of them."""
     best, source = found.best, found.source
-    said = f"Head {_name(best)} gives {found.induction[best]:.2f} of its attention to what came next last time"
+    said = f"Head {_name(best)} gives {found.induction[best]:.2f} of its attention to the token that followed last time"
     if source is None:
         return f"{said}. It is in the first layer, so no earlier head can help it."
     rank = 1 + int((found.previous > found.previous[source]).sum())
@@ -149,7 +149,7 @@ def _together(found: CopyingTest) -> list[str]:
     one, both, source = found.run(BEST, MEAN), found.run(BOTH, MEAN), found.source
     if one is None or both is None or source is None:
         return []
-    away = f"Where {one.name} is away already, taking {_name(source)} as well"
+    away = f"Without {one.name}, taking {_name(source)} away as well"
     more = both.second - one.second
     low, high = mean_interval(more).tolist()
     side = between((low, high), (-_STAYS, _STAYS))
@@ -173,14 +173,14 @@ def _copies(found: CopyingTest, model_id: str) -> str:
         return f"**{name} does not copy.** {losses}."
     if second >= alike:
         return (
-            f"**{name} copies next to nothing.** {losses}. That is no better than giving every token the same, "
-            f"{alike:.1f}."
+            f"**{name} copies next to nothing.** {losses}. A model that gives every token the same "
+            f"probability loses no more, {alike:.1f}."
         )
     share = (alike - second) / alike
     how = "weakly" if share < _WEAK else "in part" if share < _WELL else "well"
     return (
-        f"**{name} copies {how}.** {losses}. The second is {alike - second:.1f} below that of a model that gives every "
-        f"token the same, {alike:.1f}."
+        f"**{name} copies {how}.** {losses}. The second is {alike - second:.1f} below {alike:.1f}, "
+        "the loss of a model that gives every token the same probability."
     )
 
 

@@ -44,7 +44,7 @@ _BEYOND = (
     Column("beyond random", 72, DECIMAL, "beyond", "By how much the loss rises beyond random heads."),
     Column("beyond, low", 54, DECIMAL, "low"),
     Column("beyond, high", 54, DECIMAL, "high"),
-    Column("untrained twin", 56, DECIMAL, "twin", "The same effect in the untrained twin."),
+    Column("untrained twin", 56, DECIMAL, "twin", "This effect in the untrained twin."),
     Column("n", 46),
 )
 _DISTANCES = (
@@ -82,13 +82,14 @@ def _method(model: LoadedModel) -> None:
     """What is measured, before any of it is shown."""
     period = min(PERIOD, model.config.max_tokens // 2)
     st.markdown(
-        f"**How it is tested.** {period} random tokens are said twice, in {TEXTS} texts. Nothing foretells a token of "
-        "the first copy; in the second the model can copy. A head’s **induction score** is the mean weight that it "
-        "gives to the token that came after the current one last time, its **previous-token score** the mean weight on "
-        f"the token before. On half **A** of the texts two heads are chosen: the **best induction head**, with the "
-        "highest induction score, and the earlier head whose absence lowers that score most. On half **B** each is "
-        "taken away, then both: they write 0, or their mean over the text. The control: each of the other heads, "
-        f"taken away alone, and other couples; where there are more than {DRAWS}, {DRAWS} drawn at random."
+        f"**How it is tested.** Each of {TEXTS} texts has {period} random tokens, then the same tokens again. A model "
+        "cannot guess the tokens of the first copy, but it can copy them in the second. A head’s **induction score** "
+        "is the mean weight that it gives to the token that came after the current one last time, its "
+        "**previous-token score** the mean weight on the token before. On half **A** of the texts two heads are "
+        "chosen: the **best induction head**, with the highest induction score, and the earlier head whose absence "
+        "lowers that score most. On half **B** each is taken away, then both: they write 0, or their mean over the "
+        "text. The control: each of the other heads, taken away alone, and other couples; where there are more than "
+        f"{DRAWS}, {DRAWS} drawn at random."
     )
     if told := disclosed(EXPERIMENT, model.id):
         st.caption(told)
@@ -112,12 +113,13 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
         st.markdown(meanings.in_full(found))
         if found.distances:
             show_table(distance_frame(found), _DISTANCES)
-            st.caption("The weight that the best head gives to the token so many places back, as a mean over B.")
+            st.caption("The weight that the best head gives to the token at this distance, as a mean over B.")
     _tables(as_frame(found))
     st.caption(
         "**At 0**, **at mean**: the rise of the loss over the second copy but for its first token, when the heads "
-        "write 0 or their mean. **Beyond**: beyond the mean rise without as many random heads, which are held fixed, "
-        "from **low** to **high** with 95 % (2,000 bootstraps over the texts of B). The scores are means over B."
+        "write 0 or their mean. **Beyond**: this rise, less the mean rise without random heads (one for one head, two "
+        "for two; the random heads are held fixed). **Low** to **high** is its 95 % interval (2,000 bootstraps over "
+        "the texts of B). The scores are means over B."
     )
     show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
     st.markdown(meanings.verdicts(found))

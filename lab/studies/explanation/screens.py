@@ -102,26 +102,24 @@ def _method(model: LoadedModel) -> None:
         f"**How it is tested.** {len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to "
         f"{WORDS[-1]} words, ask {escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word "
         "that the model then finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and "
-        f"takes how much ln P changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw "
-        "attention** (the row of the place that is asked, mean over heads), after each layer and averaged over **all "
-        "layers**, the **lengths** ‖Σ α·f(x)‖ of what is "
-        "really added, **rollout**, "
-        f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
-        "their size. Two orders are compared by Spearman’s ρ, text by text. Nothing is chosen by its result, so all "
-        "texts report."
+        f"measures how much ln P changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw "
+        "attention** (the row of the place that is asked, mean over heads), its mean over **all layers**, the "
+        "**lengths** ‖Σ α·f(x)‖ of the vectors that attention adds, **rollout**, **gradient × input**, and "
+        f"**integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by their size. "
+        "Two orders are compared by Spearman’s ρ, text by text. Nothing is chosen by its result, so all texts report."
     )
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = f"Explains {TEXTS} predictions by every method, and those of the untrained twin."
+    help = f"Explains {TEXTS} predictions by every method, and the untrained twin’s predictions, too."
     offer((EXPERIMENT, model_hash(model)), label, partial(explained.again, model), help)
 
 
 def _result(model: LoadedModel, found: ExplanationTest) -> None:
     draw(partial(layer_chart, model), "explanation-layers")
     st.caption(
-        "Mean over the texts. What has no layers is a level line. Integrated gradients are in the table. **Nearness "
-        "alone**: the nearer to the place that is asked, the more important."
+        "Mean over the texts. A method without layers is a level line. Integrated gradients are in the table. "
+        "**Nearness alone**: the nearer to the place that is asked, the more important."
     )
     meaning(meanings.meaning_of(found, model.id))
     with st.expander("More about the result", icon=":material/notes:"):

@@ -128,10 +128,10 @@ def _columns() -> None:
     st.caption(
         "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B. "
         "**Best fixed distance**: always the word at one distance, chosen on A, on B. "
-        "**Untrained twin**: the same model with random weights, its best of as many heads, chosen and measured alike. "
+        "**Untrained twin**: the same model with random weights; its head is chosen and measured like ours. "
         "**Lift**: (ours − distance) / (1 − distance), of the shares, with its 95 % interval from **low** to "
         "**high**: 2,000 bootstraps over documents. Head 2-6 is head 6 of layer 2. “Numbers and files” under the "
-        "figure has more: the published lift, the twin’s, what the best head has on A, selection bias (**A − B**), p, "
+        "figure has more columns: the published lift, the twin’s lift, our head on A, selection bias (**A − B**), p, "
         "and the paper’s names."
     )
 

@@ -27,17 +27,18 @@ RULES = (
     "right. **Clearly**: with 95 %, by a bootstrap over the nouns and verbs that pairs share, corrected by Holm. All "
     "of it takes a model that is clearly better than guessing.\n\n"
     "- *Most heads can go, one at a time*: more than half of the heads, each for free, all these together with 95 %. "
-    "Its “low” and “high” are **bounds**: the heads that clearly go for free, and those that do not clearly cost "
-    "more.\n- *Some head is needed*: without the head whose absence costs the logit difference most on A, the accuracy "
-    "on B clearly falls.\n"
+    "“Low” is a **bound**, the share of heads that clearly go for free; “high” is the share of heads that do not "
+    "clearly cost more.\n"
+    "- *Some head is needed*: without the head whose absence costs the logit difference most on A, the accuracy on B "
+    "clearly falls.\n"
     "- *Some head even hurts*: without the head without which it is highest on A, the accuracy on B clearly rises.\n"
     "- *One head is enough in most layers*: more than half of the layers, each for free on B, with the one head kept "
-    "that has the highest logit difference alone on A. The same bounds.\n"
-    "- *A fifth of the heads*: those of least I_h on A go together for free on B.\n\n"
+    "that has the highest logit difference alone on A. “Low” and “high” are bounds here, too.\n"
+    "- *A fifth of the heads*: the heads with the lowest I_h on A go together for free on B.\n\n"
     "The papers report nothing on this scale. So an effect counts from "
     f"{100 * BOUNDS[NEEDED]:.0f} points of accuracy on, a gain from {100 * BOUNDS[HURTS]:.0f}, a share from a tenth "
-    "above one half. The untrained twin is compared for the two claims about what one head costs or gains. What can go "
-    "for free is not compared: the twin guesses, so it has nothing to lose."
+    "above one half. The untrained twin is compared for the two claims about what one head costs or gains. The "
+    "claims about heads that go for free are not compared with it: the twin guesses, so it has nothing to lose."
 )
 
 
@@ -219,8 +220,8 @@ def _fifth(row: Row) -> str:
     lost = row.zero.ours
     verb = "loses" if lost > 0 else "gains" if lost < 0 else "changes by"
     return (
-        f"With {len(row.heads)} heads of least I_h away, the accuracy on B {verb} {100 * abs(lost):.1f} points; "
-        f"with as many random ones it changes by {signed(-100 * row.control, 1, plus=True)}."
+        f"Without the {len(row.heads)} heads of the lowest I_h, the accuracy on B {verb} {100 * abs(lost):.1f} points; "
+        f"without {len(row.heads)} random heads it changes by {signed(-100 * row.control, 1, plus=True)}."
     )
 
 

@@ -151,8 +151,8 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     st.caption(
         f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** and **high**: the 95 % interval, or "
         "bounds of a share of heads or layers. **Control**: the mean of all other heads; of the single heads kept, the "
-        "mean of all heads of the layer; of a fifth, as many heads in random order. **n**: different sentences, of B "
-        "where there is a choice. **Heads**: those chosen on A."
+        "mean of all heads of the layer; of a fifth, the same number of heads in random order. **n**: different "
+        "sentences, of B where there is a choice. **Heads**: those chosen on A."
     )
     show_numbers(partial(figures.claim_table, model), "needed-claims", partial(figures.claim_table, model))
     st.markdown(meanings.needed_where(found))

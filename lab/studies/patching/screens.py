@@ -120,7 +120,7 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
     meaning(meanings.meaning_of(found, model.id))
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found))
-    with st.expander("What attention brings, and what the network above it does", icon=":material/alt_route:"):
+    with st.expander("Attention, and the network above it", icon=":material/alt_route:"):
         show_table(relay_frame(found), _RELAYS)
         st.caption(
             "The attention output of one layer is patched at the asked token, and there a network above it writes what "

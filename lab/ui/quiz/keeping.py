@@ -47,7 +47,7 @@ def _take() -> None:
             try:
                 kept, _ = read(text.encode("utf-8", "replace"))
             except ProgressFileError:
-                selection.note("What this browser had kept of your progress cannot be read, so you begin afresh.")
+                selection.note("Your progress, as this browser kept it, cannot be read, so you begin afresh.")
             else:
                 remember(progress().merged(kept))
 

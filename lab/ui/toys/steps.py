@@ -84,7 +84,7 @@ def show_toy_data(page: LessonPage) -> None:
     show_validation(data)
     if page.selection.toy_own.strip():
         own = toy_runs.sentence(page.selection)
-        show_validation(replace(data, sentences=(own,), count=1), title="The same for the sentence you look at")
+        show_validation(replace(data, sentences=(own,), count=1), title="Your sentence, checked in this way")
     code(generate, validate)
 
 

@@ -1,0 +1,58 @@
+"""What the README says of the course and of its results is what the course is and what ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.course.lessons import LESSONS, number
+from lab.models.loading import load_model
+from training.evaluation import reproduced
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def section(title: str) -> list[str]:
+    """The rows of the tables under a heading."""
+    told = README.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return [line for line in told.splitlines() if line.startswith("|")]
+
+
+@pytest.fixture(scope="module")
+def tables() -> list[list[str]]:
+    minilm, gpt2 = load_model("lab-minilm"), load_model("lab-gpt2")
+    return [
+        reproduced.grammar_table(minilm),
+        reproduced.needed_table(minilm),
+        reproduced.explanation_table(minilm),
+        reproduced.patching_table(minilm),
+        reproduced.copying_table(gpt2),
+    ]
+
+
+def test_the_outline_is_the_course() -> None:
+    rows = [line for line in section("A course outline") if line[2].isdigit()]
+    assert rows == [f"| {number(each)} | {each.title} | {each.minutes} | {each.question} |" for each in LESSONS]
+    assert f"\n{sum(each.minutes for each in LESSONS)} minutes in all" in README
+
+
+def test_what_was_reproduced_is_what_ships(tables: list[list[str]]) -> None:
+    assert section("What was reproduced") == [line for table in tables for line in table]
+
+
+def test_every_table_has_its_cases_and_the_twin(tables: list[list[str]]) -> None:
+    for head, _, *rows in tables:
+        columns = [cell.strip() for cell in head.strip("|").split("|")]
+        assert {"n", "twin", "verdict"} <= set(columns), head
+        assert rows
+        for row in rows:
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            assert len(cells) == len(columns)
+            tested = cells[columns.index("verdict")] != "not testable here"
+            assert cells[columns.index("n")].replace(",", "").isdigit() or not tested, row
+
+
+def test_the_page_of_all_models_is_what_ships() -> None:
+    assert (ROOT / "docs" / "reproduced.md").read_text("utf-8") == reproduced.page()

@@ -20,8 +20,8 @@ def offer_file() -> None:
     """The button that takes a file, and what came of the last one. A file that is taken draws the page again."""
     told = chosen_file()
     st.caption(
-        f"A file downloaded here, at most {MAX_BYTES // 1000} kB. It is added to what you have done on this computer: "
-        "where both have an answer, the one from this computer stays."
+        f"A file downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on this computer. "
+        "Where both have an answer, yours from this computer stays."
     )
     match told:
         case [str(choice), int(size), str(text)] if choice != st.session_state.get(_TAKEN):

@@ -321,9 +321,9 @@ def test_a_click_on_a_place_writes_its_softmax_out(model: str) -> None:
 def test_every_place_of_a_long_text_is_drawn_around_the_chosen_one() -> None:
     at = open_step("Every place", text="The cat sat on the mat. " * 30)
     at.selectbox(key="_every_place").set_value(3).run()
-    assert "Drawn are tokens 1 to 96 of" in words(at)
+    assert "The map shows tokens 1 to 96 of" in words(at)
     at.selectbox(key="_every_place").set_value(150).run()
-    assert not at.exception and "Drawn are tokens 103 to 198" in words(at)
+    assert not at.exception and "The map shows tokens 103 to 198" in words(at)
 
 
 @pytest.mark.parametrize("text", ["The fish swam in the water.", "She opened the door.", TEXT])

@@ -106,15 +106,20 @@ def question() -> Posed:
 
 
 async def sit(visitor: Visitor, code: str) -> list[str]:
-    """Open the room's page and take a seat, as the browser's own storage has it; returns what went wrong."""
+    """Open the room's page and take a seat, as a browser does that was never here; returns what went wrong."""
     opened = await visitor.open("Room", room=code)
-    seated = await visitor.choose("seat", json.dumps({"seat": [code, _secret(), ""]}))
-    return [*opened.errors, *seated.errors]
+    return [*opened.errors, *(await tell(visitor, code)).errors]
 
 
-def _secret() -> str:
-    """128 bits as the page's script makes them."""
-    return f"{random.SystemRandom().getrandbits(128):032x}"
+async def tell(visitor: Visitor, code: str, seat: object = "", key: str = "") -> Answer:
+    """Tell what the browser has kept of a room, as the page's script does."""
+    return await visitor.choose("seat", json.dumps({"seat": [code, seat, key, given(visitor)["by"]]}))
+
+
+def given(visitor: Visitor) -> dict[str, str]:
+    """What the server gives the browser to keep of a room: the visit's seat, and who the visit is (``by``)."""
+    found: dict[str, str] = json.loads(visitor.widgets["seat"].bidi_component.json)
+    return found
 
 
 async def until(visitor: Visitor, word: str, seconds: float) -> bool:

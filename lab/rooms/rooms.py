@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
@@ -84,6 +84,19 @@ class Rooms:
         there = ROOMS.c.expires > int(time.time())
         with reading(self._engine) as connection:
             return states_of(connection, connection.execute(select(ROOMS).where(there)).all(), there)
+
+    def listed(self) -> Sequence[tuple[State, int, int]]:
+        """Every room for the operator: where it stands, when it was opened and ends, in seconds since 1970."""
+        there = ROOMS.c.expires > int(time.time())
+        with reading(self._engine) as connection:
+            rows = connection.execute(select(ROOMS).where(there).order_by(ROOMS.c.created, ROOMS.c.id)).all()
+            states = states_of(connection, rows, there)
+            return [(states[row.code], row.created, row.expires) for row in rows]
+
+    def end(self, code: str) -> bool:
+        """Delete a room for the operator, who needs no key; whether there was one."""
+        with writing(self._engine) as connection:
+            return bool(connection.execute(delete(ROOMS).where(ROOMS.c.code == code)).rowcount)
 
     def join(self, code: str, visit: str, kept: str = "") -> str:
         """Let a visit in, or find that it is in; returns its seat, which its browser keeps.

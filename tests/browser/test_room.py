@@ -26,7 +26,7 @@ WALL = View("light", 1024, 768)
 LEARNERS = (PHONE, View("light", 390), View("dark", 1280))
 # On a telephone Streamlit's own menu in the sidebar, on every page, is a list with headings in it.
 STREAMLITS = ("list", "listitem")
-# What was answered is looked at again every ten seconds while nothing is open.
+# Pages look again every two seconds; a loaded machine takes its time.
 SOON = 25_000
 
 

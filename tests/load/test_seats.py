@@ -13,11 +13,12 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks import room
+from benchmarks.attack import attack
 from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Visitor, visiting
 from lab.rooms.codes import new_seat
 from lab.rooms.database import open_database
-from lab.rooms.door import AT_ONCE
+from lab.rooms.door import AT_ONCE, EVERY
 from lab.rooms.rooms import Rooms
 from tests.load.test_load import run
 
@@ -122,6 +123,14 @@ def test_a_crowd_waits_at_the_door_and_is_told_so(school: tuple[Lab, Rooms]) -> 
 
     run(come())
     assert rooms.taught(code, key).state.people == AT_ONCE + 6
+
+
+def test_many_connections_cast_no_more_votes_than_the_door_lets_people_in() -> None:
+    seconds = 5.0
+    state = run(asyncio.to_thread(attack, AT_ONCE + 20, seconds))
+    assert 0 < state.answers <= state.people
+    # The last ones came in while the clock ran out.
+    assert state.people <= AT_ONCE + (seconds + 5) / EVERY + 1
 
 
 @pytest.mark.parametrize("page", ["Self-attention", "Room"])

@@ -150,9 +150,10 @@ def named(visitor: Visitor, turn: int, what: str) -> str | None:
 async def vote(visitor: Visitor, turn: int, chance: random.Random, votes: Votes, within: float = VOTING) -> None:
     """Wait for the round, which has just been opened, choose ``within`` so many seconds, say how sure, send."""
     opened = time.monotonic()
-    await asyncio.sleep(chance.uniform(0, visitor.pause))
+    pause = chance.uniform(0, visitor.pause)
     while (option := named(visitor, turn, "option")) is None:
-        await asyncio.sleep(visitor.pause)
+        await asyncio.sleep(pause)
+        pause = visitor.pause
         if (await visitor.look_again()).lost:
             return
     votes.clicked.append(time.monotonic() - opened)

@@ -211,6 +211,11 @@ def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(
             vote(page, 1)
             page.reload()
             expect(page.get_by_text("Your answer is in")).to_be_visible(timeout=60_000)
+            for each in room.learners:
+                # A part of Streamlit's own script that is fetched for the first time while no server is there fails
+                # until the page is reloaded.
+                expect(each.page.get_by_role("radio").first).to_be_visible(timeout=SOON)
+                wait_idle(each.page)
             first.process.send_signal(signal.SIGKILL)
             first.process.wait()
         with running_lab(HOME, tmp_path, port, environment):
@@ -227,3 +232,27 @@ def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(
             assert answered(database) == [(1, 0)] * 3
             kept = json.loads(teacher.evaluate("JSON.stringify(Object.values(localStorage))"))
             assert any('"key":"' in each for each in kept) and "key" not in teacher.url
+
+
+@pytest.mark.parametrize("place", ["Room", "Self-attention"])
+def test_the_teachers_role_survives_a_reload_anywhere(school: Lab, browser: Browser, database: str, place: str) -> None:
+    with ExitStack() as rooms:
+        room = lobby(school, browser, rooms)
+        ask(room)
+        page = room.teacher.page
+        if place != "Room":
+            code = page.url.partition("room=")[2].partition("&")[0]
+            page.goto(f"{school.url}/{place}?room={code}&step=Check")
+            expect(page.get_by_role("button", name="Ask the class").first).to_be_visible(timeout=60_000)
+        room.teacher.sent.clear()
+        page.reload()
+        shown = "Round 1 is open" if place == "Room" else "Ask the class"
+        expect(page.get_by_text(shown).first).to_be_visible(timeout=60_000)
+        wait_idle(page)
+        everything = b"".join(room.teacher.sent)
+        assert b"The class answers a question" not in everything and b"You are in" not in everything
+        assert answered(database) == []
+        learner = room.learners[0].page
+        learner.goto(page.url)
+        if place != "Room":
+            expect(learner.get_by_text("The class answers a question")).to_be_visible(timeout=60_000)

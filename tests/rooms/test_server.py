@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, func, select
 
+from lab.rooms import door, log
 from lab.rooms import rooms as rooms_module
 from lab.rooms import server as module
 from lab.rooms.codes import new_code
 from lab.rooms.database import Unreachable, open_database
-from lab.rooms.rooms import Full, NoSuchRoom, Rooms
+from lab.rooms.rooms import Full, NoSuchRoom, Rooms, Waits
 from lab.rooms.schema import ROOMS
 from lab.rooms.server import MINUTE, MOST_NEW, MOST_WRONG, RoomServer
 from lab.rooms.states import Phase
@@ -126,3 +128,19 @@ def test_a_database_that_is_away_is_asked_once_a_second_and_found_again(
     clock.now += 1
     code, _ = server.create()
     assert server.state(code).people == 0
+
+
+def test_whoever_is_not_let_in_is_a_line_in_the_log_without_a_code(
+    server: RoomServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.forget()
+    caplog.set_level(logging.INFO, "lab.rooms")
+    monkeypatch.setattr(door, "AT_ONCE", 1)
+    code, key = server.create()
+    seat = server.join(code, "first")
+    for visit in ("second", "third"):
+        with pytest.raises(Waits):
+            server.join(code, visit)
+    assert len(caplog.messages) == 2 and "not let into a room" in caplog.messages[1]
+    assert not [each for each in (code, key, seat, "second") if each in caplog.text]
+    assert server.join(code, "first") == seat

@@ -7,7 +7,8 @@
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
 # make audit          ask for known vulnerabilities of what is installed, where there is a network
 # make evaluate       every figure of the embedded models' cards, measured on the files that ship; the results of the
-#                     experiments on them, written anew
+#                     experiments on them, written anew (24 minutes on two cores that others used, too), each with its
+#                     largest difference from what shipped
 # make outside        ask the embedded models with transformers alone, in two versions of it, and compare with the lab
 # make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|minilm|en_lab|punkt
 #                     CORPORA=folder; minilm goes on from an encoder, BASE=folder)

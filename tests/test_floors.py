@@ -26,7 +26,7 @@ SCREEN = {
 }
 # Inside a lesson, a bench or an experiment, what a notebook calls and what is asked knows no screen either.
 BLIND = re.compile(r"(.*_)?(figures|checks)\.py|(reading|meanings)\.py")
-MOST_FILES, MOST_LINES = 25, 300
+MOST_FILES, MOST_LINES = 25, 400
 # A page has words, controls and calls; arithmetic and drawing have rooms of their own in lab/.
 PAGES_MAY_IMPORT = {"lab", "streamlit", *sys.stdlib_module_names}
 

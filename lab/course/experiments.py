@@ -138,8 +138,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         title="Patching",
         icon=":material/move_location:",
         question="Where is it kept?",
-        claim="What decides between two words is at the subject’s token in early layers, and at the token that is "
-        "asked before the last one. Attention brings it there; at the subject the feed-forward networks work on it.",
+        claim="The number that decides between two words is kept at the subject’s token in early layers, and at the "
+        "asked token before the last layer. Attention brings it there; at the subject the feed-forward networks work "
+        "on it.",
         whose="Meng et al. 2022, Locating and editing factual associations in GPT, §2, on facts",
         against="The subject’s vector recovers no more than the asked token’s in early layers. Or the asked token’s "
         "recovers more only after the last layer. Or, up to the layer in which the two cross, feed-forward networks at "
@@ -149,10 +150,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "number of a noun decides, with another sentence as the corrupt run.",
             "That a part alone does it. What a patch brings back may be read from it by parts further up, and the same "
             "may be kept in several places at once: then each suffices, and none is needed.",
-            "Which way it took. Between tokens nothing but attention moves anything, so a feed-forward network above "
-            "it that recovers as much works on what attention brought. A patch says what passes, not from where.",
-            "What an untouched run would have held. A vector of one run is among those of another, a mix that no text "
-            "may ever make.",
+            "The way it took. Only attention moves something from token to token. So a feed-forward network that "
+            "recovers as much works on something that attention brought before. A patch shows that something passes, "
+            "not where it came from.",
+            "The untouched run. A patch puts a vector of one run among the vectors of another: a mix that perhaps no "
+            "text makes.",
             "Another measure. Differences of logits count what speaks against the good word, too; probabilities can "
             "look different.",
         ),
@@ -184,7 +186,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "That the model continues real texts so. Random tokens have neither grammar nor meaning, so only copying "
             "helps.",
             "That the whole rise is lost copying. A head that writes 0 is something that the later layers never met in "
-            "training; so the head writes its mean, too, and the smaller effect counts.",
+            "training; so the head writes its mean, too, and the lower of the two rises counts.",
             "How the second head’s help reaches the first. That takes comparing their queries and keys, not taking "
             "heads away.",
             "What the paper says of training: that such heads arise at once, and that in large models most of learning "
@@ -207,3 +209,22 @@ def experiment_of(page_file: str) -> Experiment:
         if experiment.page.endswith(page_file):
             return experiment
     raise KeyError(f"{page_file} is no experiment; lab/course/experiments.py lists them.")
+
+
+# What a reader must know of an embedded model before its result in an experiment: how its training bears on it.
+_DISCLOSED = {
+    ("grammar", "lab-minilm"): (
+        "lab-minilm never learned from this grammar. But four recipes of its training were compared by their held-out "
+        "loss and by the grammar of their heads on EWT, and its first four layers were held to the attention of the "
+        "encoder that it comes from. So EWT flatters it. GUM does not: nothing was chosen on it."
+    ),
+    ("copying", "lab-gpt2"): (
+        "4 % of the windows that lab-gpt2 was trained on say their first part again and again. They were made so, for "
+        "this small model to learn to copy."
+    ),
+}
+
+
+def disclosed(experiment: str, model_id: str) -> str:
+    """How the training of a model bears on its result in an experiment, in plain text; "" where it does not."""
+    return _DISCLOSED.get((experiment, model_id), "")

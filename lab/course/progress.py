@@ -36,6 +36,8 @@ TOY = "toy."
 PREDICTIONS_KEPT, SEEN_KEPT = 6, 30
 # Characters of one text, and of all values of a link together; a longer text is cut.
 LONGEST = 600
+# Characters of a name: of a step, of a check, of a parameter.
+LONGEST_NAME = 80
 
 Key = tuple[str, str]
 
@@ -156,6 +158,10 @@ class Progress:
     def saw(self, step: str) -> Progress:
         """This progress when a step has shown its figure without a question."""
         return self if step in self.predictions else replace(self, predictions={**self.predictions, step: {}})
+
+    def forgot(self, step: str) -> Progress:
+        """This progress without the predictions of a step, which is then asked again."""
+        return replace(self, predictions={name: each for name, each in self.predictions.items() if name != step})
 
     def showing(self, name: str, now: Shown) -> Progress:
         """This progress with these checks on screen, under the name of their list."""

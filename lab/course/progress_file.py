@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lab.course.before_and_after import BothTests
 from lab.course.lessons import LESSONS
-from lab.course.progress import LAB, LONGEST, MAX_BYTES, SEEN_KEPT, VERSION, Answer, Key, Progress, Shown
+from lab.course.progress import LAB, LONGEST, LONGEST_NAME, MAX_BYTES, SEEN_KEPT, VERSION, Answer, Key, Progress, Shown
 from lab.course.words import quoted
 from lab.models.encoding import clean
 
@@ -18,8 +18,6 @@ MOST = 100
 _PREDICTED, _OPTIONS = 300, 10
 # What names a question's wording.
 _WORDING = re.compile(r"[0-9a-f]{12}")
-# Characters of a name: of a step, of a check, of a parameter.
-_NAME = 80
 # Names that a note lists.
 _LISTED = 5
 
@@ -171,8 +169,8 @@ class _Reader:
             raise ProgressFileError(f"In the file, {quoted(name)} must be an object.")
         if len(value) > most:
             raise ProgressFileError(f"In the file, {quoted(name)} has more than {most} entries.")
-        if any(len(key) > _NAME for key in value):
-            raise ProgressFileError(f"In the file, {quoted(name)} has a name of more than {_NAME} characters.")
+        if any(len(key) > LONGEST_NAME for key in value):
+            raise ProgressFileError(f"In the file, {quoted(name)} has a name of more than {LONGEST_NAME} characters.")
         return {clean(key): each for key, each in value.items()}
 
     def text(self, value: object, name: str) -> str:
@@ -183,7 +181,7 @@ class _Reader:
         return clean(value)
 
     def skip_unknown(self, content: dict[str, object], names: tuple[str, ...]) -> None:
-        self.unknown += [clean(name)[:_NAME] for name in content if name not in names]
+        self.unknown += [clean(name)[:LONGEST_NAME] for name in content if name not in names]
 
     def notes(self) -> tuple[str, ...]:
         names = list(dict.fromkeys(self.unknown))

@@ -1,7 +1,7 @@
 """The hash of the code that makes a result: a module and all modules of the lab that it imports.
 
 Comments, docstrings, blank lines and layout at the ends of lines do not count: they change no number. So a result goes
-stale when what measures it changes, and only then. The hash is the same under every version of Python.
+stale when the code that measures it changes, and only then. The hash is the same under every version of Python.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
+# The code that finds a model, brings it to the machine, keeps what was computed and shares out the work decides no
+# number: of which weights a result is, it says by a hash of its own.
+_BRING = frozenset(f"lab.models.{name}" for name in ("catalogue", "cores", "hub", "jobs", "loading", "memo"))
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -24,7 +27,7 @@ def code_hash(module: str) -> str:
     found, waiting = set[str](), [module]
     while waiting:
         name = waiting.pop()
-        if name not in found and _file(name) is not None:
+        if name not in found | _BRING and _file(name) is not None:
             found.add(name)
             waiting += _imports(name)
     texts = "".join(f"{name}\n{_bare(_text(name))}\n" for name in sorted(found))

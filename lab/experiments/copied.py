@@ -158,7 +158,7 @@ class Runs:
         return run.second - self.plain.second
 
     def beyond(self, run: Run) -> Values:
-        """The same beyond the mean rise without as many random heads."""
+        """How much more the loss of each text rises than it does without as many random heads, (texts,)."""
         others = self.random(len(run.heads), run.ablation)
         return run.second - np.mean([each.second for each in others], axis=0)
 

@@ -121,15 +121,18 @@ def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
 
 
 def own_share(trace: Trace) -> float:
-    """The share of its attention that a letter gives to the letters of its own sentence in head :data:`WITHIN`.
+    """Of what a letter gives to letters, the share that its own sentence gets, in head :data:`WITHIN`.
 
     ``trace`` is of a pair through :func:`pair_toy`. The share is a mean over all letters, in [0, 1].
     """
-    return float((trace.layer(0).attention[WITHIN] * _own(trace)).sum(dim=1)[_letters(trace)].mean())
+    letters = _letters(trace)
+    weights = trace.layer(0).attention[WITHIN][letters]
+    own = (weights * _own(trace)[letters]).sum(dim=1)
+    return float((own / weights[:, letters].sum(dim=1)).mean())
 
 
 def even_share(trace: Trace) -> float:
-    """The same share for a head that looks at all letters of both sentences alike."""
+    """The share of :func:`own_share` for a head that looks at all letters of both sentences alike."""
     own = _own(trace)[_letters(trace)]
     return float(own.float().sum(dim=1).mean() / len(own))
 

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters as p
-from lab.ui.old_links import renamed, toy_without_weights
+from lab.ui.address import renamed, toy_without_weights
 from lab.ui.parameter_kinds import Parameter, Text, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Model
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
+from streamlit.runtime.scriptrunner import RerunException
 
 from lab.course.benches import BENCHES, Bench, bench_of
 from lab.course.experiments import EXPERIMENTS, Experiment, experiment_of
@@ -120,23 +121,32 @@ def _run() -> None:
         sidebar.show(_opened(page.title), text=_reads_the_text(page))
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
+    interrupted = False
     try:
         if page.title == _ROOM or not waits():
             page.run()
     except TextsMissing as reason:
         st.error(str(reason), icon=":material/folder_off:")
+    except RerunException:
+        interrupted = True
+        raise
     finally:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
         address.keep_in_url()
-        missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
-        stale = address.not_on_page()
-        if missing or stale:
-            _script("address")(data={"shown": missing, "stale": stale}, key="address")
+        if not interrupted:  # the widgets that were not drawn yet would lose what the link says of them
+            _complete_the_address()
         keep_in_browser()
         if code := code_here():
             keep_seat(code)
         strip.leave()
+
+
+def _complete_the_address() -> None:
+    missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
+    stale = address.not_on_page()
+    if missing or stale:
+        _script("address")(data={"shown": missing, "stale": stale}, key="address")
 
 
 @cache

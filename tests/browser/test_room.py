@@ -208,6 +208,9 @@ def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(
             room = lobby(first, browser, rooms)
             ask(room)
             page = room.learners[0].page
+            for each in room.learners:  # a browser that is still loading the question's scripts cannot go on alone
+                expect(each.page.get_by_role("radio").first).to_be_visible(timeout=60_000)
+                wait_idle(each.page)
             vote(page, 1)
             page.reload()
             expect(page.get_by_text("Your answer is in")).to_be_visible(timeout=60_000)

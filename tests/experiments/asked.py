@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -43,6 +44,20 @@ def twice(pairs: Sequence[AskedPair]) -> list[AskedPair]:
         for p in pairs
     ]
     return [*pairs, *changed]
+
+
+def drawn_by_words(values: np.ndarray, pairs: Sequence[MinimalPair], seed: int, times: int = 1500) -> np.ndarray:
+    """Means of ``values`` (pairs, …) with every noun and every verb drawn one by one, (times, …).
+
+    A pair counts as often as its noun was drawn, times as often as its verb was: the pigeonhole bootstrap with loops.
+    """
+    rng, drawn = np.random.default_rng(seed), []
+    words = [[getattr(pair, name) for pair in pairs] for name in ("noun", "verb")]
+    for _ in range(times):
+        counts = [Counter(rng.choice(sorted(set(each)), len(set(each))).tolist()) for each in words]
+        weights = np.array([counts[0][noun] * counts[1][verb] for noun, verb in zip(*words, strict=True)])
+        drawn.append(weights @ values / weights.sum())
+    return np.array(drawn)
 
 
 Change = Callable[[Tensor], Tensor]

@@ -94,3 +94,4 @@ def test_an_experiment_s_code_goes_down_to_the_forward_pass(monkeypatch: pytest.
     module.code_hash("lab.experiments.patched")
     assert {"lab.models.forward", "lab.experiments.patching", "lab.experiments.verdicts"} <= set(read)
     assert not [name for name in read if name.startswith(("lab.ui", "lab.studies", "lab.charts"))]
+    assert "lab.models.catalogue" not in read

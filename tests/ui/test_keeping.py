@@ -113,3 +113,22 @@ def test_start_afresh_forgets_every_answer() -> None:
     at.query_params["step"] = "Check"
     at.switch_page(f"pages/{PAGE}").run()
     assert asked(at) and all(value is None for _, value in asked(at))
+
+
+def test_the_prediction_of_an_experiment_and_its_score_come_back() -> None:
+    page = "30_Grammar.py"
+    at = visit(page)
+    for radio in at.radio:
+        radio.set_value(0).run()
+    next(button for button in at.button if button.label == "Commit and show").click().run()
+    scored = next(line for line in words(at).splitlines() if "as you predicted" in line)
+    again = reloaded(at, page)
+    assert again.dataframe and scored in words(again)
+    next(button for button in again.button if button.label == "Ask me again").click().run()
+    assert not again.dataframe and reloaded(again, page).radio
+
+
+def test_a_prediction_that_was_skipped_stays_skipped() -> None:
+    page = "30_Grammar.py"
+    again = reloaded(reveal(visit(page)), page)
+    assert again.dataframe and "as you predicted" not in words(again)

@@ -58,18 +58,18 @@ def test_whoever_comes_next_goes_on_where_a_training_was_left() -> None:
     whole = all_of(PLAN)[-1]
     live._finished.clear()
     left_at(5)
-    assert live.is_begun(PLAN)
+    assert PLAN in live._begun
     with ThreadPoolExecutor(1) as another:
         runs = another.submit(all_of, PLAN).result()
     assert [run.latest.step for run in runs] == list(range(6, 21))
     assert runs[-1].curve == whole.curve, "to the bit what an uninterrupted training gives"
-    assert live.finished_run(PLAN) is runs[-1] and not live.is_begun(PLAN)
+    assert live.finished_run(PLAN) is runs[-1] and PLAN not in live._begun
 
 
 def test_trainings_that_were_left_are_bounded() -> None:
     for seed in range(live._BEGUN_KEPT + 1):
         left_at(1, replace(PLAN, seed=seed))
-    assert len(live._begun) == live._BEGUN_KEPT and not live.is_begun(PLAN)
+    assert len(live._begun) == live._BEGUN_KEPT and PLAN not in live._begun
 
 
 def test_an_error_on_the_page_gives_the_place_back() -> None:

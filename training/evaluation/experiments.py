@@ -90,7 +90,7 @@ MEASURED = {
         lambda model: copied.as_tables(copied.replicate(model)),
         copied.data_hash,
         copied.untestable,
-        seconds=80,
+        seconds=120,
     ),
 }
 

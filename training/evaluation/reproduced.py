@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from lab.course.experiments import disclosed
 from lab.experiments import copied, patched, relations
 from lab.experiments.importance import agreement, explained
 from lab.experiments.needed import run as needed
@@ -174,8 +175,16 @@ def page() -> str:
         for model in models:
             if table is copying_table and copied.untestable(model):
                 continue
-            parts += [f"### {model.id}", "\n".join(table(model))]
+            parts += [f"### {model.id}", *_told(table, model), "\n".join(table(model))]
     return "\n\n".join(parts) + "\n"
+
+
+def _told(table: Callable[[LoadedModel], Lines], model: LoadedModel) -> Lines:
+    """What a reader must know of the model before this table."""
+    of: dict[Callable[[LoadedModel], Lines], str] = {
+        grammar_table: relations.EXPERIMENT, copying_table: copied.EXPERIMENT,
+    }  # fmt: skip
+    return [told] if (told := disclosed(of.get(table, ""), model.id)) else []
 
 
 if __name__ == "__main__":

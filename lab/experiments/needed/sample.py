@@ -72,7 +72,7 @@ class Sample:
         return gains(self.changed[ablation], self.plain)
 
     def twin_without(self, ablation: Ablation) -> Values:
-        """The same of the untrained twin."""
+        """(layers, heads, P) by how much the absence of each head of the twin changes its accuracy."""
         return gains(self.twin_changed[ablation], self.twin_plain)
 
     @property

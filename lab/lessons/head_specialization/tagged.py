@@ -41,8 +41,8 @@ def show_tags(view: OneHead) -> None:
     if not predict(LESSON, question):
         return
     st.markdown(
-        "Under each token stands its part of speech. Below that stands its **entity**, if it belongs to one: the name "
-        "of a person, a place or a firm, a date and the like. Each kind of token has its own colour."
+        "The part of speech of each token is below it. If the token belongs to an **entity**, that is below, too: the "
+        "name of a person, a place or a firm, a date and the like. Each kind of token has its own colour."
     )
     labels = [_label(tags, i) for i in range(len(encoding))]
     chips = [(run, at, labels[at[0]] if at and run else label) for run, at, label in encoding_chips(encoding)]

@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from lab.course.experiments import disclosed
 from lab.course.words import escaped
 from lab.experiments import copied
 from lab.experiments.copied import BOUND, DRAWS, EXPERIMENT, PERIOD, TEXTS, CopyingTest
@@ -51,11 +52,6 @@ _DISTANCES = (
     Column("repeated", 150, DECIMAL, "in repeated text"),
     Column("not repeated", 170, DECIMAL, "where nothing repeats"),
 )
-# What a reader must know of the default model before its result, as its card and the README say it.
-RECIPE = (
-    "4 % of the windows that lab-gpt2 was trained on say their first part again and again. They were made so, for this "
-    "small model to learn to copy."
-)
 
 
 def show(page: ExperimentPage) -> Trace | None:
@@ -94,8 +90,8 @@ def _method(model: LoadedModel) -> None:
         "taken away, then both: they write 0, or their mean over the text. The control: each of the other heads, "
         f"taken away alone, and other couples; where there are more than {DRAWS}, {DRAWS} drawn at random."
     )
-    if model.id == TESTED:
-        st.caption(RECIPE)
+    if told := disclosed(EXPERIMENT, model.id):
+        st.caption(told)
 
 
 def _run(model: LoadedModel, label: str) -> None:
@@ -119,9 +115,9 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
             st.caption("The weight that the best head gives to the token so many places back, as a mean over B.")
     _tables(as_frame(found))
     st.caption(
-        "**Loss rises by**: mean over the second copy but for its first token, with its 95 % interval (2,000 "
-        "bootstraps over the texts of B). **Beyond random**: beyond the mean rise without as many random heads; these "
-        "are held fixed. The scores are means over B."
+        "**At 0**, **at mean**: the rise of the loss over the second copy but for its first token, when the heads "
+        "write 0 or their mean. **Beyond**: beyond the mean rise without as many random heads, which are held fixed, "
+        "from **low** to **high** with 95 % (2,000 bootstraps over the texts of B). The scores are means over B."
     )
     show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
     st.markdown(meanings.verdicts(found))
@@ -142,6 +138,7 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
 def _tables(frame: pd.DataFrame) -> None:
     """The heads of the claim, and the random ones below."""
     judged = frame["verdict"].notna()
-    show_table(frame[judged], [*_AWAY, Column("verdict", 100), *_RISES, *_BEYOND], long_texts=True)
+    means = [each for each in _RISES if each.heading in ("at 0", "at mean")]
+    show_table(frame[judged], [*_AWAY, Column("verdict", 100), *means, *_BEYOND], long_texts=True)
     with st.expander("Without random heads", icon=":material/casino:"):
         show_table(frame[~judged], [*_AWAY, *_RISES, *_SCORES], scrolls=True)

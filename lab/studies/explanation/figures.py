@@ -38,6 +38,8 @@ NAMES = {
     RARE: "rarity alone",
 }
 # Beside the cells of a map there is room for a dozen letters.
+# As many lines as can be told apart.
+_DRAWN = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, NEAR)
 _SHORT = {AVERAGE: "all layers", GRADIENT: "grad × input", INTEGRATED: "integrated"}
 WHOSE = {
     WEAK: "Jain & Wallace 2019",
@@ -49,12 +51,12 @@ WHOSE = {
 def layer_chart(model: LoadedModel) -> Figure:
     """How each method agrees with leave-one-out after each layer, as a mean over the texts.
 
-    What has no layers is a level line. Runs the experiment where its result neither ships nor is known yet. Raises
-    ValueError for a model that it cannot test.
+    A method without layers is a level line; integrated gradients are left to the table. Runs the experiment where its
+    result neither ships nor is known yet. Raises ValueError for a model that it cannot test.
     """
     rho = result(model).own.rho
     layers = rho[ATTENTION].shape[1]
-    series = {NAMES[name]: np.broadcast_to(rho[name].mean(axis=0), layers) for name in (*METHODS, NEAR)}
+    series = {NAMES[name]: np.broadcast_to(rho[name].mean(axis=0), layers) for name in _DRAWN}
     return lines(
         series,
         Places("After layer"),

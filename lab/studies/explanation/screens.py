@@ -120,8 +120,8 @@ def _run(model: LoadedModel, label: str) -> None:
 def _result(model: LoadedModel, found: ExplanationTest) -> None:
     draw(partial(layer_chart, model), "explanation-layers")
     st.caption(
-        "Mean over the texts. What has no layers is a level line. **Nearness alone**: the nearer to the place that is "
-        "asked, the more important."
+        "Mean over the texts. What has no layers is a level line. Integrated gradients are in the table. **Nearness "
+        "alone**: the nearer to the place that is asked, the more important."
     )
     meaning(meanings.meaning_of(found, model.id))
     with st.expander("More about the result", icon=":material/notes:"):

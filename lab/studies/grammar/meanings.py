@@ -127,7 +127,8 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
         return f"In none of {len(testable)} relations is a head of {name} clearly above the best fixed distance."
     there = {row.relation: row.judged.verdict for row in found.elsewhere}
     also = sum(there.get(row.relation) in HOLDS for row in held)
-    again = f" On GUM the same heads are in {also} of these {len(held)}." if found.elsewhere else ""
+    again = f" On GUM, on which nothing was chosen, the same heads are so in {also} of {len(held)}."
+    again = again if found.elsewhere else ""
     return (
         f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly above the best fixed distance, "
         f"and above the untrained twin.{again}"

@@ -13,6 +13,7 @@ from lab.course.words import escaped
 from lab.experiments.grammar import encode_words
 from lab.experiments.relations import GrammarTest, Row
 from lab.experiments.treebank import Sentence, halves
+from lab.experiments.verdicts import HOLDS
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
@@ -64,7 +65,8 @@ def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
     """The choice of a relation, its verdict and its sentences; returns the run of the first of them."""
     st.header("The sentences behind a number")
     rows = {row.relation: row for row in found.rows}
-    best = max(found.rows, key=lambda row: row.lift if np.isfinite(row.lift) else -1).relation
+    held = [row for row in found.rows if row.judged.verdict in HOLDS] or list(found.rows)
+    best = max(held, key=lambda row: row.lift if np.isfinite(row.lift) else -1).relation
     chosen = st.selectbox(
         "Relation", list(rows), list(rows).index(best), key=_RELATION, format_func=lambda name: f"{name}: {WORDS[name]}"
     )

@@ -7,14 +7,17 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from lab.course.guesses import Answer, Ask, score
+from lab.course.progress import LONGEST_NAME
 from lab.ui import parameters
+from lab.ui.quiz.asked import hashed
+from lab.ui.quiz.question import progress, remember
 
 Choices = dict[str, int]
 
 
 def is_predicted(name: str) -> bool:
-    """Whether the prediction is made, so that the result may be seen."""
-    return _key(name) in st.session_state
+    """Whether the prediction is made, or a class was shown the result, so that it may be seen."""
+    return _step(name) in progress().predictions or _key(name) in st.session_state
 
 
 def predicted(name: str, asks: Sequence[Ask]) -> bool:
@@ -35,19 +38,18 @@ def predicted(name: str, asks: Sequence[Ask]) -> bool:
                 chosen[ask.id] = choice
         with st.container(horizontal=True):
             if teach:
-                st.button("Reveal", key=f"{_key(name)}.reveal", on_click=_commit, args=(name, {}))
+                st.button("Reveal", key=f"{_key(name)}.reveal", on_click=_reveal, args=(name,))
                 return False
-            off = len(chosen) < len(asks)
-            st.button(
-                "Commit and show", key=f"{_key(name)}.commit", disabled=off, on_click=_commit, args=(name, chosen)
-            )
-            st.button("Skip", key=f"{_key(name)}.skip", type="tertiary", on_click=_commit, args=(name, {}))
+            off, commit = len(chosen) < len(asks), (name, asks, chosen)
+            st.button("Commit and show", key=f"{_key(name)}.commit", disabled=off, on_click=_commit, args=commit)
+            st.button("Skip", key=f"{_key(name)}.skip", type="tertiary", on_click=_commit, args=(name, asks, {}))
     return False
 
 
 def show_score(name: str, asks: Sequence[Ask], answers: Mapping[str, Answer]) -> None:
     """What came of the prediction: each answer with its numbers, the score, and what guessing would have got."""
-    chosen: Choices = st.session_state.get(_key(name), {})
+    kept = progress().predictions.get(_step(name), {})
+    chosen = {ask.id: option for ask in asks if (option := kept.get(_wording(ask))) is not None}
     with st.container(border=True):
         found = score(asks, chosen, answers)
         if found.count:
@@ -86,9 +88,27 @@ def _key(name: str) -> str:
     return f"_guessed.{name}"
 
 
-def _commit(name: str, chosen: Choices) -> None:
-    st.session_state[_key(name)] = chosen
+def _step(name: str) -> str:
+    """What progress calls the prediction of an experiment."""
+    return f"experiment/{name}"[:LONGEST_NAME]
+
+
+def _wording(ask: Ask) -> str:
+    return hashed(ask.prompt, *ask.options)
+
+
+def _commit(name: str, asks: Sequence[Ask], chosen: Choices) -> None:
+    now = progress().saw(_step(name))
+    for ask in asks:
+        if ask.id in chosen:
+            now = now.predicted(_step(name), _wording(ask), chosen[ask.id])
+    remember(now)
+
+
+def _reveal(name: str) -> None:
+    st.session_state[_key(name)] = True
 
 
 def _forget(name: str) -> None:
     st.session_state.pop(_key(name), None)
+    remember(progress().forgot(_step(name)))

@@ -68,8 +68,8 @@ def offer_back() -> None:
 
 
 def _take_back() -> None:
-    tried = st.session_state.pop(_TRIED)
-    for parameter, value in tried.before.items():
+    tried = st.session_state.pop(_TRIED, None)  # the browser's Back may have been there first
+    for parameter, value in tried.before.items() if isinstance(tried, _Tried) else ():
         parameter.set(value)
 
 

@@ -29,12 +29,6 @@ def finished_run(plan: Plan) -> Run | None:
         return _finished.get(plan)
 
 
-def is_begun(plan: Plan) -> bool:
-    """Whether somebody has left this training before its end, so that it can go on from there."""
-    with _lock:
-        return plan in _begun
-
-
 def train_toy(plan: Plan) -> Generator[Run | None]:
     """Teach a toy: yields the run after every stage, and None while it waits for others to finish.
 

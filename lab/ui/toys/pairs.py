@@ -83,9 +83,9 @@ def _show_without_segments(page: LessonPage) -> None:
             draw(heatmap(weights, axes, WEIGHT, title=f"Head {WITHIN + 1}, {what}"), f"pair-segments-{what}")
     before, after, even = (100 * share for share in (own_share(trace), own_share(without), even_share(trace)))
     meaning(
-        f"With segments a letter gives {before:.0f} % of its attention to its own sentence; without them {after:.0f} "
-        f"%, where {even:.0f} % would be even. The segment vector is all that tells this head which sentence a letter "
-        "is in."
+        f"With segments, {before:.0f} % of what a letter gives to letters goes to its own sentence; without them "
+        f"{after:.0f} %, and to look at all letters alike gives {even:.0f} %. The segment vector is all that tells "
+        "this head which sentence a letter is in."
     )
     st.markdown(
         "Vig calls this pattern *attention to other words in the same sentence*. The small models of this lab have no "

@@ -17,7 +17,7 @@ from lab.toy.training import chance
 from lab.ui.drawing import draw
 from lab.ui.teaching import larger_chart
 from lab.ui.toys import runs as toy_runs
-from lab.ui.toys.live import is_begun, train_toy
+from lab.ui.toys.live import train_toy
 
 if TYPE_CHECKING:
     from lab.toy.training import Plan, Run
@@ -49,8 +49,7 @@ class LiveTraining:
         """The button that trains, where training is not finished."""
         if run is not None and run.latest.finished:
             return
-        again = "Go on training" if is_begun(self.plan) else "Train again"
-        label, ask = "Train" if run is None else again, toy_runs.start_training
+        label, ask = "Train" if run is None else "Go on training", toy_runs.start_training
         st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
 
     def _train(self) -> None:

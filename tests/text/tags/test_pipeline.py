@@ -164,9 +164,7 @@ def test_spacys_own_is_preferred_and_keeps_its_labels(installed: Path) -> None:
 
 def test_an_installed_pipeline_that_does_not_load_is_named(installed: Path) -> None:
     (installed / "__init__.py").write_text("raise ImportError('built for spaCy 2')\n")
-    with pytest.raises(
-        PipelineUnavailable, match=r"en_core_web_sm cannot be loaded: built for spaCy 2.*or uninstall it"
-    ):
+    with pytest.raises(PipelineUnavailable, match=r"en_core_web_sm cannot be loaded \(ImportError\).*or uninstall it"):
         load_pipeline()
 
 
@@ -181,8 +179,9 @@ def test_a_damaged_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         whole = (folder / damaged).read_bytes()
         (folder / damaged).write_bytes(whole[: len(whole) // 2])
     monkeypatch.setattr(module, "EMBEDDED", tmp_path)
-    with pytest.raises(PipelineUnavailable, match=r"The spaCy pipeline en_lab cannot be loaded: .*Restore the folder"):
+    with pytest.raises(PipelineUnavailable, match=r"en_lab cannot be loaded \(\w+\).*Restore the folder") as raised:
         load_pipeline()
+    assert str(tmp_path) not in str(raised.value), "where folders are is the operator's business"
 
 
 def test_no_folder_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

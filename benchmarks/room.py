@@ -117,6 +117,8 @@ def question() -> Posed:
 async def sit(visitor: Visitor, code: str) -> list[str]:
     """Open the room's page and take a seat, as a browser does that was never here; returns what went wrong."""
     opened = await visitor.open("Room", room=code)
+    if "seat" not in visitor.widgets:
+        return [*opened.errors, f"the page asks for no seat: {visitor.words}"]
     return [*opened.errors, *(await tell(visitor, code)).errors]
 
 

@@ -240,7 +240,7 @@ def test_the_teachers_role_survives_a_reload_anywhere(school: Lab, browser: Brow
         page = room.teacher.page
         if place != "Room":
             code = page.url.partition("room=")[2].partition("&")[0]
-            page.goto(f"{school.url}/{place}?room={code}&step=Check")
+            page.goto(f"{school.url}/{place}?room={code}&step=Check&teach=1")
             expect(page.get_by_role("button", name="Ask the class").first).to_be_visible(timeout=60_000)
         room.teacher.sent.clear()
         page.reload()

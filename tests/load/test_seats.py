@@ -147,6 +147,7 @@ def test_nothing_is_shown_before_the_browser_has_told_who_it_is(school: tuple[La
             assert "The class answers" not in str(teacher.words) and "Which one?" not in str(teacher.words)
             await room.tell(teacher, code, "", key)
             assert "The class answers" not in str(teacher.words)
+            assert key not in str(teacher.words), "the wall may show this page"
             assert "step" in teacher.widgets if page != "Room" else "Round 1 is open" in str(teacher.words)
         async with visiting(lab.url) as learner:
             await learner.open(page, room=code)

@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from lab.rooms.server import server
 
 KEY = "seat"
-_BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_told", "_room_seats", "_room_keys", "_room_false_keys"
+_BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
 _TEACHERS = re.compile(r"[\w-]{22}", re.ASCII)
 _LONGEST, _MOST_ROOMS = 100, 100  # characters of what a browser tells, and rooms that it may tell of
 

@@ -5,7 +5,8 @@
 
 Every learner is a visitor of the room's page over a WebSocket, as a browser is, and so is the wall. The teacher's steps
 are taken in the database. ``lost`` are votes that the page said were in and that the result has not, ``late`` those
-that it has and that were sent after the close. Others look around in the lessons meanwhile.
+that it has and that were sent after the close. ``click s`` is when 95 of 100 phones show what the teacher has clicked:
+a round that opens, and its end. Others look around in the lessons meanwhile.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ from lab.rooms.states import Phase
 LEARNERS, OTHERS, LATE = 100, 8, 10
 JOINING, VOTING = 25.0, 5.0  # seconds in which all join, and in which all vote who see the question
 IN_TIME, SHOWN = 1.0, 3.0  # 95 of 100 votes are in, the wall has the right count, within so many seconds
+CLICKED = 3.0  # and 95 of 100 phones show what the teacher has clicked
 HEADER = (
     f"{'room on':<10} {'users':>5} {'joined s':>8} {'votes':>6} {'lost':>5} {'twice':>5} {'late':>5} {'p95 s':>6} "
-    f"{'wall s':>6} {'others p95 s':>12}"
+    f"{'wall s':>6} {'click s':>7} {'others p95 s':>12}"
 )
 
 
@@ -48,6 +50,7 @@ class Votes:
     told: int = 0
     waited: list[float] = field(default_factory=list)
     wall: float = 0.0
+    clicked: list[float] = field(default_factory=list)  # seconds from the teacher's click to each phone
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Found:
             f"{self.late} votes late": self.late == 0,
             f"p95 {self.p95:.2f} s, not below {IN_TIME} s": self.p95 < IN_TIME,
             f"the wall after {self.wall:.1f} s": self.wall < SHOWN,
+            f"phones {self.clicked:.1f} s after the click, not within {CLICKED} s": self.clicked <= CLICKED,
             f"others p95 {others:.2f} s, not below 0.5 s": others < 0.5,
         }
         return (*(said for said, kept in bounds.items() if not kept), *self.errors[:3])
@@ -87,6 +91,10 @@ class Found:
         return float(np.percentile([each for votes in self.rounds for each in votes.waited] or [np.inf], 95))
 
     @property
+    def clicked(self) -> float:
+        return float(np.percentile([each for votes in self.rounds for each in votes.clicked] or [np.inf], 95))
+
+    @property
     def wall(self) -> float:
         return max(votes.wall for votes in self.rounds)
 
@@ -95,7 +103,8 @@ class Found:
         verdict = "  ".join(f"BROKEN: {each}" for each in self.broken)
         return (
             f"{self.name:<10} {LEARNERS:>5} {self.joined:>8.1f} {sum(self.counted):>6} {self.lost:>5} {self.twice:>5} "
-            f"{self.late:>5} {self.p95:>6.2f} {self.wall:>6.1f} {load.percentiles(self.others)[1]:>12.2f}  {verdict}"
+            f"{self.late:>5} {self.p95:>6.2f} {self.wall:>6.1f} {self.clicked:>7.2f} "
+            f"{load.percentiles(self.others)[1]:>12.2f}  {verdict}"
         ).rstrip()
 
 
@@ -106,15 +115,22 @@ def question() -> Posed:
 
 
 async def sit(visitor: Visitor, code: str) -> list[str]:
-    """Open the room's page and take a seat, as the browser's own storage has it; returns what went wrong."""
+    """Open the room's page and take a seat, as a browser does that was never here; returns what went wrong."""
     opened = await visitor.open("Room", room=code)
-    seated = await visitor.choose("seat", json.dumps({"seat": [code, _secret(), ""]}))
-    return [*opened.errors, *seated.errors]
+    if "seat" not in visitor.widgets:
+        return [*opened.errors, f"the page asks for no seat: {visitor.words}"]
+    return [*opened.errors, *(await tell(visitor, code)).errors]
 
 
-def _secret() -> str:
-    """128 bits as the page's script makes them."""
-    return f"{random.SystemRandom().getrandbits(128):032x}"
+async def tell(visitor: Visitor, code: str, seat: object = "", key: str = "") -> Answer:
+    """Tell what the browser has kept of a room, as the page's script does."""
+    return await visitor.choose("seat", json.dumps({"seat": [code, seat, key, given(visitor)["by"]]}))
+
+
+def given(visitor: Visitor) -> dict[str, str]:
+    """What the server gives the browser to keep of a room: the visit's seat, and who the visit is (``by``)."""
+    found: dict[str, str] = json.loads(visitor.widgets["seat"].bidi_component.json)
+    return found
 
 
 async def until(visitor: Visitor, word: str, seconds: float) -> bool:
@@ -133,14 +149,17 @@ def named(visitor: Visitor, turn: int, what: str) -> str | None:
     return next((name for name in visitor.widgets if re.search(rf"\.{turn}\.{what}$", name)), None)
 
 
-async def vote(visitor: Visitor, turn: int, chance: random.Random, votes: Votes) -> None:
-    """Wait for the round, choose, say how sure, send."""
-    await asyncio.sleep(chance.uniform(0, visitor.pause))
+async def vote(visitor: Visitor, turn: int, chance: random.Random, votes: Votes, within: float = VOTING) -> None:
+    """Wait for the round, which has just been opened, choose ``within`` so many seconds, say how sure, send."""
+    opened = time.monotonic()
+    pause = chance.uniform(0, visitor.pause)
     while (option := named(visitor, turn, "option")) is None:
-        await asyncio.sleep(visitor.pause)
+        await asyncio.sleep(pause)
+        pause = visitor.pause
         if (await visitor.look_again()).lost:
             return
-    await asyncio.sleep(chance.uniform(0, VOTING))
+    votes.clicked.append(time.monotonic() - opened)
+    await asyncio.sleep(chance.uniform(0, within))
     visitor.fill(option, chance.choice(visitor.options(option)))
     sure = named(visitor, turn, "sure")
     assert sure is not None
@@ -170,19 +189,30 @@ async def a_round(
     await asyncio.gather(*(vote(each, turn, chance, votes) for each, chance in zip(learners, chances, strict=True)))
     votes.wall = await shown(wall, rooms, code)
     rooms.step(code, secret, phase, Phase.CLOSED if turn == 1 else Phase.REVEALED)
-    counted = _counted(rooms, code, secret, turn)
+    closed, counted = time.monotonic(), _counted(rooms, code, secret, turn)
     # Their pages do not know yet that the round is closed; another option would change the counts.
     before = _options(rooms, code, secret, turn)
-    for visitor in learners[:LATE]:
+
+    ended = "The round is closed" if turn == 1 else "Because of"
+
+    async def see_the_end(visitor: Visitor) -> None:
+        await until(visitor, ended, 30)
+        votes.clicked.append(time.monotonic() - closed)
+
+    await asyncio.gather(_vote_late(learners[:LATE], turn), *(see_the_end(each) for each in learners[LATE:]))
+    await asyncio.gather(*(until(each, ended, 30) for each in learners[:LATE]))
+    changed = sum(abs(a - b) for a, b in zip(before, _options(rooms, code, secret, turn), strict=True))
+    return votes, counted, changed
+
+
+async def _vote_late(learners: Sequence[Visitor], turn: int) -> None:
+    """Send another answer from pages that do not know yet that the round is over."""
+    for visitor in learners:
         option = named(visitor, turn, "option")
         if option is not None:
             visitor.fill(option, visitor.options(option)[0])
             if "Send again" in visitor.buttons:
                 await visitor.press("Send again")
-    ended = "The round is closed" if turn == 1 else "Because of"
-    await asyncio.gather(*(until(each, ended, 30) for each in learners))
-    changed = sum(abs(a - b) for a, b in zip(before, _options(rooms, code, secret, turn), strict=True))
-    return votes, counted, changed
 
 
 def _options(rooms: Rooms, code: str, key: str, turn: int) -> tuple[int, ...]:

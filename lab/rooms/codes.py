@@ -1,8 +1,9 @@
-"""What opens a room: the code that learners type, the teacher's key, the secret that a browser keeps."""
+"""What opens a room: the code that learners type, the teacher's key, the signed seat that a browser keeps."""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 
 # No two of them are mistaken for each other on a projector: no 0 and O, no 1, I and L, no U beside V.
@@ -29,10 +30,29 @@ def read_code(typed: str) -> str | None:
 
 
 def new_secret() -> str:
-    """A teacher's key, or what tells a participant from another: 128 random bits as 22 letters, digits, - and _."""
+    """A teacher's key, or the seal with which a room signs its seats: 128 random bits, 22 letters, digits, - and _."""
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
 def hashed(secret: str) -> str:
     """What is stored of a secret. It has 128 random bits, so it needs no salt and no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def new_seat(visit: str, seal: str) -> str:
+    """The seat of a visit in the room with this seal: an id and its signature, 65 characters.
+
+    One visit has one seat, however often it asks. Only who knows the seal can make one.
+    """
+    who = _mac(seal, f"seat of {visit}")
+    return f"{who}.{_mac(seal, who)}"
+
+
+def is_signed(seat: str, seal: str) -> bool:
+    """Whether a seat, which anybody may have written, is of the room with this seal."""
+    who, _, signature = seat.partition(".")
+    return hmac.compare_digest(signature.encode("utf-8", "replace"), _mac(seal, who).encode())
+
+
+def _mac(seal: str, text: str) -> str:
+    return hmac.new(seal.encode(), text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from lab.rooms.codes import hashed, new_code, new_secret
+from lab.rooms.codes import hashed, is_signed, new_code, new_seat, new_secret
 from lab.rooms.database import reading, writing
 from lab.rooms.questions import Posed
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
-from lab.rooms.seen import Seen, State, Taught, Told, seen, state_of, taught, told
+from lab.rooms.seen import Seen, State, Taught, Told, door_of, seen, states_of, taught, told
 from lab.rooms.states import NEXT, ROUND, Phase
 
 LIFE = 24 * 60 * 60  # seconds, then a room and its answers are deleted
+EMPTY_LIFE = 60 * 60  # seconds, then a room that nobody has joined is deleted
 MOST_ROOMS, MOST_PARTICIPANTS = 50, 500
-GONE = "There is no room with this code. A room is deleted after a day."
+GONE = "There is no room with this code. A room is deleted after a day, or after an hour if nobody has joined it."
 CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
 
 
@@ -32,6 +33,10 @@ class NoSuchRoom(RoomError):
 
 class Full(RoomError):
     """Raised where there are as many rooms, or participants, as there may be."""
+
+
+class Waits(RoomError):
+    """Raised where somebody new comes in later by asking again: the door is closed, or too many come at once."""
 
 
 class NotTheTeacher(RoomError):
@@ -59,32 +64,94 @@ class Rooms:
             code = next(code for code in iter(new_code, None) if code not in taken)
             connection.execute(
                 insert(ROOMS).values(
-                    code=code, key_hash=hashed(key), expires=now + LIFE, version=1, phase=Phase.LOBBY.value, number=0
+                    code=code, key_hash=hashed(key), seal=new_secret(), created=now, expires=now + EMPTY_LIFE,
+                    version=1, phase=Phase.LOBBY.value, number=0, door_open=1, busy_until=0.0,
                 )
-            )
+            )  # fmt: skip
         return code, key
 
-    def tidy(self) -> None:
-        """Delete the rooms whose day is over, with all that was answered in them."""
+    def tidy(self) -> int | None:
+        """Delete the rooms that are over, with all that was answered in them.
+
+        Returns when the next one is, in seconds since 1970; None where there is no other.
+        """
         with writing(self._engine) as connection:
             connection.execute(delete(ROOMS).where(ROOMS.c.expires <= int(time.time())))
+            return connection.scalar(select(func.min(ROOMS.c.expires)))
 
     def states(self) -> Mapping[str, State]:
         """Where all rooms stand, by code, in one reading."""
+        there = ROOMS.c.expires > int(time.time())
         with reading(self._engine) as connection:
-            rows = connection.execute(select(ROOMS).where(ROOMS.c.expires > int(time.time()))).all()
-            return {row.code: state_of(connection, row) for row in rows}
+            return states_of(connection, connection.execute(select(ROOMS).where(there)).all(), there)
 
-    def join(self, code: str, who: str) -> None:
-        """Let a participant in, or find that they are in: their secret tells. Raises NoSuchRoom, Full."""
+    def listed(self) -> Sequence[tuple[State, int, int]]:
+        """Every room for the operator: where it stands, when it was opened and ends, in seconds since 1970."""
+        there = ROOMS.c.expires > int(time.time())
+        with reading(self._engine) as connection:
+            rows = connection.execute(select(ROOMS).where(there).order_by(ROOMS.c.created, ROOMS.c.id)).all()
+            states = states_of(connection, rows, there)
+            return [(states[row.code], row.created, row.expires) for row in rows]
+
+    def end(self, code: str) -> bool:
+        """Delete a room for the operator, who needs no key; whether there was one."""
         with writing(self._engine) as connection:
-            room = _locked(connection, code)
-            inside = select(PARTICIPANTS.c.who).where(PARTICIPANTS.c.room_id == room.id)
-            if connection.scalar(inside.where(PARTICIPANTS.c.who == hashed(who))) is not None:
-                return
-            if (connection.scalar(select(func.count()).select_from(inside.subquery())) or 0) >= MOST_PARTICIPANTS:
-                raise Full(f"There are {MOST_PARTICIPANTS} people in this room. It takes no more.")
-            connection.execute(insert(PARTICIPANTS).values(room_id=room.id, who=hashed(who)))
+            return bool(connection.execute(delete(ROOMS).where(ROOMS.c.code == code)).rowcount)
+
+    def join(self, code: str, visit: str, kept: str = "") -> str:
+        """Let a visit in, or find that it is in; returns its seat, which its browser keeps.
+
+        ``kept`` is a seat that the browser has kept from an earlier visit. One that this room has not signed is
+        worth nothing. Whoever is in comes back at any time; only somebody new waits at the door, and without a write.
+
+        Raises
+        ------
+        NoSuchRoom, Full, Waits
+            Waits where the door is closed, or too many come at once.
+        """
+        for transaction in (reading, writing):
+            with transaction(self._engine) as connection:
+                room = _locked(connection, code, shared=transaction is reading)
+                seat = kept if is_signed(kept, room.seal) else new_seat(visit, room.seal)
+                inside = select(PARTICIPANTS.c.who).where(PARTICIPANTS.c.room_id == room.id)
+                if connection.scalar(inside.where(PARTICIPANTS.c.who == hashed(seat))) is not None:
+                    break
+                if (connection.scalar(select(func.count()).select_from(inside.subquery())) or 0) >= MOST_PARTICIPANTS:
+                    raise Full(f"There are {MOST_PARTICIPANTS} people in this room. It takes no more.")
+                _pass_the_door(room)
+                if transaction is writing:
+                    _let_in(connection, room, seat)
+        return seat
+
+    def set_door(self, code: str, key: str, *, is_open: bool) -> None:
+        """Let new people in, or none. Raises NoSuchRoom, NotTheTeacher."""
+        with writing(self._engine) as connection:
+            _change(connection, _teachers(connection, code, key), door_open=int(is_open))
+
+    def remove(self, code: str, key: str, since: float) -> int:
+        """Close the door, and take everybody out who came in at ``since`` (seconds since 1970) or later.
+
+        Their answers go with them. Returns how many people went. Raises NoSuchRoom, NotTheTeacher.
+        """
+        with writing(self._engine) as connection:
+            room = _teachers(connection, code, key)
+            late = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.joined >= int(since))
+            theirs = ANSWERS.c.who.in_(select(PARTICIPANTS.c.who).where(late))
+            own = select(QUESTIONS.c.id).where(QUESTIONS.c.room_id == room.id)
+            connection.execute(delete(ANSWERS).where(theirs, ANSWERS.c.question_id.in_(own)))
+            gone = connection.execute(delete(PARTICIPANTS).where(late)).rowcount
+            _change(connection, room, door_open=0)
+            return gone
+
+    def empty(self, code: str, key: str, number: int, turn: int) -> None:
+        """Delete the answers of the round that is open. Raises NoSuchRoom, NotTheTeacher, NotNow."""
+        with writing(self._engine) as connection:
+            room = _teachers(connection, code, key)
+            if (number, turn) != (room.number, ROUND.get(Phase(room.phase))):
+                raise NotNow("The room has gone on already.")
+            own = (ANSWERS.c.question_id == _question(connection, room).id) & (ANSWERS.c.round == turn)
+            connection.execute(delete(ANSWERS).where(own))
+            _change(connection, room)
 
     def ask(self, code: str, key: str, posed: Posed) -> None:
         """Open a new question: round 1 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
@@ -114,7 +181,7 @@ class Rooms:
                 raise NotNow("Only a question opens this round.")
             _step(connection, room, now, then)
 
-    def vote(self, code: str, who: str, number: int, turn: int, value: float, confidence: int) -> None:
+    def vote(self, code: str, seat: str, number: int, turn: int, value: float, confidence: int) -> None:
         """A participant's answer to question ``number`` in round ``turn``; a later one takes its place.
 
         ``value`` is the place of what was chosen, from 0, or the number that was asked for. Once this returns, the
@@ -129,7 +196,7 @@ class Rooms:
             room = _locked(connection, code, shared=True)
             if (number, turn) != (room.number, ROUND.get(Phase(room.phase))):
                 raise NotNow("This round is closed. Your answer came too late and does not count.")
-            question, mine = _question(connection, room), {"who": hashed(who), "round": turn}
+            question, mine = _question(connection, room), {"who": hashed(seat), "round": turn}
             asked = Posed.from_json(question.third if turn == ROUND[Phase.THIRD] else question.posed)
             if not asked.accepts(value) or confidence not in CONFIDENCES:
                 raise NotNow("There is no such answer.")
@@ -138,10 +205,10 @@ class Rooms:
                 raise NotNow("You are not in this room. Join it first.")
             _keep(connection, {"question_id": question.id, **mine}, {"value": value, "confidence": confidence})
 
-    def seen(self, code: str, who: str = "") -> Seen:
+    def seen(self, code: str, seat: str = "") -> Seen:
         """What a participant, or the projector, may see now, read at one moment. Raises NoSuchRoom."""
         with reading(self._engine) as connection:
-            return seen(connection, _locked(connection, code, shared=True), hashed(who))
+            return seen(connection, _locked(connection, code, shared=True), hashed(seat))
 
     def taught(self, code: str, key: str) -> Taught:
         """What the teacher sees: the last question with its answer, all rounds. Raises NoSuchRoom, NotTheTeacher."""
@@ -178,8 +245,29 @@ def _teachers(connection: Connection, code: str, key: str, *, shared: bool = Fal
 def _step(connection: Connection, room: Row, now: Phase, then: Phase, **changes: int) -> None:
     if Phase(room.phase) is not now or then not in NEXT[now]:
         raise NotNow("The room has gone on already.")
-    changed = {"phase": then.value, "version": room.version + 1, **changes}
-    connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(changed))
+    _change(connection, room, phase=then.value, **changes)
+
+
+def _change(connection: Connection, room: Row, **changes: int | str) -> None:
+    """Write something that every page of the room has to show."""
+    connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(version=room.version + 1, **changes))
+
+
+def _pass_the_door(room: Row) -> None:
+    """Raise Waits for somebody new who has to."""
+    door = door_of(room)
+    if not door.is_open:
+        raise Waits("The teacher has closed the door of this room. You come in by yourself when it is opened.")
+    if door.wait(time.time()):
+        raise Waits("Many people come in at this moment. Wait a little: you come in by yourself.")
+
+
+def _let_in(connection: Connection, room: Row, seat: str) -> None:
+    """Write down somebody new. From the first one on, the room has its whole day."""
+    now = time.time()
+    connection.execute(insert(PARTICIPANTS).values(room_id=room.id, who=hashed(seat), joined=int(now)))
+    passed = {"busy_until": door_of(room).after_one_more(now), "expires": room.created + LIFE}
+    connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(passed))
 
 
 def _question(connection: Connection, room: Row) -> Row:

@@ -21,17 +21,23 @@ METADATA = MetaData()
 _ID = BigInteger().with_variant(Integer, "sqlite")
 _HASH = String(64)  # SHA-256, hexadecimal
 
-# Times are seconds since 1970. ``version`` grows with whatever a participant's page has to show anew.
+# Times are seconds since 1970. ``version`` grows with whatever a participant's page has to show anew. ``seal`` signs
+# the seats of this room: all servers of the database know it, and it goes with the room. ``door_open`` and
+# ``busy_until`` are the room's door (lab.rooms.door).
 ROOMS = Table(
     "rooms",
     METADATA,
     Column("id", _ID, primary_key=True),
     Column("code", String(6), nullable=False, unique=True),
     Column("key_hash", _HASH, nullable=False),
+    Column("seal", String(22), nullable=False),
+    Column("created", BigInteger, nullable=False),
     Column("expires", BigInteger, nullable=False, index=True),
     Column("version", Integer, nullable=False),
     Column("phase", String(20), nullable=False),
     Column("number", Integer, nullable=False),
+    Column("door_open", SmallInteger, nullable=False),
+    Column("busy_until", Double, nullable=False),
 )
 # ``posed`` and ``third`` are questions as JSON (lab.rooms.questions); ``third`` is empty where there is none.
 QUESTIONS = Table(
@@ -49,6 +55,7 @@ PARTICIPANTS = Table(
     METADATA,
     Column("room_id", ForeignKey("rooms.id", ondelete="CASCADE"), primary_key=True),
     Column("who", _HASH, primary_key=True),
+    Column("joined", BigInteger, nullable=False),
 )
 # One answer of a participant to a question in each round: the key says so, whatever is sent twice.
 # ``value`` is the place of what was chosen, from 0, or the number that was asked for.

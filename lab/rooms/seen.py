@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
 from lab.rooms.counts import Counts, counts
+from lab.rooms.door import Door
 from lab.rooms.questions import Hidden, Posed
-from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS
+from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
 from lab.rooms.states import ASKS, ROUND, SHOWN, Phase
 
 _THIRD = ROUND[Phase.THIRD]
+_LATELY = 60  # seconds
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,12 @@ class State:
         Of the question, from 1; 0 before the first.
     people
         Who is in the room.
+    lately
+        How many of them came within the last minute.
     answers
         Those of the round that is open, else of the last one.
+    door
+        Whether new people come in, and how fast they do.
     """
 
     code: str
@@ -35,7 +43,14 @@ class State:
     phase: Phase
     number: int
     people: int
+    lately: int
     answers: int
+    door: Door
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether people come in unusually fast."""
+        return self.door.is_crowded(time.time())
 
     @property
     def asks(self) -> bool:
@@ -55,6 +70,8 @@ class Seen:
         Those that are revealed.
     mine
         The answer and the confidence of one participant in the round that is open, or in the last one.
+    inside
+        Whether this participant is in the room.
     """
 
     state: State
@@ -62,6 +79,7 @@ class Seen:
     third: Posed | Hidden | None
     rounds: tuple[Counts, ...]
     mine: tuple[float, int] | None
+    inside: bool
 
 
 @dataclass(frozen=True)
@@ -86,24 +104,42 @@ class Taught:
     question: Told | None
 
 
-def state_of(connection: Connection, room: Row) -> State:
-    """Where the room of this row stands."""
-    phase = Phase(room.phase)
-    people = select(func.count()).select_from(PARTICIPANTS).where(PARTICIPANTS.c.room_id == room.id)
-    question = _question(connection, room)
-    given = 0
-    if question is not None:
-        turn = _turn(connection, phase, question.id)
-        own = (ANSWERS.c.question_id == question.id) & (ANSWERS.c.round == turn)
-        given = connection.scalar(select(func.count()).select_from(ANSWERS).where(own)) or 0
-    return State(room.code, room.version, phase, room.number, connection.scalar(people) or 0, given)
+def door_of(room: Row) -> Door:
+    """The door of the room of this row."""
+    return Door(bool(room.door_open), room.busy_until)
+
+
+def states_of(connection: Connection, rooms: Sequence[Row], only: ColumnElement[bool]) -> Mapping[str, State]:
+    """Where the rooms of these rows stand, by code: two questions to the database, however many rooms there are.
+
+    ``only`` is the condition by which the rows were chosen.
+    """
+    came = func.sum(case((PARTICIPANTS.c.joined > int(time.time()) - _LATELY, 1), else_=0))
+    counted = select(ROOMS.c.id, func.count(), came).join_from(ROOMS, PARTICIPANTS).where(only).group_by(ROOMS.c.id)
+    people = {room: (count, lately) for room, count, lately in connection.execute(counted)}
+    last = (QUESTIONS.c.room_id == ROOMS.c.id) & (QUESTIONS.c.number == ROOMS.c.number)
+    given = select(ROOMS.c.id, ANSWERS.c.round, func.count()).join_from(ROOMS, QUESTIONS, last).join(ANSWERS)
+    answers: dict[int, dict[int, int]] = {}
+    for room, turn, count in connection.execute(given.where(only).group_by(ROOMS.c.id, ANSWERS.c.round)):
+        answers.setdefault(room, {})[turn] = count
+    found = {}
+    for room in rooms:
+        phase, rounds = Phase(room.phase), answers.get(room.id, {})
+        turn = ROUND.get(phase) or max(rounds, default=0)
+        count, lately = people.get(room.id, (0, 0))
+        found[room.code] = State(
+            room.code, room.version, phase, room.number, count, lately, rounds.get(turn, 0), door_of(room)
+        )
+    return found
 
 
 def seen(connection: Connection, room: Row, who: str) -> Seen:
     """What the participant with this hash may see, and everybody; an empty one is nobody's."""
-    state, question = state_of(connection, room), _question(connection, room)
+    state, question = _state(connection, room), _question(connection, room)
+    sits = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == who)
+    inside = connection.scalar(select(PARTICIPANTS.c.who).where(sits)) is not None
     if question is None or state.phase is Phase.LOBBY:
-        return Seen(state, None, None, (), None)
+        return Seen(state, None, None, (), None, inside)
     found, shown = _told(connection, question), SHOWN.get(state.phase, ())
     third = None if found.third is None or _THIRD in shown else Hidden.of(found.third)
     turn = _turn(connection, state.phase, question.id)
@@ -115,19 +151,24 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
         third or found.third,
         tuple(each for each in found.rounds if each.turn in shown),
         None if mine is None else (mine.value, mine.confidence),
+        inside,
     )
 
 
 def taught(connection: Connection, room: Row) -> Taught:
     """What the teacher of this room sees."""
     question = _question(connection, room)
-    return Taught(state_of(connection, room), None if question is None else _told(connection, question))
+    return Taught(_state(connection, room), None if question is None else _told(connection, question))
 
 
 def told(connection: Connection, room: Row) -> tuple[Told, ...]:
     """Every question of this room, in the order in which they were asked."""
     own = select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
     return tuple(_told(connection, each) for each in connection.execute(own).all())
+
+
+def _state(connection: Connection, room: Row) -> State:
+    return states_of(connection, [room], ROOMS.c.id == room.id)[room.code]
 
 
 def _told(connection: Connection, question: Row) -> Told:

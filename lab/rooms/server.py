@@ -1,4 +1,4 @@
-"""The rooms as one server of the lab has them: opened once, looked at once a second for everybody, with its limits."""
+"""The rooms as one server of the lab has them: opened once, looked at once for everybody, with its limits."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 
 from lab.rooms import log
-from lab.rooms.database import Unreachable, open_database
-from lab.rooms.rooms import GONE, LIFE, Full, NoSuchRoom, Rooms
+from lab.rooms.database import Unreachable, default_url, open_database
+from lab.rooms.rooms import EMPTY_LIFE, GONE, Full, NoSuchRoom, Rooms, Waits
 from lab.rooms.seen import State
 
-_FRESH = 1.0  # seconds that what was read is good for
+_FRESH = 0.25  # seconds that what was read is good for
 MINUTE = 60.0
 MOST_NEW, MOST_WRONG = 10, 30  # rooms opened, and wrong codes tried, in a minute
 
@@ -41,8 +42,9 @@ class Limit:
 class RoomServer:
     """All rooms of the database at ``url``, for all sessions of a process.
 
-    ``state`` answers from one reading a second, however many ask. A database that was away a moment ago is not asked
-    by the next one who comes, either: a hundred who wait five seconds one after the other would wait for minutes.
+    ``state`` answers from one reading in a quarter of a second, however many ask. A database that was away a moment
+    ago is not asked by the next one who comes, either: a hundred who wait five seconds one after the other would wait
+    for minutes.
     """
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,6 +55,7 @@ class RoomServer:
         self._read: Mapping[str, State] | None = None
         self._when = -_FRESH
         self._away = False
+        self._timer: threading.Timer | None = None
         self._new, self._wrong = Limit(MOST_NEW, clock), Limit(MOST_WRONG, clock)
 
     @property
@@ -64,7 +67,7 @@ class RoomServer:
         return self._opened
 
     def state(self, code: str) -> State:
-        """Where a room stands, at most a second ago. Raises NoSuchRoom, Unreachable."""
+        """Where a room stands, at most a quarter of a second ago. Raises NoSuchRoom, Unreachable."""
         found = self._look()
         if code not in found:
             raise NoSuchRoom(GONE)
@@ -92,25 +95,35 @@ class RoomServer:
             log.say_once(str(refused))
             raise
         log.LOG.info("a room was opened.")
-        self._tidy_later(rooms)
+        self._tidy_after(EMPTY_LIFE)
         self.forget()
         return made
+
+    def join(self, code: str, visit: str, kept: str = "") -> str:
+        """Let a visit in: see :meth:`Rooms.join`. Raises NoSuchRoom, Full, Waits, Unreachable."""
+        try:
+            return self.rooms.join(code, visit, kept)
+        except (Full, Waits) as refused:
+            log.say_once(f"somebody new was not let into a room: {refused}")
+            raise
 
     def forget(self) -> None:
         """Read anew for the next one who asks: this server has just changed something."""
         self._when = -_FRESH
 
-    @staticmethod
-    def _tidy_later(rooms: Rooms) -> None:
-        """A room is deleted when its day is over, also where nobody comes again."""
+    def _tidy_after(self, seconds: float) -> None:
+        """Delete what is over so many seconds from now, and so on while there are rooms, though nobody comes again."""
+        if self._timer is None:
+            self._timer = threading.Timer(max(0.0, seconds) + 1, self._tidy)
+            self._timer.daemon = True
+            self._timer.start()
 
-        def tidy() -> None:
-            with suppress(Unreachable):  # then the next one who opens the rooms does it
-                rooms.tidy()
-
-        timer = threading.Timer(LIFE + 1, tidy)
-        timer.daemon = True
-        timer.start()
+    def _tidy(self) -> None:
+        self._timer, then = None, None
+        with suppress(Unreachable):  # then the next one who opens the rooms does it
+            then = self.rooms.tidy()
+        if then is not None:
+            self._tidy_after(min(then - time.time(), EMPTY_LIFE))
 
     def _look(self) -> Mapping[str, State]:
         with self._lock:
@@ -118,8 +131,10 @@ class RoomServer:
                 try:
                     if self._opened is None:
                         opened = Rooms(open_database(self._url))
-                        opened.tidy()
+                        then = opened.tidy()
                         self._opened = opened
+                        if then is not None:
+                            self._tidy_after(min(then - time.time(), EMPTY_LIFE))
                     self._read = self._opened.states()
                 except Unreachable:
                     self._read, self._away = None, True
@@ -132,3 +147,12 @@ class RoomServer:
             if self._read is None:
                 raise Unreachable("The database does not answer.")
             return self._read
+
+
+@cache
+def server() -> RoomServer:
+    """The rooms of this process; the database is opened when the first one asks.
+
+    Not a resource of Streamlit's: any visitor may empty its caches by one message, and the limits would begin anew.
+    """
+    return RoomServer(default_url())

@@ -30,6 +30,8 @@ from lab.ui.frame import strip
 from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
 from lab.ui.quiz.keeping import keep_in_browser
+from lab.ui.room.here import code_here
+from lab.ui.room.seat import keep_in_browser as keep_seat
 from lab.ui.room.waiting import waits
 from lab.ui.turns import PAGES
 
@@ -43,7 +45,7 @@ _ROOM = "Room"
 _STYLE = (
     """<style>
 .katex-display { padding: .5rem 3px; }
-.st-key-turning, .st-key-address, .st-key-keeping { position: absolute; }
+.st-key-turning, .st-key-address, .st-key-keeping, .st-key-seat { position: absolute; }
 .stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
 .st-key-strip { min-height: 46px; }
 .st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
@@ -135,6 +137,8 @@ def _run() -> None:
         if not interrupted:  # the widgets that were not drawn yet would lose what the link says of them
             _complete_the_address()
         keep_in_browser()
+        if code := code_here():
+            keep_seat(code)
         strip.leave()
 
 

@@ -26,7 +26,7 @@ WALL = View("light", 1024, 768)
 LEARNERS = (PHONE, View("light", 390), View("dark", 1280))
 # On a telephone Streamlit's own menu in the sidebar, on every page, is a list with headings in it.
 STREAMLITS = ("list", "listitem")
-# What was answered is looked at again every ten seconds while nothing is open.
+# Pages look again every two seconds; a loaded machine takes its time.
 SOON = 25_000
 
 
@@ -230,3 +230,27 @@ def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(
             assert answered(database) == [(1, 0)] * 3
             kept = json.loads(teacher.evaluate("JSON.stringify(Object.values(localStorage))"))
             assert any('"key":"' in each for each in kept) and "key" not in teacher.url
+
+
+@pytest.mark.parametrize("place", ["Room", "Self-attention"])
+def test_the_teachers_role_survives_a_reload_anywhere(school: Lab, browser: Browser, database: str, place: str) -> None:
+    with ExitStack() as rooms:
+        room = lobby(school, browser, rooms)
+        ask(room)
+        page = room.teacher.page
+        if place != "Room":
+            code = page.url.partition("room=")[2].partition("&")[0]
+            page.goto(f"{school.url}/{place}?room={code}&step=Check&teach=1")
+            expect(page.get_by_role("button", name="Ask the class").first).to_be_visible(timeout=60_000)
+        room.teacher.sent.clear()
+        page.reload()
+        shown = "Round 1 is open" if place == "Room" else "Ask the class"
+        expect(page.get_by_text(shown).first).to_be_visible(timeout=60_000)
+        wait_idle(page)
+        everything = b"".join(room.teacher.sent)
+        assert b"The class answers a question" not in everything and b"You are in" not in everything
+        assert answered(database) == []
+        learner = room.learners[0].page
+        learner.goto(page.url)
+        if place != "Room":
+            expect(learner.get_by_text("The class answers a question")).to_be_visible(timeout=60_000)

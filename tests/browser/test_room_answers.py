@@ -95,9 +95,7 @@ def test_the_summary_is_printed_in_one_light_column(school: Lab, browser: Browse
     with ExitStack() as stack:
         rooms = Rooms(open_database(database))
         teacher, code, key = ready(school, browser, stack, rooms)
-        people = [new_secret() for _ in range(5)]
-        for who in people:
-            rooms.join(code, who)
+        people = [rooms.join(code, new_secret()) for _ in range(5)]
         for number, question in enumerate(questions(), start=1):
             rooms.ask(code, key, question)
             for who in people:

@@ -57,7 +57,7 @@ def test_csv_gives_the_numbers_back() -> None:
     assert back.index.tolist() == frame.index.tolist()
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", " =", "  @", "\u00a0+", "\u3000＝"])
 def test_formulas_are_disarmed_everywhere_but_in_numbers(start: str) -> None:
     frame = pd.DataFrame({f"{start}head": [f"{start}1+1", "safe"], "number": [-1.5, 2.0]}, index=[f"{start}row", "row"])
     rows = _read(to_csv(frame))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
+from lab.charts.base.tables import to_csv
 from lab.figures.room import heads_chart, round_chart
 from lab.front.room.summary import frame
 from lab.rooms.counts import Counts
@@ -34,7 +38,7 @@ def test_the_summary_has_three_shares_the_gain_and_the_commonest_error() -> None
     rounds = (
         Counts(1, (40, 52, 8), 1, (9, 30, 1)),
         Counts(2, (20, 68, 12), 1, (0, 0, 0)),
-        Counts(3, (73, 27), 0, (0, 4)),
+        Counts(3, (73, 27, 0), 0, (0, 4, 0)),
     )
     line = frame([Told(1, ASKED, ASKED, rounds)]).iloc[0]
     assert [line[f"right {turn}"] for turn in (1, 2, 3)] == [0.52, 0.68, 0.73]
@@ -46,7 +50,7 @@ def test_the_summary_has_three_shares_the_gain_and_the_commonest_error() -> None
 def test_nothing_is_told_of_fewer_than_five_answers() -> None:
     line = frame([Told(1, ASKED, None, (Counts(1, (1, 3, 0), 1, (1, 0, 0)),))]).iloc[0]
     kept = [name for name in line.index if name.startswith(("answers", "right 1", "sure", "normalised"))]
-    assert all(line[name] is None for name in kept), line
+    assert all(pd.isna(line[name]) for name in kept), line
     assert line["commonest wrong option"] == ""
 
 
@@ -77,3 +81,17 @@ def test_the_summary_of_a_number_and_a_place_is_told_in_words() -> None:
         [Told(1, replace(ASKED, number=number), None, rounds), Told(2, replace(ASKED, place=place), None, rounds)]
     ).itertuples()
     assert (first.right, second.right) == (number.bins[2], "Head 3")
+
+
+def test_the_file_has_counts_by_option_the_third_question_and_whole_numbers() -> None:
+    third = replace(ASKED, prompt="And now?", about="Asked about “y”", options=tuple(reversed(OPTIONS)))
+    rounds = (Counts(1, (4, 5, 0), 1, (0, 3, 0)), Counts(3, (1, 4, 2), 1, (0, 0, 0)))
+    place = replace(ASKED, place=Place(1, Picks(("he", "she"))))
+    asked = [Told(1, ASKED, third, rounds), Told(2, place, None, (Counts(1, (2, 6), 1, (0, 0)),))]
+    first, second = csv.DictReader(io.StringIO(to_csv(frame(asked)).decode("utf-8-sig")))
+    assert first["counts 1"] == "A a: 4; B b: 5; C c: 0"
+    assert (first["third prompt"], first["third about"], first["third right"]) == ("And now?", "Asked about “y”", "B")
+    assert first["counts 3"] == "A c: 1; B b: 4; C a: 2"
+    assert [first[f"answers {turn}"] for turn in (1, 2, 3)] == ["9", "", "7"] and first["sure and wrong 1"] == "0"
+    assert second["counts 1"].replace("\u2068", "").replace("\u2069", "") == "“he” (1): 2; “she” (2): 6"
+    assert second["third prompt"] == ""

@@ -61,11 +61,11 @@ def test_what_was_acknowledged_is_in_the_result_after_a_server_is_killed(tmp_pat
 
 
 def test_every_bound_of_a_room_is_judged() -> None:
-    votes = Votes(100, [0.1] * 100, 1.0)
+    votes = Votes(100, [0.1] * 100, 1.0, [2.0] * 100)
     good = Found("SQLite", 20.0, (votes, votes), (100, 100), 0, 0, [Answer(0.1, 0.0, 1.0, ())], ())
     assert good.broken == ()
     assert replace(good, counted=(99, 100)).broken == ("1 votes lost",)
     assert replace(good, late=1, twice=1).broken == ("1 votes twice", "1 votes late")
     assert len(replace(good, joined=60.0, errors=("no",)).broken) == 2
-    slow = Votes(100, [2.0] * 100, 4.0)
-    assert len(replace(good, rounds=(votes, slow)).broken) == 2
+    slow = Votes(100, [2.0] * 100, 4.0, [3.5] * 100)
+    assert len(replace(good, rounds=(votes, slow)).broken) == 3

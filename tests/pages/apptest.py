@@ -55,7 +55,7 @@ def components(at: AppTest) -> list[Any]:
     return [
         element
         for element in at.get("bidi_component")
-        if element.key not in ("turning", "strip", "address", "keeping", "from_file")
+        if element.key not in ("turning", "strip", "address", "keeping", "from_file", "seat")
     ]
 
 

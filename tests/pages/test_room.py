@@ -13,32 +13,37 @@ from lab.rooms.codes import new_secret
 from lab.rooms.database import Unreachable
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import Rooms
-from lab.rooms.server import RoomServer
+from lab.rooms.server import RoomServer, server
 from lab.rooms.states import Phase
-from lab.ui.room import here
-from lab.ui.room.seat import Seat, key_of
-from tests.pages.apptest import reveal, visit, words
+from lab.ui.room import asking, seat, waiting
+from lab.ui.room.seat import Told
+from tests.pages.apptest import components, reveal, visit, words
 
 ROOM, LESSON = "40_Room.py", "3_Self-attention.py"
 
 
 class Browsers:
-    """What the browser of the next visit tells of itself."""
+    """Who the next visit is. Its browser has kept nothing, and tells so at once."""
 
     who = ""
 
-    def seat(self, code: str) -> Seat:
-        return Seat(self.who or "0" * 32, key_of(code))
+    def visit(self) -> str:
+        return self.who
+
+    def told(self, _: str) -> Told:
+        return Told("", "")
 
 
 @pytest.fixture
 def browsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Browsers]:
     monkeypatch.setenv("LAB_ROOMS", f"sqlite:///{tmp_path / 'rooms.db'}")
-    here.server.clear()
-    told = Browsers()
-    monkeypatch.setattr(page, "seat", told.seat)
-    yield told
-    here.server.clear()
+    server.cache_clear()
+    found = Browsers()
+    monkeypatch.setattr(seat, "visit", found.visit)
+    for module in (asking, page, waiting):
+        monkeypatch.setattr(module, "told", found.told)
+    yield found
+    server.cache_clear()
 
 
 def press(at: AppTest, label: str) -> AppTest:
@@ -53,7 +58,7 @@ def labels(at: AppTest) -> list[str]:
 
 def again(at: AppTest) -> AppTest:
     """The page looks again, as its browser lets it do every few seconds."""
-    here.server().forget()
+    server().forget()
     at.run()
     assert not at.exception, at.exception[0].stack_trace
     return at
@@ -73,7 +78,7 @@ def asked(at: AppTest, how: str = "Ask the class") -> tuple[str, str]:
     at.switch_page(f"pages/{LESSON}").run()
     at.segmented_control(key="step").set_value("Check").run()
     press(at, how)
-    assert here.server().rooms.seen(code).state.phase is Phase.OPEN
+    assert server().rooms.seen(code).state.phase is Phase.OPEN
     return code, at.session_state["_room_keys"][code]
 
 
@@ -81,7 +86,7 @@ def begin(how: str = "Ask the class") -> tuple[AppTest, str, str, Posed]:
     """A teacher who has asked: the page, the room's code and key, the question."""
     teacher = visit(ROOM)
     code, key = asked(teacher, how)
-    found = here.server().rooms.taught(code, key).question
+    found = server().rooms.taught(code, key).question
     assert found is not None
     return teacher, code, key, found.question
 
@@ -107,7 +112,7 @@ def answer(at: AppTest, option: int, sure: int = 3) -> AppTest:
 
 def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None:
     teacher, code, key, question = begin()
-    rooms = here.server().rooms
+    rooms = server().rooms
     for each in range(5):
         browsers.who = f"{each:032x}"
         learner = answer(visit(ROOM, room=code.lower()), question.answer if each else (question.answer + 1) % 2)
@@ -146,13 +151,11 @@ def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None
 def test_nothing_of_the_answer_reaches_a_learner_or_the_wall_before_the_reveal(browsers: Browsers, wall: str) -> None:
     """Neither an explanation, nor the link to the answer, nor a count: not on the page, not in its session."""
     code, key = asked(visit(ROOM))
-    rooms = here.server().rooms
+    rooms = server().rooms
     told = rooms.taught(code, key).question
     assert told is not None
     for each in range(6):
-        who = f"{each:032x}"
-        rooms.join(code, who)
-        rooms.vote(code, who, 1, 1, 0, 3)
+        rooms.vote(code, rooms.join(code, f"visit {each}"), 1, 1, 0, 3)
     browsers.who = "f" * 32
     at = visit(ROOM, room=code, **({"projector": wall} if wall else {}))
     for now, then in ((Phase.OPEN, Phase.CLOSED), (Phase.CLOSED, Phase.DISCUSS), (Phase.DISCUSS, Phase.OPEN_AGAIN)):
@@ -173,9 +176,9 @@ def test_the_rest_of_the_lab_waits_for_the_reveal(browsers: Browsers) -> None:
     learner = visit(LESSON, room=code)
     assert "The class answers a question." in words(learner)
     assert "step" not in [each.key for each in learner.segmented_control]
-    assert not visit("10_Head_view.py", room=code).get("bidi_component")[2:]
+    assert not components(visit("10_Head_view.py", room=code))
     assert visit(LESSON).segmented_control
-    rooms = here.server().rooms
+    rooms = server().rooms
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
     assert "step" in [each.key for each in again(learner).segmented_control]
@@ -183,7 +186,7 @@ def test_the_rest_of_the_lab_waits_for_the_reveal(browsers: Browsers) -> None:
 
 def test_only_a_teacher_with_a_room_can_ask(browsers: Browsers) -> None:
     assert "Ask the class" not in labels(visit(LESSON, teach="1", step="Check"))
-    code, _ = Rooms(here.server().rooms._engine).create()
+    code, _ = Rooms(server().rooms._engine).create()
     assert "Ask the class" not in labels(visit(LESSON, teach="1", step="Check", room=code))
 
 
@@ -204,7 +207,7 @@ def test_an_answer_waits_for_a_database_that_is_away(browsers: Browsers, monkeyp
         assert learner.radio[0].value == 1
     again(learner)
     assert "Your answer is in" in words(learner)
-    told = here.server().rooms.taught(code, key).question
+    told = server().rooms.taught(code, key).question
     assert told is not None and told.rounds[0].options[1] == told.rounds[0].count == 1
 
 
@@ -226,7 +229,7 @@ def test_wrong_codes_and_false_keys_are_refused_in_a_sentence(
 ) -> None:
     assert "no room with this code" in words(visit(ROOM, room="222222"))
     assert "six letters and digits" in words(visit(ROOM, room="hello"))
-    code, _ = here.server().create()
+    code, _ = server().create()
     at = visit(ROOM)
     at.session_state["_room_keys"] = {code: new_secret()}
     at.session_state["room"] = code

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from lab.rooms.server import server
 from lab.rooms.states import Phase
-from lab.ui.room import here
 from tests.pages.apptest import visit, words
 from tests.pages.test_room import (
     LESSON,
@@ -32,7 +32,7 @@ def type_in(at: AppTest, text: str) -> AppTest:
 
 def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
     teacher, code, key, question = begin("Ask for the number")
-    rooms, right = here.server().rooms, question.number
+    rooms, right = server().rooms, question.number
     assert right is not None
     for each in range(5):
         browsers.who = f"{each:032x}"
@@ -72,7 +72,7 @@ def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) ->
 
 def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
     teacher, code, key, question = begin("Ask to pick it")
-    rooms, place = here.server().rooms, question.place
+    rooms, place = server().rooms, question.place
     assert place is not None
     assert len(place.picks.tokens) > len(question.options)
     for each in range(5):
@@ -103,10 +103,9 @@ def press_sure(at: AppTest) -> AppTest:
 
 def test_the_summary_to_print_is_the_teachers_and_leaves_out_what_is_open(browsers: Browsers) -> None:
     _, code, key, question = begin()
-    rooms = here.server().rooms
+    rooms = server().rooms
     for each in range(6):
-        rooms.join(code, f"{each:032x}")
-        rooms.vote(code, f"{each:032x}", 1, 1, question.answer, 3)
+        rooms.vote(code, rooms.join(code, f"visit {each}"), 1, 1, question.answer, 3)
     printed = visit(ROOM, room=code, summary="1")
     assert "You are in" not in words(printed) and question.options[question.answer].why not in everything(printed)
     printed.session_state["_room_keys"] = {code: key}

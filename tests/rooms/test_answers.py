@@ -32,9 +32,7 @@ def a_place() -> Posed:
 
 def test_a_number_is_counted_in_bins_and_right_within_its_tolerance(rooms: Rooms) -> None:
     code, key = rooms.create()
-    people = [new_secret() for _ in range(7)]
-    for who in people:
-        rooms.join(code, who)
+    people = [rooms.join(code, new_secret()) for _ in range(7)]
     rooms.ask(code, key, a_number())
     for who, value in zip(people, (0.0, 0.3, 0.32, 0.34, 0.36, 0.38, 1.0), strict=True):
         rooms.vote(code, who, 1, 1, value, 3)
@@ -92,9 +90,7 @@ def test_what_was_answered_before_the_migration_is_counted_after_it(rooms: Rooms
 
 def test_a_place_is_counted_where_it_is(rooms: Rooms) -> None:
     code, key = rooms.create()
-    people = [new_secret() for _ in range(6)]
-    for who in people:
-        rooms.join(code, who)
+    people = [rooms.join(code, new_secret()) for _ in range(6)]
     rooms.ask(code, key, a_place())
     assert rooms.seen(code).question == Hidden(
         "self-attention", "Which?", (), "Asked about “x”", picks=Picks(("he", "saw", "her", "."))

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 from sqlalchemy import Engine, func, select, update
 
+from lab.rooms import door
 from lab.rooms import rooms as module
 from lab.rooms.codes import ALPHABET, LENGTH, hashed, new_secret
 from lab.rooms.counts import Counts
@@ -37,11 +38,9 @@ def rounds(rooms: Rooms, code: str, key: str) -> tuple[Counts, ...]:
 
 
 def opened(rooms: Rooms, people: int = 3) -> tuple[str, str, list[str]]:
-    """A room with a question open and some people in it: its code, its key, their secrets."""
+    """A room with a question open and some people in it: its code, its key, their seats."""
     code, key = rooms.create()
-    inside = [new_secret() for _ in range(people)]
-    for who in inside:
-        rooms.join(code, who)
+    inside = [rooms.join(code, new_secret()) for _ in range(people)]
     rooms.ask(code, key, posed())
     return code, key, inside
 
@@ -193,9 +192,8 @@ def test_rooms_and_people_are_limited(rooms: Rooms, monkeypatch: pytest.MonkeyPa
     rooms.create()
     with pytest.raises(Full):
         rooms.create()
-    who = new_secret()
-    rooms.join(code, who)
-    rooms.join(code, who)  # comes back
+    seat = rooms.join(code, "a visit")
+    assert rooms.join(code, "a visit") == rooms.join(code, "another visit", seat) == seat  # comes back
     with pytest.raises(Full):
         rooms.join(code, new_secret())
 
@@ -224,7 +222,8 @@ def test_a_day_later_a_room_is_gone(rooms: Rooms, engine: Engine, monkeypatch: p
         assert connection.scalar(select(func.count()).select_from(ANSWERS)) == 0
 
 
-def test_a_hundred_votes_at_once_are_all_counted(rooms: Rooms, url: str) -> None:
+def test_a_hundred_votes_at_once_are_all_counted(rooms: Rooms, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "AT_ONCE", 100)
     code, key, people = opened(rooms, 100)
     other = Rooms(open_database(url))  # another server on the same database
     with ThreadPoolExecutor(16) as pool:

@@ -1,18 +1,20 @@
-"""One server's view of the rooms: one reading a second for all, limits, a database that is away for a while."""
+"""One server's view of the rooms: one reading for all, limits, a database that is away for a while."""
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, func, select
 
+from lab.rooms import door, log
 from lab.rooms import rooms as rooms_module
 from lab.rooms import server as module
 from lab.rooms.codes import new_code
 from lab.rooms.database import Unreachable, open_database
-from lab.rooms.rooms import Full, NoSuchRoom, Rooms
+from lab.rooms.rooms import Full, NoSuchRoom, Rooms, Waits
 from lab.rooms.schema import ROOMS
 from lab.rooms.server import MINUTE, MOST_NEW, MOST_WRONG, RoomServer
 from lab.rooms.states import Phase
@@ -38,12 +40,12 @@ def server(url: str, clock: Clock) -> RoomServer:
     return RoomServer(url, clock)
 
 
-def test_a_room_is_read_once_a_second_for_all(server: RoomServer, url: str, clock: Clock) -> None:
+def test_a_room_is_read_once_in_a_quarter_of_a_second_for_all(server: RoomServer, url: str, clock: Clock) -> None:
     code, key = server.create()
     assert server.state(code).phase is Phase.LOBBY
     Rooms(open_database(url)).ask(code, key, posed())  # by another server
     assert server.state(code).phase is Phase.LOBBY
-    clock.now += 1
+    clock.now += 0.25
     assert server.state(code).phase is Phase.OPEN
     server.rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     server.forget()  # this one knows at once
@@ -59,13 +61,14 @@ def test_rooms_that_are_opened_are_limited(server: RoomServer, clock: Clock) -> 
     server.create()
 
 
-def test_a_room_goes_after_its_day_though_nobody_comes(
+def test_a_room_goes_when_it_is_over_though_nobody_comes(
     server: RoomServer, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a timer of the server that made it; and by the next server that opens the database."""
-    monkeypatch.setattr(module, "LIFE", -0.5)
-    monkeypatch.setattr(rooms_module, "LIFE", 0)
+    monkeypatch.setattr(module, "EMPTY_LIFE", 0)
+    monkeypatch.setattr(rooms_module, "EMPTY_LIFE", 1)
     server.create()
+    server.create()  # later by as much as the first timer fires before its end
     end = time.monotonic() + 10
     while _rooms(engine) and time.monotonic() < end:
         time.sleep(0.1)
@@ -75,7 +78,7 @@ def test_a_room_goes_after_its_day_though_nobody_comes(
 def test_a_server_that_starts_deletes_what_is_over(
     url: str, engine: Engine, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rooms_module, "LIFE", 0)
+    monkeypatch.setattr(rooms_module, "EMPTY_LIFE", 0)
     Rooms(engine).create()
     assert _rooms(engine) == 1
     with pytest.raises(NoSuchRoom):
@@ -125,3 +128,19 @@ def test_a_database_that_is_away_is_asked_once_a_second_and_found_again(
     clock.now += 1
     code, _ = server.create()
     assert server.state(code).people == 0
+
+
+def test_whoever_is_not_let_in_is_a_line_in_the_log_without_a_code(
+    server: RoomServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.forget()
+    caplog.set_level(logging.INFO, "lab.rooms")
+    monkeypatch.setattr(door, "AT_ONCE", 1)
+    code, key = server.create()
+    seat = server.join(code, "first")
+    for visit in ("second", "third"):
+        with pytest.raises(Waits):
+            server.join(code, visit)
+    assert len(caplog.messages) == 2 and "not let into a room" in caplog.messages[1]
+    assert not [each for each in (code, key, seat, "second") if each in caplog.text]
+    assert server.join(code, "first") == seat

@@ -66,4 +66,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def _harmless(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    """A cell that no spreadsheet runs. Some drop the spaces before a sign."""
+    if not isinstance(cell, str):
+        return cell
+    return f"'{cell}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else cell

@@ -11,8 +11,8 @@ import streamlit as st
 from lab.rooms.codes import read_code
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import RoomError
+from lab.rooms.server import server
 from lab.ui import parameters
-from lab.ui.room.here import server
 from lab.ui.room.seat import keep_key
 
 _SAID, _TYPED = "_room_door", "_room_code"

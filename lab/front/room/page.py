@@ -9,11 +9,12 @@ import streamlit as st
 from lab.course.returning import Returning
 from lab.front.room import door, participant, printed, projector, teacher
 from lab.rooms.database import Unreachable
-from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError
+from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError, Waits
 from lab.rooms.seen import Seen, State, Taught
+from lab.rooms.server import server
 from lab.ui import parameters, shell
-from lab.ui.room.here import AWAY, code_here, pause, server
-from lab.ui.room.seat import Seat, forget_key, seat
+from lab.ui.room.here import AWAY, code_here, pause
+from lab.ui.room.seat import forget_key, key_of, sit, told
 
 _Count = Callable[[State], None]
 
@@ -39,32 +40,50 @@ def show(again: Mapping[str, Returning]) -> None:
     except NoSuchRoom as gone:
         st.warning(str(gone), icon=":material/info:")
         st.button("Another code", on_click=door.leave)
+    except Waits:
+        st.fragment(_knock, run_every=2.0)(code)
     except RoomError as full:
         st.warning(str(full), icon=":material/info:")
 
 
 def _room(code: str, again: Mapping[str, Returning]) -> None:
     server().find(code)
-    sits: Seat | None = None
+    key, seat = key_of(code), ""
     screen: Seen | Taught
     count: _Count | None = projector.count
     if parameters.PROJECTOR.chosen():
         screen = projector.show(code)
-    elif (sits := seat(code)) is None:
+    elif key and parameters.SUMMARY.chosen():
+        screen, count = printed.show(code, key), None
+    elif key:
+        screen, count = teacher.show(code, key, again), teacher.count
+    elif told(code) is None:
         st.caption("One moment …")
         return
-    elif sits.key and parameters.SUMMARY.chosen():
-        screen, count = printed.show(code, sits.key), None
-    elif sits.key:
-        screen, count = teacher.show(code, sits.key, again), teacher.count
     else:
-        screen, count = participant.show(code, sits), None
-    st.fragment(_look, run_every=pause(screen.state))(screen.state, sits, count)
+        seat = sit(code)
+        screen, count = participant.show(code, seat), None
+    st.fragment(_look, run_every=pause(screen.state))(screen.state, seat, count)
 
 
-def _look(drawn: State, sits: Seat | None, count: _Count | None) -> None:
+def _knock(code: str) -> None:
+    """Try again to come in, and say why it takes a while."""
+    try:
+        sit(code)
+    except Waits as why:
+        st.info(str(why), icon=":material/hourglass_empty:")
+        return
+    except Unreachable:
+        st.caption(AWAY)
+        return
+    except RoomError:
+        pass  # the page says what is wrong
+    st.rerun()
+
+
+def _look(drawn: State, seat: str, count: _Count | None) -> None:
     """Again and again: what has changed since the page was drawn. An answer on its way is sent."""
-    if sits is not None and participant.deliver(sits):
+    if seat and participant.deliver(seat):
         st.rerun()
     try:
         now = server().state(drawn.code)
@@ -73,7 +92,7 @@ def _look(drawn: State, sits: Seat | None, count: _Count | None) -> None:
         return
     except NoSuchRoom:
         st.rerun()
-    if now.version > drawn.version:
+    if now.version > drawn.version or pause(now) != pause(drawn):
         st.rerun()
     if count is not None:
         count(max(now, drawn, key=lambda state: state.version))

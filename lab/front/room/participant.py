@@ -12,12 +12,13 @@ from lab.rooms.database import Unreachable
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import CONFIDENCES, RoomError
 from lab.rooms.seen import Seen, State
+from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
 from lab.rooms.typed import NotANumber
-from lab.ui.room.here import AWAY, server
-from lab.ui.room.seat import Seat
+from lab.ui.room.here import AWAY
+from lab.ui.room.seat import stand_up
 
-_PENDING, _SAID, _JOINED = "_room_pending", "_room_said", "_room_joined"
+_PENDING, _SAID = "_room_pending", "_room_said"
 _SURE = dict(zip(CONFIDENCES, ("Guessing", "Rather sure", "Sure"), strict=True))
 _WAIT = {
     Phase.LOBBY: "You are in. Wait for the first question.",
@@ -28,23 +29,24 @@ _WAIT = {
 
 @dataclass(frozen=True)
 class _Vote:
-    """An answer on its way."""
+    """An answer on its way, and the version of the room that its form was drawn for."""
 
     code: str
+    version: int
     number: int
     turn: int
     value: float
     confidence: int
 
 
-def show(code: str, seat: Seat) -> Seen:
-    """Join the room, draw where it stands for everybody. Raises RoomError, Unreachable."""
-    rooms = server().rooms
-    if st.session_state.get(_JOINED) != (code, seat.who):
-        rooms.join(code, seat.who)
-        st.session_state[_JOINED] = (code, seat.who)
+def show(code: str, seat: str) -> Seen:
+    """Draw where the room stands for who has this seat. Raises RoomError, Unreachable."""
     deliver(seat)
-    seen = rooms.seen(code, seat.who)
+    seen = server().rooms.seen(code, seat)
+    if not seen.inside:
+        st.info("The teacher has taken you out of this room, with others who came late.", icon=":material/logout:")
+        st.button("Come in again", on_click=stand_up, args=(code,))
+        return seen
     phase = seen.state.phase
     question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
     if question is not None:
@@ -65,19 +67,19 @@ def show(code: str, seat: Seat) -> Seen:
     return seen
 
 
-def deliver(seat: Seat) -> bool:
+def deliver(seat: str) -> bool:
     """Send what is on its way; whether there was something, and it is decided now. An answer is never counted twice."""
     vote = st.session_state.get(_PENDING)
     if not isinstance(vote, _Vote):
         return False
     try:
-        server().rooms.vote(vote.code, seat.who, vote.number, vote.turn, vote.value, vote.confidence)
+        server().rooms.vote(vote.code, seat, vote.number, vote.turn, vote.value, vote.confidence)
     except Unreachable:
         return False
     except RoomError as refused:
         st.session_state[_SAID] = str(refused)
     else:
-        st.session_state[f"_room.{vote.code}.{vote.number}.{vote.turn}"] = (vote.value, vote.confidence)
+        st.session_state[f"_room.{vote.code}.{vote.number}.{vote.turn}"] = (vote.value, vote.confidence, vote.version)
     del st.session_state[_PENDING]
     return True
 
@@ -88,12 +90,13 @@ def _waits(seen: Seen) -> str:
     return _WAIT[seen.state.phase]
 
 
-def _form(seen: Seen, question: Posed | Hidden, seat: Seat) -> None:
+def _form(seen: Seen, question: Posed | Hidden, seat: str) -> None:
     """The answer, how sure, and whether it is in. A part of the page of its own: a class sends all at once."""
     state, turn = seen.state, ROUND[seen.state.phase]
     name = f"_room.{state.code}.{state.number}.{turn}"
     sure = f"{name}.sure"
-    mine = st.session_state.get(name, seen.mine)
+    sent = st.session_state.get(name)
+    mine = sent[:2] if sent is not None and sent[2] == state.version else seen.mine
     if mine is not None:
         st.session_state.setdefault(sure, mine[1])
     with st.form(f"{name}.form", border=False):
@@ -104,6 +107,8 @@ def _form(seen: Seen, question: Posed | Hidden, seat: Seat) -> None:
         st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_send, args=given)
     if st.session_state.get(_PENDING) is not None:
         st.warning(f"{AWAY} Your answer is kept here and is sent then.", icon=":material/cloud_off:")
+    elif sent is not None and mine is None:
+        st.warning("The teacher has emptied this round. Send your answer again.", icon=":material/refresh:")
     elif mine is not None:
         kept = f"{answer.said(question, mine[0])}, {_SURE[mine[1]].lower()}"
         st.success(f"Your answer is in: {kept}. You can change it until the round closes.", icon=":material/check:")
@@ -116,7 +121,7 @@ def _say() -> None:
         st.warning(said, icon=":material/info:")
 
 
-def _send(state: State, turn: int, name: str, seat: Seat, question: Posed | Hidden) -> None:
+def _send(state: State, turn: int, name: str, seat: str, question: Posed | Hidden) -> None:
     sure = st.session_state.get(f"{name}.sure")
     try:
         value = answer.read(question, f"{name}.option")
@@ -127,5 +132,5 @@ def _send(state: State, turn: int, name: str, seat: Seat, question: Posed | Hidd
         give = "Choose" if shown.bounds_of(question) is None else "Type"
         st.session_state[_SAID] = f"{give} an answer, and how sure you are."
         return
-    st.session_state[_PENDING] = _Vote(state.code, state.number, turn, value, sure)
+    st.session_state[_PENDING] = _Vote(state.code, state.version, state.number, turn, value, sure)
     deliver(seat)

@@ -10,7 +10,7 @@ import streamlit as st
 from lab.front.room import question as shown
 from lab.front.room import summary
 from lab.rooms.seen import Taught, Told
-from lab.ui.room.here import server
+from lab.rooms.server import server
 
 # Paper has no menus, buttons or second column, and Streamlit's page, which scrolls in a box of its own, is as long as
 # what is on it. A chart, an explanation and the words to it stay whole.

@@ -8,8 +8,8 @@ from lab.front.room import door
 from lab.front.room import question as shown
 from lab.rooms.questions import Posed
 from lab.rooms.seen import Seen, State
+from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
-from lab.ui.room.here import server
 
 _SAYS = {
     Phase.CLOSED: "The round is closed.",

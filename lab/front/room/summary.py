@@ -15,6 +15,7 @@ from lab.rooms.counts import Counts
 from lab.rooms.forms import Kind
 from lab.rooms.questions import Posed
 from lab.rooms.seen import Told
+from lab.rooms.states import ROUND, Phase
 
 
 def show(asked: Sequence[Told]) -> None:
@@ -47,20 +48,26 @@ def download(asked: Sequence[Told]) -> None:
 
 
 def frame(asked: Sequence[Told]) -> pd.DataFrame:
-    """One line a question. Nothing of a round with too few answers."""
-    return pd.DataFrame([_line(told) for told in asked])
+    """One line a question. Nothing of a round with too few answers. People are counted in whole numbers."""
+    found = pd.DataFrame([_line(told) for told in asked])
+    whole = [name for name in found if str(name).startswith(("answers", "sure and wrong"))]
+    return found.astype(dict.fromkeys(whole, "Int64"))
 
 
 def _line(told: Told) -> dict[str, object]:
     line: dict[str, object] = {
         "question": told.number, "lesson": told.question.lesson, "prompt": plain(told.question.prompt),
         "about": plain(told.question.about), "right": _bin(told.question, told.question.right),
+        "third prompt": "" if told.third is None else plain(told.third.prompt),
+        "third about": "" if told.third is None else plain(told.third.about),
+        "third right": "" if told.third is None else _bin(told.third, told.third.right),
     }  # fmt: skip
     for turn in (1, 2, 3):
         found = _shown(told, turn)
         low, high = (None, None) if found is None else found.interval
         line |= {
             f"answers {turn}": None if found is None else found.count,
+            f"counts {turn}": "" if found is None else _counts(found, told),
             f"right {turn}": None if found is None else found.right,
             f"right {turn}, low": low,
             f"right {turn}, high": high,
@@ -71,6 +78,14 @@ def _line(told: Told) -> dict[str, object]:
         "normalised gain": _gain(told),
         "commonest wrong option": "" if error is None else _bin(told.question, error),
     }
+
+
+def _counts(found: Counts, told: Told) -> str:
+    """How often each option was chosen, each place picked, or a number given in each bin."""
+    asked = told.third if found.turn == ROUND[Phase.THIRD] and told.third is not None else told.question
+    letters = [f"{letter(place)} " if asked.kind is Kind.CHOICE else "" for place in range(len(asked.bins))]
+    names = [f"{each}{plain(name)}" for each, name in zip(letters, asked.bins, strict=True)]
+    return "; ".join(f"{name}: {count}" for name, count in zip(names, found.options, strict=True))
 
 
 def _bin(question: Posed, place: int) -> str:

@@ -9,14 +9,14 @@ import streamlit as st
 
 from lab.course.lessons import LESSONS, number, script
 from lab.course.returning import Returning
-from lab.front.room import door, printed, summary, third
+from lab.front.room import door, people, printed, summary, third
 from lab.front.room import question as shown
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NotNow, RoomError
 from lab.rooms.seen import State, Taught, Told
+from lab.rooms.server import server
 from lab.rooms.states import NEXT, WORTH_DISCUSSING, Phase
 from lab.ui import parameters, selection
-from lab.ui.room.here import server
 
 _SAID, _LESSON = "_room_told", "_room_lesson"
 _THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
@@ -42,7 +42,7 @@ def show(code: str, key: str, again: Mapping[str, Returning]) -> Taught:
     taught = server().rooms.taught(code, key)
     phase = taught.state.phase
     st.markdown(f"**{_NOW[phase]}**")
-    if said := st.session_state.pop(_SAID, ""):
+    if said := st.session_state.pop(_SAID, "") or st.session_state.pop(people.SAID, ""):
         st.warning(said, icon=":material/info:")
     _steps(code, key, taught, again)
     if phase is Phase.LOBBY or taught.question is None:
@@ -55,6 +55,7 @@ def show(code: str, key: str, again: Mapping[str, Returning]) -> Taught:
         wall = urlencode({"room": code, "projector": 1, "teach": 1})
         st.link_button("Projector", f"?{wall}", icon=":material/co_present:")
         st.link_button("Summary to print", printed.link(code), icon=":material/print:")
+        people.show(code, key, taught.state)
         with st.popover("Delete now", icon=":material/delete:"):
             st.markdown("The room and all its answers are deleted at once.")
             st.button("Delete the room", on_click=_delete, args=(code, key))
@@ -145,6 +146,7 @@ def _delete(code: str, key: str) -> None:
 
 
 def count(state: State) -> None:
-    """How many are there, and how many have answered."""
+    """How many are there, and how many have answered; and whether people come in as a class does."""
+    people.warn(state)
     answers = f", {state.answers} answers in this round" if state.phase is not Phase.LOBBY else ""
     st.caption(f"{state.people} in the room{answers}.")

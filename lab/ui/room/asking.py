@@ -14,11 +14,12 @@ from lab.rooms.database import Unreachable
 from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
 from lab.rooms.questions import Posed, PosedOption
 from lab.rooms.rooms import RoomError
+from lab.rooms.server import server
 from lab.rooms.states import NEXT, Phase
 from lab.ui import address, parameters, selection
 from lab.ui.quiz.asked import about
-from lab.ui.room.here import code_here, server
-from lab.ui.room.seat import key_of
+from lab.ui.room.here import code_here
+from lab.ui.room.seat import key_of, told
 
 _LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind.PLACE: "Ask to pick it"}
 _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
@@ -52,6 +53,8 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
     """
     code = code_here()
     if not key_of(code):
+        if code and told(code) is None:
+            return
         st.page_link(script(ROOM_PAGE), label="Open a room", icon=":material/groups:")
         return
     pressed = [

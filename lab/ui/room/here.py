@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from lab.rooms.codes import read_code
-from lab.rooms.database import Unreachable, default_url
+from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NoSuchRoom
 from lab.rooms.seen import State
-from lab.rooms.server import RoomServer
-from lab.rooms.states import ROUND
+from lab.rooms.server import server
 from lab.ui import parameters
 
 AWAY = "The room does not answer. The page asks again by itself."
-
-
-@st.cache_resource(show_spinner=False)
-def server() -> RoomServer:
-    """The rooms of this server; its database is opened when the first one asks."""
-    return RoomServer(default_url())
 
 
 def code_here() -> str:
@@ -36,5 +27,5 @@ def state_here() -> State | None:
 
 
 def pause(state: State | None) -> float:
-    """Seconds between two looks at a room: soon while it takes answers."""
-    return 2.0 if state is None or state.phase in ROUND else 10.0
+    """Seconds between two looks at a room: few as long as it has people."""
+    return 2.0 if state is None or state.people else 10.0

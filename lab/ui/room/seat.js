@@ -1,5 +1,5 @@
-// A browser's place in a room: what tells this participant from others, and the key of a teacher who opened the room here.
-// Both live in the browser's own storage for a day and are never part of an address.
+// A browser's place in a room: the seat that the server has signed for it, and the key of a teacher who opened the room
+// here. Both live in the browser's own storage for a day and are never part of an address.
 
 const PREFIX = "inside-bert.room.";
 const DAY = 24 * 60 * 60 * 1000;
@@ -15,10 +15,10 @@ function read(name) {
   }
 }
 
-function write(name, seat) {
-  spare[name] = seat;
+function write(name, place) {
+  spare[name] = place;
   try {
-    window.localStorage.setItem(name, JSON.stringify(seat));
+    window.localStorage.setItem(name, JSON.stringify(place));
   } catch {
     // It is kept in `spare`.
   }
@@ -35,19 +35,22 @@ function tidy() {
   }
 }
 
-/** 128 random bits. */
-function secret() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+const text = (value) => (typeof value === "string" ? value : "");
 
+/** `data`: the code of the room, the visit's seat in it and its key once it has them, and who the visit is. */
 export default function ({ data, parentElement, setStateValue }) {
   const name = PREFIX + data.code;
   tidy();
   const before = read(name);
-  const seat = { who: before?.who ?? secret(), key: data.key || before?.key || "", since: before?.since ?? Date.now() };
-  write(name, seat);
-  const saying = JSON.stringify([data.code, seat.who, seat.key]);
-  if (told.get(parentElement) === saying) return;
-  told.set(parentElement, saying);
-  setStateValue("seat", [data.code, seat.who, seat.key]);
+  const place = {
+    seat: data.seat || text(before?.seat),
+    key: data.key || text(before?.key),
+    since: before?.since ?? Date.now(),
+  };
+  if (place.seat !== text(before?.seat) || place.key !== text(before?.key)) write(name, place);
+  // A visit is told once; what it learns then holds as long as it lasts.
+  const asked = JSON.stringify([data.code, data.by]);
+  if (told.get(parentElement) === asked) return;
+  told.set(parentElement, asked);
+  setStateValue("seat", [data.code, place.seat, place.key, data.by]);
 }

@@ -3,42 +3,62 @@
 from __future__ import annotations
 
 import re
+import secrets
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-_SEATS, _KEYS, _FALSE = "_room_seats", "_room_keys", "_room_false_keys"
-# A participant's secret as the browser makes it, and a key as the server does.
-_WHO, _KEY = re.compile(r"[0-9a-f]{32}"), re.compile(r"[\w-]{22}", re.ASCII)
+from lab.rooms.server import server
+
+KEY = "seat"
+_BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
+_TEACHERS = re.compile(r"[\w-]{22}", re.ASCII)
+_LONGEST, _MOST_ROOMS = 100, 100  # characters of what a browser tells, and rooms that it may tell of
 
 
 @dataclass(frozen=True)
-class Seat:
-    """Who sits here: the participant's secret, and the teacher's key; empty for everybody else."""
+class Told:
+    """What a browser has kept of a room, or says it has: a participant's seat and a teacher's key; empty without."""
 
-    who: str
+    seat: str
     key: str
 
 
-def seat(code: str) -> Seat | None:
-    """The place of this browser in the room ``code``; None until the browser has told it, a moment later."""
-    keys: dict[str, str] = st.session_state.setdefault(_KEYS, {})
-    seats: dict[str, Seat] = st.session_state.setdefault(_SEATS, {})
-    told = _component()(key="seat", data={"code": code, "key": keys.get(code, "")}, on_seat_change=_rerun).get("seat")
-    match told:
-        case [str(of), str(who), str(key)] if of == code and _WHO.fullmatch(who):
-            true = _KEY.fullmatch(key) and code not in st.session_state.get(_FALSE, ())
-            seats[code] = Seat(who, key if true else "")
-            if seats[code].key:
-                keys[code] = key
-    return seats.get(code)
+def told(code: str) -> Told | None:
+    """What the browser has told of the room ``code``; None until it has, a moment after the first page is drawn."""
+    found = st.session_state.get(_TOLD, {}).get(code)
+    return found if isinstance(found, Told) else None
+
+
+def sit(code: str) -> str:
+    """Let this visit into the room ``code``, once; returns its seat, whatever the browser tells later.
+
+    Raises RoomError, Unreachable.
+    """
+    seats: dict[str, str] = st.session_state.setdefault(_SEATS, {})
+    if code not in seats:
+        kept = told(code)
+        seats[code] = server().join(code, visit(), "" if kept is None else kept.seat)
+    return seats[code]
+
+
+def stand_up(code: str) -> None:
+    """The visit is not in the room ``code`` any more; it can come in again, as somebody new."""
+    st.session_state.get(_SEATS, {}).pop(code, None)
+
+
+def visit() -> str:
+    """The server's name for this visit, which nobody else knows: a connection to the server is one visit."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 def keep_key(code: str, key: str) -> None:
-    """This visit has opened the room ``code``; its browser learns the key when the room's page is drawn."""
+    """This visit has opened the room ``code``; its browser learns the key at the end of the page."""
     st.session_state.setdefault(_KEYS, {})[code] = key
 
 
@@ -54,10 +74,29 @@ def forget_key(code: str) -> None:
     st.session_state.setdefault(_FALSE, set()).add(code)
 
 
+def keep_in_browser(code: str) -> None:
+    """Let the browser keep seat and key of the room ``code``, and tell what it has kept of it. Last of every page."""
+    data = {
+        "code": code,
+        "seat": st.session_state.get(_SEATS, {}).get(code, ""),
+        "key": key_of(code),
+        # Another visit of the same page, after a reconnection, is told anew what the browser has kept.
+        "by": st.session_state.setdefault(_BY, secrets.token_hex(8)),
+    }
+    _component()(key=KEY, data=data, on_seat_change=_hear)
+
+
+def _hear() -> None:
+    """Take what a browser tells, before the page is drawn again. Anybody may have written it."""
+    match st.session_state[KEY].get("seat"):
+        case [str(code), str(seat), str(key), by] if by == st.session_state.get(_BY):
+            found: dict[str, Told] = st.session_state.setdefault(_TOLD, {})
+            if len(found) < _MOST_ROOMS:
+                found.setdefault(code[:_LONGEST], Told(seat[:_LONGEST], key[:_LONGEST]))
+            if _TEACHERS.fullmatch(key) and code not in st.session_state.get(_FALSE, ()) and not key_of(code):
+                keep_key(code, key)
+
+
 @cache
 def _component() -> ComponentRenderer:
     return st.components.v2.component("lab.seat", js=Path(__file__).with_name("seat.js").read_text("utf-8"))
-
-
-def _rerun() -> None:
-    """A state without a callback is not reported at all."""

@@ -6,20 +6,23 @@ import streamlit as st
 
 from lab.course.lessons import ROOM_PAGE, script
 from lab.ui.room.here import code_here, pause, state_here
-from lab.ui.room.seat import key_of
+from lab.ui.room.seat import key_of, told
 
 
 def waits() -> bool:
     """Whether a visit that takes part in a room finds a notice in place of its page, because the room asks.
 
-    The page looks again by itself, and comes back when the answer is revealed. The teacher sees every page.
+    The page looks again by itself, and comes back when the answer is revealed. The teacher sees every page: until the
+    browser has told whether it is a teacher's, nobody sees either.
     """
     code = code_here()
     if not code or key_of(code):
         return False
     now = _asks()
     st.fragment(_look, run_every=pause(state_here()))(now)
-    if now:
+    if now and told(code) is None:
+        st.caption("One moment …")
+    elif now:
         st.info(
             "The class answers a question. This page comes back when its answer is shown.", icon=":material/groups:"
         )

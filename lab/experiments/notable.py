@@ -21,9 +21,10 @@ from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, unif
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
 from lab.analysis.heads.values import Mask, Values
 from lab.analysis.heads.walk import NEAR_UNIFORM
-from lab.experiments.grammar import encode_words, head_accuracies
+from lab.experiments.grammar import best_offset, find_cases
 from lab.experiments.treebank import Sentence, ewt
 from lab.experiments.verdicts import FEW
+from lab.models.batches import Progress, unwatched
 from lab.models.trace import Trace, trace
 
 if TYPE_CHECKING:
@@ -166,36 +167,51 @@ def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
     return {place: own[0].job.does for place, own in best.items() if own is not None}
 
 
-def measured(model: LoadedModel, grammar: int = 300, patterns: int = 60) -> tuple[Notable, ...]:
-    """What the heads of ``model`` do on that many sentences of UD English EWT dev; some 20 s for a small model."""
+def measured(
+    model: LoadedModel, grammar: int = 300, patterns: int = 60, progress: Progress = unwatched
+) -> tuple[Notable, ...]:
+    """What the heads of ``model`` do on that many sentences of UD English EWT dev; some 20 s for a small model.
+
+    ``progress`` is told how much is done, from 0 to 1; what it raises ends the measuring.
+    """
     sentences = ewt()
     return (
-        *_of_grammar(model, sentences[:grammar]),
-        *_of_patterns(model, [s for s in sentences if len(s.words) in _LENGTHS][:patterns]),
-        *_of_induction(model),
+        *_of_grammar(model, sentences[:grammar], lambda share: progress(0.6 * share)),
+        *_of_patterns(
+            model,
+            [s for s in sentences if len(s.words) in _LENGTHS][:patterns],
+            lambda share: progress(0.6 + 0.3 * share),
+        ),
+        *_of_induction(model, lambda share: progress(0.9 + 0.1 * share)),
     )
 
 
-def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...]) -> Iterator[Notable]:
-    if all(encode_words(model, sentence.words) is None for sentence in sentences):
-        return  # a model of a few positions reads none of them whole
-    found = head_accuracies(model, sentences)
+def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...], progress: Progress) -> Iterator[Notable]:
+    """Nothing for a model of a few positions, which reads no sentence whole."""
+    found = find_cases(model, sentences, progress=progress)
     for relation in _GRAMMAR:
-        if relation not in found.relations or found.counts[found.of(relation)] < FEW:
+        cases = found.of(relation)
+        if len(cases.relations) < FEW:
             continue
-        at = found.of(relation)
-        chance = float(found.offset_accuracy[at])
+        _, chance = best_offset(cases.distance.tolist())
+        accuracy = cases.right.mean(0)
         for end, place in (("head", 0), ("dependent", 1)):
-            scores = found.accuracy[at, ..., place]
+            scores = accuracy[..., place]
             yield from _notable(f"{relation}:{end}", scores, chance, scores >= chance + BETTER)
 
 
-def _of_patterns(model: LoadedModel, sentences: list[Sentence]) -> Iterator[Notable]:
+def _of_patterns(model: LoadedModel, sentences: list[Sentence], progress: Progress) -> Iterator[Notable]:
     """By the rule of :mod:`lab.analysis.heads.named`; a broad head by its mean row entropy."""
     texts, twin = [" ".join(sentence.words) for sentence in sentences], untrained_twin(model)
-    traces = [trace(model, text) for text in texts]
+
+    def read(by: LoadedModel, begun: float) -> Iterator[Trace]:
+        for done, text in enumerate(texts, start=1):
+            yield trace(by, text)
+            progress(begun + done / len(texts) / 2)
+
+    traces = list(read(model, 0.0))
     found = average_patterns(traces)
-    chance = mean_chance(map(uniform_scores, traces), (scores_of(trace_patterns(trace(twin, text))) for text in texts))
+    chance = mean_chance(map(uniform_scores, traces), (scores_of(trace_patterns(each)) for each in read(twin, 0.5)))
     passing = clearly_above(scores_of(found), chance)
     for place, pattern in enumerate(PATTERNS):
         if pattern.id in _SEEN:
@@ -206,11 +222,15 @@ def _of_patterns(model: LoadedModel, sentences: list[Sentence]) -> Iterator[Nota
                 yield from _notable(pattern.id, scores, float(chance.uniform[place]), passing[place])
 
 
-def _of_induction(model: LoadedModel) -> Iterator[Notable]:
+def _of_induction(model: LoadedModel, progress: Progress) -> Iterator[Notable]:
     """Random tokens said twice, of a causal model that can hold them."""
     if not model.config.causal or model.config.max_tokens < 2 * _PERIOD:
         return
-    scores = np.mean([model_induction(model, _PERIOD, seed) for seed in _SEEDS], axis=0)
+    found = []
+    for seed in _SEEDS:
+        found.append(model_induction(model, _PERIOD, seed))
+        progress(len(found) / len(_SEEDS))
+    scores = np.mean(found, axis=0)
     chance = float(np.mean([1 / (seen + 1) for seen in range(_PERIOD, 2 * _PERIOD)]))
     yield from _notable(_INDUCTION.id, scores, chance, scores >= chance + BETTER)
 

@@ -9,6 +9,7 @@ from hmac import compare_digest
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from lab.rooms import log
 from lab.rooms.codes import hashed, is_signed, new_code, new_seat, new_secret
 from lab.rooms.database import reading, writing
 from lab.rooms.questions import Posed
@@ -76,8 +77,11 @@ class Rooms:
         Returns when the next one is, in seconds since 1970; None where there is no other.
         """
         with writing(self._engine) as connection:
-            connection.execute(delete(ROOMS).where(ROOMS.c.expires <= int(time.time())))
-            return connection.scalar(select(func.min(ROOMS.c.expires)))
+            over = connection.execute(delete(ROOMS).where(ROOMS.c.expires <= int(time.time()))).rowcount
+            then = connection.scalar(select(func.min(ROOMS.c.expires)))
+        if over:
+            log.LOG.info("rooms whose time was over are deleted: %d.", over)
+        return then
 
     def states(self) -> Mapping[str, State]:
         """Where all rooms stand, by code, in one reading."""
@@ -224,6 +228,7 @@ class Rooms:
         """Delete a room with all that was answered in it. Raises NoSuchRoom, NotTheTeacher."""
         with writing(self._engine) as connection:
             connection.execute(delete(ROOMS).where(ROOMS.c.id == _teachers(connection, code, key).id))
+        log.LOG.info("a room was deleted by its teacher.")
 
 
 def _locked(connection: Connection, code: str, *, shared: bool = False) -> Row:

@@ -23,6 +23,7 @@ from lab.ui import memory
 
 if TYPE_CHECKING:
     from lab.experiments.notable import Notable
+    from lab.models.batches import Progress
     from lab.models.interventions import Interventions
     from lab.models.loading import LoadedModel
     from lab.models.proof import Proof
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 _SMALL_TEXT = 200  # characters
 _LONG = 128  # tokens; what such a run leaves behind is worth a look through the memory
 _proven: WeakSet[Trace] = WeakSet()
-_heads_measured: set[str] = set()
+# What each head of a model does, by model: a minute of work, and each a few numbers. As many as a server can offer.
+_head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 
 def local_models() -> dict[str, Path]:
@@ -122,26 +124,20 @@ def _loaded(model_id: str) -> LoadedModel:
 
 
 def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
-    """What the heads of a model do, if it is known: it ships with the model, or :func:`measure_heads` was asked."""
+    """What the heads of a model do, if it is known: it ships with the model, or :func:`measure_heads` was run."""
     from lab.experiments.notable import shipped
 
-    return shipped(loaded) or (_measured(loaded.id, loaded) if loaded.id in _heads_measured else None)
+    return shipped(loaded) or _head_jobs.get(loaded.id)
 
 
-def measure_heads(loaded: LoadedModel) -> None:
-    """Measure what the heads of a model do, once for all who look at it."""
-    _measured(loaded.id, loaded)
-    _heads_measured.add(loaded.id)
+def measure_heads(loaded: LoadedModel, progress: Progress) -> None:
+    """Measure what the heads of a model do, for all who look at it.
 
-
-# As many as a server can offer, and each a few numbers: what took a minute is never measured twice.
-@st.cache_resource(max_entries=64, show_spinner="Measuring what each head does …")
-def _measured(model_id: str, _loaded: LoadedModel) -> tuple[Notable, ...]:
+    ``progress`` is told how much is done, from 0 to 1; what it raises ends the measuring.
+    """
     from lab.experiments.notable import measured
-    from lab.models.cores import one_core
 
-    with one_core():
-        return measured(_loaded)
+    _head_jobs[loaded.id] = measured(loaded, progress=progress)
 
 
 def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:

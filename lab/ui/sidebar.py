@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -121,17 +122,17 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
 
     A toy's heads have a rule instead, and those of random weights do nothing that was learned.
     """
-    from lab.experiments.notable import job_of  # brings torch, which the glossary has no use for
+    # They bring torch, which the glossary has no use for.
+    from lab.experiments.notable import job_of
+    from lab.ui.experiments.running import offer
 
     if twin_of(model.id) is not None or model.id not in runs.model_ids():
         return
     with controls():
         found = runs.head_jobs(model)
         if found is None:
-            st.button(
-                "Find what each head does", key="_jobs", icon=":material/search:", on_click=runs.measure_heads,
-                args=(model,), help="Every head reads 300 sentences whose grammar is known. It takes a minute.",
-            )  # fmt: skip
+            help = "Every head reads 300 sentences whose grammar is known. It takes a minute."
+            offer(("head jobs", model.id), "Find what each head does", partial(runs.measure_heads, model), help)
             return
         if not found:
             st.caption("No head of this model does one of the known jobs clearly better than chance.")

@@ -8,12 +8,17 @@ from streamlit.testing.v1 import AppTest
 from lab.experiments.notable import in_folder
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from tests.pages.apptest import Offer, visit, words
+from tests.pages.test_experiments import when_all_jobs_are_done
 
-MENU = "By what it does"
+MENU, FIND = "By what it does", "Find what each head does"
 
 
 def menus(at: AppTest) -> list[str]:
     return [menu.label for menu in at.sidebar.selectbox]
+
+
+def buttons(at: AppTest) -> list[str]:
+    return [button.label for button in at.sidebar.button]
 
 
 @pytest.mark.parametrize("page", ["3_Self-attention.py", "11_Model_view.py"])
@@ -47,13 +52,13 @@ def test_a_head_without_a_job_after_one_with_one() -> None:
 def test_any_other_model_is_measured_when_asked(offer: Offer) -> None:
     at = visit("3_Self-attention.py", model=offer("bert"))
     assert MENU not in menus(at)
-    at.sidebar.button(key="_jobs").click().run()
-    assert not at.exception
+    next(button for button in at.sidebar.button if button.label == FIND).click().run()
+    when_all_jobs_are_done(at)
     assert MENU in menus(at) or "No head of this model does one of the known jobs" in words(at)
-    assert not [button for button in at.sidebar.button if button.key == "_jobs"]
+    assert FIND not in buttons(at)
 
 
 @pytest.mark.parametrize("params", [{"weights": "Random"}, {"mode": "Toy"}])
 def test_random_weights_and_toys_have_no_jobs(params: dict[str, str]) -> None:
     at = visit("3_Self-attention.py", **params)
-    assert MENU not in menus(at) and not [button for button in at.sidebar.button if button.key == "_jobs"]
+    assert MENU not in menus(at) and FIND not in buttons(at)

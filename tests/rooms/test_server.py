@@ -144,3 +144,17 @@ def test_whoever_is_not_let_in_is_a_line_in_the_log_without_a_code(
     assert len(caplog.messages) == 2 and "not let into a room" in caplog.messages[1]
     assert not [each for each in (code, key, seat, "second") if each in caplog.text]
     assert server.join(code, "first") == seat
+
+
+def test_a_room_s_times_are_lines_in_the_log_without_a_code(
+    server: RoomServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, "lab.rooms")
+    code, key = server.create()
+    server.rooms.delete(code, key)
+    monkeypatch.setattr(rooms_module, "EMPTY_LIFE", 0)
+    server.create()
+    server.rooms.tidy()
+    opened = "a room was opened."
+    over = "rooms whose time was over are deleted: 1."
+    assert caplog.messages == [opened, "a room was deleted by its teacher.", opened, over]

@@ -123,6 +123,17 @@ def _loaded(model_id: str) -> LoadedModel:
     return loaded
 
 
+def readable(wanted: str) -> str | None:
+    """The model ``wanted`` if this server offers it and it can be read, else another that ships; None without any."""
+    from lab.models.config import CheckpointError
+
+    try:
+        model(wanted)
+    except (ModelUnavailable, CheckpointError):
+        return that_ships(wanted)
+    return wanted
+
+
 def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
     """What the heads of a model do, if it is known: it ships with the model, or :func:`measure_heads` was run."""
     from lab.experiments.notable import shipped

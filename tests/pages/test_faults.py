@@ -15,8 +15,12 @@ import streamlit as st
 from huggingface_hub.errors import LocalEntryNotFoundError
 from streamlit.testing.v1 import AppTest
 
+from lab.course.checks import Question
+from lab.course.returning import Spot
+from lab.front.room import third
 from lab.models import catalogue, downloads, hub, loading
 from lab.models.catalogue import DEFAULT_MODEL, ModelCard
+from lab.rooms.questions import Posed
 from lab.text import bundled
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
@@ -263,6 +267,22 @@ def test_a_damaged_default_model_gives_way_to_another_that_ships(shipped: Path, 
     assert not at.exception and not at.error
     assert any("is damaged" in each.value and "You see lab-bert instead." in each.value for each in at.warning)
     assert str(shipped.parent) not in words(at)
+
+
+def test_a_third_question_is_made_by_another_model_where_the_default_one_is_damaged(shipped: Path) -> None:
+    asked, read = Posed("self-attention", "strongest", "?", (), "", {}), set[str]()
+
+    def build(spot: Spot) -> tuple[Question | None, ...]:
+        read.add(spot.trace.model.id)
+        return ()
+
+    _cut_short(shipped / DEFAULT_MODEL)
+    assert third.another(asked, {"self-attention": build}) is None and read == {"lab-bert"}
+    for model in ("lab-bert", "lab-gpt2"):
+        _cut_short(shipped / model)
+    st.cache_resource.clear()
+    read.clear()
+    assert third.another(asked, {"self-attention": build}) is None and not read
 
 
 def test_where_every_model_is_damaged_one_sentence_says_so(shipped: Path) -> None:

@@ -21,10 +21,9 @@ NONE = "No other sentence of the lab decides a question of this kind clearly, so
 def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
     """A question with the id of ``asked`` about the first example that decides one; None where none does."""
     builder = again.get(asked.lesson)
-    if builder is None:
+    model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
+    if builder is None or model is None:
         return None
-    wanted = asked.link.get(parameters.MODEL.name, parameters.MODEL.default)
-    model = wanted if wanted in runs.model_ids() else parameters.MODEL.default
     before = asked.link.get(parameters.TEXT.name, parameters.TEXT.default)
     for example in EXAMPLES:
         if example.text == before or "[MASK]" in example.text:

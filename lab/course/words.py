@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_ENDS = tuple(f"{sign}\u2069”" for sign in (".", "!", "?", "…"))  # of what :func:`quoted` makes
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
@@ -33,6 +34,15 @@ def quoted(token: str) -> str:
     The marks U+2068 and U+2069 isolate right-to-left text from the sentence around it.
     """
     return f"“\u2068{escaped(token)}\u2069”"
+
+
+def stopped(told: str) -> str:
+    """A sentence of ours with its full stop, unless a quotation at its end has one.
+
+    >>> stopped("Asked about a toy")
+    'Asked about a toy.'
+    """
+    return told if told.endswith(_ENDS) else f"{told}."
 
 
 def named(trace: Trace, position: int) -> str:

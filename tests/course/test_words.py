@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.course.words import percent, signed, with_minus
+from lab.course.words import percent, quoted, signed, stopped, with_minus
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,9 @@ def test_numbers_get_a_minus_and_tokens_keep_their_hyphen() -> None:
 )
 def test_a_percentage_is_whole_and_never_0_or_100_by_rounding(probability: float, said: str) -> None:
     assert percent(probability) == said
+
+
+def test_a_quotation_that_ends_with_a_stop_gets_no_second_one() -> None:
+    assert stopped(f"Asked about {quoted('He ran.')}").endswith("\\.\u2069”")
+    assert stopped(f"Asked about {quoted('He ran')}").endswith("ran\u2069”.")
+    assert stopped(f"Asked about {quoted('He ran.')}, head 3").endswith("head 3.")

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from lab.course.words import stopped
 from lab.front.room import question as shown
 from lab.front.room import summary
 from lab.rooms.seen import Taught, Told
@@ -55,7 +56,7 @@ def show(code: str, key: str) -> Taught:
 
 def _question(told: Told) -> None:
     st.header(f"{told.number}. {told.question.prompt}", anchor=False)
-    st.caption(f"{told.question.about}.")
+    st.caption(stopped(told.question.about))
     shown.explain(told.question)
     st.markdown(summary.said(told))
     summary.commonest_error(told)
@@ -63,5 +64,5 @@ def _question(told: Told) -> None:
         with st.container(key=f"printed_round_{told.number}_{each.turn}"):
             if each.turn == 3 and told.third is not None:
                 st.markdown(f"**{told.third.prompt}**")
-                st.caption(f"{told.third.about}.")
+                st.caption(stopped(told.third.about))
             shown.one_round(each, told, f"printed.{told.number}")

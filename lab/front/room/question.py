@@ -9,6 +9,7 @@ import streamlit as st
 from lab.charts.tokens.chips import token_chips
 from lab.course.checks import with_letter
 from lab.course.lessons import LESSONS, number, script
+from lab.course.words import stopped
 from lab.figures.room import NAMES, heads_chart, round_chart
 from lab.rooms.counts import FEWEST, Counts
 from lab.rooms.forms import Bounds, Kind, Picks
@@ -28,7 +29,7 @@ def option_named(question: Posed | Hidden, place: int) -> str:
 def ask(question: Posed | Hidden) -> None:
     """What is asked, and about what."""
     st.header(question.prompt, anchor=False)
-    st.caption(f"{question.about}.")
+    st.caption(stopped(question.about))
 
 
 def bounds_of(question: Posed | Hidden) -> Bounds | None:

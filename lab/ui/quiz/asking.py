@@ -12,6 +12,7 @@ import streamlit as st
 from lab.course.checks import Question, lettered
 from lab.course.hints import hint_of
 from lab.course.progress import TOY, Shown, answer_to
+from lab.course.words import stopped
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
 from lab.ui.quiz.asked import Asked, Figures, about, fingerprint, hashed
@@ -106,7 +107,7 @@ def _offer_new(lesson: str, kept: Asked) -> None:
         return
     changed = "" if selection.what_runs(selection.current()) == kept.run else " You have another sentence or model now."
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{about(kept.link, kept.of)}.{changed}", width="content")
+        st.caption(f"{stopped(about(kept.link, kept.of))}{changed}", width="content")
         st.button("New questions", key=f"_new.{lesson}", icon=":material/refresh:", on_click=_ask_new, args=(lesson,))
 
 

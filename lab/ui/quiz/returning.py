@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import streamlit as st
 
 from lab.course.returning import MOST, Returning, Spot, offered, returning
+from lab.course.words import stopped
 from lab.figures.attention import place
 from lab.models.trace import Trace
 from lab.ui import parameters
@@ -62,7 +63,7 @@ def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> 
         for number, question in enumerate(kept.questions, start=1):
             with st.container(border=True):
                 ask_one(lesson, number, question, kept, name, "_earlier")
-        st.caption(f"{about(kept.link, kept.of)}.")
+        st.caption(stopped(about(kept.link, kept.of)))
 
 
 def _seen(name: str) -> tuple[str, ...]:

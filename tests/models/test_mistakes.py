@@ -229,7 +229,7 @@ def test_an_intervention_leaves_the_model_as_it_was(lab_model: LabModel, family:
                 blocked_links=frozenset({(1, 2, 2), (1, 2, 3)}),
                 blocked_in_heads=frozenset({(1, 3, 2, 4)}),
             ),
-            "token 2 would have nothing left to attend to in head 1-3",
+            "token 2 would have nothing left to attend to in head 3 of layer 1",
         ),
         (Interventions(patches=(Patch(LAYERS + 1, 0, torch.zeros(WIDTH)),)), "no hidden state 3 of token 0"),
         (Interventions(patches=(Patch(0, 5, torch.zeros(WIDTH)),)), "no hidden state 0 of token 5"),

@@ -104,7 +104,13 @@ class Interventions:
             seen = range(max(0, query - reach), query + 1 if config.causal else min(n, query + reach + 1))
             wider = hidden[None, None, query] | hidden[layer, None, query] | hidden[layer, head, query]
             if wider.issuperset(seen):
-                where = "" if layer is None else f" in layer {layer}" if head is None else f" in head {head} of layer {layer}"
+                where = (
+                    ""
+                    if layer is None
+                    else f" in layer {layer}"
+                    if head is None
+                    else f" in head {head} of layer {layer}"
+                )
                 raise ValueError(f"blocked: token {query} would have nothing left to attend to{where}.")
 
     def _blocked_anywhere(self) -> Iterator[tuple[int | None, int | None, int, int]]:
@@ -235,4 +241,3 @@ def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor
     mask = torch.zeros(count, dtype=torch.bool)
     mask[here] = True
     return mask
-

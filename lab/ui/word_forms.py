@@ -48,6 +48,8 @@ def show_word_forms(trace: Trace, watched: int, key: str, page: OnPage, here: st
         WATCH.set(0)
     at = chosen if 0 <= chosen < len(trace) else watched
     cuts = _cuts(trace, at)
+    for message in selection.take_notes():  # a click draws this part of the page alone, and its notes with it
+        st.warning(message, icon=":material/info:")
     call = partial(word_forms, trace, at, str(cuts))
     chart = kept(trace, (word_forms, at, str(cuts)), call)
     doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
@@ -77,22 +79,38 @@ def _cuts(trace: Trace, watched: int) -> Cuts:
 
 
 def _act(key: str, trace: Trace, watched: int) -> None:
-    """Take what a browser reports, before the page is drawn again. Anybody may have written it."""
+    """Take what a browser reports, before the page is drawn again."""
     cuts, _ = Cuts.read(CUT.chosen(), trace.model.config, len(trace), watched)
-    match st.session_state[key].get("act"):
-        case [str(), "token", int(token)]:
-            CUT.set(str(cuts.token(token)))
-        case [str(), "link", int(layer), int(query), int(key_token)]:
-            CUT.set(str(cuts.link(layer, query, key_token)))
-        case [str(), "head", int(layer), int(head), int(query), int(key_token)]:
-            CUT.set(str(cuts.in_head(layer, head, query, key_token)))
-        case [str(), "heal"]:
-            CUT.set("")
-        case [str(), "watch", int(token)]:
+    reported = st.session_state[key].get("act")
+    match reported:
+        case [str(), "watch", int(token)] if 0 <= token < len(trace):
             WATCH.set(token + 1)
             CUT.set("")
         case [str(), "door", str(door), *where] if door in _LESSONS and all(isinstance(each, int) for each in where):
             st.session_state[_DOOR] = (door, where)
+        case _:
+            text = str(cuts_after(reported, cuts))
+            if len(text) > CUT.longest:
+                selection.note("A link holds no more cuts than these. Heal one first.")
+            else:
+                CUT.set(text)
+
+
+def cuts_after(reported: object, cuts: Cuts) -> Cuts:
+    """The cuts after a click. Anybody may have written what is ``reported``: what means nothing changes nothing.
+
+    Whether a token is there is looked at when the cuts are read.
+    """
+    match reported:
+        case [str(), "token", int(token)]:
+            return cuts.token(token)
+        case [str(), "link", int(layer), int(query), int(key)]:
+            return cuts.link(layer, query, key)
+        case [str(), "head", int(layer), int(head), int(query), int(key)]:
+            return cuts.in_head(layer, head, query, key)
+        case [str(), "heal"]:
+            return Cuts()
+    return cuts
 
 
 def _go_through() -> None:

@@ -18,7 +18,7 @@ function layout({ header, arrays }, width) {
   const layers = arrays.parts.shape[0];
   const lanes = header.lanes.length;
   const names = Math.min(width < 520 ? 76 : 130, 22 + 8.2 * Math.max(...header.lanes.map((token) => header.tokens[token].length)));
-  const lane = lanes <= 9 ? 31 : lanes <= 14 ? 26 : 22;
+  const lane = lanes <= 9 ? 31 : lanes <= 14 ? 25 : 22;
   const step = (width - names - 34) / layers;
   return {
     layers, lanes, names, lane, step, width,

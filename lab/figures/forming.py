@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 from lab.analysis.flow.arriving import Arriving, arriving
 from lab.analysis.flow.cuts import Cuts, cut_run
-from lab.analysis.layers.lens import lens_prediction
+from lab.analysis.layers.lens_words import lens_words, share_of
 from lab.analysis.words.masking import mask_of
-from lab.analysis.words.predictions import Candidate, Prediction, candidates
 from lab.charts.base.labels import visible
 from lab.charts.components.word_forms import FROM, LEADS, PLAIN, WORD, Spans
 from lab.course.heads import listed
 from lab.course.words import percent
-from lab.models.memo import once
+from lab.models.encoding import word_of
 from lab.models.trace import Trace
 
 MOST = 5  # words after each layer
@@ -63,12 +62,21 @@ class Forming:
 
 
 @dataclass(frozen=True)
+class Word:
+    """A word of the vocabulary, and how likely it is."""
+
+    token_id: int
+    name: str
+    probability: float
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What the cuts change in the end: the best word before them, its probability now, and the best word now."""
 
-    was: Candidate
+    was: Word
     kept: float
-    now: Candidate
+    now: Word
 
     @property
     def changed(self) -> bool:
@@ -80,23 +88,20 @@ class Verdict:
         return self.changed or self.kept <= _HALF * self.was.probability
 
 
-@once
-def words_after(trace: Trace, watched: int, layer: int, fitted: bool = False) -> tuple[Candidate, ...]:
+def words_after(trace: Trace, watched: int, layer: int, fitted: bool = False) -> tuple[Word, ...]:
     """The likeliest words at a token if the model ended after ``layer`` (0: the embeddings)."""
-    return candidates(_read(trace, watched, layer, fitted), MOST, trace.model.tokenizer)
-
-
-def _read(trace: Trace, watched: int, layer: int, fitted: bool) -> Prediction:
-    return lens_prediction(trace, layer, watched, None)
+    found = lens_words(trace, watched, MOST, fitted)
+    return tuple(
+        Word(int(each), bare(word_of(trace.model.tokenizer, int(each))), float(share))
+        for each, share in zip(found.ids[layer], found.probability[layer], strict=True)
+    )
 
 
 def verdict(forming: Forming) -> Verdict:
     """What the cuts change. Raises ValueError for a model without a vocabulary head."""
-    last, at = forming.layers, forming.watched
-    was, now = (_read(run, at, last, False) for run in (forming.before, forming.now))
-    tokenizer = forming.now.model.tokenizer
-    best, new = candidates(was, 1, tokenizer)[0], candidates(now, 1, tokenizer)[0]
-    return Verdict(best, float(now.probabilities[best.token_id]), new)
+    at, last = forming.watched, forming.layers
+    was, now = (words_after(run, at, last)[0] for run in (forming.before, forming.now))
+    return Verdict(was, share_of(forming.now, at, was.token_id), now)
 
 
 def story(forming: Forming, fitted: bool = False) -> tuple[Spans, ...]:
@@ -146,11 +151,11 @@ def _best(forming: Forming, layer: int, fitted: bool) -> Spans:
     if best.probability < LEADS:
         return ((f"No {kind} leads{' yet' if layer < forming.layers else ''}.", PLAIN),)
     led = earlier[0].token_id == best.token_id and earlier[0].probability >= LEADS
-    return (f"The best {kind} {'is still' if led else 'becomes'} ", PLAIN), *_word(best, best.probability), (".", PLAIN)
+    return (f"The best {kind} {'is still' if led else 'becomes'} ", PLAIN), *_word(best), (".", PLAIN)
 
 
-def _word(word: Candidate, probability: float) -> Spans:
-    return (f"“{bare(word.word)}”", WORD), (f" ({percent(probability)})", PLAIN)
+def _word(word: Word) -> Spans:
+    return (f"“{word.name}”", WORD), (f" ({percent(word.probability)})", PLAIN)
 
 
 def _because(forming: Forming, found: Verdict) -> Spans:
@@ -160,15 +165,15 @@ def _because(forming: Forming, found: Verdict) -> Spans:
         little = abs(found.kept - was.probability) < _LITTLE
         says = f" has {percent(found.kept)} instead of {percent(was.probability)}. {_next_cut(forming)}"
         changes = " Little changes: " if little else " The best word stays: "
-        return cut, (changes, PLAIN), (f"“{bare(was.word)}”", WORD), (says, PLAIN)
+        return cut, (changes, PLAIN), (f"“{was.name}”", WORD), (says, PLAIN)
     reason = f" because {_heard(forming)}."
     if not found.changed:
         falls = (f" falls from {percent(was.probability)} to {percent(found.kept)}. It was that likely{reason}", PLAIN)
-        return cut, (" ", PLAIN), (f"“{bare(was.word)}”", WORD), falls
+        return cut, (" ", PLAIN), (f"“{was.name}”", WORD), falls
     leads = " The best word is now " if found.now.probability >= LEADS else " No word leads any more; the best one is "
     return (
-        cut, (leads, PLAIN), *_word(found.now, found.now.probability), (". It was ", PLAIN),
-        *_word(was, was.probability), (reason, PLAIN),
+        cut, (leads, PLAIN), *_word(found.now), (". It was ", PLAIN),
+        *_word(was), (reason, PLAIN),
     )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
         tokens=[bare(label) for label in trace.labels], lanes=lanes,
         special=[trace.encoding.special[token] and token != watched for token in lanes], watched=lanes.index(watched),
         rows=rows, share=found.share[:, known][:, :, lanes], strength=found.strength[:, known],
-        parts=found.parts[:, :, lanes], written=found.written[:, lanes],
+        parts=found.parts[:, :, lanes], written=found.written[:, known],
         cut_tokens=[SILENT if each in cuts.silent else UNHEARD if each in cuts.unheard else 0 for each in lanes],
         cut_links=_cut_links(forming, lanes, rows), cut_heads=_cut_heads(forming, lanes),
         words=words, before=_words(trace, watched, forming.layers, False) if cuts and words else [],
@@ -56,7 +56,7 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
 
 
 def _words(trace: Trace, watched: int, state: int, fitted: bool) -> list[tuple[str, float]]:
-    return [(bare(each.word), each.probability) for each in words_after(trace, watched, state, fitted)]
+    return [(each.name, each.probability) for each in words_after(trace, watched, state, fitted)]
 
 
 def _cut_links(forming: Forming, lanes: tuple[int, ...], rows: list[int]) -> np.ndarray:

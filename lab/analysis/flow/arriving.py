@@ -8,24 +8,24 @@ al. 2020, §3; Elhage et al. 2021, "A Mathematical Framework for Transformer Cir
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lab.models.layer_trace import LayerTrace
 from lab.models.memo import once
+from lab.models.one_token import layer_rows
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lab.models.layer_trace import LayerTrace
     from lab.models.trace import Trace
 
 Numbers = NDArray[np.float32]
-# A text of at most so many tokens is read whole. Of a longer one only the watched row is: a layer's rows of 512 tokens
-# take as long as the layer itself.
+# A text of at most so many tokens is read whole, and of a longer one the watched row.
 WHOLE = 24
 
 
@@ -47,7 +47,7 @@ class Arriving:
         what comes from token j. The heads' parts add up to 1; a negative one works against the others. 0 where nothing
         comes.
     written
-        (L, n), ‖FFN(x)‖/‖x‖ at every token: how much the feed-forward network adds.
+        (L, q), ‖FFN(x)‖/‖x‖: how much the feed-forward network adds.
     """
 
     watched: int
@@ -75,37 +75,47 @@ def arriving(trace: Trace, watched: int) -> Arriving:
     n = len(trace)
     if not 0 <= watched < n:
         raise IndexError(f"token {watched}: the text has tokens 0 to {n - 1}.")
-    rows = tuple(range(n)) if n <= WHOLE else (watched,)
-    found = [_of_layer(trace.layer(index), rows, rows.index(watched)) for index in range(trace.model.config.layers)]
+    # Other changes than blocked links may take a row together with others.
+    nothing = frozenset[Any]()
+    others = replace(trace.interventions, blocked=nothing, blocked_links=nothing, blocked_in_heads=nothing)
+    rows = (watched,) if n > WHOLE and others.changes_nothing else tuple(range(n))
+    layers = (_layer_at(trace, index, rows) for index in range(trace.model.config.layers))
+    found = [_of_layer(layer, rows.index(watched)) for layer in layers]
     share, strength, parts, written = (np.stack(each).astype(np.float32) for each in zip(*found, strict=True))
     return Arriving(watched, rows, share, strength, parts, written)
 
 
 @torch.inference_mode()
-def _of_layer(layer: LayerTrace, rows: Sequence[int], at: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Share (q, n), strength (q,), parts (H, n), written (n,) of one layer; ``at`` is the watched one's place in rows.
+def _layer_at(trace: Trace, index: int, rows: Sequence[int]) -> LayerTrace:
+    """A layer of a run at these tokens: of a long text a few of its rows are a small part of the work."""
+    if len(rows) == len(trace):
+        return trace.layer(index)
+    w, config = trace.model.weights.layers[index], trace.model.config
+    steps = trace.interventions.with_padding(len(trace), trace.encoding.padding).steps(index, config, len(trace))
+    return LayerTrace(index, w, layer_rows(trace.hidden_states[index], rows, w, config, steps))
+
+
+@torch.inference_mode()
+def _of_layer(layer: LayerTrace, at: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Share (q, n), strength (q,), parts (H, n), written (q,) of one layer; ``at`` is the watched one among its rows.
 
     ‖Σ_h α_h·f_h‖² is Σ_gh α_g·α_h·⟨f_g, f_h⟩, and head h's part of it Σ_g α_g·α_h·⟨f_g, f_h⟩.
     """
     weighted = (layer.value @ layer.weights.w_o.unflatten(0, (len(layer.value), -1))).transpose(0, 1)  # f: (n, H, d)
     products = weighted @ weighted.transpose(1, 2)  # (n, H, H)
-    attention = layer.attention[:, list(rows)].permute(2, 1, 0)  # (n, q, H)
+    attention = layer.attention.permute(2, 1, 0)  # (n, q, H)
     by_head = (attention @ products) * attention  # (n, q, H)
     squares = by_head.sum(dim=-1).clamp(min=0)  # (n, q)
     lengths = squares.sqrt().T.double()
     total = lengths.sum(dim=-1, keepdim=True)
     parts = torch.where(squares[:, at, None] > 0, by_head[:, at] / squares[:, at, None], 0.0).T
+    brought = layer.context_concat @ layer.weights.w_o  # without the bias, which comes from no token
     return (
         torch.where(total > 0, lengths / total, 0.0).numpy(),
-        _relative(_brought(layer)[list(rows)], layer.input[list(rows)]),
+        _relative(brought, layer.input),
         parts.numpy(),
         _relative(layer.ffn_output, layer.ffn_residual - layer.ffn_output),
     )
-
-
-def _brought(layer: LayerTrace) -> Tensor:
-    """(n, d), what attention adds without its bias, which comes from no token."""
-    return layer.context_concat @ layer.weights.w_o
 
 
 def _relative(added: Tensor, to: Tensor) -> Numbers:

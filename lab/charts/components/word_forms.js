@@ -136,7 +136,7 @@ function build(root, first, report) {
           if (lane !== query) drawLink(query === header.watched ? colours : others, layer, row, query, lane);
         }
       });
-      for (let lane = 0; lane < place.lanes; lane += 1) drawDot(colours, layer, lane);
+      header.rows.forEach((lane, row) => drawDot(colours, layer, row, lane));
     }
     root.style.setProperty("--step", `${place.step}px`);
   }
@@ -169,13 +169,13 @@ function build(root, first, report) {
     links.set(`${layer}.${row}.${lane}`, { path, layer, mine });
   }
 
-  function drawDot(group, layer, lane) {
-    const written = cell(payload.arrays.written, layer, lane);
+  function drawDot(group, layer, row, lane) {
+    const written = cell(payload.arrays.written, layer, row);
     const dot = shape("circle", {
       cx: place.x(layer + 1) - 2, cy: place.y(lane), r: Math.max(2.5, Math.min(10, 3.2 * Math.sqrt(written), place.lane / 2 - 2)),
       class: lane === payload.header.watched ? "dot watched" : "dot", "data-layer": layer,
     });
-    dot.addEventListener("click", () => choose({ kind: "dot", layer, lane }));
+    dot.addEventListener("click", () => choose({ kind: "dot", layer, row, lane }));
     group.append(dot);
   }
 
@@ -326,8 +326,8 @@ function build(root, first, report) {
     );
   }
 
-  function aboutDot({ layer, lane }) {
-    const written = cell(payload.arrays.written, layer, lane);
+  function aboutDot({ layer, row, lane }) {
+    const written = cell(payload.arrays.written, layer, row);
     const words = `Layer ${layer + 1}: at ${name(lane)} the feed-forward network adds a vector ${written.toFixed(1)} times as long as the one that it is added to.`;
     return [make("p", { class: "about" }, words), make("div", { class: "actions" }, ...doorButton("dot", [layer, token(lane)])), closing()];
   }

@@ -84,7 +84,7 @@ class WordForms:
     parts
         (L, H, m), each head's part of a link to the watched token.
     written
-        (L, m), how long the feed-forward network's vector is beside the token's.
+        (L, q), how long the feed-forward network's vector is beside the token's.
     cut_tokens
         m numbers: 0, :data:`UNHEARD` by the watched token, or :data:`SILENT` for all.
     cut_links
@@ -130,7 +130,7 @@ class WordForms:
         m, (layers, heads, _) = len(self.lanes), np.shape(self.parts)
         for name, shape in {
             "share": (layers, len(self.rows), m), "cut_links": (layers, len(self.rows), m),
-            "parts": (layers, heads, m), "cut_heads": (layers, heads, m), "written": (layers, m),
+            "parts": (layers, heads, m), "cut_heads": (layers, heads, m), "written": (layers, len(self.rows)),
             "strength": (layers, len(self.rows)), "special": (m,), "cut_tokens": (m,),
         }.items():  # fmt: skip
             if np.shape(getattr(self, name)) != shape:

@@ -144,7 +144,9 @@ def _on_balance(whole: float, right: float) -> str:
 def through_layers(trace: Trace, token: int) -> str:
     """From which other word most arrives at ``token``, in which layer, and what that word has become by then."""
     row = arriving(trace, token).row.copy()
-    row[:, [place for place, special in enumerate(trace.encoding.special) if special or place == token]] = 0
+    no_words = [place for place, label in enumerate(trace.labels) if not any(map(str.isalnum, label))]
+    special = [place for place, is_special in enumerate(trace.encoding.special) if is_special]
+    row[:, [*no_words, *special, token]] = 0
     layer, source = (int(each) for each in np.unravel_index(int(row.argmax()), row.shape))
     if row[layer, source] <= 0:
         return f"No other word brings anything to {named(trace, token)}. Write a longer sentence."

@@ -181,9 +181,13 @@ def test_the_word_that_brings_most_is_the_longest_sum_over_heads(trace: Trace, t
         lengths = vectors.norm(dim=-1)
         for place in range(len(trace)):
             part = float(lengths[place] / lengths.sum())
-            if part > best and place != token and not trace.encoding.special[place]:
+            word = not trace.encoding.special[place] and re.search(r"\w", trace.labels[place])
+            if part > best and place != token and word:
                 best, where = part, (number, place)
     said = meanings.through_layers(trace, token)
+    if not best:
+        assert "No other word brings anything" in said
+        return
     assert f"({where[1] + 1})" in said and f"in layer {where[0] + 1}" in said and f"{best:.0%}" in said
 
 

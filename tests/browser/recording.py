@@ -10,12 +10,14 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from benchmarks.server import HOME, running_lab
+from lab.course.sentences.first import FIRST
 from tests.browser.harness import View, chromium, visit, wait_idle
 
 WIDE, HIGH = 1280, 800
+LAYERS = 6  # of the default model
 QUALITY, LIMIT = 55, 3_000_000  # of WebP; bytes
 # How long the picture rests: to read a question, to read an answer, on the way.
 READ, LOOK, PASS = 2600, 3600, 700
@@ -53,18 +55,22 @@ class Recording:
 
 
 def first_minute(page: Page, url: str) -> Recording:
-    """A guess, the answer, one word that changes it, the way, and the first lessons."""
+    """A guess, the word that forms layer by layer, two cuts, another sentence with its detour, and lesson 3."""
     recording = Recording(page)
     page.goto(url)
     recording.rest(READ)
-    page.get_by_text("was", exact=True).first.click()
+    page.get_by_text("london", exact=True).click()
+    _play(page, recording)
+    page.get_by_role("button", name="france: heard. Cut or heal").click()
     recording.rest(LOOK)
-    page.get_by_role("button", name="boys → boy").click()
-    recording.scroll(0, steps=1)
-    recording.scroll(700)
-    page.get_by_role("button", name="Start with lesson 1").click()
-    recording.rest(READ)
-    page.get_by_role("link", name="Lesson 3: Self-attention").click()
+    page.get_by_text(FIRST[2].short, exact=True).click()
+    page.get_by_role("button", name="Show me").click()
+    _play(page, recording)
+    for state in ("heard", "not heard by the blank"):
+        page.get_by_role("button", name=f"dogs: {state}. Cut or heal").click()
+        recording.rest(LOOK)
+    recording.scroll(420, steps=3)
+    page.get_by_role("link", name="Self-attention").first.click()
     wait_idle(page)
     page.locator(".st-key-step").get_by_text("Build a row", exact=True).click()
     recording.scroll(200, steps=3)
@@ -72,8 +78,20 @@ def first_minute(page: Page, url: str) -> Recording:
         page.get_by_role("button", name=stage).click()
         page.wait_for_timeout(1000)  # the bars move for 0.9 s
         recording.rest(PASS + 900)
-    recording.scroll(420, steps=3)
     return recording
+
+
+def _play(page: Page, recording: Recording) -> None:
+    """The picture, layer by layer: what plays by itself would run away from the camera."""
+    stage = page.locator(".stage")
+    expect(page.locator(".words")).to_be_visible()
+    stage.focus()
+    for _ in range(LAYERS):
+        page.keyboard.press("ArrowLeft")
+    for layer in range(LAYERS + 1):
+        page.wait_for_timeout(450)  # a link's colour takes 0.35 s
+        recording.rest(PASS if layer < LAYERS else LOOK)
+        page.keyboard.press("ArrowRight")
 
 
 def main(file: Path) -> None:

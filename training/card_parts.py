@@ -10,10 +10,12 @@ import numpy as np
 
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.layers.feed_forward import nearly_silent
+from lab.benches.models.model_cards import CARD
 from lab.course.words import beside
 from lab.lessons.feed_forward.meanings import MUCH, layers_named
 from lab.models.catalogue import EMBEDDED
-from lab.models.model_cards import CARD
+from lab.models.fitted_lens import FOLDER
+from lab.models.fitted_lens import RECORD as RECORD_OF_LENS
 from training.corpus import SOURCES
 from training.curve import curve
 from training.evaluation.heads import SENTENCES
@@ -117,6 +119,33 @@ def residual_stream(figures: Mapping[str, list[float]]) -> str:
          "adds to a word is, in lengths of what was there; beside it the same with random weights (seed 0).", "",
          "| layer | ‖Δ‖ / ‖x‖ | random weights | neurons above 0 | attention on special tokens |",
          "| --- | --- | --- | --- | --- |", *rows, "", "**Odd**: " + " ".join(odd) if odd else "Nothing is odd."]
+    )  # fmt: skip
+
+
+def lenses(model_id: str) -> str:
+    """How well the plain lens, the fitted one and its control read held-out text, and how they were fitted."""
+    record = json.loads((EMBEDDED / model_id / FOLDER / RECORD_OF_LENS).read_text("utf-8"))
+    read, kinds = record["held_out"], ("plain", "fitted", "untrained")
+    rows = [
+        f"| {layer or 'embeddings'} | "
+        + " | ".join(
+            f"{read[kind][key][layer]:.3f}" for key in ("agreement", "divergence", "probability") for kind in kinds
+        )
+        + " |"
+        for layer in range(len(read["plain"]["agreement"]))
+    ]
+    places = "places" if model_id == "lab-gpt2" else "masked places"
+    return "\n".join(
+        [f"What the vocabulary head reads after each layer, on {read['places']:,} {places} of held-out text: how",
+         "often its best word is the model's own (=), the divergence from the model's own prediction (KL, nats), and the",
+         "mean probability of the true word (P). *Plain*: the head alone. *Fitted*: a map before it, which guesses the",
+         f"last hidden state: a ridge regression on {record['fitted_on']:,} {places} of the training texts, its",
+         f"strength chosen on {record['chosen_on']:,} others (Belrose et al. 2023 train such maps by gradient descent).",
+         "*Twin*: a map fitted from the states of the untrained twin to the trained model's last state, which shows",
+         "what a map can guess without the model's layers. All maps but the twin's are in `lens/lens.safetensors`, made",
+         f"by `{record['command']}`.", "",
+         "| after layer | = plain | = fitted | = twin | KL plain | KL fitted | KL twin | P plain | P fitted | P twin |",
+         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", *rows]
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -135,18 +136,21 @@ def lenses(model_id: str) -> str:
         for layer in range(len(read["plain"]["agreement"]))
     ]
     places = "places" if model_id == "lab-gpt2" else "masked places"
-    return "\n".join(
-        [f"What the vocabulary head reads after each layer, on {read['places']:,} {places} of held-out text: how",
-         "often its best word is the model's own (=), the divergence from the model's own prediction (KL, nats), and the",
-         "mean probability of the true word (P). *Plain*: the head alone. *Fitted*: a map before it, which guesses the",
-         f"last hidden state: a ridge regression on {record['fitted_on']:,} {places} of the training texts, its",
-         f"strength chosen on {record['chosen_on']:,} others (Belrose et al. 2023 train such maps by gradient descent).",
-         "*Twin*: a map fitted from the states of the untrained twin to the trained model's last state, which shows",
-         "what a map can guess without the model's layers. All maps but the twin's are in `lens/lens.safetensors`, made",
-         f"by `{record['command']}`.", "",
-         "| after layer | = plain | = fitted | = twin | KL plain | KL fitted | KL twin | P plain | P fitted | P twin |",
-         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", *rows]
-    )  # fmt: skip
+    told = fill(
+        f"What the vocabulary head reads after each layer, on {read['places']:,} {places} of held-out text: how often "
+        "its best word is the model's own (=), the divergence from the model's own prediction (KL, nats), and the mean "
+        "probability of the true word (P). *Plain*: the head alone. *Fitted*: a map before it, which guesses the last "
+        f"hidden state: a ridge regression on {record['fitted_on']:,} {places} of the training texts, its strength "
+        f"chosen on {record['chosen_on']:,} others (Belrose et al. 2023 train such maps by gradient descent). *Twin*: "
+        "a map fitted from the states of the untrained twin to the trained model's last state, which shows what a map "
+        "can guess without the model's layers. All maps but the twin's are in `lens/lens.safetensors`, made by "
+        f"`{record['command']}`.",
+        118,
+    )
+    head = (
+        "| after layer | = plain | = fitted | = twin | KL plain | KL fitted | KL twin | P plain | P fitted | P twin |"
+    )
+    return "\n".join([told, "", head, "| --- " * 10 + "|", *rows])
 
 
 def licences() -> str:

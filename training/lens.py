@@ -1,6 +1,6 @@
 """Fit a lens to each model that ships: for each layer one affine map from its hidden state to the last one.
 
-    make train MODEL=lens                      all three, some ten minutes each on one thread
+    make train MODEL=lens                      all three, a quarter of an hour each on one thread
     make train MODEL=lens ARGS=lab-bert        one of them
 
 A ridge regression on the training split of the corpora (Belrose et al. 2023 train the same maps by gradient descent):
@@ -49,7 +49,7 @@ from training.windows import Batch
 
 WORK = Path(".training/lens")
 # Windows of a BERT, with some seven hidden words each; see training/evaluation/lens.py.
-ROWS, CHOOSING_ROWS = 12_000, 400
+ROWS, CHOOSING_ROWS = 6000, 150
 # Parts of the mean variance of a dimension, which are added to the variance of each.
 STRENGTHS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 _ASIDE = 10  # one document of so many chooses the ridge

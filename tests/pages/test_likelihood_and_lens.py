@@ -22,6 +22,7 @@ from lab.analysis.words.predictions import word_of
 from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import quoted
 from lab.figures.choices import FITTED, PLAIN
+from lab.lessons.masked_language_model.figures import lens_agreement
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD
 from lab.models.interventions import Interventions
@@ -183,8 +184,11 @@ def test_the_fitted_lens_is_what_one_sees_first_and_the_plain_one_is_a_choice() 
 def test_the_agreement_on_screen_is_what_was_measured() -> None:
     at = open_step("Logit lens", model="lab-bert")
     record = json.loads((EMBEDDED / "lab-bert" / FOLDER / RECORD).read_text("utf-8"))["held_out"]
-    chart = json.dumps(specification(at, 2))
-    assert all(name in chart for name in ("fitted lens", "plain lens", "untrained twin"))
+    said = at.get("vega_lite_chart")[2].proto.alt
+    assert all(f"“{name}”" in said for name in ("fitted lens", "plain lens", "untrained twin"))
+    shown = lens_agreement(lab.trace(lab.load_model("lab-bert"), TEXT)).table()
+    for name, kind in (("fitted lens", "fitted"), ("plain lens", "plain"), ("untrained twin", "untrained")):
+        assert shown[name].tolist() == pytest.approx(record[kind]["agreement"], abs=1e-6)
     assert f"{record['places']:,} hidden words" in words(at)
 
 

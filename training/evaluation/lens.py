@@ -109,7 +109,7 @@ def divergences(own: Tensor, read: Tensor) -> Tensor:
     return (own.exp() * (own - read)).sum(-1).double()
 
 
-def held_out(model: LoadedModel, lens: FittedLens, control: Control | None = None, rows: int = 3000) -> dict[str, Any]:
+def held_out(model: LoadedModel, lens: FittedLens, control: Control | None = None, rows: int = 1500) -> dict[str, Any]:
     """What :class:`lab.models.fitted_lens.Measured` holds, as JSON; without ``control`` not how that reads.
 
     ``rows`` windows of a BERT, or as much text for GPT-2. The last row of both lenses is the model's own output.

@@ -127,7 +127,7 @@ def lens_agreement(traced: Trace) -> Figure:
     series = {
         "fitted lens": found.fitted.agreement,
         "plain lens": found.plain.agreement,
-        "lens fitted on an untrained twin": found.untrained.agreement,
+        "untrained twin": found.untrained.agreement,
     }
     places = Places("Read after layer (0: the embeddings)", range(len(found.plain.agreement)))
     scale = Scale("Share of places", (0.0, 1.0), format=".2f")

@@ -92,8 +92,9 @@ def _say_limits(view: PredictionView, found: Lens, fitted: bool) -> None:
     difference = measure.lens_difference(view.trace, found.places, found.truths, fitted=fitted)
     equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
     if fitted:
+        learned = "other texts" if view.causal else "hidden words of other texts"
         limits = (
-            "Each row further up comes from a guess, and how to guess was learned from other texts. So the lens may "
+            f"Each row further up comes from a guess, and how to guess was learned from {learned}. So the lens may "
             "find a word in a layer although the model itself does not use it there (Belrose et al. 2023)."
         )
     else:

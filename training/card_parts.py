@@ -150,7 +150,19 @@ def lenses(model_id: str) -> str:
     head = (
         "| after layer | = plain | = fitted | = twin | KL plain | KL fitted | KL twin | P plain | P fitted | P twin |"
     )
-    return "\n".join([told, "", head, "| --- " * 10 + "|", *rows])
+    return "\n".join([told, "", head, "| --- " * 10 + "|", *rows, *_in_sight(record.get("in_sight"))])
+
+
+def _in_sight(read: Mapping[str, Any] | None) -> list[str]:
+    """How often both lenses agree with the model where nothing was fitted; nothing for GPT-2."""
+    if read is None:
+        return []
+    plain, fitted = (", ".join(f"{share:.3f}" for share in read[kind]) for kind in ("plain", "fitted"))
+    told = (
+        f"At {read['places']:,} words in plain sight, where nothing was fitted, the best word is the model's own, from "
+        f"the embeddings to the last layer: plain {plain}; fitted {fitted}."
+    )
+    return ["", fill(told, 118)]
 
 
 def licences() -> str:

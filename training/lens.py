@@ -39,6 +39,7 @@ from training.evaluation.lens import (
     Control,
     divergences,
     held_out,
+    in_sight,
     logs_of,
     rows_of,
     space_before,
@@ -190,6 +191,7 @@ def write(model_id: str, corpora: Path, work: Path, without: Sequence[int]) -> N
         "left_out": len(without),
         **how,
         "held_out": held_out(model, shipped, control),
+        **({} if model.config.causal else {"in_sight": in_sight(model, shipped)}),
     }
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     print(model_id, json.dumps(record), flush=True)

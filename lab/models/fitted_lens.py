@@ -61,13 +61,15 @@ class Measured:
     """How well each kind of lens reads ``places`` words of text that nothing was fitted on.
 
     ``untrained`` is a lens from the states of the untrained twin to the trained model's last state: what a map can
-    guess without any of the model's layers.
+    guess without any of the model's layers. ``in_sight`` is the agreement of the plain and the fitted lens at words
+    of a BERT that are not hidden, where nothing was fitted; None for GPT-2, which is asked everywhere.
     """
 
     places: int
     plain: Reading
     fitted: Reading
     untrained: Reading
+    in_sight: tuple[tuple[float, ...], tuple[float, ...]] | None
 
 
 def fitted_lens(model: LoadedModel) -> FittedLens | None:
@@ -116,8 +118,12 @@ def _measured(folder: Path) -> Measured:
     record = read_json(folder / RECORD)
     try:
         found = record["held_out"]
-        kinds = (Reading(*(tuple(found[kind][key]) for key in _MEASURED)) for kind in ("plain", "fitted", "untrained"))
-        return Measured(found["places"], *kinds)
+        plain, fitted, untrained = (
+            Reading(*(tuple(found[kind][key]) for key in _MEASURED)) for kind in ("plain", "fitted", "untrained")
+        )
+        seen = record.get("in_sight")
+        in_sight = seen and (tuple(seen["plain"]), tuple(seen["fitted"]))
+        return Measured(found["places"], plain, fitted, untrained, in_sight)
     except (KeyError, TypeError) as error:
         raise CheckpointError(
             f"{RECORD} of {folder.parent.name} does not say how its lens reads; restore it."

@@ -19,7 +19,7 @@ from tests.training.conftest import Corpora
 from training.card_parts import lenses
 from training.corpus import TokenCorpus
 from training.evaluation import sha256, weights_hash
-from training.evaluation.lens import MODELS, Control, compared, held_out, states_at, windows
+from training.evaluation.lens import MODELS, Control, compared, held_out, in_sight, states_at, windows
 from training.lens import STRENGTHS, Moments, chosen, parted, sharing, treebanks
 from training.windows import Batch
 
@@ -177,10 +177,13 @@ def test_measured_again_on_a_part_it_reads_as_recorded_and_better_than_the_plain
         for key, far in (("agreement", 0.05), ("probability", 0.05), ("divergence", 0.5)):
             assert found[kind][key] == pytest.approx(record["held_out"][kind][key], abs=far)
     for before in range(model.config.layers):
-        assert found["fitted"]["divergence"][before] < found["plain"]["divergence"][before]
-        assert found["fitted"]["agreement"][before] >= found["plain"]["agreement"][before] - 0.01
-        # What the twin's map can guess, the trained layers tell at least as well.
-        assert record["held_out"]["untrained"]["divergence"][before] > found["fitted"]["divergence"][before] - 0.2
+        # Before the first layer a hidden word is nothing but its place: least squares then guess the mean state, of
+        # which the head may be surer than of any other.
+        assert not before or found["fitted"]["divergence"][before] < found["plain"]["divergence"][before]
+        assert found["fitted"]["agreement"][before] >= found["plain"]["agreement"][before]
+    # What the twin's map can guess, the trained layers tell better.
+    of = {kind: record["held_out"][kind]["divergence"] for kind in ("untrained", "fitted")}
+    assert all(twin > own for twin, own in list(zip(of["untrained"], of["fitted"], strict=True))[1:])
 
 
 def test_the_control_reads_the_twin(tiny_checkpoint: TinyCheckpoint) -> None:
@@ -191,3 +194,17 @@ def test_the_control_reads_the_twin(tiny_checkpoint: TinyCheckpoint) -> None:
     nothing = type(lens)(torch.zeros(5, 256, 256), torch.zeros(5, 256))
     found = held_out(model, lens, Control(random_twin(model), nothing), rows=40)
     assert len(set(found["untrained"]["divergence"])) == 1 and len(set(found["fitted"]["divergence"])) == 5
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_words_in_plain_sight_read_again_as_recorded(model_id: str) -> None:
+    torch.set_num_threads(1)
+    model = load_model(model_id)
+    lens, record = fitted_lens(model), json.loads((EMBEDDED / model_id / FOLDER / RECORD).read_text("utf-8"))
+    assert lens is not None
+    assert ("in_sight" in record) != model.config.causal
+    if not model.config.causal:
+        again = in_sight(model, lens, rows=40)
+        assert again["places"] > 1000
+        for kind in ("plain", "fitted"):
+            assert again[kind] == pytest.approx(record["in_sight"][kind], abs=0.05)

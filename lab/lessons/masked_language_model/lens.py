@@ -48,7 +48,7 @@ def show_lens(view: PredictionView) -> None:
     meaning(means.arrived(view.trace, places[at], found.truths[at], fitted=fitted))
     if found.truths[at] is not None:
         tries.ranks()
-    _say_limits(view, found, fitted)
+    _say_limits(view, found, record if fitted else None)
     _show_cell(view, found, (layer, column), fitted)
     if record is not None:
         st.markdown(means.agreed(record, view.causal))
@@ -87,15 +87,14 @@ def _say_what(view: PredictionView, fitted: bool) -> None:
     st.markdown(f"{told}{after}")
 
 
-def _say_limits(view: PredictionView, found: Lens, fitted: bool) -> None:
-    """The row that is the model's own output, and what the rows above it can and cannot say."""
-    difference = measure.lens_difference(view.trace, found.places, found.truths, fitted=fitted)
+def _say_limits(view: PredictionView, found: Lens, record: Measured | None) -> None:
+    """The row that is the model's own output, and what the rows above it can and cannot say; ``record``: if fitted."""
+    difference = measure.lens_difference(view.trace, found.places, found.truths, fitted=record is not None)
     equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
-    if fitted:
-        learned = "other texts" if view.causal else "hidden words of other texts"
+    if record is not None:
         limits = (
-            f"Each row further up comes from a guess, and how to guess was learned from {learned}. So the lens may "
-            "find a word in a layer although the model itself does not use it there (Belrose et al. 2023)."
+            "Each row further up is a guess at it. So the fitted lens may find a word in a layer although the model "
+            f"itself does not use it there (Belrose et al. 2023). {means.fitted_where(record, view.causal)}"
         )
     else:
         limits = (

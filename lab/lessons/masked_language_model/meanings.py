@@ -130,7 +130,7 @@ def _read_after(trace: Trace, layer: int, place: int, token_id: int, fitted: boo
 
 @dataclass(frozen=True)
 class Agreed:
-    """The layer after which the two lenses differ most, from 0 (the embeddings), and each lens's agreement there."""
+    """The layer, from 1, after which the two lenses differ most, and each lens's agreement there."""
 
     layer: int
     fitted: float
@@ -141,21 +141,38 @@ class Agreed:
 def most_apart(found: Measured) -> Agreed:
     """Where the fitted lens names the model's own best word more often, or less often, than the plain one by most."""
     fitted, plain, untrained = (each.agreement for each in (found.fitted, found.plain, found.untrained))
-    layer = int(np.abs(np.subtract(fitted, plain)).argmax())
+    layer = 1 + int(np.abs(np.subtract(fitted, plain)[1:]).argmax())
     return Agreed(layer, fitted[layer], plain[layer], untrained[layer])
 
 
 def agreed(found: Measured, causal: bool) -> str:
     """How much more the fitted lens reads than the plain one, and how much of that a map can do without the layers."""
     at = most_apart(found)
-    where = f"after layer {at.layer}" if at.layer else "after the embeddings"
     asked = "places" if causal else "hidden words"
     return (
         f"How often does a lens name the word that the model says in the end? On {found.places:,} {asked} of other "
-        f"texts, {where}, the fitted lens names it in **{percent(at.fitted)}** and the plain one in "
+        f"texts, after layer {at.layer}, the fitted lens names it in **{percent(at.fitted)}** and the plain one in "
         f"{percent(at.plain)}. A lens that was fitted on the states of an untrained twin reaches "
         f"{percent(at.untrained)} there: so much a map can guess without what the layers have learned."
     )
+
+
+def rows_where_plain_reads_more(found: Measured) -> list[int]:
+    """The rows, 0 the embeddings, where the plain lens names more of the model's words that are in plain sight."""
+    plain, fitted = found.in_sight or ((), ())
+    return [row for row, (one, other) in enumerate(zip(plain, fitted, strict=True)) if one - other >= SEEN]
+
+
+def fitted_where(found: Measured, causal: bool) -> str:
+    """On which places the maps were fitted, and after which layers the plain lens reads more at other places."""
+    if causal:
+        return "The maps were fitted on other texts."
+    rows = ["the embeddings" if row == 0 else f"layer {row}" for row in rows_where_plain_reads_more(found)]
+    told = "The maps were fitted at hidden words of other texts."
+    if not rows:
+        return told
+    after = f"{', '.join(rows[:-1])} and {rows[-1]}" if len(rows) > 1 else rows[0]
+    return f"{told} At words in plain sight, the plain lens names more of the model’s words after {after}."
 
 
 def in_sight(hidden: Candidate, visible: Candidate) -> str:

@@ -165,13 +165,29 @@ def test_agreed_is_about_the_layer_where_the_two_lenses_differ_most(model: str) 
     record = json.loads((EMBEDDED / model / FOLDER / RECORD).read_text("utf-8"))["held_out"]
     of = {kind: record[kind]["agreement"] for kind in ("fitted", "plain", "untrained")}
     apart = [abs(a - b) for a, b in zip(of["fitted"], of["plain"], strict=True)]
-    layer = apart.index(max(apart))
+    layer = apart.index(max(apart[1:]), 1)
     found = measured(lab.load_model(model))
     assert found is not None
     assert vars(meanings.most_apart(found)) == {"layer": layer, **{kind: each[layer] for kind, each in of.items()}}
     said = meanings.agreed(found, causal=model == "lab-gpt2")
-    assert f"{record['places']:,}" in said and (f"after layer {layer}" if layer else "after the embeddings") in said
+    assert f"{record['places']:,}" in said and f"after layer {layer}," in said
     assert re.findall(r"\d+%", said) == [f"{of[kind][layer]:.0%}" for kind in of]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_where_the_fitted_lens_reads_less_is_said(model: str) -> None:
+    record = json.loads((EMBEDDED / model / FOLDER / RECORD).read_text("utf-8")).get("in_sight")
+    found = measured(lab.load_model(model))
+    assert found is not None
+    said = meanings.fitted_where(found, causal=model == "lab-gpt2")
+    if record is None:
+        assert "hidden" not in said
+        return
+    pairs = enumerate(zip(record["plain"], record["fitted"], strict=True))
+    fewer = [row for row, (plain, fitted) in pairs if plain - fitted >= 0.01]
+    assert "hidden words" in said and fewer
+    assert ("the embeddings" in said) == (0 in fewer)
+    assert [int(each) for each in re.findall(r"layer (\d+)", said)] == [row for row in fewer if row]
 
 
 def test_in_sight_follows_the_change() -> None:

@@ -1,6 +1,6 @@
 """Fit a lens to each model that ships: for each layer one affine map from its hidden state to the last one.
 
-    make train MODEL=lens                      all three, a quarter of an hour each on one thread
+    make train MODEL=lens                      all three, twenty minutes on a busy machine
     make train MODEL=lens ARGS=lab-bert        one of them
 
 A ridge regression on the training split of the corpora (Belrose et al. 2023 train the same maps by gradient descent):

@@ -24,6 +24,7 @@ from lab.benches.head_view.view import head_view_of
 from lab.benches.model_view.view import view_of
 from lab.benches.neuron_view.figures import KEYS, neurons
 from lab.charts.components.influence_tree import tree_chart
+from lab.figures.word_forms import word_forms
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import Trace, trace
 from lab.ui import runs
@@ -38,6 +39,8 @@ VIEWS = (
     ("Neuron_view", "table", ""),
     ("Flow", '[role="treeitem"]', "&step=Influence+tree"),
 )
+# The picture of a word that forms, at one token: tokens, and the most milliseconds and bytes that it may take.
+PICTURE = ((12, 30, 60_000), (512, 300, 60_000))
 # Seconds until a warm visitor can use a view.
 WAIT = {128: 1.5, 512: 4.0}
 
@@ -80,6 +83,14 @@ def sent() -> Iterator[Sent]:
             ("influence tree, three layers", 3 * n * n, _tree),
         ):
             yield Sent(view, tokens, len(payload(traced)), numbers, _best_ms(payload, traced))
+
+
+def pictures() -> Iterator[tuple[int, float, int, float, int]]:
+    """Tokens, server milliseconds and bytes of the picture of one watched token, and the most of each."""
+    for tokens, most_ms, most_bytes in PICTURE:
+        traced = trace(runs.model(DEFAULT_MODEL), text_of(DEFAULT_MODEL, tokens))
+        ms = _best_ms(lambda run: word_forms(run, 4).payload(), traced)
+        yield len(traced), ms, len(word_forms(traced, 4).payload()), most_ms, most_bytes
 
 
 def _tree(traced: Trace) -> bytes:
@@ -140,6 +151,16 @@ def run() -> tuple[list[tuple[str, str]], bool]:
         views.append((row.view, row.tokens, f"{row.bytes / 1000:.0f}", f"{row.each:.3f}", f"{row.ms:.1f}"))
     header = ("view", "tokens", "kB", f"bytes a number (BertViz {BERTVIZ_BYTES})", "server from a new trace, ms")
     sections = [("What the views send", table(header, views))]
+    print(f"\n{'a word forms, tokens':<28} {'server ms':>9} {'at most':>8} {'kB':>6} {'at most':>8}")
+    drawn = []
+    for tokens, ms, size, most_ms, most_bytes in pictures():
+        above = "  above" if ms > most_ms or size > most_bytes else ""
+        print(
+            f"{tokens:<28} {ms:>9.1f} {most_ms:>8.0f} {size / 1000:>6.1f} {most_bytes / 1000:>8.0f}{above}", flush=True
+        )
+        drawn.append((tokens, f"{ms:.1f}", most_ms, f"{size / 1000:.1f}", most_bytes // 1000))
+    columns = ("tokens", "server from a new trace, ms", "at most", "kB", "at most, kB")
+    sections.append(("A word forms, at one token", table(columns, drawn)))
     print(f"\n{'page in Chromium':<28} {'tokens':>6} {'seconds':>8} {'target':>8}")
     opened = []
     try:

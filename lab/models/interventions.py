@@ -6,7 +6,8 @@ outside (:class:`lab.models.forward.Steps`); without any change the pass takes t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 
@@ -21,6 +22,10 @@ from lab.models.weights import EmbeddingWeights
 # Layer and head, layer and neuron, each from 0.
 Head = tuple[int, int]
 Neuron = tuple[int, int]
+# Query and key, and where a query may not attend to a key: in every layer, in one layer, in one of its heads.
+Pair = tuple[int, int]
+Link = tuple[int, int, int]
+HeadLink = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +44,8 @@ class Patch:
 class Interventions:
     """A changed forward pass. Layers, heads, neurons and tokens count from 0.
 
+    What is blocked is masked before the softmax, so the query spends its weight on the other keys: ``blocked`` are
+    (query, key) in every layer, ``blocked_links`` (layer, query, key), ``blocked_in_heads`` (layer, head, query, key).
     The last seven are the classic mistakes of a first implementation, for the "break it" switches.
     """
 
@@ -46,7 +53,9 @@ class Interventions:
     mean_heads: frozenset[Head] = frozenset()
     uniform_heads: frozenset[Head] = frozenset()
     zero_neurons: frozenset[Neuron] = frozenset()
-    blocked: frozenset[tuple[int, int]] = frozenset()
+    blocked: frozenset[Pair] = frozenset()
+    blocked_links: frozenset[Link] = frozenset()
+    blocked_in_heads: frozenset[HeadLink] = frozenset()
     patches: tuple[Patch, ...] = field(default=())
     no_positions: bool = False
     no_segments: bool = False
@@ -74,19 +83,41 @@ class Interventions:
         for layer, neuron in self.zero_neurons:
             if not (0 <= layer < config.layers and 0 <= neuron < config.ffn_width):
                 raise ValueError(f"zero_neurons: there is no neuron {neuron} in layer {layer}.")
-        for query, key in self.blocked:
-            if not (0 <= query < n and 0 <= key < n):
-                raise ValueError(f"blocked: token pair ({query}, {key}) is outside the {n} tokens.")
-        reach = n if config.window is None or self.no_causal_mask else config.window
-        for query in {q for q, _ in self.blocked}:
-            seen = range(max(0, query - reach), query + 1 if config.causal else min(n, query + reach + 1))
-            if all((query, key) in self.blocked for key in seen):
-                raise ValueError(f"blocked: token {query} would have nothing left to attend to.")
+        self._check_blocked(config, n)
         for patch in self.patches:
             if not (0 <= patch.layer <= config.layers and 0 <= patch.token < n):
                 raise ValueError(f"patches: there is no hidden state {patch.layer} of token {patch.token}.")
             if tuple(patch.vector.shape) != (config.width,):
                 raise ValueError(f"patches: the vector must have shape ({config.width},).")
+
+    def _check_blocked(self, config: ModelConfig, n: int) -> None:
+        """Raise ValueError for a link that is not there, and for a query that could attend to nothing."""
+        hidden = defaultdict[tuple[int | None, int | None, int], set[int]](set)
+        for layer, head, query, key in self._blocked_anywhere():
+            if not (0 <= query < n and 0 <= key < n):
+                raise ValueError(f"blocked: token pair ({query}, {key}) is outside the {n} tokens.")
+            if not (0 <= (layer or 0) < config.layers and 0 <= (head or 0) < config.heads):
+                raise ValueError(f"blocked: there is no head {head or 0} in a layer {layer or 0} of this model.")
+            hidden[layer, head, query].add(key)
+        reach = n if config.window is None or self.no_causal_mask else config.window
+        for layer, head, query in list(hidden):
+            seen = range(max(0, query - reach), query + 1 if config.causal else min(n, query + reach + 1))
+            wider = hidden[None, None, query] | hidden[layer, None, query] | hidden[layer, head, query]
+            if wider.issuperset(seen):
+                where = (
+                    ""
+                    if layer is None
+                    else f" in layer {layer}"
+                    if head is None
+                    else f" in head {head} of layer {layer}"
+                )
+                raise ValueError(f"blocked: token {query} would have nothing left to attend to{where}.")
+
+    def _blocked_anywhere(self) -> Iterator[tuple[int | None, int | None, int, int]]:
+        """All that is blocked: layer, head, query, key; None stands for every layer, and for every head."""
+        yield from ((None, None, *pair) for pair in self.blocked)
+        yield from ((layer, None, query, key) for layer, query, key in self.blocked_links)
+        yield from self.blocked_in_heads
 
     def with_padding(self, n: int, padding: int) -> Interventions:
         """These, and the mask that keeps all ``n`` tokens from reading the last ``padding`` of them."""
@@ -108,7 +139,7 @@ class Interventions:
             project_output=mistakes.no_output_projection if self.no_output_projection else forward.project_output,
             activate=mistakes.other_gelu if self.other_gelu else forward.activate,
         )
-        blocked, uniform = _pairs(self.blocked, n), _chosen(self.uniform_heads, layer, config.heads)
+        blocked, uniform = self._hidden(layer, config.heads, n), _chosen(self.uniform_heads, layer, config.heads)
         if blocked is not None:
             steps = replace(steps, mask=partial(_hide, steps.mask, blocked))
         if uniform is not None:
@@ -118,6 +149,16 @@ class Interventions:
             steps = replace(steps, activate=neurons_off(silent, steps.activate))
         zero, mean = (_chosen(chosen, layer, config.heads) for chosen in (self.zero_heads, self.mean_heads))
         return replace(steps, mix_values=heads_off(zero, mean))
+
+    def _hidden(self, layer: int, heads: int, n: int) -> Tensor | None:
+        """The links that layer ``layer`` has to leave out, (H, n, n), or (1, n, n) where every head does; else None."""
+        found = [each for each in self._blocked_anywhere() if each[0] in (None, layer)]
+        if not found:
+            return None
+        mask = torch.zeros(heads if self.blocked_in_heads else 1, n, n, dtype=torch.bool)
+        for _, head, query, key in found:
+            mask[slice(None) if head is None else head, query, key] = True
+        return mask
 
     def embeddings(self, w: EmbeddingWeights) -> EmbeddingWeights:
         """The look-up tables that the run takes: without positions or segments, theirs hold zeros.
@@ -176,9 +217,9 @@ def neurons_off(off: Tensor, activate: _Activate = forward.activate) -> _Activat
 _Mask = Callable[[Tensor, bool, int | None], Tensor]
 
 
-def _hide(mask: _Mask, pairs: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
-    """Query-key pairs (n, n) masked out, too."""
-    return mask(scaled_scores, causal, window).masked_fill(pairs, -torch.inf)
+def _hide(mask: _Mask, links: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
+    """Links (1 or H, n, n) masked out, too."""
+    return mask(scaled_scores, causal, window).masked_fill(links, -torch.inf)
 
 
 def heads_level(heads: Tensor, mask: _Mask = forward.mask) -> _Mask:
@@ -199,13 +240,4 @@ def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor
         return None
     mask = torch.zeros(count, dtype=torch.bool)
     mask[here] = True
-    return mask
-
-
-def _pairs(pairs: frozenset[tuple[int, int]], n: int) -> Tensor | None:
-    if not pairs:
-        return None
-    mask = torch.zeros(n, n, dtype=torch.bool)
-    for query, key in pairs:
-        mask[query, key] = True
     return mask

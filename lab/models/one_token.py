@@ -1,4 +1,4 @@
-"""A layer of which one token is read: the last layer of a run that is asked for one word.
+"""A layer of which one token is read, or a few: the last layer of a run that is asked for one word.
 
 Of the other tokens it needs keys and values alone. That is a quarter of its work.
 """
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from lab.models import forward
 from lab.models.config import ModelConfig
-from lab.models.forward import PAPER, Steps, merge_heads, split_heads
+from lab.models.forward import PAPER, Layer, Steps, merge_heads, split_heads
 from lab.models.weights import LayerWeights, Weights
 
 
@@ -60,3 +60,23 @@ def model_at(x: Tensor, weights: Weights, places: Tensor, steps: Sequence[Steps]
     for w, own in below:
         x = forward.run_layer(x, w, weights.config, own).output
     return layer_at(x, places, last[0], weights.config, last[1])
+
+
+def layer_rows(x: Tensor, rows: Sequence[int], w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
+    """One layer at q of a text's tokens alone, x (n, d): every step is (q, …), and attention (H, q, n).
+
+    A step that takes several tokens together would see these; scores are masked, but no mask may change them.
+    """
+    whole, at, n = read_by_heads(x, w, config), list(rows), len(x)
+
+    def project_qkv(_: Tensor, w: LayerWeights, heads: int) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = steps.project_qkv(whole, w, heads)
+        if w.rotary is not None:
+            query, key = steps.rotate(query, w.rotary), steps.rotate(key, w.rotary)
+        return query[:, at], key, value
+
+    def mask(scores: Tensor, causal: bool, window: int | None) -> Tensor:
+        return scores + steps.mask(torch.zeros(1, 1, 1).expand(len(scores), n, n), causal, window)[:, at]
+
+    own = replace(steps, project_qkv=project_qkv, rotate=lambda x, _: x, mask=mask)
+    return forward.run_layer(x[at], w, config, own)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -14,7 +14,9 @@ from lab.charts.components.influence_tree import TreeChart
 from lab.ui.drawing import show_numbers
 
 
-def mount(name: str, payload: bytes, key: str, *, states: Sequence[str] = ()) -> dict[str, Any]:
+def mount(
+    name: str, payload: bytes, key: str, *, states: Sequence[str] = (), on_change: Callable[[], None] | None = None
+) -> dict[str, Any]:
     """Show the component ``name`` with what :func:`lab.charts.components.packing.pack` made for it.
 
     Parameters
@@ -22,12 +24,14 @@ def mount(name: str, payload: bytes, key: str, *, states: Sequence[str] = ()) ->
     states
         What the component may report with ``setStateValue`` or ``setTriggerValue``; each report is a rerun, so whatever
         can be answered in the browser is answered there.
+    on_change
+        What is done with a report before the page is drawn again.
 
     Returns
     -------
     The states by name, None where nothing was reported. They come from the browser: check them.
     """
-    callbacks: dict[str, Any] = {f"on_{state}_change": _rerun for state in states}
+    callbacks: dict[str, Any] = {f"on_{state}_change": on_change or _rerun for state in states}
     result = _component(name)(key=key, data=payload, **callbacks)
     return {state: result.get(state) for state in states}
 

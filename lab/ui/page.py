@@ -12,7 +12,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.benches import BENCHES, Bench
-from lab.course.cover import COVER, cover_of
 from lab.course.experiments import EXPERIMENTS
 from lab.course.glossary import terms_in
 from lab.course.ideas import idea
@@ -199,10 +198,11 @@ class LessonPage(OpenPage):
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
         chosen = super().step(names, more)
         story = self._story if chosen == names[0] else None
-        with nullcontext() if story is None else self._opening(story):
-            about = idea(self.lesson.id, chosen)
-            if about is not None:
-                st.markdown(about, help=meanings(terms_in(about)))
+        if story is not None:
+            st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
+        about = idea(self.lesson.id, chosen)
+        if about is not None:
+            st.markdown(about, help=meanings(terms_in(about)))
         if story is not None and self.again is not None:
             offer_before(self.lesson, self.again)
         if not self.selection.teach:
@@ -218,16 +218,6 @@ class LessonPage(OpenPage):
     def _story(self) -> Story | None:
         """Where the lesson begins and what it finds: not told before a class, nor of a toy, which shows neither."""
         return None if self.selection.teach or self.selection.mode == parameters.TOY else self.lesson.story
-
-    def _opening(self, story: Story) -> DeltaGenerator:
-        """Where one comes from and what is missing, beside the lesson's drawing; what follows goes under the words."""
-        with st.container(key="opening", horizontal=True, gap="large", vertical_alignment="center"):
-            told = st.container()
-            # The container has the width: of an image with one, Streamlit makes a smaller copy in each run.
-            drawing = st.container(key="cover", width=240)
-        drawing.image(cover_of(self.lesson.id), width="stretch", alt=COVER)
-        told.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
-        return told
 
     def ending(self) -> None:
         """What was found, and what to keep."""

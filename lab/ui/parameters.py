@@ -214,6 +214,11 @@ CLEAN_TEXT = Text("clean_text", "The boys in the garden _ playing.", longest=400
 CORRUPT_TEXT = Text("corrupt_text", "The boy in the garden _ playing.", longest=400)
 GOOD_WORD = Text("good_word", "were", longest=40)
 BAD_WORD = Text("bad_word", "was", longest=40)
+# The picture of a word that forms: the token watched (0: the blank), and what is cut, as lab/analysis/flow/cuts.py has
+# it. The sentence of the first page, with its blank.
+WATCH = Place("watch", 0, 0, _MOST)
+CUT = Name("cut", "", written=True, longest=400)
+BLANK_TEXT = Text("blank", "The capital of France is _.", written=True, longest=400)
 # What is looked up in the glossary.
 LOOK_UP = Text("look_up", "", kept=False, longest=60)
 # A class: its own choice of questions (0: none), and the lab shown to it (1).

@@ -129,6 +129,9 @@ class Selection:
     corrupt_text: str = p.CORRUPT_TEXT.default
     good_word: str = p.GOOD_WORD.default
     bad_word: str = p.BAD_WORD.default
+    watch: int = p.WATCH.default
+    cut: str = p.CUT.default
+    blank: str = p.BLANK_TEXT.default
     look_up: str = p.LOOK_UP.default
     seed: int = p.SEED.default
     teach: int = p.TEACH.default

@@ -57,7 +57,6 @@ _STYLE = (
 [data-testid^="stBaseButton-primary"]:hover, [data-testid^="stBaseButton-primary"]:hover p { color: #ffffff; }
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
-.st-key-opening > :has(.st-key-cover) { display: none; }
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarNav"] { order: 2; }
@@ -117,7 +116,7 @@ def _run() -> None:
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
-    if page.title != _ROOM:  # which reads no text and runs no model
+    if page.url_path and page.title != _ROOM:  # the first page has its own sentences, and a room runs no model
         sidebar.show(_opened(page.title), text=_reads_the_text(page))
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True

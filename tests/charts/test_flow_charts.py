@@ -35,18 +35,18 @@ def test_a_sankey_has_the_bands_it_was_given() -> None:
 
 
 @given(st.integers(0, 999), st.integers(1, 60), st.integers(1, 5))
-def test_nodes_of_a_column_stand_in_the_order_of_the_text_and_inside(seed: int, count: int, layers: int) -> None:
+def test_a_token_has_one_row_in_every_column_in_the_order_of_the_text(seed: int, count: int, layers: int) -> None:
     rng = np.random.default_rng(seed)
     pairs = {(int(rng.integers(layers)), int(rng.integers(30)), int(rng.integers(30))) for _ in range(count)}
     level, start, end = (list(column) for column in zip(*sorted(pairs), strict=True))
     (trace,) = drawn(level, start, end, rng.random(len(level)).tolist(), [f"t{i:02}" for i in range(30)]).figure.data
-    columns: dict[float, list[tuple[str, float]]] = {}
-    for x, label, y in zip(trace.node.x, trace.node.label, trace.node.y, strict=True):
-        columns.setdefault(x, []).append((label, y))
+    rows: dict[str, set[float]] = {}
+    for label, y in zip(trace.node.label, trace.node.y, strict=True):
+        rows.setdefault(label, set()).add(y)
         assert 0 < y <= 1
-    for nodes in columns.values():
-        assert [y for _, y in nodes] == sorted({y for _, y in nodes})
-        assert [label for label, _ in nodes] == sorted(label for label, _ in nodes)
+    assert all(len(places) == 1 for places in rows.values())
+    middles = [rows[label].pop() for label in sorted(rows)]
+    assert middles == sorted(set(middles))
 
 
 def test_hostile_tokens_are_text_to_plotly() -> None:

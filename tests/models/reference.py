@@ -173,6 +173,24 @@ def changed_input(module: nn.Module, change: Callable[[Tensor], Tensor]) -> Iter
         handle.remove()
 
 
+@contextmanager
+def masked(theirs: Theirs, layer: int, mask: Tensor) -> Iterator[None]:
+    """While the block runs, layer ``layer`` adds ``mask`` (H, n, n) to its scores, in place of its own mask."""
+
+    def hook(_module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], Any]:
+        assert "attention_mask" in named or len(inputs) > 1
+        if "attention_mask" in named:
+            return inputs, {**named, "attention_mask": mask[None]}
+        return (inputs[0], mask[None], *inputs[2:]), named
+
+    module = theirs.part("attention", "attention", "attn", "attn", layer)
+    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
 def close(ours: Tensor, theirs: Tensor, tolerance: float = TOLERANCE) -> None:
     """Fail unless both have one shape and differ by at most ``tolerance`` anywhere."""
     assert ours.shape == theirs.shape

@@ -14,7 +14,7 @@ from lab.models.interventions import Interventions, Patch
 from lab.models.trace import Trace, trace
 from tests.checkpoints import FAMILIES, HEADS, LAYERS, WINDOW, Family
 from tests.models.conftest import HuggingFace, LabModel
-from tests.models.reference import HEAD_WIDTH, PAIR, SENTENCE, agrees, changed_input, close
+from tests.models.reference import HEAD_WIDTH, PAIR, SENTENCE, agrees, changed_input, close, masked
 
 HEADS_OF_A_MODEL = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
 
@@ -165,6 +165,54 @@ def test_blocked_pairs_are_a_mask_given_to_hugging_face(
     assert all((ours.attention[:, :, query, key] == 0).all() for query, key in pairs)
     assert (ours.attention[:, :, n - 1, n - 1] == 1).all()
     _differs(ours, plain)
+
+
+def _own_mask(family: Family, layer: int, n: int) -> Tensor:
+    """What a layer hides anyway, as numbers to add to its scores."""
+    mask = torch.zeros(HEADS, n, n)
+    if family == "gpt2":
+        return mask.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -torch.inf)
+    if family == "modernbert" and layer == 1:
+        far = (torch.arange(n)[:, None] - torch.arange(n)).abs() > WINDOW
+        return mask.masked_fill(far, -torch.inf)
+    return mask
+
+
+def test_links_of_a_layer_and_of_a_head_are_a_mask_given_to_hugging_face_there(
+    lab_model: LabModel, hugging_face: HuggingFace, family: Family
+) -> None:
+    model, theirs = lab_model(family), hugging_face(family)
+    plain = trace(model, SENTENCE)
+    n = len(plain)
+    pairs, links, in_heads = {(4, 3)}, {(1, 5, 4), (1, 7, 7)}, {(1, 1, 5, 3), (0, 1, 6, 5), (0, 0, 3, 2)}
+    ours = trace(
+        model, SENTENCE, None,
+        Interventions(blocked=frozenset(pairs), blocked_links=frozenset(links), blocked_in_heads=frozenset(in_heads)),
+    )  # fmt: skip
+    with ExitStack() as stack:
+        for layer in range(LAYERS):
+            mask = _own_mask(family, layer, n)
+            for query, key in pairs:
+                mask[:, query, key] = -torch.inf
+            for _, query, key in (each for each in links if each[0] == layer):
+                mask[:, query, key] = -torch.inf
+            for _, head, query, key in (each for each in in_heads if each[0] == layer):
+                mask[head, query, key] = -torch.inf
+            stack.enter_context(masked(theirs, layer, mask))
+        agrees(ours, theirs.run(SENTENCE))
+    assert ours.layer(0).attention[0, 6, 5] > 0 and ours.layer(0).attention[1, 6, 5] == 0
+    _differs(ours, plain)
+
+
+def test_a_pair_is_its_link_in_every_layer_and_a_link_is_its_heads(lab_model: LabModel, family: Family) -> None:
+    model = lab_model(family)
+    ways = (
+        Interventions(blocked=frozenset({(3, 2)})),
+        Interventions(blocked_links=frozenset((layer, 3, 2) for layer in range(LAYERS))),
+        Interventions(blocked_in_heads=frozenset((*at, 3, 2) for at in HEADS_OF_A_MODEL)),
+    )
+    first, *others = (trace(model, SENTENCE, None, way).hidden_states for way in ways)
+    assert all(torch.equal(first, each) for each in others)
 
 
 def test_a_uniform_head_keeps_blocked_pairs_blocked(lab_model: LabModel) -> None:

@@ -220,6 +220,17 @@ def test_an_intervention_leaves_the_model_as_it_was(lab_model: LabModel, family:
         (Interventions(blocked=frozenset({(0, 99)})), r"blocked: token pair \(0, 99\) is outside the 5 tokens"),
         (Interventions(blocked=frozenset({(-1, 0)})), r"blocked: token pair \(-1, 0\) is outside"),
         (Interventions(blocked=frozenset((2, key) for key in range(5))), "token 2 would have nothing left"),
+        (Interventions(blocked_links=frozenset({(LAYERS, 0, 1)})), f"no head 0 in a layer {LAYERS}"),
+        (Interventions(blocked_in_heads=frozenset({(0, HEADS, 0, 1)})), f"no head {HEADS} in a layer 0"),
+        (Interventions(blocked_links=frozenset({(0, 0, 9)})), r"blocked: token pair \(0, 9\) is outside"),
+        (
+            Interventions(
+                blocked=frozenset({(2, 0), (2, 1)}),
+                blocked_links=frozenset({(1, 2, 2), (1, 2, 3)}),
+                blocked_in_heads=frozenset({(1, 3, 2, 4)}),
+            ),
+            "token 2 would have nothing left to attend to in head 3 of layer 1",
+        ),
         (Interventions(patches=(Patch(LAYERS + 1, 0, torch.zeros(WIDTH)),)), "no hidden state 3 of token 0"),
         (Interventions(patches=(Patch(0, 5, torch.zeros(WIDTH)),)), "no hidden state 0 of token 5"),
         (Interventions(patches=(Patch(0, 0, torch.zeros(3)),)), rf"must have shape \({WIDTH},\)"),

@@ -11,7 +11,7 @@ import torch
 from lab.models import forward
 from lab.models.forward import PAPER, Steps
 from lab.models.interventions import Interventions, heads_level, heads_off, neurons_off
-from lab.models.one_token import from_contexts, layer_at, model_at, of_token
+from lab.models.one_token import from_contexts, layer_at, layer_rows, model_at, of_token
 from lab.models.trace import trace
 from tests.checkpoints import HEADS, LAYERS, Family
 from tests.models.conftest import HuggingFace, LabModel
@@ -62,6 +62,27 @@ def test_single_tokens_go_on_from_what_their_heads_mixed(lab_model: LabModel, fa
         x, layer = run.hidden_states[number], run.layer(number)
         found = from_contexts(x[:, None], layer.context.transpose(0, 1)[:, :, None], layer.weights, model.config)
         close(found[:, 0], run.hidden_states[number + 1], 1e-5)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        Interventions(),
+        Interventions(blocked=frozenset({(3, 1), (5, 5)}), blocked_links=frozenset({(1, 4, 2)})),
+        Interventions(blocked_in_heads=frozenset({(0, 1, 3, 2), (1, 0, 5, 4)})),
+    ],
+    ids=["plain", "links", "heads"],
+)
+def test_some_rows_of_a_layer_are_those_of_the_whole_layer(
+    lab_model: LabModel, family: Family, changes: Interventions
+) -> None:
+    model, rows = lab_model(family), [5, 3]
+    run = trace(model, SENTENCE, None, changes)
+    for number, w in enumerate(model.weights.layers):
+        whole, steps = run.layer(number), changes.steps(number, model.config, len(run))
+        found = layer_rows(run.hidden_states[number], rows, w, model.config, steps)
+        close(found.attention.attention, whole.attention[:, rows], 1e-6)
+        close(found.output, whole.output[rows], 1e-5)
 
 
 def test_another_mask_is_refused(lab_model: LabModel) -> None:

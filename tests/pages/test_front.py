@@ -1,10 +1,10 @@
-"""The first page: the experiment answers with the model's own numbers, and keeps them until it is asked."""
+"""The first page: it waits for a guess, then shows the model's own numbers; a cut is in the link."""
 
 from __future__ import annotations
 
-import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,28 +13,36 @@ from streamlit.testing.v1.element_tree import Element
 from transformers import BertForPreTraining
 
 import lab
+from lab.analysis.flow.cuts import Cuts
 from lab.analysis.words.masking import mask_of
 from lab.course.lessons import LESSONS, number
 from lab.course.progress import Progress
-from lab.course.sentences.blanks import BLANK, BLANKS
-from lab.course.telling import telling
-from lab.front.experiment import Asked, asked, pieces_of
+from lab.course.sentences.first import FIRST
+from lab.front.first_minute import Asked, asked, pieces_of
 from lab.models import hub
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.loading import load_model
 from lab.ui import runs
+from lab.ui.word_forms import cuts_after
+from tests.charts.payloads import unpack
 from tests.checkpoints import Family, write_checkpoint
-from tests.pages.apptest import Offer, visit, words
+from tests.pages.apptest import Offer, components, visit, words
 
 
-def drawn(at: AppTest) -> str:
-    """All HTML of the page."""
-    return unescape(sent(at))
-
-
-def sent(at: AppTest) -> str:
-    """The same as the browser gets it."""
+def html_of(at: AppTest) -> str:
+    """All HTML of the page, as the browser gets it."""
     return "\n".join(str(block.value) for block in at.get("html") if isinstance(block, Element))
+
+
+def sentence(at: AppTest) -> str:
+    """The sentence with its blank, without markup."""
+    line = html_of(at).split('class="blank-sentence">')[1].split("</p>")[0]
+    return unescape(line.replace('<span class="gap" role="img" aria-label="blank">?</span>', "_"))
+
+
+def picture(at: AppTest) -> dict[str, Any]:
+    (component,) = components(at)
+    return unpack(component.proto.bytes)[0]
 
 
 def guess(at: AppTest, word: str) -> AppTest:
@@ -43,76 +51,116 @@ def guess(at: AppTest, word: str) -> AppTest:
     return at
 
 
-def bars(at: AppTest) -> list[tuple[str, float]]:
-    """The words of the large bars with their numbers; those of the map stand after them."""
-    large = drawn(at).split('<ol class="word-bars">')[1].split("</ol>")[0]
-    found = re.findall(r'class="word">([^<]*)<.*?class="number">([\d.]+)<', large)
-    return [(word, float(number)) for word, number in found]
+def show(at: AppTest) -> AppTest:
+    next(button for button in at.button if button.label == "Show me").click().run()
+    assert not at.exception
+    return at
+
+
+def theirs(text: str) -> torch.Tensor:
+    """The probability of every word in the blank, by Hugging Face."""
+    model = load_model(DEFAULT_MODEL)
+    reference = BertForPreTraining.from_pretrained(EMBEDDED / DEFAULT_MODEL, dtype=torch.float32).eval()
+    ids = torch.tensor([model.tokenizer.encode(text.replace("_", "[MASK]")).ids])
+    place = ids[0].tolist().index(model.tokenizer.token_to_id("[MASK]"))
+    with torch.no_grad():
+        return reference(ids).prediction_logits[0, place].softmax(-1)
 
 
 def test_the_answer_waits_for_a_guess() -> None:
+    header = picture(visit())
+    assert header["waits"] and header["words"] == [] and "paris" not in str(header)
+
+
+@pytest.mark.parametrize("first", FIRST, ids=lambda first: first.cut)
+def test_the_words_are_hugging_face_s_probabilities(first: Any) -> None:
+    at = show(visit(blank=first.text))
+    assert sentence(at) == first.text
+    best, header = theirs(first.text).topk(5), picture(at)
+    tokenizer = load_model(DEFAULT_MODEL).tokenizer
+    assert [word for word, _ in header["words"][-1]] == [tokenizer.id_to_token(i) for i in best.indices.tolist()]
+    assert [share for _, share in header["words"][-1]] == pytest.approx(best.values.tolist(), abs=2e-4)
+    assert header["play"] and not header["waits"] and f"“{first.cut}”" in header["hint"]
+
+
+@pytest.mark.parametrize(("word", "rank"), [("paris", "its best word"), ("horse", "rank ")])
+def test_the_rank_of_a_guess_is_hugging_face_s(word: str, rank: str) -> None:
+    shares = theirs(FIRST[0].text)
+    own = shares[load_model(DEFAULT_MODEL).tokenizer.token_to_id(word)]
+    place = int((shares > own).sum()) + 1
     at = visit()
-    assert "playing in the garden" in drawn(at) and '<ol class="word-bars">' not in drawn(at)
-    assert "Guess it first" in words(at) and "0.8" not in words(at)
-    assert [button.label for button in at.button if "→" in button.label] == []
+    at.text_input(key="_first_own").set_value(word.title()).run()
+    assert (rank if place == 1 else f"rank {place:,} of the 30,522") in words(at)
+    assert not picture(at)["waits"]
 
 
-def test_the_bars_are_hugging_face_s_probabilities() -> None:
-    model, blank = load_model(DEFAULT_MODEL), BLANKS[0]
-    reference = BertForPreTraining.from_pretrained(EMBEDDED / DEFAULT_MODEL, dtype=torch.float32).eval()
-    ids = torch.tensor([model.tokenizer.encode(blank.text).ids])
-    place = ids[0].tolist().index(model.tokenizer.token_to_id("[MASK]"))
-    with torch.no_grad():
-        best = reference(ids).prediction_logits[0, place].softmax(-1).topk(5)
-    at = guess(visit(), "were")
-    assert [word for word, _ in bars(at)] == [model.tokenizer.id_to_token(i) for i in best.indices.tolist()]
-    assert [number for _, number in bars(at)] == pytest.approx(best.values.tolist(), abs=0.005)
+def test_a_guess_shows_the_answer_and_another_sentence_waits_for_its_own() -> None:
+    at = guess(visit(), "london")
+    assert not picture(at)["waits"] and "The model gives “london”" in words(at)
+    at.button_group(key="_first_picked").set_value(FIRST[2].short).run()
+    assert not at.exception and picture(at)["waits"] and sentence(at) == FIRST[2].text
 
 
-def test_the_rank_of_a_word_of_one_s_own_is_hugging_face_s() -> None:
-    model, blank = load_model(DEFAULT_MODEL), BLANKS[0]
-    reference = BertForPreTraining.from_pretrained(EMBEDDED / DEFAULT_MODEL, dtype=torch.float32).eval()
-    ids = torch.tensor([model.tokenizer.encode(blank.text).ids])
-    place = ids[0].tolist().index(model.tokenizer.token_to_id("[MASK]"))
-    with torch.no_grad():
-        logits = reference(ids).prediction_logits[0, place]
-    rank = int((logits > logits[model.tokenizer.token_to_id("horse")]).sum()) + 1
+def test_a_cut_is_in_the_link_and_goes_with_its_sentence() -> None:
+    at = show(visit(blank=FIRST[2].text, cut="3*"))
+    header = picture(at)
+    assert header["cutTokens"][2] == 2 and header["words"][-1][0][0] == "was" and header["before"][0][0] == "were"
+    at.button_group(key="_first_picked").set_value(FIRST[0].short).run()
+    assert not any(picture(at)["cutTokens"])
+
+
+@pytest.mark.parametrize("cut", ["99", "7", "x", "3,99.1.1", "1-99.7.3"])
+def test_a_cut_that_is_not_there_is_said(cut: str) -> None:
+    at = visit(cut=cut)
+    assert "cuts something that this text or this model does not have" in words(at)
+
+
+def test_any_token_can_be_watched_by_link() -> None:
+    header = picture(show(visit(watch="4")))
+    assert header["lanes"][header["watched"]] == 3 and not header["blank"]
+    assert "no token 99 to watch" in words(visit(watch="99"))
+
+
+@pytest.mark.parametrize(
+    ("own", "read"),
+    [
+        ("The sky is _", "The sky is _"),
+        ("A ___ sat on a ___ mat", "A _ sat on a  mat"),
+        ("He said [mask] to her", "He said _ to her"),
+        ("She reads books.", "She reads _."),
+        ("سماء _ زرقاء", "سماء _ زرقاء"),
+        ("<script>alert(1)</script> _", "<script>alert(1)</script> _"),
+        ("🙂 _ 🙂", "🙂 _ 🙂"),
+    ],
+)
+def test_a_sentence_of_one_s_own(own: str, read: str) -> None:
     at = visit()
-    at.text_input(key="_first_own").set_value("Horse").run()
-    assert f"Your word has rank {rank:,}." in drawn(at)
+    at.button_group(key="_first_picked").set_value("Your own …").run()
+    assert not components(at)
+    at.text_input(key="_first_typed").set_value(own).run()
+    assert not at.exception and sentence(at) == read and "<script>" not in html_of(at)
+    assert len(picture(show(at))["words"][-1]) == 5
 
 
-def test_one_word_changes_the_answer() -> None:
-    at = guess(visit(), "were")
-    first, second = BLANKS[0].change
-    before = bars(at)[0][0]
-    next(button for button in at.button if button.label == f"{first} → {second}").click().run()
-    after = bars(at)[0][0]
-    assert before != after and f"from *{before}* to *{after}*" in words(at)
-    assert f"<mark>{second}</mark>" in drawn(at)
-    next(button for button in at.button if button.label == f"Back to {first}").click().run()
-    assert bars(at)[0][0] == before
-
-
-def test_the_model_answers_its_sentence_in_two_ways() -> None:
-    model = load_model(DEFAULT_MODEL)
-    blank = telling(lambda text: lab.trace(model, text), model)
-    best = [found.best(1)[0].word for text in (blank.text, blank.changed) if (found := asked(model, text)) is not None]
-    assert len(set(best)) == 2
+@pytest.mark.parametrize("own", ["", "   ", "...", "!", "word " * 79])
+def test_a_sentence_without_a_word_to_hide_is_a_sentence_of_ours(own: str) -> None:
+    at = visit(blank=own)
+    assert not at.exception and (components(at) or at.info)
 
 
 @pytest.mark.parametrize("own", ["elephant", "Elephants", "ChatGPT", "<script>alert(1)</script>", "🙂", "كلمة", "$x$"])
 def test_a_word_of_one_s_own(own: str) -> None:
     at = visit()
     at.text_input(key="_first_own").set_value(own).run()
-    assert not at.exception and "<script>" not in sent(at)
-    assert ("Your word has rank" in drawn(at)) != ("pieces for this model" in words(at))
+    assert not at.exception and "<script>" not in html_of(at)
+    assert ("The model gives" in words(at)) != ("pieces for this model" in words(at))
 
 
 @pytest.mark.parametrize("model", ["lab-gpt2", "lab-bert"])
-def test_a_model_that_fills_no_blanks_leaves_it_to_one_that_does(model: str) -> None:
-    at = guess(visit(model=model), "seen")
-    assert bars(at)[0][0] == "were"
+def test_another_model_that_ships_fills_the_blank_or_leaves_it_to_one_that_does(model: str) -> None:
+    at = show(visit(model=model))
+    assert ("was not trained to fill blanks" in words(at)) == (model == "lab-gpt2")
+    assert len(picture(at)["words"]) == load_model(DEFAULT_MODEL if model == "lab-gpt2" else model).config.layers + 1
 
 
 def test_a_model_of_the_hub_is_offered_and_never_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,35 +170,19 @@ def test_a_model_of_the_hub_is_offered_and_never_fetched(monkeypatch: pytest.Mon
     monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
     monkeypatch.setattr(hub, "download", fetch)
     runs.model_ids.clear()
-    at = guess(visit(model="bert-base-uncased"), "was")
-    assert "is not on this machine yet" in words(at) and f"What {DEFAULT_MODEL} says" in words(at).replace("\\", "")
+    at = show(visit(model="bert-base-uncased"))
+    assert "is not on this machine yet" in words(at) and picture(at)["words"][-1][0][0] == "paris"
     runs.model_ids.clear()
 
 
 def test_a_model_without_a_vocabulary_head_leaves_it_to_one_that_has_one(offer: Offer) -> None:
-    at = guess(visit(model=offer("bert-headless")), "was")
-    assert "was not trained to fill blanks" in words(at) and bars(at)[0][0] == "were"
+    at = show(visit(model=offer("bert-headless")))
+    assert "was not trained to fill blanks" in words(at) and picture(at)["words"][-1][0][0] == "paris"
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "modernbert"])
-def test_every_family_answers_or_says_that_it_does_not(family: Family, offer: Offer) -> None:
-    at = guess(visit(model=offer(family)), "was")
-    assert len(bars(at)) >= 5
-
-
-def test_the_map_says_in_words_what_it_draws() -> None:
-    at = visit()
-    text = words(at)
-    for told in ("10 tokens", "384 numbers", "12 heads", "1,536 neurons", "6 turns"):
-        assert told in text
-    assert drawn(at).count("data:image/png;base64,") == 4
-
-
-@pytest.mark.parametrize("blank", BLANKS, ids=lambda blank: blank.text)
-def test_a_sentence_has_one_blank_and_its_word_once(blank: object) -> None:
-    assert isinstance(blank, type(BLANKS[0]))
-    assert blank.text.count(BLANK) == 1 and blank.text.split().count(blank.change[0]) == 1
-    assert blank.changed != blank.text and len(set(blank.offered)) == 4
+def test_every_family_answers(family: Family, offer: Offer) -> None:
+    assert len(picture(show(visit(model=offer(family))))["words"][-1]) == 5
 
 
 def test_the_way_on_leads_to_what_was_not_seen() -> None:
@@ -166,15 +198,33 @@ def test_the_way_on_leads_to_what_was_not_seen() -> None:
         assert said in [button.label for button in at.button]
 
 
+def test_every_lesson_is_listed_with_its_question() -> None:
+    links = [link.proto.label for link in visit().get("page_link")]
+    assert all(any(lesson.title in link and lesson.question in link for link in links) for lesson in LESSONS)
+
+
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_a_guess_is_found_as_the_vocabulary_holds_it(family: Family, tmp_path: Path) -> None:
     """RoBERTa's vocabulary has a word with the space before it, which the guess alone lacks."""
     model = load_model(write_checkpoint(tmp_path / family, family))
-    text, guess = "The cat {} on the mat.", "sat"
     mask, mask_id = mask_of(model.tokenizer) or ("", -1)
-    traced = lab.trace(model, text.format(mask))
+    traced = lab.trace(model, f"The cat {mask} on the mat.")
     now = Asked(traced, list(traced.token_ids).index(mask_id))
-    whole = model.tokenizer.decode(pieces_of(now, text.format(BLANK), guess))
-    assert whole.strip() == guess
+    whole = model.tokenizer.decode(pieces_of(now, "sat"))
+    assert whole.strip() == "sat"
     before = model.tokenizer.decode(list(traced.token_ids[: now.place]), skip_special_tokens=True)
     assert (before + whole).endswith(" sat") or family == "bert", "exactly one space before the word"
+
+
+def test_only_what_a_picture_can_report_changes_the_cuts() -> None:
+    cuts = Cuts(unheard=frozenset({2}))
+    assert cuts_after(["1", "token", 2], cuts) == Cuts(silent=frozenset({2}))
+    assert cuts_after(["1", "link", 1, 5, 3], cuts).links == {(1, 5, 3)}
+    assert cuts_after(["1", "head", 1, 4, 5, 3], cuts).in_heads == {(1, 4, 5, 3)}
+    assert cuts_after(["1", "heal"], cuts) == Cuts()
+    nothing: tuple[object, ...] = (
+        None, "", [], [1, "token", 2], ["1", "token", "2"], ["1", "token", 2.5], ["1", "link", 1, 2], {}, ["1"],
+    )  # fmt: skip
+    for said in nothing:
+        assert cuts_after(said, cuts) == cuts
+    assert asked(load_model("lab-gpt2"), "A _.") is None

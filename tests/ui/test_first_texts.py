@@ -62,13 +62,11 @@ def test_an_example_that_was_picked_is_a_choice_even_where_it_is_what_a_page_beg
     assert "**An example**, because you have not typed" not in words(go_to(at, "15_Compare.py"))
 
 
-def test_the_first_page_asks_for_a_model_and_not_for_a_sentence_that_it_does_not_read() -> None:
-    """The sentence that was typed elsewhere is kept all the same."""
+def test_the_first_page_keeps_the_sentence_that_was_typed_elsewhere_and_does_not_read_it() -> None:
     at = visit(ATTENTION)
     at.text_area(key="text").set_value(OWN).run()
     go_to(at, "0_Course.py")
     assert not at.sidebar.text_area and not at.sidebar.text_input
-    assert [each.label for each in at.sidebar.selectbox] == ["Model"]
     assert text(go_to(at, BLANK)) == OWN
     again = go_to(visit(SENTENCES), "0_Course.py")
     assert text(go_to(again, ATTENTION)) == DEFAULT_TEXT

@@ -69,9 +69,12 @@ def sankey(
         raise ValueError(f"sankey: a band leaves the {layers} layers or the {len(tokens)} tokens.")
     nodes, source, target = _nodes(bands)
     value = np.maximum(np.bincount(source, weight, len(nodes)), np.bincount(target, weight, len(nodes)))
-    height = max(_LEAST, _ROW * int(np.bincount(nodes[:, 0]).max()))
-    pad, scale = _scale(nodes[:, 0], _columns(len(nodes), source, target), value, height)
-    y = _middles(nodes, np.maximum(value * scale, _WORD), height)
+    _, row = np.unique(nodes[:, 1], return_inverse=True)
+    widest = np.zeros(int(row.max()) + 1)
+    np.maximum.at(widest, row, value)
+    height = max(_LEAST, _ROW * len(widest))
+    pad, scale = _scale(_columns(len(nodes), source, target), value, widest, height)
+    y = _middles(np.maximum(widest * scale, _WORD), height)[row]
     x = np.clip(nodes[:, 0] / layers, _EDGE, 1 - _EDGE).tolist()
     node = {"x": x, "y": np.clip(y, _EDGE, 1).tolist(), "pad": pad, **_node_look(nodes, tokens, chosen)}
     link = {"source": source.tolist(), "target": target.tolist(), "value": weight.tolist()}
@@ -99,43 +102,29 @@ def _columns(count: int, source: NDArray[np.intp], target: NDArray[np.intp]) -> 
     return column
 
 
-def _scale(level: NDArray[np.intp], column: NDArray[np.intp], value: NDArray[Any], height: int) -> tuple[float, float]:
+def _scale(column: NDArray[np.intp], value: NDArray[Any], widest: NDArray[Any], height: int) -> tuple[float, float]:
     """The padding to ask for, and the pixels that a weight of 1 then takes.
 
-    Plotly draws all bands on one scale, the largest at which its fullest column fits with the padding. A level may
-    hold more than a column does, so the padding is what lets the levels fit, words included.
+    Plotly draws all bands on one scale, the largest at which its fullest column fits with the padding. A token has one
+    row in all columns, as high as its ``widest`` node and no lower than a word, so the padding is what lets the rows
+    fit.
     """
-    there = np.bincount(level) > 0
-    wanted = np.min((height - _WORD * np.bincount(level)[there]) / np.bincount(level, value)[there])
+    low, wanted = 0.0, height / float(widest.sum())
+    for _ in range(40):  # the largest scale at which the rows fit
+        middle = (low + wanted) / 2
+        low, wanted = (low, middle) if np.maximum(widest * middle, _WORD).sum() > height else (middle, wanted)
     filled, total = np.bincount(column), np.bincount(column, value)
-    needed = np.min((height - wanted * total) / np.maximum(filled - 1, 1))
+    needed = np.min((height - low * total) / np.maximum(filled - 1, 1))
     pad = float(min(max(needed, 1.0), 2 / 3 * height / max(int(filled.max()) - 1, 1)))
     return pad, float(np.min((height - (filled - 1) * pad) / total))
 
 
-def _middles(nodes: NDArray[np.intp], size: NDArray[Any], height: int) -> NDArray[Any]:
-    """Where the middle of each node is, from 0 (top) to 1: near its token's row, no two upon each other."""
-    rows = np.unique(nodes[:, 1])
-    wanted = (np.searchsorted(rows, nodes[:, 1]) + 0.5) / len(rows) * height
-    found = np.empty(len(nodes))
-    for level in np.unique(nodes[:, 0]):
-        here = np.flatnonzero(nodes[:, 0] == level)
-        gap = min(2.0, max(0.0, (height - size[here].sum()) / len(here)))
-        found[here] = _apart(wanted[here], size[here], gap, height)
-    return found / height
-
-
-def _apart(wanted: NDArray[Any], size: NDArray[Any], gap: float, height: float) -> NDArray[Any]:
-    """Middles near ``wanted``, in its order, of things of these sizes: pushed down, then back up from the end."""
-    middle, end = wanted.copy(), 0.0
-    for place, half in enumerate(size / 2):
-        middle[place] = max(middle[place], end + half)
-        end = middle[place] + half + gap
-    end = height
-    for place in range(len(middle) - 1, -1, -1):
-        middle[place] = min(middle[place], end - size[place] / 2)
-        end = middle[place] - size[place] / 2 - gap
-    return middle
+def _middles(size: NDArray[Any], height: int) -> NDArray[Any]:
+    """Where the middle of each row is, from 0 (top) to 1: one below the other, the space between them shared out."""
+    fits = np.minimum(1.0, height / size.sum())
+    gap = (height - fits * size.sum()) / len(size)
+    ends = np.cumsum(fits * size + gap)
+    return np.asarray((ends - (fits * size + gap) / 2) / height)
 
 
 def _node_look(nodes: NDArray[np.intp], tokens: Sequence[str], chosen: int | None) -> dict[str, Any]:

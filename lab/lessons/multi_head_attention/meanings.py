@@ -9,13 +9,13 @@ from itertools import combinations
 
 import numpy as np
 
-from lab.analysis.flow.influence import Tree
+from lab.analysis.flow.arriving import arriving
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_sum, layer_divergence
 from lab.analysis.heads.values import Values
 from lab.course.heads import head_name, listed
 from lab.course.parking import parked_in
-from lab.course.words import beside, named, quoted, share
+from lab.course.words import beside, named, percent, quoted, share
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
@@ -141,24 +141,23 @@ def _on_balance(whole: float, right: float) -> str:
     return "The sum is shorter, so on balance these vectors cancel each other in part."
 
 
-def strongest_path(trace: Trace, tree: Tree, layer: int, depth: int) -> str:
-    """The path of an influence tree whose weights have the largest product, from ``layer`` (from 0) ``depth`` down."""
-    last = np.flatnonzero(tree.depth == tree.depth.max())
-    best = int(last[tree.product[last].argmax()])
-    path = [int(tree.token[node]) for node in tree.path(best)]
-    end = "at the input" if depth == layer + 1 else f"after layer {layer + 1 - depth}"
-    told = " ← ".join(named(trace, token) for token in path)
-    others = len(set(path[1:-1]) - {path[0], path[-1]})
-    crossed = path[0] != path[-1] or others > 0
-    via = f"It leads through {others} other token{'' if others == 1 else 's'}" if others else "It goes directly"
-    via = via if crossed else "It stays with itself"
-    product = float(tree.product[best])
-    size = f"{product:.2f}" if product >= 0.005 else "less than 0.01"
-    steps = " So what reaches a token may come in several steps." if others and product >= 0.005 else ""
-    return (
-        f"The strongest path drawn ends {end}: {told}. {via}; its weights multiply to {size}.{steps} This follows "
-        "attention weights alone: it says what could arrive, not what the model uses."
+def through_layers(trace: Trace, token: int) -> str:
+    """From which other word most arrives at ``token``, in which layer, and what that word has become by then."""
+    row = arriving(trace, token).row.copy()
+    no_words = [place for place, label in enumerate(trace.labels) if not any(map(str.isalnum, label))]
+    special = [place for place, is_special in enumerate(trace.encoding.special) if is_special]
+    row[:, [*no_words, *special, token]] = 0
+    layer, source = (int(each) for each in np.unravel_index(int(row.argmax()), row.shape))
+    if row[layer, source] <= 0:
+        return f"No other word brings anything to {named(trace, token)}. Write a longer sentence."
+    said = (
+        f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: "
+        f"{percent(float(row[layer, source]))} of what attention brings to it in layer {layer + 1}."
     )
+    if layer == 0:
+        return f"{said} The picture shows what arrives; only a cut shows what matters."
+    layers = "layer 1" if layer == 1 else f"layers 1 to {layer}"
+    return f"{said} By then it is no longer the word alone: {layers} brought something from others to it, too."
 
 
 def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] | None, to_mean: bool = False) -> str:

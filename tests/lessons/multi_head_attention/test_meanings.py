@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 
 import lab
-from lab.analysis.flow.reading import Reading, tree_down
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import plain, share
 from lab.lessons.multi_head_attention import meanings
 from lab.models.interventions import Interventions
+from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
@@ -171,16 +171,25 @@ def test_every_family_and_a_single_token(family: Family, tiny_checkpoint: TinyCh
             assert "nan" not in plain(said).replace("finance", "") and said.endswith(".")
 
 
-def test_the_strongest_path_is_the_best_of_all_short_ones(trace: Trace) -> None:
-    """With as many targets as there are tokens nothing is left out, so a search over all paths finds it, too."""
-    n, token = len(trace), len(trace) - 1
-    tree = tree_down(trace, Reading(None, residual=True), 1, token, n, 2)
-    mixed = [maps_of(trace, layer).mean(0) / 2 + np.eye(n) / 2 for layer in (0, 1)]
-    products = mixed[1][token][:, None] * mixed[0]  # (middle, end)
-    middle, end = np.unravel_index(int(products.argmax()), products.shape)
-    said = meanings.strongest_path(trace, tree, 1, 2)
-    path = [int(place) - 1 for place in re.findall(r"\((\d+)\)", said)]
-    assert products[path[1], path[2]] == pytest.approx(products[middle, end], rel=1e-4)
-    assert path[0] == token and "at the input" in said
-    told = f"{products.max():.2f}" if products.max() >= 0.005 else "less than 0.01"
-    assert f"multiply to {told}" in said
+@pytest.mark.parametrize("token", [1, 2])
+def test_the_word_that_brings_most_is_the_longest_sum_over_heads(trace: Trace, token: int) -> None:
+    """‖Σ_h α_h·f_h(x_j)‖, vector by vector, beside the sum of these lengths over all tokens (Kobayashi et al. 2020)."""
+    best, where = 0.0, (0, 0)
+    for number in range(trace.model.config.layers):
+        layer = trace.layer(number)
+        vectors = torch.einsum("hj,hjk,hkd->jd", layer.attention[:, token], layer.value, _by_head(layer))
+        lengths = vectors.norm(dim=-1)
+        for place in range(len(trace)):
+            part = float(lengths[place] / lengths.sum())
+            word = not trace.encoding.special[place] and re.search(r"\w", trace.labels[place])
+            if part > best and place != token and word:
+                best, where = part, (number, place)
+    said = meanings.through_layers(trace, token)
+    if not best:
+        assert "No other word brings anything" in said
+        return
+    assert f"({where[1] + 1})" in said and f"in layer {where[0] + 1}" in said and f"{best:.0%}" in said
+
+
+def _by_head(layer: LayerTrace) -> torch.Tensor:
+    return layer.weights.w_o.unflatten(0, (len(layer.value), -1))

@@ -1,0 +1,198 @@
+"""How a word forms at one token, layer by layer, as the browser is sent it; ``word_forms.js`` draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from lab.charts.base.labels import visible
+from lab.charts.base.tables import unique_names
+from lab.charts.components.packing import pack
+
+# A sentence in parts: a text, and what it names. FROM is a token of the text, WORD a word of the vocabulary.
+PLAIN, FROM, WORD = "", "from", "word"
+Spans = Sequence[tuple[str, str]]
+# Below it, no word leads: the bars are grey.
+LEADS = 0.1
+UNHEARD, SILENT = 1, 2
+
+
+def text_of(spans: Spans) -> str:
+    """A sentence without its parts."""
+    return "".join(text for text, _ in spans)
+
+
+@dataclass(frozen=True)
+class OnPage:
+    """What a page adds to the figure.
+
+    Attributes
+    ----------
+    doors
+        Where a part leads, by its name: ``tokens``, ``layer`` and ``words`` are headings, ``link`` and ``dot`` are
+        parts that are chosen. A part that is not here has no door.
+    lenses, lens
+        The lenses to choose from, and the one that reads.
+    fills
+        The CSS selector of an element of the page that shows the best word so far.
+    play
+        The figure plays once whenever this is another text than before; "" where it does not.
+    waits
+        Whether the figure stays before the first layer, and keeps for itself what comes of it.
+    hint
+        What to try first, while nothing is cut; "" leaves it to the figure.
+    """
+
+    doors: Mapping[str, str] = field(default_factory=dict)
+    lenses: Sequence[str] = ()
+    lens: str = ""
+    fills: str = ""
+    play: str = ""
+    waits: bool = False
+    hint: str = ""
+
+
+ALONE = OnPage()
+
+
+@dataclass(frozen=True, eq=False)
+class WordForms:
+    """Lanes are the m tokens that are drawn, of n; there are L layers of H heads.
+
+    Attributes
+    ----------
+    tokens
+        n labels, of any text.
+    lanes
+        The m places that are drawn, from 0, in the order of the text.
+    special
+        m marks: whether a token is one of the model's own, as [CLS].
+    watched
+        The lane of the token at which the word forms.
+    rows
+        The q lanes whose links are known; the watched one is among them.
+    share
+        (L, q, m), each row a share of what attention brings to that token.
+    strength
+        (L, q), how long all that is beside the token's vector.
+    parts
+        (L, H, m), each head's part of a link to the watched token.
+    written
+        (L, q), how long the feed-forward network's vector is beside the token's.
+    cut_tokens
+        m numbers: 0, :data:`UNHEARD` by the watched token, or :data:`SILENT` for all.
+    cut_links
+        (L, q, m), whether a link is cut.
+    cut_heads
+        (L, H, m), whether one to the watched token is cut in a head.
+    words
+        For the L + 1 states, from the embeddings on: the likeliest words, each with its probability; none for a model
+        without a vocabulary head.
+    before
+        The last state's words without the cuts; none where nothing is cut.
+    headings
+        What stands over the words, for each of the L + 1 states.
+    story
+        A sentence for each of the L + 1 states.
+    title, hint
+        What the figure is, and what may be done next.
+    is_blank
+        Whether the watched token hides a word.
+    """
+
+    tokens: Sequence[str]
+    lanes: Sequence[int]
+    special: Sequence[bool]
+    watched: int
+    rows: Sequence[int]
+    share: ArrayLike
+    strength: ArrayLike
+    parts: ArrayLike
+    written: ArrayLike
+    cut_tokens: Sequence[int]
+    cut_links: ArrayLike
+    cut_heads: ArrayLike
+    words: Sequence[Sequence[tuple[str, float]]]
+    before: Sequence[tuple[str, float]]
+    headings: Sequence[str]
+    story: Sequence[Spans]
+    title: str
+    hint: str
+    is_blank: bool
+
+    def __post_init__(self) -> None:
+        m, (layers, heads, _) = len(self.lanes), np.shape(self.parts)
+        for name, shape in {
+            "share": (layers, len(self.rows), m), "cut_links": (layers, len(self.rows), m),
+            "parts": (layers, heads, m), "cut_heads": (layers, heads, m), "written": (layers, len(self.rows)),
+            "strength": (layers, len(self.rows)), "special": (m,), "cut_tokens": (m,),
+        }.items():  # fmt: skip
+            if np.shape(getattr(self, name)) != shape:
+                raise ValueError(f"word_forms: {name} must have the shape {shape}.")
+        if self.watched not in self.rows or {len(self.story), len(self.headings)} != {layers + 1}:
+            raise ValueError("word_forms: the watched lane is a row, and each of the L + 1 states has a sentence.")
+        if self.words and len(self.words) != layers + 1:
+            raise ValueError("word_forms: words for each of the L + 1 states, or none.")
+
+    @property
+    def alt(self) -> str:
+        """The picture as it ends, in words."""
+        return f"{self.title}. {text_of(self.story[-1])}"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether anything is."""
+        return any(self.cut_tokens) or bool(np.any(self.cut_links)) or bool(np.any(self.cut_heads))
+
+    def payload(self, page: OnPage = ALONE) -> bytes:
+        """What :func:`lab.ui.components.mount` sends."""
+        header: dict[str, Any] = {
+            "title": self.title, "hint": self.hint, "alt": self.alt, "blank": self.is_blank, "cut": self.is_cut,
+            "tokens": [visible(token, 16) for token in self.tokens], "lanes": list(self.lanes),
+            "special": list(map(bool, self.special)), "watched": self.watched, "rows": list(self.rows),
+            "cutTokens": list(self.cut_tokens), "words": _sent(self.words), "before": _sent([self.before])[0],
+            "headings": list(self.headings), "leads": LEADS,
+            "story": [[[text, kind] for text, kind in spans] for spans in self.story],
+        }  # fmt: skip
+        numbers = {name: _numbers(getattr(self, name)) for name in ("share", "strength", "parts", "written")}
+        marks = {name: np.ascontiguousarray(getattr(self, name), dtype=np.uint8) for name in ("cut_links", "cut_heads")}
+        said = asdict(page)
+        if self.is_cut or not page.hint:
+            del said["hint"]
+        if page.waits:
+            said |= {"words": [], "before": [], "story": [header["story"][0]] * len(self.story), "alt": self.title}
+        return pack({**header, **said}, {**numbers, **marks})
+
+    def table(self) -> pd.DataFrame:
+        """One line a layer and drawn token: what comes from it, and the best word after that layer."""
+        names, row = unique_names(self.tokens), np.asarray(self.share)[:, list(self.rows).index(self.watched)]
+        layers, lanes = row.shape
+        best = [found[0] if found else ("", np.nan) for found in self.words[1:]] or [("", np.nan)] * layers
+        return pd.DataFrame(
+            {
+                "layer": np.repeat(np.arange(1, layers + 1), lanes),
+                "from token": [names[place] for place in self.lanes] * layers,
+                "share of what arrives": row.ravel(),
+                "best word after the layer": np.repeat([word for word, _ in best], lanes),
+                "its probability": np.repeat([probability for _, probability in best], lanes),
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: its story, and its table."""
+        told = "".join(f"<li>{escape(text_of(spans))}</li>" for spans in self.story)
+        return f"<p>{escape(self.title)}</p><ol start='0'>{told}</ol>{self.table().to_html()}"
+
+
+def _sent(words: Sequence[Sequence[tuple[str, float]]]) -> list[list[list[str | float]]]:
+    return [[[visible(word), round(float(share), 4)] for word, share in found] for found in words]
+
+
+def _numbers(values: ArrayLike) -> NDArray[np.float32]:
+    return np.ascontiguousarray(values, dtype=np.float32)

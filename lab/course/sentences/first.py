@@ -1,0 +1,42 @@
+"""The sentences of the first page: a blank in each, words to guess from, and one word that is worth cutting off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# How a learner may write a blank: BERT's own token for a hidden word, or a line.
+BLANK = "_"
+
+
+@dataclass(frozen=True)
+class First:
+    """A sentence with one :data:`BLANK`.
+
+    Attributes
+    ----------
+    text
+        The sentence.
+    offered
+        Four words to guess from: the likely one, and three that are each wrong or unlikely in another way.
+    cut
+        The word to cut off from the blank.
+    """
+
+    text: str
+    offered: tuple[str, str, str, str]
+    cut: str
+
+    @property
+    def short(self) -> str:
+        """Its beginning, as a button has it."""
+        return f"{' '.join(self.text.split()[:3])} …"
+
+
+# One has a detour: cutting "dogs" off from the blank changes little, cutting it off from every word changes the answer.
+FIRST = (
+    First(f"The capital of France is {BLANK}.", ("london", "paris", "french", "big"), "France"),
+    First(f"The teacher told the students that {BLANK} had passed the exam.", ("he", "they", "she", "it"), "students"),
+    First(f"The dogs that chased the cat {BLANK} tired.", ("was", "were", "is", "got"), "dogs"),
+    First(f"The bird built its {BLANK} in a tree.", ("house", "nest", "egg", "song"), "bird"),
+    First(f"She opened the {BLANK} and walked in.", ("book", "window", "door", "shop"), "opened"),
+)

@@ -1,0 +1,219 @@
+"""What can be said of a word that forms at a token: what arrives there, what it becomes, and what a cut changes.
+
+What arrives is seen in the picture. What matters shows only when it is cut, so a sentence says *because* only where a
+cut changes the best word or halves its probability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.analysis.flow.arriving import Arriving, arriving
+from lab.analysis.flow.cuts import Cuts, cut_run
+from lab.analysis.layers.lens_words import lens_words, share_of
+from lab.analysis.words.masking import mask_of
+from lab.charts.base.labels import visible
+from lab.charts.components.word_forms import FROM, LEADS, PLAIN, WORD, Spans
+from lab.course.heads import listed
+from lab.course.words import percent
+from lab.models.encoding import word_of
+from lab.models.trace import Trace
+
+MOST = 5  # words after each layer
+_ALIKE = 0.6  # of the largest share: the second token is named, too
+_HALF, _LITTLE = 0.5, 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Forming:
+    """A word that forms at token ``watched`` of the run ``now``, in which ``cuts`` are made; ``before`` is without."""
+
+    before: Trace
+    now: Trace
+    watched: int
+    cuts: Cuts
+
+    @classmethod
+    def of(cls, trace: Trace, watched: int, cuts: Cuts) -> Forming:
+        """The run of ``trace`` again, with the cuts."""
+        return cls(trace, cut_run(trace, watched, cuts), watched, cuts)
+
+    @property
+    def arriving(self) -> Arriving:
+        return arriving(self.now, self.watched)
+
+    @property
+    def layers(self) -> int:
+        return self.now.model.config.layers
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the watched token hides a word."""
+        mask = mask_of(self.now.model.tokenizer)
+        return mask is not None and self.now.token_ids[self.watched] == mask[1]
+
+    @property
+    def has_words(self) -> bool:
+        return self.now.model.weights.vocabulary_head is not None
+
+    def name(self, token: int) -> str:
+        """A token in a sentence."""
+        return "the blank" if token == self.watched and self.is_blank else f"“{bare(self.now.labels[token])}”"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the vocabulary, and how likely it is."""
+
+    token_id: int
+    name: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the cuts change in the end: the best word before them, its probability now, and the best word now."""
+
+    was: Word
+    kept: float
+    now: Word
+
+    @property
+    def changed(self) -> bool:
+        return self.was.token_id != self.now.token_id
+
+    @property
+    def matters(self) -> bool:
+        """Whether the best word is another one, or has at most half of its probability."""
+        return self.changed or self.kept <= _HALF * self.was.probability
+
+
+def words_after(trace: Trace, watched: int, layer: int, fitted: bool = False) -> tuple[Word, ...]:
+    """The likeliest words at a token if the model ended after ``layer`` (0: the embeddings)."""
+    found = lens_words(trace, watched, MOST, fitted)
+    return tuple(
+        Word(int(each), bare(word_of(trace.model.tokenizer, int(each))), float(share))
+        for each, share in zip(found.ids[layer], found.probability[layer], strict=True)
+    )
+
+
+def verdict(forming: Forming) -> Verdict:
+    """What the cuts change. Raises ValueError for a model without a vocabulary head."""
+    at, last = forming.watched, forming.layers
+    was, now = (words_after(run, at, last)[0] for run in (forming.before, forming.now))
+    return Verdict(was, share_of(forming.now, at, was.token_id), now)
+
+
+def story(forming: Forming, fitted: bool = False) -> tuple[Spans, ...]:
+    """A sentence for each state, from the embeddings on; the last one says what the cuts changed."""
+    told = [_beginning(forming)]
+    told += [(*_arrives(forming, layer), *_best(forming, layer, fitted)) for layer in range(1, forming.layers + 1)]
+    if forming.cuts and forming.has_words:
+        told[-1] = _because(forming, verdict(forming))
+    return tuple(told)
+
+
+def _beginning(forming: Forming) -> Spans:
+    lines, at = "Each line is a token on its way through the model. ", forming.name(forming.watched)
+    if forming.is_blank:
+        return ((f"{lines}The blank knows nothing yet but its place.", PLAIN),)
+    return (lines, PLAIN), (at, FROM), (" knows nothing of the others yet.", PLAIN)
+
+
+def _arrives(forming: Forming, layer: int) -> Spans:
+    """From which tokens the watched one receives most in a layer, from 1."""
+    row, special = forming.arriving.row[layer - 1], forming.now.encoding.special
+    first, *rest = (int(each) for each in (-row).argsort(kind="stable"))
+    at = forming.name(forming.watched)
+    if row[first] <= 0:
+        return ((f"In layer {layer} nothing arrives at {at}. ", PLAIN),)
+    second = next((each for each in rest[:1] if row[each] >= _ALIKE * row[first]), None)
+    spans = [(f"In layer {layer} {at} receives most from ", PLAIN), *_source(forming, first, row[first])]
+    if second is not None:
+        spans += [(" and ", PLAIN), *_source(forming, second, row[second])]
+        if special[first] and special[second]:
+            spans.append((", where many heads rest", PLAIN))
+    return (*spans, (". ", PLAIN))
+
+
+def _source(forming: Forming, token: int, share: float) -> Spans:
+    """A token from which something comes, and its share."""
+    name = ("itself", PLAIN) if token == forming.watched else (forming.name(token), FROM)
+    return name, (f" ({percent(float(share))})", PLAIN)
+
+
+def _best(forming: Forming, layer: int, fitted: bool) -> Spans:
+    """Which word leads after a layer, and whether it led before."""
+    if not forming.has_words:
+        return ()
+    words, earlier = (words_after(forming.now, forming.watched, at, fitted) for at in (layer, layer - 1))
+    best, kind = words[0], "next word" if forming.now.model.config.causal else "word"
+    if best.probability < LEADS:
+        return ((f"No {kind} leads{' yet' if layer < forming.layers else ''}.", PLAIN),)
+    led = earlier[0].token_id == best.token_id and earlier[0].probability >= LEADS
+    return (f"The best {kind} {'is still' if led else 'becomes'} ", PLAIN), *_word(best), (".", PLAIN)
+
+
+def _word(word: Word) -> Spans:
+    return (f"“{word.name}”", WORD), (f" ({percent(word.probability)})", PLAIN)
+
+
+def _because(forming: Forming, found: Verdict) -> Spans:
+    """What the cuts changed; they are called the reason only where they changed much."""
+    cut, was = (_cut_off(forming.cuts, forming), PLAIN), found.was
+    if not found.matters:
+        little = abs(found.kept - was.probability) < _LITTLE
+        says = f" has {percent(found.kept)} instead of {percent(was.probability)}. {_next_cut(forming)}"
+        changes = " Little changes: " if little else " The best word stays: "
+        return cut, (changes, PLAIN), (f"“{was.name}”", WORD), (says, PLAIN)
+    reason = f" because {_heard(forming)}."
+    if not found.changed:
+        falls = (f" falls from {percent(was.probability)} to {percent(found.kept)}. It was that likely{reason}", PLAIN)
+        return cut, (" ", PLAIN), (f"“{was.name}”", WORD), falls
+    leads = " The best word is now " if found.now.probability >= LEADS else " No word leads any more; the best one is "
+    return (
+        cut, (leads, PLAIN), *_word(found.now), (". It was ", PLAIN),
+        *_word(was), (reason, PLAIN),
+    )  # fmt: skip
+
+
+def _cut_off(cuts: Cuts, forming: Forming) -> str:
+    """What is cut, as a sentence of its own."""
+    said = []
+    if cuts.silent:
+        said.append(f"no other token hears {_tokens(forming, cuts.silent)}")
+    if cuts.unheard:
+        said.append(f"{forming.name(forming.watched)} does not hear {_tokens(forming, cuts.unheard)}")
+    if number := len(cuts.links) + len(cuts.in_heads):
+        said.append("one link is cut" if number == 1 else f"{number} links are cut")
+    told = " and ".join(said)
+    return f"{told[0].upper()}{told[1:]}."
+
+
+def _heard(forming: Forming) -> str:
+    """The reason that a cut has shown: what is cut now was heard before."""
+    cuts = forming.cuts
+    if cuts.links or cuts.in_heads:
+        return "of what is cut now"
+    if cuts.silent:
+        every = cuts.silent | cuts.unheard
+        return f"{_tokens(forming, every)} {'was' if len(every) == 1 else 'were'} heard"
+    return f"{forming.name(forming.watched)} heard {_tokens(forming, cuts.unheard)}"
+
+
+def _next_cut(forming: Forming) -> str:
+    """What to try where a cut changed little."""
+    if forming.cuts.silent:
+        return "Cut another word."
+    if len(forming.cuts.unheard) == 1:
+        return f"Click {_tokens(forming, forming.cuts.unheard)} again: then no token hears it."
+    return "Click a cut word again: then no token hears it." if forming.cuts.unheard else "Cut the whole word."
+
+
+def _tokens(forming: Forming, tokens: frozenset[int]) -> str:
+    return listed([forming.name(each) for each in sorted(tokens)])
+
+
+def bare(label: str) -> str:
+    """A token in a sentence of ours: without the sign of the space before it."""
+    return visible(label.removeprefix("␣") or label)

@@ -1,0 +1,201 @@
+"""The first minute: a sentence with a blank, a guess, the word that forms there, and one word that is cut off."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.analysis.words.masking import asked_run, mask_of
+from lab.analysis.words.predictions import Prediction, candidate, prediction_at
+from lab.charts.base.colour import CHOSEN
+from lab.charts.components.word_forms import OnPage
+from lab.course.sentences.first import FIRST, First
+from lab.course.words import escaped, percent
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.encoding import TextError
+from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import runs
+from lab.ui.downloads import available
+from lab.ui.parameters import BLANK_TEXT
+from lab.ui.word_forms import show_word_forms
+
+_PICKED, _GUESS, _OWN, _TYPED, _SHOWN = "_first_picked", "_first_guess", "_first_own", "_first_typed", "_first_shown"
+_OWN_SENTENCE = "Your own …"
+_LONGEST = 30  # characters of a guess
+_WRITTEN = re.compile(r"\[MASK\]|<mask>|_+", re.IGNORECASE)  # how a learner may write a blank
+_STYLE = f"""<style>
+.blank-sentence {{ font-size: clamp(1.4rem, 4vw, 2rem); line-height: 1.35; margin: 0; overflow-wrap: anywhere; }}
+.blank-sentence .gap {{ display: inline-block; min-width: 3.4em; text-align: center; color: {CHOSEN};
+  border-bottom: 3px solid {CHOSEN}; transition: opacity .3s; }}
+.first-question {{ font-size: 1.1rem; font-weight: 600; margin: 0; padding: 0; }}
+</style>"""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A sentence through the model, the place of its blank, and the text before and after the blank."""
+
+    trace: Trace
+    place: int
+
+    @property
+    def prediction(self) -> Prediction:
+        return prediction_at(self.trace, self.place, None)
+
+    @property
+    def around(self) -> tuple[str, str]:
+        """What stands before the blank, and after it."""
+        start, end = self.trace.offsets[self.place]
+        return self.trace.text[:start], self.trace.text[end:]
+
+
+def show(question: str) -> None:
+    """The question, the sentence, the guess, and the picture."""
+    model = filling_model(st.session_state.get("model", DEFAULT_MODEL))
+    sentence = next((each for each in FIRST if each.text == BLANK_TEXT.chosen()), None)
+    top = st.container(gap=None)
+    _choose(sentence)
+    try:
+        now = asked(model, BLANK_TEXT.chosen())
+    except TextError as error:
+        top.html(f'{_STYLE}<h1 class="first-question">{html.escape(question)}</h1>')
+        st.info(str(error), icon=":material/edit:")
+        return
+    if now is None:
+        st.info("Write a sentence with a word in it that can be hidden.", icon=":material/edit:")
+        return
+    top.html(f'{_STYLE}<h1 class="first-question">{html.escape(question)}</h1>{_sentence(now)}')
+    answered = _ask(now, sentence)
+    play = f"{now.trace.text} {model.id}" if answered else ""
+    hint = _try(now, sentence) if answered else ""
+    page = OnPage(fills=".blank-sentence .gap", play=play, waits=not answered, hint=hint)
+    st.fragment(show_word_forms)(now.trace, now.place, "first-picture", page)
+
+
+def filling_model(chosen: str) -> LoadedModel:
+    """The chosen model if it is here and fills blanks, else the default one, and why."""
+    model = runs.model(available(chosen))
+    if can_fill(model):
+        return model
+    default = runs.model(available(DEFAULT_MODEL))
+    st.caption(f"{escaped(model.id)} was not trained to fill blanks, so you see {escaped(default.id)} here.")
+    return default
+
+
+def can_fill(model: LoadedModel) -> bool:
+    """Whether a model has a token for a hidden word and says which word it is."""
+    return (
+        not model.config.causal and mask_of(model.tokenizer) is not None and model.weights.vocabulary_head is not None
+    )
+
+
+def asked(model: LoadedModel, text: str) -> Asked | None:
+    """``text`` with its first blank, or its last word hidden where it has none; None where no word can be hidden.
+
+    Raises TextError for a text with nothing to read.
+    """
+    mask = mask_of(model.tokenizer)
+    if mask is None:
+        return None
+    first = _WRITTEN.search(text)
+    if first is not None:
+        text = f"{text[: first.start()]}{mask[0]}{_WRITTEN.sub('', text[first.end() :])}"
+    found = asked_run(runs.run(model.id, text, "", Interventions()))
+    return None if found is None else Asked(*found)
+
+
+def _choose(sentence: First | None) -> None:
+    """The sentences to choose from, and a line for one's own."""
+
+    def take() -> None:
+        picked = st.session_state[_PICKED]
+        found = next((each for each in FIRST if each.short == picked), None)
+        BLANK_TEXT.set("" if found is None else found.text)
+        st.session_state[_TYPED] = ""
+        _begin_again()
+
+    def take_own() -> None:
+        BLANK_TEXT.set(st.session_state[_TYPED])
+        _begin_again()
+
+    st.session_state[_PICKED] = _OWN_SENTENCE if sentence is None else sentence.short
+    names = [*(each.short for each in FIRST), _OWN_SENTENCE]
+    st.pills("Sentence", names, key=_PICKED, on_change=take, required=True, label_visibility="collapsed")
+    if sentence is None:
+        st.session_state[_TYPED] = BLANK_TEXT.chosen()
+        st.text_input(
+            "Your sentence, with a line for the blank", key=_TYPED, on_change=take_own, max_chars=BLANK_TEXT.longest,
+            placeholder="My cat likes to _ in the sun.",
+        )  # fmt: skip
+
+
+def _begin_again() -> None:
+    """Another sentence waits for a guess of its own."""
+    for key in (_GUESS, _OWN, _SHOWN):
+        st.session_state.pop(key, None)
+
+
+def _sentence(now: Asked) -> str:
+    """The sentence as HTML, the blank as a gap; all text is escaped."""
+    gap = '<span class="gap" role="img" aria-label="blank">?</span>'
+    before, after = (html.escape(part) for part in now.around)
+    return f'<p class="blank-sentence">{before}{gap}{after}</p>'
+
+
+def _ask(now: Asked, sentence: First | None) -> bool:
+    """Let the learner guess, and say what the model thinks of it; whether the answer may be shown."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("**Your guess**", width="content")
+        offered = None
+        if sentence is not None:
+            offered = st.pills(
+                "What belongs in the blank?",
+                sentence.offered,
+                key=_GUESS,
+                label_visibility="collapsed",
+                width="content",
+            )
+        own = st.text_input(
+            "Your word", key=_OWN, max_chars=_LONGEST, placeholder="or your own word", width=170,
+            label_visibility="collapsed",
+        ).strip()  # fmt: skip
+        if st.button("Show me", help="See what the model says without a guess.", type="tertiary"):
+            st.session_state[_SHOWN] = True
+        if guess := own or offered:
+            st.session_state[_SHOWN] = True
+            st.caption(_told(now, guess), width="stretch")
+    return bool(st.session_state.get(_SHOWN))
+
+
+def _told(now: Asked, guess: str) -> str:
+    """How likely the learner's word is to the model, and which rank it has."""
+    pieces, known = pieces_of(now, guess), len(now.prediction.logits)
+    if len(pieces) != 1:
+        return f"“{escaped(guess)}” is {len(pieces)} pieces for this model, and a blank holds one."
+    own = candidate(now.prediction, pieces[0], now.trace.model.tokenizer)
+    rank = "its best word" if own.rank == 1 else f"rank {own.rank:,}"
+    return f"The model gives “{escaped(guess)}” {percent(own.probability)}: {rank} of the {known:,} that it knows."
+
+
+def pieces_of(now: Asked, guess: str) -> list[int]:
+    """The ids of a guess where it would stand: a vocabulary may hold a word with the space before it, and without."""
+    tokenizer, asking = now.trace.model.tokenizer, list(now.trace.token_ids)
+    before, after = now.around
+    filled = tokenizer.encode(f"{before}{guess}{after}").ids
+    if filled[: now.place] != asking[: now.place]:
+        # A space stands before the mask as a token of its own, so the word comes without one.
+        return list(tokenizer.encode(guess, add_special_tokens=False).ids)
+    return list(filled[now.place : now.place + 1 + len(filled) - len(asking)])
+
+
+def _try(now: Asked, sentence: First | None) -> str:
+    """The word to cut off, where the lab knows one that is worth it."""
+    if sentence is None:
+        return ""
+    best = now.trace.model.tokenizer.id_to_token(int(now.prediction.best(1)[0]))
+    return f"Now cut “{sentence.cut}” off: click it on the left. Will the blank still become “{best}”?"

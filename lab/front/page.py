@@ -1,0 +1,94 @@
+"""The first page: the first minute, the way on, the nine lessons, what else there is, and what a class needs."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import streamlit as st
+
+from lab.course.benches import BENCHES
+from lab.course.lessons import GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, Lesson, number, script
+from lab.front import first_minute
+from lab.ui import progress_view, selection, shell, teaching
+from lab.ui.quiz.question import progress
+
+QUESTION = "How does a machine know what belongs in the blank?"
+# The answer, were, depends on a word before the blank: with one boy it is was.
+_TASK = f"Masked_language_model?text={quote('The boys [MASK] playing in the garden.')}"
+
+
+def show() -> None:
+    """Draw the page."""
+    shell.route()
+    first_minute.show(QUESTION)
+    _go_on()
+    _lessons()
+    _explore()
+    progress_view.review()
+    progress_view.keep()
+    _for_teachers()
+
+
+def _go_on() -> None:
+    """The one button that leads on: to the first lesson, or to the one where the learner was last."""
+    lesson = where_to_go_on()
+    begun = any(progress().count(each.id).seen for each in LESSONS)
+    label = f"Go on with lesson {number(lesson)}: {lesson.title}" if begun else "Start with lesson 1"
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        if st.button(label, type="primary", icon=":material/arrow_forward:"):
+            st.switch_page(script(lesson.page), query_params=selection.elsewhere())
+        st.caption(
+            "This is a **BERT**, a small one. Nobody told it what a capital is: it learned by filling blanks in texts.",
+            width="stretch",
+        )
+
+
+def where_to_go_on() -> Lesson:
+    """The first lesson with a step that was not seen, after the last one that was begun; the last if all are seen."""
+    begun = [lesson for lesson in LESSONS if progress().count(lesson.id).seen]
+    if not begun:
+        return LESSONS[0]
+    last = progress().count(begun[-1].id)
+    place = LESSONS.index(begun[-1]) + (last.seen >= last.steps)
+    return LESSONS[min(place, len(LESSONS) - 1)]
+
+
+def _lessons() -> None:
+    """The nine lessons, each with its question."""
+    st.header("Nine lessons")
+    with st.container(gap="xsmall", key="lessons"):
+        for lesson in LESSONS:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                label = f"**{number(lesson)} · {lesson.title}**  {lesson.question}"
+                about = f"{lesson.minutes} minutes"
+                st.page_link(script(lesson.page), label=label, icon=lesson.icon, help=about, width="content")
+                progress_view.steps_badge(lesson)
+                progress_view.checks_badge(lesson)
+
+
+def _explore() -> None:
+    st.header("Explore")
+    st.markdown("Benches show the same runs as the lessons, with every control and without questions.")
+    with st.container(horizontal=True):
+        for bench in BENCHES:
+            st.page_link(script(bench.page), label=bench.title, icon=bench.icon, help=bench.question)
+        st.page_link(script(MODELS_PAGE), label="Models", icon=":material/badge:")
+        st.page_link(script(GLOSSARY_PAGE), label="Glossary", icon=":material/dictionary:")
+
+
+def _for_teachers() -> None:
+    st.header("For a class", anchor="for-teachers")
+    st.markdown(
+        "- **Before a class.** In the teaching view the type is larger, answers wait for a click on Reveal, and "
+        "nothing is scored. Click Teach, or add `?teach=1` to the address of a page: [lesson 3 before a "
+        "class](Self-attention?teach=1).\n- **The same questions for everybody.** Add `?seed=7`, or another number, "
+        "to the address. Everybody who opens it gets the same checks, with the answers in the same order: [the checks "
+        "of lesson 3, seed 7](Self-attention?seed=7&step=Check).\n- **A task.** Sentence, model, step, head and cuts "
+        f"are part of the address. Choose them, then copy it: [why not *was*?]({_TASK})\n- **The class answers "
+        "together.** Open a room. Everybody answers a question of a lesson alone, discusses, answers again, and then "
+        "one of the same kind about another sentence.\n- **What you show them.** The [cards of the models](Models) "
+        "say what they were trained on and what they cannot do."
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))
+        st.page_link(script(ROOM_PAGE), label="Open a room", icon=":material/groups:")

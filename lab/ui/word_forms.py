@@ -1,0 +1,133 @@
+"""The picture of a word that forms, on a page: what the learner watches and cuts, and the doors to the lessons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.flow.cuts import Cuts
+from lab.charts.components.word_forms import OnPage, WordForms
+from lab.course.lessons import LESSONS, number, script
+from lab.figures.word_forms import word_forms
+from lab.models.memo import kept
+from lab.models.trace import Trace
+from lab.ui import address, selection
+from lab.ui.components import mount
+from lab.ui.drawing import show_numbers
+from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, TOKEN, WATCH
+
+_OF, _DOOR = "_word_forms_of", "_word_forms_door"
+# The lesson behind each part of the picture.
+_LESSONS = {
+    "tokens": "tokenization", "layer": "multi-head-attention", "words": "masked-language-model",
+    "link": "self-attention", "dot": "feed-forward",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the picture shows now: token ``watched`` (from 0), and what is cut on the way to it."""
+
+    chart: WordForms
+    watched: int
+    cuts: Cuts
+
+
+def show_word_forms(trace: Trace, watched: int, key: str, page: OnPage, here: str = "") -> Shown:
+    """Draw the picture of ``trace``; ``watched`` (from 0) is the token before anybody chose another.
+
+    ``here`` is the id of the lesson that shows it, to which no door leads.
+    """
+    _go_through()
+    _begin(trace)
+    chosen = WATCH.chosen() - 1
+    if chosen >= len(trace):
+        selection.note(f"There is no token {chosen + 1} to watch: this text has {len(trace)}.")
+        WATCH.set(0)
+    at = chosen if 0 <= chosen < len(trace) else watched
+    cuts = _cuts(trace, at)
+    for message in selection.take_notes():  # a click draws this part of the page alone, and its notes with it
+        st.warning(message, icon=":material/info:")
+    call = partial(word_forms, trace, at, str(cuts))
+    chart = kept(trace, (word_forms, at, str(cuts)), call)
+    doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
+    sent = chart.payload(replace(page, doors=doors))
+    mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
+    if not page.waits:
+        show_numbers(chart.table, f"{key}-numbers", call)
+    address.keep_in_url()
+    return Shown(chart, at, cuts)
+
+
+def _begin(trace: Trace) -> None:
+    """Another text begins without cuts; so does another model, whose heads are others."""
+    now, before = (trace.model.id, trace.token_ids), st.session_state.get(_OF)
+    if before not in (None, now):
+        CUT.set("")
+        WATCH.set(0)
+    st.session_state[_OF] = now
+
+
+def _cuts(trace: Trace, watched: int) -> Cuts:
+    cuts, whole = Cuts.read(CUT.chosen(), trace.model.config, len(trace), watched)
+    if not whole:
+        selection.note("The link cuts something that this text or this model does not have; the rest is cut.")
+        CUT.set(str(cuts))
+    return cuts
+
+
+def _act(key: str, trace: Trace, watched: int) -> None:
+    """Take what a browser reports, before the page is drawn again."""
+    cuts, _ = Cuts.read(CUT.chosen(), trace.model.config, len(trace), watched)
+    reported = st.session_state[key].get("act")
+    match reported:
+        case [str(), "watch", int(token)] if 0 <= token < len(trace):
+            WATCH.set(token + 1)
+            CUT.set("")
+        case [str(), "door", str(door), *where] if door in _LESSONS and all(isinstance(each, int) for each in where):
+            st.session_state[_DOOR] = (door, where)
+        case _:
+            text = str(cuts_after(reported, cuts))
+            if len(text) > CUT.longest:
+                selection.note("A link holds no more cuts than these. Heal one first.")
+            else:
+                CUT.set(text)
+
+
+def cuts_after(reported: object, cuts: Cuts) -> Cuts:
+    """The cuts after a click. Anybody may have written what is ``reported``: what means nothing changes nothing.
+
+    Whether a token is there is looked at when the cuts are read.
+    """
+    match reported:
+        case [str(), "token", int(token)]:
+            return cuts.token(token)
+        case [str(), "link", int(layer), int(query), int(key)]:
+            return cuts.link(layer, query, key)
+        case [str(), "head", int(layer), int(head), int(query), int(key)]:
+            return cuts.in_head(layer, head, query, key)
+        case [str(), "heal"]:
+            return Cuts()
+    return cuts
+
+
+def _go_through() -> None:
+    """Open the page behind a door, at what was chosen."""
+    door, where = st.session_state.pop(_DOOR, ("", ()))
+    if not door:
+        return
+    lesson = next(each for each in LESSONS if each.id == _LESSONS[door])
+    chosen = dict(zip(_CHOSEN.get(door, ()), where, strict=False))
+    for parameter, place in chosen.items():
+        parameter.set(place + 1)
+    st.switch_page(script(lesson.page), query_params=selection.elsewhere())
+
+
+_CHOSEN = {"layer": (LAYER,), "link": (LAYER, HEAD, TOKEN, KEY_TOKEN), "dot": (LAYER, TOKEN)}
+
+
+def _told(lesson: str) -> str:
+    found = next(each for each in LESSONS if each.id == lesson)
+    return f"Lesson {number(found)}: {found.title}"

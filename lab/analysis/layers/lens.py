@@ -99,6 +99,17 @@ def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None, *, 
     return predictions(_stopped(trace, layer, _lens_of(trace, fitted)), [place], [truth])[0]
 
 
+@torch.inference_mode()
+def guessed(trace: Trace, places: Sequence[int]) -> Tensor:
+    """The last hidden states at ``places`` as the fitted lens guesses them after each layer, (L+1, k, d).
+
+    The last of them are the model's own. Raises ValueError where the model has no fitted lens.
+    """
+    through, states = _lens_of(trace, True), trace.hidden_states[:, list(places)]
+    assert through is not None
+    return torch.cat([states[:-1] @ through.w + through.b[:, None], states[-1:]])
+
+
 def output_difference(trace: Trace, found: Lens) -> float:
     """How far the last row is from the model's own output at the same places: max |Δ| of the best probabilities."""
     _, own, _, _ = _read(trace.logits(found.places), found.truths)

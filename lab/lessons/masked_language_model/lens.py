@@ -33,8 +33,11 @@ def show_lens(view: PredictionView) -> None:
     said = st.container()
     places = _window(view)
     record = _of_its_own(view)
-    fitted = record is not None and READ_WITH.choose("Read with") == FITTED
-    shown = LENS.choose("Cells")
+    left, right = st.columns(2)
+    with left:
+        fitted = record is not None and READ_WITH.choose("Read with") == FITTED
+    with right:
+        shown = LENS.choose("Cells")
     with said:
         _say_what(view, fitted)
     found = lens_at(view, places, fitted)

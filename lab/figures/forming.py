@@ -57,8 +57,12 @@ class Forming:
         return self.now.model.weights.vocabulary_head is not None
 
     def name(self, token: int) -> str:
-        """A token in a sentence."""
-        return "the blank" if token == self.watched and self.is_blank else f"“{bare(self.now.labels[token])}”"
+        """A token in a sentence; of equal ones it says which."""
+        if token == self.watched and self.is_blank:
+            return "the blank"
+        label, labels = self.now.labels[token], self.now.labels
+        which = f"the {ordinal(labels[: token + 1].count(label))} " if labels.count(label) > 1 else ""
+        return f"{which}“{bare(label)}”"
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,9 @@ def story(forming: Forming, fitted: bool = False) -> tuple[Spans, ...]:
     """A sentence for each state, from the embeddings on; the last one says what the cuts changed."""
     told = [_beginning(forming)]
     told += [(*_arrives(forming, layer), *_best(forming, layer, fitted)) for layer in range(1, forming.layers + 1)]
-    if forming.cuts and forming.has_words:
-        told[-1] = _because(forming, verdict(forming))
+    if forming.cuts:
+        cut = (f"{_cut_off(forming.cuts, forming)} ", PLAIN)
+        told[-1] = _because(forming, verdict(forming)) if forming.has_words else (cut, *told[-1])
     return tuple(told)
 
 
@@ -212,6 +217,16 @@ def _next_cut(forming: Forming) -> str:
 
 def _tokens(forming: Forming, tokens: frozenset[int]) -> str:
     return listed([forming.name(each) for each in sorted(tokens)])
+
+
+def ordinal(number: int) -> str:
+    """A place in a row, from 1, as it is written.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    teens = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def bare(label: str) -> str:

@@ -20,12 +20,12 @@ def box(at: Locator) -> dict[str, float]:
     return {"right": found["x"] + found["width"], "middle": found["y"] + found["height"] / 2}
 
 
-def test_the_doors_of_the_first_page_can_be_told_apart(lab: Lab, page: Page) -> None:
+def test_the_lessons_on_the_first_page_can_be_told_apart(lab: Lab, page: Page) -> None:
     page.goto(lab.url)
     wait_idle(page)
-    links = page.locator('[class*="st-key-doors-attention"] [data-testid="stPageLink-NavLink"]:visible')
+    links = page.locator('.st-key-lessons [data-testid="stPageLink-NavLink"]:visible')
     middles = [box(link)["middle"] for link in links.all()]
-    assert len(middles) == 5
+    assert len(middles) == 9
     assert min(later - earlier for earlier, later in pairwise(middles)) >= APART
 
 

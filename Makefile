@@ -10,7 +10,7 @@
 #                     experiments on them, written anew (24 minutes on two cores that others used, too), each with its
 #                     largest difference from what shipped
 # make outside        ask the embedded models with transformers alone, in two versions of it, and compare with the lab
-# make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|minilm|en_lab|punkt
+# make train          train an embedded model from a folder of texts (MODEL=bert|gpt2|minilm|lens|en_lab|punkt
 #                     CORPORA=folder; minilm goes on from an encoder, BASE=folder)
 # make screenshots    every page, light and dark, wide and narrow, into .screenshots/ (OUT=folder)
 # make clean          remove caches and .venv

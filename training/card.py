@@ -13,7 +13,7 @@ from typing import Any
 
 from lab.models.loading import EMBEDDED
 from training import bert, gpt2, minilm
-from training.card_parts import heads, how, licences, loss_curve, outside_the_lab, percent, residual_stream
+from training.card_parts import heads, how, lenses, licences, loss_curve, outside_the_lab, percent, residual_stream
 from training.corpus import SOURCES
 from training.evaluation import bert as bert_evaluation
 from training.evaluation import gpt2 as gpt2_evaluation
@@ -106,6 +106,10 @@ Masking {recipe.mask_rate:.0%}, falling to {recipe.final_mask_rate:.0%} in the d
 
 {residual_stream(figures["residual"])}
 
+## Its lenses
+
+{lenses("lab-bert")}
+
 {outside_the_lab("lab-bert")}
 ## Limits
 
@@ -171,6 +175,10 @@ chosen, is in `docs/reproduced.md`.
 ## Its residual stream
 
 {residual_stream(figures["residual"])}
+
+## Its lenses
+
+{lenses("lab-minilm")}
 
 {outside_the_lab("lab-minilm")}
 ## Limits
@@ -242,6 +250,10 @@ the token the first time (a uniform head: {induction["uniform"]:.2f}). It is fed
 ## Its residual stream
 
 {residual_stream(figures["residual"])}
+
+## Its lenses
+
+{lenses("lab-gpt2")}
 
 {outside_the_lab("lab-gpt2")}
 ## Limits

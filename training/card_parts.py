@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.layers.feed_forward import nearly_silent
+from lab.benches.models.model_cards import CARD
 from lab.course.words import beside
 from lab.lessons.feed_forward.meanings import MUCH, layers_named
 from lab.models.catalogue import EMBEDDED
-from lab.models.model_cards import CARD
+from lab.models.fitted_lens import FOLDER
+from lab.models.fitted_lens import RECORD as RECORD_OF_LENS
 from training.corpus import SOURCES
 from training.curve import curve
 from training.evaluation.heads import SENTENCES
@@ -118,6 +121,48 @@ def residual_stream(figures: Mapping[str, list[float]]) -> str:
          "| layer | ‖Δ‖ / ‖x‖ | random weights | neurons above 0 | attention on special tokens |",
          "| --- | --- | --- | --- | --- |", *rows, "", "**Odd**: " + " ".join(odd) if odd else "Nothing is odd."]
     )  # fmt: skip
+
+
+def lenses(model_id: str) -> str:
+    """How well the plain lens, the fitted one and its control read held-out text, and how they were fitted."""
+    record = json.loads((EMBEDDED / model_id / FOLDER / RECORD_OF_LENS).read_text("utf-8"))
+    read, kinds = record["held_out"], ("plain", "fitted", "untrained")
+    rows = [
+        f"| {layer or 'embeddings'} | "
+        + " | ".join(
+            f"{read[kind][key][layer]:.3f}" for key in ("agreement", "divergence", "probability") for kind in kinds
+        )
+        + " |"
+        for layer in range(len(read["plain"]["agreement"]))
+    ]
+    places = "places" if model_id == "lab-gpt2" else "masked places"
+    told = fill(
+        f"What the vocabulary head reads after each layer, on {read['places']:,} {places} of held-out text: how often "
+        "its best word is the model's own (=), the divergence from the model's own prediction (KL, nats), and the mean "
+        "probability of the true word (P). *Plain*: the head alone. *Fitted*: a map before it, which guesses the last "
+        f"hidden state: a ridge regression on {record['fitted_on']:,} {places} of the training texts, its strength "
+        f"chosen on {record['chosen_on']:,} others (Belrose et al. 2023 train such maps by gradient descent). *Twin*: "
+        "a map fitted from the states of the untrained twin to the trained model's last state, which shows what a map "
+        "can guess without the model's layers. All maps but the twin's are in `lens/lens.safetensors`, made by "
+        f"`{record['command']}`.",
+        118,
+    )
+    head = (
+        "| after layer | = plain | = fitted | = twin | KL plain | KL fitted | KL twin | P plain | P fitted | P twin |"
+    )
+    return "\n".join([told, "", head, "| --- " * 10 + "|", *rows, *_in_sight(record.get("in_sight"))])
+
+
+def _in_sight(read: Mapping[str, Any] | None) -> list[str]:
+    """How often both lenses agree with the model where nothing was fitted; nothing for GPT-2."""
+    if read is None:
+        return []
+    plain, fitted = (", ".join(f"{share:.3f}" for share in read[kind]) for kind in ("plain", "fitted"))
+    told = (
+        f"At {read['places']:,} words in plain sight, where nothing was fitted, the best word is the model's own, from "
+        f"the embeddings to the last layer: plain {plain}; fitted {fitted}."
+    )
+    return ["", fill(told, 118)]
 
 
 def licences() -> str:

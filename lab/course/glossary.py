@@ -243,6 +243,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"e^{-\frac1n \sum_i \ln p_i}"}),
         ("logit lens", "To ask the vocabulary head after each layer, as if it were the last: what would the model say "
          "so far?", {"paper": "nostalgebraist 2020"}),
+        ("fitted lens", "A logit lens with a map before the vocabulary head, also called a tuned lens. The map of each "
+         "layer was fitted to guess the last hidden state.", {"paper": "Belrose et al. 2023"}),
         ("temperature", "What logits are divided by before a token is drawn. Low: the likeliest wins; high: all get a "
          "chance.", {"formula": r"\text{softmax}(z / T)"}),
         ("next-sentence prediction", "BERT’s second task in training: does the second text of a pair follow the first?",

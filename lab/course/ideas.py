@@ -127,8 +127,9 @@ IDEAS: Mapping[str, Mapping[str, str]] = {
         "How far two logits are apart decides how many times as probable one word is as the other.",
         "Without the mask": "Does it matter that the word is hidden? Leave it in plain sight, and ask about the same "
         "place again.",
-        "Logit lens": "When does the word appear? The **logit lens** stops after each layer. The "
-        "**vocabulary head**, made for the last layer, reads the vector as if it were the last, and names a word.",
+        "Logit lens": "When does the word appear? The **logit lens** stops after each layer and asks the **vocabulary "
+        "head** for a word. The plain lens gives it the vector as it is. The fitted lens first guesses the last vector "
+        "from it.",
         "Every place": "What would the model say at every place, with nothing hidden? One figure: the five likeliest "
         "words for each token.",
         "Sampling": "The model gives probabilities. To write on, one token has to be drawn. **Top-k** and **top-p** "

@@ -263,6 +263,7 @@ LESSONS = (
             "Wang & Cho 2019, BERT has a mouth, and it must speak",
             "Salazar et al. 2020, Masked language model scoring, §2",
             "nostalgebraist 2020, Interpreting GPT: the logit lens",
+            "Belrose et al. 2023, Eliciting latent predictions from transformers with the tuned lens, §3",
             "Fan et al. 2018, Hierarchical neural story generation, §5.4",
             "Holtzman et al. 2020, The curious case of neural text degeneration, §3.1",
         ),

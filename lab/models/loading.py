@@ -151,12 +151,17 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
         path = folder / Path(name).name
         if not path.exists():
             raise CheckpointError(f"{folder.name} has no {path.name}. This lab reads safetensors only.")
-        try:
-            with safe_open(path, framework="pt") as file:
-                tensors.update({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118 (not a dict)
-        except SafetensorError as error:
-            raise CheckpointError(f"{path.name} in {folder.name} is damaged; download it again.") from error
+        tensors.update(read_safetensors(path, folder.name))
     return tensors
+
+
+def read_safetensors(path: Path, model: str) -> dict[str, Tensor]:
+    """All tensors of one file of ``model``, by their names. Raises :class:`CheckpointError` for a damaged file."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+    except SafetensorError as error:
+        raise CheckpointError(f"{path.name} in {model} is damaged; download it again.") from error
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:

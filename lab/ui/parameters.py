@@ -18,8 +18,10 @@ from lab.figures.choices import (
     CHANGE_COSINE,
     CHANGE_LENGTH,
     ENTROPY,
+    FITTED,
     NEEDED,
     PATCHED,
+    PLAIN,
     RANK,
     SUFFICES,
 )
@@ -161,6 +163,7 @@ MORE = Buttons("more", "10", ("10", "20", "40"))
 DRAW_SEED = Number("draw_seed", 0, *_SEEDS)
 SCORE = Buttons("score", LOG_PROBABILITY, (LOG_PROBABILITY, PROBABILITY))
 LENS = Buttons("lens", BEST_WORD, (BEST_WORD, RANK, ENTROPY))
+READ_WITH = Buttons("read_with", FITTED, (FITTED, PLAIN))
 LENS_TOKENS = Buttons("lens_tokens", "8", ("4", "8", "16"))
 # The benches: head view, model view, neurons.
 UNITS = Buttons("units", TOKENS, (TOKENS, WORDS))

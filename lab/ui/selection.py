@@ -91,6 +91,7 @@ class Selection:
     draw_seed: int = p.DRAW_SEED.default
     score: str = p.SCORE.default
     lens: str = p.LENS.default
+    read_with: str = p.READ_WITH.default
     lens_tokens: str = p.LENS_TOKENS.default
     units: str = p.UNITS.default
     colour: str = p.COLOUR.default

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
@@ -18,11 +21,16 @@ from lab.analysis.words import likelihood
 from lab.analysis.words.predictions import word_of
 from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import quoted
-from lab.models.catalogue import DEFAULT_MODEL
+from lab.figures.choices import FITTED, PLAIN
+from lab.lessons.masked_language_model.figures import lens_agreement
+from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
+from lab.models.fitted_lens import FOLDER, MAPS, RECORD
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.ui import runs
 from tests.checkpoints import LAYERS
+from tests.conftest import TinyCheckpoint
+from tests.lenses import put_lens
 from tests.pages.apptest import Offer, reveal, visit, words
 
 PAGE = "9_Masked_language_model.py"
@@ -123,9 +131,13 @@ def test_nothing_to_score_gets_a_sentence(name: str, text: str) -> None:
     assert not at.metric
 
 
-def hidden_states(model: LoadedModel, ids: list[int]) -> list[Tensor]:
-    """(n, vocabulary) of each layer: their head on their hidden state."""
+def hidden_states(model: LoadedModel, ids: list[int], read_with: str = PLAIN) -> list[Tensor]:
+    """(n, vocabulary) of each layer: their head on their hidden state, or on what the maps that ship make of it."""
     states = theirs(model, ids, output_hidden_states=True).hidden_states
+    if read_with == FITTED:
+        maps = load_file(EMBEDDED / model.id / FOLDER / MAPS)
+        through = zip(states[:-1], maps["w"].float(), maps["b"].float(), strict=True)
+        states = [*(x @ w + b for x, w, b in through), states[-1]]
     module: Any = model.reference()
     with torch.inference_mode():
         if model.config.causal:  # theirs has put the last one through the final LayerNorm already
@@ -134,14 +146,16 @@ def hidden_states(model: LoadedModel, ids: list[int]) -> list[Tensor]:
         return [module.cls.predictions(x)[0] for x in states]
 
 
+@pytest.mark.parametrize("read_with", [FITTED, PLAIN])
 @pytest.mark.parametrize("name", [DEFAULT_MODEL, "lab-gpt2"])
-def test_the_lens_reads_what_their_head_reads(name: str) -> None:
+def test_the_lens_reads_what_their_head_reads(name: str, read_with: str) -> None:
     model = lab.load_model(name)
     ids = list(lab.trace(model, TEXT).token_ids)
     asked = 10
     seen = ids if model.config.causal else [*ids[:asked], id_of(model, "[MASK]"), *ids[asked + 1 :]]
-    rows = hidden_states(model, seen)
-    at = open_step("Logit lens", model=name, lens_tokens="4", first_token="8", place="11", masked="11")
+    rows = hidden_states(model, seen, read_with)
+    params = {"lens_tokens": "4", "first_token": "8", "place": "11", "masked": "11", "read_with": read_with}
+    at = open_step("Logit lens", model=name, **params)
     places = range(7, 11)
     best = [word_of(model.tokenizer, int(row[place].argmax())) for row in rows for place in places]
     assert cells(at) == [word if word else "(empty)" for word in best]
@@ -155,6 +169,46 @@ def test_the_lens_reads_what_their_head_reads(name: str) -> None:
         for place, truth, there in zip(places, truths, known, strict=True)
     ]
     assert cells(at) == ranks
+
+
+def test_the_fitted_lens_is_what_one_sees_first_and_the_plain_one_is_a_choice() -> None:
+    at = open_step("Logit lens")
+    assert at.segmented_control(key="read_with").value == FITTED
+    fitted = cells(at)
+    assert "guesses the last hidden state" in words(at)
+    at.segmented_control(key="read_with").set_value(PLAIN).run()
+    assert not at.exception and cells(at) != fitted
+    assert "guesses the last hidden state" not in words(at)
+
+
+def test_the_agreement_on_screen_is_what_was_measured() -> None:
+    at = open_step("Logit lens", model="lab-bert")
+    record = json.loads((EMBEDDED / "lab-bert" / FOLDER / RECORD).read_text("utf-8"))["held_out"]
+    said = at.get("vega_lite_chart")[2].proto.alt
+    assert all(f"“{name}”" in said for name in ("fitted lens", "plain lens", "untrained twin"))
+    shown = lens_agreement(lab.trace(lab.load_model("lab-bert"), TEXT)).table()
+    for name, kind in (("fitted lens", "fitted"), ("plain lens", "plain"), ("untrained twin", "untrained")):
+        assert shown[name].tolist() == pytest.approx(record[kind]["agreement"], abs=1e-6)
+    assert f"{record['places']:,} hidden words" in words(at)
+
+
+def test_a_model_without_a_fitted_lens_says_so_and_is_read_with_the_plain_one(offer: Offer) -> None:
+    at = open_step("Logit lens", model=offer("bert"), read_with=FITTED)
+    assert "has no fitted lens" in words(at) and not at.warning
+    assert "read_with" not in {each.key for each in at.segmented_control}
+    assert len(cells(at)) % (LAYERS + 1) == 0 and cells(at)
+    assert len(at.get("vega_lite_chart")) == 2
+
+
+def test_a_damaged_lens_ends_in_a_sentence_and_the_plain_one_reads(
+    tiny_checkpoint: TinyCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = put_lens(Path(shutil.copytree(tiny_checkpoint("bert"), tmp_path / "mine")))
+    (folder / FOLDER / MAPS).write_bytes(b"nothing")
+    monkeypatch.setenv("LAB_MODELS", str(folder))
+    at = open_step("Logit lens", model="mine")
+    assert "is damaged" in at.warning[0].value and "plain lens instead" in at.warning[0].value
+    assert cells(at) and "read_with" not in {each.key for each in at.segmented_control}
 
 
 def test_a_click_shows_the_cell_in_full() -> None:

@@ -16,6 +16,7 @@ import lab
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.twins import head_spread
 from lab.benches.models import parts as rooms
+from lab.benches.models.model_cards import Picture
 from lab.benches.models.parts import parts
 from lab.course.words import escaped
 from lab.experiments.notable import in_folder
@@ -24,7 +25,6 @@ from lab.models import hub
 from lab.models import loading as catalogue
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED, card
 from lab.models.interventions import Interventions
-from lab.models.model_cards import Picture
 from lab.models.twin import random_twin
 from lab.ui import runs
 from tests.checkpoints import Family

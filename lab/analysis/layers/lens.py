@@ -3,6 +3,11 @@
 The model's own head reads every layer's hidden state, GPT-2's final LayerNorm first (nostalgebraist
 2020, "interpreting GPT: the logit lens"). The head was trained on the last layer only, so an early
 row tells what is already written in the last layer's terms, not all that the layer knows.
+
+``fitted`` puts a map before the head that was fitted to guess the last hidden state from this one (Belrose et al. 2023;
+:mod:`lab.models.fitted_lens`). An early row then tells what can be guessed from the layer, which may be more than the
+layers after it use. The last row is the model's own output either way. Every function with this keyword raises
+ValueError where the model has no fitted lens.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lab.analysis.words.predictions import Array, Prediction, predictions
+from lab.models.fitted_lens import FittedLens, fitted_lens
 from lab.models.memo import once
 from lab.models.trace import Trace
 
@@ -53,7 +59,9 @@ class Lens:
     entropy: Array
 
 
-def lens_rows(trace: Trace, places: Sequence[int], truths: Sequence[int | None]) -> Iterator[LensRow]:
+def lens_rows(
+    trace: Trace, places: Sequence[int], truths: Sequence[int | None], *, fitted: bool = False
+) -> Iterator[LensRow]:
     """One row after each layer, from the embeddings up; a page can show each and stop between two.
 
     ``truths`` are the ids of the tokens that really stand there (after them, for a causal model), None
@@ -64,13 +72,14 @@ def lens_rows(trace: Trace, places: Sequence[int], truths: Sequence[int | None])
         raise ValueError(
             f"{len(places)} places and {len(truths)} truths: give one truth a place, and one place or more."
         )
-    return (_row(trace, layer, places, truths) for layer in range(len(trace.hidden_states)))
+    through = _lens_of(trace, fitted)
+    return (_row(_stopped(trace, layer, through), layer, places, truths) for layer in range(len(trace.hidden_states)))
 
 
 @once
-def lens(trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...]) -> Lens:
+def lens(trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...], *, fitted: bool = False) -> Lens:
     """Every row of :func:`lens_rows` at once; raises what it raises."""
-    return stack(places, truths, list(lens_rows(trace, places, truths)))
+    return stack(places, truths, list(lens_rows(trace, places, truths, fitted=fitted)))
 
 
 def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[LensRow]) -> Lens:
@@ -85,9 +94,20 @@ def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[Le
     )
 
 
-def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None) -> Prediction:
+def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None, *, fitted: bool = False) -> Prediction:
     """One cell of the grid in full: the head's prediction from the hidden state at ``place`` after ``layer``."""
-    return predictions(_stopped(trace, layer), [place], [truth])[0]
+    return predictions(_stopped(trace, layer, _lens_of(trace, fitted)), [place], [truth])[0]
+
+
+@torch.inference_mode()
+def guessed(trace: Trace, places: Sequence[int]) -> Tensor:
+    """The last hidden states at ``places`` as the fitted lens guesses them after each layer, (L+1, k, d).
+
+    The last of them are the model's own. Raises ValueError where the model has no fitted lens.
+    """
+    through, states = _lens_of(trace, True), trace.hidden_states[:, list(places)]
+    assert through is not None
+    return torch.cat([states[:-1] @ through.w + through.b[:, None], states[-1:]])
 
 
 def output_difference(trace: Trace, found: Lens) -> float:
@@ -97,19 +117,34 @@ def output_difference(trace: Trace, found: Lens) -> float:
 
 
 @once
-def lens_difference(trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...]) -> float:
+def lens_difference(
+    trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...], *, fitted: bool = False
+) -> float:
     """:func:`output_difference` of the lens at ``places``."""
-    return output_difference(trace, lens(trace, places, truths))
+    return output_difference(trace, lens(trace, places, truths, fitted=fitted))
 
 
-def _stopped(trace: Trace, layer: int) -> Trace:
-    """A run that ended here: its last hidden state is this one, and the head (after GPT-2's LayerNorm) reads it."""
-    return replace(trace, hidden_states=trace.hidden_states[: layer + 1])
+def _lens_of(trace: Trace, fitted: bool) -> FittedLens | None:
+    found = fitted_lens(trace.model) if fitted else None
+    if fitted and found is None:
+        raise ValueError(f"No lens was fitted for {trace.model.id}; read it with the plain one.")
+    return found
 
 
 @torch.inference_mode()
-def _row(trace: Trace, layer: int, places: Sequence[int], truths: Sequence[int | None]) -> LensRow:
-    stopped = _stopped(trace, layer)
+def _stopped(trace: Trace, layer: int, through: FittedLens | None) -> Trace:
+    """A run that ended here: its last hidden state is this one, and the head (after GPT-2's LayerNorm) reads it.
+
+    ``through`` a fitted lens, its last hidden state is the one guessed from this; the model's last state stays.
+    """
+    so_far = trace.hidden_states[: layer + 1]
+    if through is None or layer == trace.model.config.layers:
+        return replace(trace, hidden_states=so_far)
+    return replace(trace, hidden_states=torch.cat([so_far[:-1], through.guess(so_far[-1:], layer)]))
+
+
+@torch.inference_mode()
+def _row(stopped: Trace, layer: int, places: Sequence[int], truths: Sequence[int | None]) -> LensRow:
     parts = []
     for start in range(0, len(places), _ROWS_AT_ONCE):
         here = slice(start, start + _ROWS_AT_ONCE)

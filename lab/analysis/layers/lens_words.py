@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lab.analysis.layers.lens import guessed
 from lab.models import forward
 from lab.models.memo import once
 from lab.models.trace import Trace, outputs
@@ -33,7 +34,8 @@ def lens_words(trace: Trace, place: int, count: int, fitted: bool = False) -> Le
 
     Raises ValueError for a model without a vocabulary head, or without a ``fitted`` lens.
     """
-    logs = _logits(trace, trace.hidden_states[:, place]).double().log_softmax(-1)
+    states = guessed(trace, [place])[:, 0] if fitted else trace.hidden_states[:, place]
+    logs = _logits(trace, states).double().log_softmax(-1)
     best = logs.topk(min(count, logs.shape[-1]), dim=-1)
     return LensWords(best.indices.numpy(), best.values.exp().numpy())
 

@@ -13,13 +13,14 @@ from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.course.lessons import lesson_of, number, script
 from lab.course.words import quoted, signed
+from lab.figures.choices import PLAIN
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import STEP
+from lab.ui.parameters import READ_WITH, STEP
 
 _DRAWN = 64
 
@@ -39,7 +40,7 @@ def show_layers(view: FeedForwardView) -> None:
         "head** read here?"
     )
     lens = lesson_of("9_Masked_language_model.py")
-    label, step = f"Logit lens, lesson {number(lens)}", {STEP.name: "Logit lens"}
+    label, step = f"Logit lens, lesson {number(lens)}", {STEP.name: "Logit lens", READ_WITH.name: PLAIN}
     st.page_link(script(lens.page), label=label, icon=lens.icon, query_params=step)
     code(states)
 

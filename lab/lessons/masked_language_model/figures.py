@@ -8,17 +8,18 @@ from lab.analysis.heads.attention import window
 from lab.analysis.layers import lens as measure
 from lab.analysis.words.likelihood import scored
 from lab.analysis.words.predictions import Prediction, candidates, likeliest, prediction_at, word_of
-from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.axes import Axis, Places, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.word_grid import word_grid
 from lab.charts.marks.bars import bars, columns
+from lab.charts.marks.lines import lines, settled
 from lab.course.words import percent
 from lab.figures.choices import ENTROPY, RANK
+from lab.models.fitted_lens import measured
 from lab.models.trace import Trace
 
-Places = tuple[int, ...]
 Truths = tuple[int | None, ...]
 
 _RANKS, _PLACES = 5, 96  # words of a place, and places of a figure of all
@@ -87,9 +88,11 @@ def every_place(traced: Trace, cell: tuple[int, int]) -> Heatmap:
     return word_grid(shares, Texts("Word", texts), axes, scale, title=heading, highlight=outlined)
 
 
-def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: tuple[int, int]) -> Heatmap:
+def lens_grid(
+    traced: Trace, places: tuple[int, ...], truths: Truths, shown: str, cell: tuple[int, int], *, fitted: bool = False
+) -> Heatmap:
     """The head on each hidden state: best words, ranks of the true ones, or entropies."""
-    found = measure.lens(traced, places, truths)
+    found = measure.lens(traced, places, truths, fitted=fitted)
     tokenizer, last = traced.model.tokenizer, len(found.best) - 1
     rows = ["Embeddings", *(f"Layer {layer}" for layer in range(1, last + 1))]
     names = [f"{place + 1} {word_of(tokenizer, traced.token_ids[place])}" for place in found.places]
@@ -107,10 +110,28 @@ def lens_grid(traced: Trace, places: Places, truths: Truths, shown: str, cell: t
     return word_grid(values, Texts(text_title, texts), axes, scale, title=title, highlight=cell)
 
 
-def lens_words(traced: Trace, layer: int, place: int, truth: int | None, count: int) -> Figure:
+def lens_words(traced: Trace, layer: int, place: int, truth: int | None, count: int, *, fitted: bool = False) -> Figure:
     """The most probable words that the head reads after ``layer`` (0: the embeddings)."""
     after = f", read after {'the embeddings' if layer == 0 else f'layer {layer}'}"
-    return _best_words(traced, measure.lens_prediction(traced, layer, place, truth), count, after)
+    return _best_words(traced, measure.lens_prediction(traced, layer, place, truth, fitted=fitted), count, after)
+
+
+def lens_agreement(traced: Trace) -> Figure:
+    """How often each kind of lens names the model's own best word after each layer, on held-out text.
+
+    Raises ValueError for a model without a fitted lens.
+    """
+    found = measured(traced.model)
+    if found is None:
+        raise ValueError(f"No lens was fitted for {traced.model.id}.")
+    series = {
+        "fitted lens": found.fitted.agreement,
+        "plain lens": found.plain.agreement,
+        "untrained twin": found.untrained.agreement,
+    }
+    places = Places("Read after layer (0: the embeddings)", range(len(found.plain.agreement)))
+    scale = Scale("Share of places", (0.0, 1.0), format=".2f")
+    return settled(lines(series, places, scale, title="Same best word as the model’s output"))
 
 
 def token_scores(traced: Trace, as_probability: bool = False, count: int | None = None) -> Figure:

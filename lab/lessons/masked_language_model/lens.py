@@ -11,13 +11,16 @@ from lab.analysis.layers.lens import Lens
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import word_of
 from lab.course.experiments import experiment_of
-from lab.course.words import quoted
+from lab.course.words import escaped, quoted
+from lab.figures.choices import FITTED
 from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import meanings as means
+from lab.models.config import CheckpointError
+from lab.models.fitted_lens import FittedLens, Measured, fitted_lens, measured
 from lab.ui import masking, selection
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, way_to
-from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS
+from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS, READ_WITH
 from lab.ui.prediction import PredictionView
 
 _GRID = "lens-grid"
@@ -27,46 +30,86 @@ _TOP = 5
 
 def show_lens(view: PredictionView) -> None:
     """The head on each hidden state: a grid of layers and tokens, and one cell of it in full."""
-    _say_what(view)
+    said = st.container()
     places = _window(view)
-    found = lens_at(view, places)
-    difference = measure.lens_difference(view.trace, found.places, found.truths)
+    record = _of_its_own(view)
+    left, right = st.columns(2)
+    with left:
+        fitted = record is not None and READ_WITH.choose("Read with") == FITTED
+    with right:
+        shown = LENS.choose("Cells")
+    with said:
+        _say_what(view, fitted)
+    found = lens_at(view, places, fitted)
     at = places.index(view.place) if view.place in places else 0
-    shown = LENS.choose("Cells")
     layer, column = _cell(found, at)
-    call = partial(figures.lens_grid, view.trace, found.places, found.truths, shown, (layer, column))
+    call = partial(figures.lens_grid, view.trace, found.places, found.truths, shown, (layer, column), fitted=fitted)
     clicked = draw_cells(call, _GRID)
     if clicked is not None and clicked != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
-    meaning(means.arrived(view.trace, places[at], found.truths[at]))
+    meaning(means.arrived(view.trace, places[at], found.truths[at], fitted=fitted))
     if found.truths[at] is not None:
         tries.ranks()
-    equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
-    st.markdown(
-        f"The last row is the model’s own output: its best probabilities and the model’s {equal}. The vocabulary head "
-        "is made for the last layer. A row further up shows what the vocabulary head can read there, not all that the "
-        "layer knows."
-    )
-    _show_cell(view, found, layer, column)
+    _say_limits(view, found, record if fitted else None)
+    _show_cell(view, found, (layer, column), fitted)
+    if record is not None:
+        st.markdown(means.agreed(record, view.causal))
+        draw(partial(figures.lens_agreement, view.trace), "lens-agreement")
     st.markdown(
         "The lens shows what can be read where. Which vector the answer hangs on shows only when it is changed:"
     )
     way_to("The experiment", experiment_of("34_Patching.py"))
-    code(measure.lens_rows, measure.lens_prediction)
+    code(measure.lens_rows, measure.lens_prediction, *([FittedLens.guess] if fitted else []))
 
 
-def _say_what(view: PredictionView) -> None:
+def _of_its_own(view: PredictionView) -> Measured | None:
+    """What was measured of the lens that was fitted for the model; where there is none, a sentence says so."""
+    try:
+        if fitted_lens(view.model) is not None:
+            return measured(view.model)
+    except CheckpointError as error:
+        st.warning(f"{escaped(str(error))} You see the plain lens instead.", icon=":material/broken_image:")
+        return None
+    st.markdown("This model has no fitted lens, so you see the plain one.")
+    return None
+
+
+def _say_what(view: PredictionView, fitted: bool) -> None:
     through, read = ("output embeddings", "read") if view.causal else ("vocabulary head", "reads")
     if view.trace.model.weights.final_norm is not None:
         through, read = f"final LayerNorm and {through}", "read"
+    if fitted:
+        told = (
+            "The fitted lens has a map for each layer. From the hidden state after the layer, the map guesses the last "
+            f"hidden state, and the {through} of the model {read} the guess."
+        )
+    else:
+        told = f"Here the {through} of the model {read} the hidden state after each layer."
     after = " A column shows what would be predicted to come after its token." if view.causal else ""
-    st.markdown(f"Here the {through} of the model {read} the hidden state after each layer.{after}")
+    st.markdown(f"{told}{after}")
 
 
-def lens_at(view: PredictionView, places: tuple[int, ...]) -> Lens:
+def _say_limits(view: PredictionView, found: Lens, record: Measured | None) -> None:
+    """The row that is the model's own output, and what the rows above it can and cannot say; ``record``: if fitted."""
+    difference = measure.lens_difference(view.trace, found.places, found.truths, fitted=record is not None)
+    equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
+    if record is not None:
+        limits = (
+            "Each row further up is a guess at it. So the fitted lens may find a word in a layer although the model "
+            f"itself does not use it there (Belrose et al. 2023). {means.fitted_where(record, view.causal)}"
+        )
+    else:
+        limits = (
+            "The vocabulary head is made for the last layer. So an early row may name no fitting word although the "
+            "layer has found something out."
+        )
+    st.markdown(f"The last row is the model’s own output: its best probabilities and the model’s {equal}. {limits}")
+
+
+def lens_at(view: PredictionView, places: tuple[int, ...], fitted: bool = False) -> Lens:
     """The lens at some places of the text on screen."""
-    return measure.lens(view.trace, places, tuple(_truth(view, place) for place in places))
+    return measure.lens(view.trace, places, tuple(_truth(view, place) for place in places), fitted=fitted)
 
 
 def _truth(view: PredictionView, place: int) -> int | None:
@@ -121,8 +164,9 @@ def _cell(found: Lens, at: int) -> tuple[int, int]:
     return layers - 1, at
 
 
-def _show_cell(view: PredictionView, found: Lens, layer: int, column: int) -> None:
+def _show_cell(view: PredictionView, found: Lens, cell: tuple[int, int], fitted: bool) -> None:
     """One cell in full, chosen by a click or from two lists."""
+    layer, column = cell
     names = ["Embeddings", *(f"Layer {i}" for i in range(1, len(found.best)))]
 
     def take() -> None:
@@ -134,8 +178,8 @@ def _show_cell(view: PredictionView, found: Lens, layer: int, column: int) -> No
     label, tokens = "After token" if view.causal else "At token", [masking.label(view.trace, i) for i in found.places]
     right.selectbox(label, range(len(tokens)), key="_lens_column", on_change=take, format_func=lambda i: tokens[i])
     place, truth = found.places[column], found.truths[column]
-    prediction = measure.lens_prediction(view.trace, layer, place, truth)
-    draw(partial(figures.lens_words, view.trace, layer, place, truth, _TOP), "lens-cell")
+    prediction = measure.lens_prediction(view.trace, layer, place, truth, fitted=fitted)
+    draw(partial(figures.lens_words, view.trace, layer, place, truth, _TOP, fitted=fitted), "lens-cell")
     true = read.true_word(prediction, view.model.tokenizer)
     if true is not None:
         st.markdown(f"The true one, {quoted(true.word)}, has rank **{true.rank:,}** here.")

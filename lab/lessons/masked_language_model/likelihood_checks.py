@@ -60,7 +60,7 @@ def row_name(layer: int) -> str:
 
 
 def settled(best: Sequence[str], place: str) -> Question | None:
-    """After which layer does the lens read what the output says, and no longer anything else?
+    """After which layer does the plain lens read what the output says, and no longer anything else?
 
     ``best`` is the most probable word of each row at ``place``, from the embeddings to the output.
     """
@@ -76,15 +76,15 @@ def settled(best: Sequence[str], place: str) -> Question | None:
         if row > answer:
             return f"It reads {quoted(final)}, but so does {row_name(answer).lower()} before it."
         if best[row] != final:
-            return f"There the lens reads {quoted(best[row])}; the output is {quoted(final)}."
+            return f"There the plain lens reads {quoted(best[row])}; the output is {quoted(final)}."
         other = next(later for later in range(row, last + 1) if best[later] != final)
         return f"It reads {quoted(final)}, but {row_name(other).lower()} reads {quoted(best[other])}."
 
     options = tuple(Option(row_name(row), why(row), correct=row == answer) for row in sorted(nearest[:4]))
     read = ", ".join(map(quoted, best))
     prompt = (
-        f"At {place}, the lens reads after the embeddings, then after each layer: {read}. From which row on does every "
-        "row read the word of the output?"
+        f"At {place}, the plain lens reads after the embeddings, then after each layer: {read}. From which row on does "
+        "every row read the word of the output?"
     )
     return Question("settled", prompt, options)
 

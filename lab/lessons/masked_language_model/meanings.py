@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,8 +14,9 @@ from lab.analysis.words.masking import mask_of
 from lab.analysis.words.next_sentence import NextSentence, PairsTried
 from lab.analysis.words.predictions import Candidate, Prediction, candidates, prediction_at, word_of
 from lab.analysis.words.sampling import Sampling
-from lab.course.words import quoted, share
+from lab.course.words import percent, quoted, share
 from lab.models.catalogue import twin_of
+from lab.models.fitted_lens import Measured
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 
@@ -101,12 +103,12 @@ def turned(trace: Trace, prediction: Prediction) -> str:
     )
 
 
-def arrived(trace: Trace, place: int, truth: int | None) -> str:
+def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False) -> str:
     """From which layer on the lens reads the word of the output, and where that word gains most."""
-    best = lens(trace, (place,), (truth,)).best[:, 0]
+    best = lens(trace, (place,), (truth,), fitted=fitted).best[:, 0]
     final, last = int(best[-1]), len(best) - 1
     since = next(row for row in range(last + 1) if (best[row:] == final).all())
-    gained = [_read_after(trace, layer, place, final) for layer in range(last + 1)]
+    gained = [_read_after(trace, layer, place, final, fitted) for layer in range(last + 1)]
     word = quoted(word_of(trace.model.tokenizer, final))
     if since == 0:
         told = f"{word} is there from the start: the lens reads it from the embeddings and after every layer."
@@ -122,8 +124,55 @@ def arrived(trace: Trace, place: int, truth: int | None) -> str:
     return f"{told} It gains most in layer {most + 1}: from {share(gained[most])} to **{share(gained[most + 1])}**."
 
 
-def _read_after(trace: Trace, layer: int, place: int, token_id: int) -> float:
-    return float(lens_prediction(trace, layer, place, None).probabilities[token_id])
+def _read_after(trace: Trace, layer: int, place: int, token_id: int, fitted: bool) -> float:
+    return float(lens_prediction(trace, layer, place, None, fitted=fitted).probabilities[token_id])
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """The layer, from 1, after which the two lenses differ most, and each lens's agreement there."""
+
+    layer: int
+    fitted: float
+    plain: float
+    untrained: float
+
+
+def most_apart(found: Measured) -> Agreed:
+    """Where the fitted lens names the model's own best word more often, or less often, than the plain one by most."""
+    fitted, plain, untrained = (each.agreement for each in (found.fitted, found.plain, found.untrained))
+    layer = 1 + int(np.abs(np.subtract(fitted, plain)[1:]).argmax())
+    return Agreed(layer, fitted[layer], plain[layer], untrained[layer])
+
+
+def agreed(found: Measured, causal: bool) -> str:
+    """How much more the fitted lens reads than the plain one, and how much of that a map can do without the layers."""
+    at = most_apart(found)
+    asked = "places" if causal else "hidden words"
+    return (
+        f"How often does a lens name the word that the model says in the end? On {found.places:,} {asked} of other "
+        f"texts, after layer {at.layer}, the fitted lens names it in **{percent(at.fitted)}** and the plain one in "
+        f"{percent(at.plain)}. A lens that was fitted on the states of an untrained twin reaches "
+        f"{percent(at.untrained)} there: so much a map can guess without what the layers have learned."
+    )
+
+
+def rows_where_plain_reads_more(found: Measured) -> list[int]:
+    """The rows, 0 the embeddings, where the plain lens names more of the model's words that are in plain sight."""
+    plain, fitted = found.in_sight or ((), ())
+    return [row for row, (one, other) in enumerate(zip(plain, fitted, strict=True)) if one - other >= SEEN]
+
+
+def fitted_where(found: Measured, causal: bool) -> str:
+    """On which places the maps were fitted, and after which layers the plain lens reads more at other places."""
+    if causal:
+        return "The maps were fitted on other texts."
+    rows = ["the embeddings" if row == 0 else f"layer {row}" for row in rows_where_plain_reads_more(found)]
+    told = "The maps were fitted at hidden words of other texts."
+    if not rows:
+        return told
+    after = f"{', '.join(rows[:-1])} and {rows[-1]}" if len(rows) > 1 else rows[0]
+    return f"{told} At words in plain sight, the plain lens names more of the model’s words after {after}."
 
 
 def in_sight(hidden: Candidate, visible: Candidate) -> str:

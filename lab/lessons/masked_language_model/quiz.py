@@ -62,7 +62,7 @@ def _truth(view: PredictionView) -> int | None:
 
 
 def _settled(view: PredictionView) -> Question | None:
-    """From which row of the lens on the answer stays."""
+    """From which row of the plain lens on the answer stays: its rows need no second model to be explained."""
     best = lens(view.trace, (view.place,), (_truth(view),)).best[:, 0]
     return more.settled([word_of(view.model.tokenizer, int(each)) for each in best], name_of(view, view.place))
 

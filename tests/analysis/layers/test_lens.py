@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from lab.analysis.layers import lens as module_under_test
-from lab.analysis.layers.lens import lens, lens_prediction, lens_rows, output_difference, stack
+from lab.analysis.layers.lens import lens, lens_difference, lens_prediction, lens_rows, output_difference, stack
+from lab.analysis.layers.lens_words import lens_words
 from lab.analysis.words.predictions import predictions
+from lab.models.fitted_lens import FOLDER, MAPS
 from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
 from tests.checkpoints import LAYERS, Family
 from tests.conftest import TinyCheckpoint
+from tests.lenses import put_lens
 
 TEXT = "The unhappily café doesn't wait for the cat."
 PLACES = (1, 4, 2, 6)
@@ -138,3 +146,83 @@ def test_a_cell_in_full_is_the_cell_of_the_grid(tiny_checkpoint: TinyCheckpoint,
     assert output_difference(plain, lens(plain, PLACES[::-1], truths[::-1])) == 0
     early = stack(PLACES, truths, list(lens_rows(plain, PLACES, truths))[:1])
     assert output_difference(plain, early) > 0  # the embeddings are not the output
+
+
+@pytest.fixture
+def with_lens(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> Callable[[Family], Path]:
+    """A copy of a tiny checkpoint with a lens beside it."""
+    return lambda family: put_lens(Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family)))
+
+
+def their_last_states(folder: Path, family: Family) -> tuple[list[Tensor], Any]:
+    """Hugging Face's hidden states (n, d), the last one before GPT-2's final LayerNorm, and what reads it."""
+    import transformers
+
+    inputs = transformers.AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
+    if family == "gpt2":
+        gpt2 = transformers.GPT2LMHeadModel.from_pretrained(folder).eval()
+        given: list[Tensor] = []
+        gpt2.transformer.ln_f.register_forward_pre_hook(lambda _, args: given.append(args[0]))
+        with torch.inference_mode():
+            states = gpt2(**inputs, output_hidden_states=True).hidden_states
+        read = given[0]
+        return [*(x[0] for x in states[:-1]), read[0]], lambda x: gpt2.lm_head(gpt2.transformer.ln_f(x))
+    bert = transformers.BertForMaskedLM.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        return [x[0] for x in bert(**inputs, output_hidden_states=True).hidden_states], bert.cls
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_a_fitted_row_is_their_head_on_the_mapped_state(
+    with_lens: Callable[[Family], Path], family: Family, tiny_checkpoint: TinyCheckpoint
+) -> None:
+    folder = with_lens(family)
+    plain, (states, head) = trace(load_model(folder), TEXT), their_last_states(folder, family)
+    maps = load_file(folder / FOLDER / MAPS)
+    truths = (*(plain.token_ids[place] for place in PLACES[:-1]), None)
+    ours, difference = lens(plain, PLACES, truths, fitted=True), lens_difference(plain, PLACES, truths, fitted=True)
+    assert difference == 0
+    for row, state in enumerate(states):
+        read = state if row == LAYERS else state.double() @ maps["w"][row].double() + maps["b"][row].double()
+        with torch.inference_mode():
+            logits = head(read.float())
+        for column, (place, truth) in enumerate(zip(PLACES, truths, strict=True)):
+            assert ours.best[row, column] == int(logits[place].argmax())
+            assert ours.probability[row, column] == pytest.approx(float(logits[place].softmax(-1).max()), abs=1e-4)
+            cell = lens_prediction(plain, row, place, truth, fitted=True)
+            assert np.abs(cell.logits - logits[place].numpy()).max() < 1e-3
+    own = their_logits(tiny_checkpoint, family)[-1]
+    assert np.abs(cell.logits - own[PLACES[-1]].numpy()).max() < 1e-4
+
+
+def test_the_two_lenses_of_a_run_are_told_apart(with_lens: Callable[[Family], Path]) -> None:
+    traced, truths = trace(load_model(with_lens("bert")), TEXT), (None,) * len(PLACES)
+    fitted, plain = lens(traced, PLACES, truths, fitted=True), lens(traced, PLACES, truths)
+    assert np.array_equal(fitted.probability[-1], plain.probability[-1])
+    assert (fitted.probability[:-1] != plain.probability[:-1]).all()
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+@pytest.mark.parametrize("fitted", [False, True])
+def test_the_likeliest_words_after_every_layer_are_those_of_each_prediction(
+    with_lens: Callable[[Family], Path], family: Family, fitted: bool
+) -> None:
+    traced = trace(load_model(with_lens(family)), TEXT)
+    found = lens_words(traced, PLACES[0], 3, fitted)
+    for layer in range(LAYERS + 1):
+        own = lens_prediction(traced, layer, PLACES[0], None, fitted=fitted)
+        assert found.ids[layer].tolist() == list(own.best(3))
+        assert found.probability[layer] == pytest.approx(np.sort(own.probabilities)[::-1][:3], abs=1e-6)
+
+
+def test_a_model_without_a_fitted_lens_says_so(tiny_checkpoint: TinyCheckpoint) -> None:
+    plain, truths = run(tiny_checkpoint, "bert")
+    for ask in (
+        lambda: lens_rows(plain, PLACES, truths, fitted=True),
+        lambda: lens(plain, PLACES, truths, fitted=True),
+        lambda: lens_prediction(plain, 1, 1, None, fitted=True),
+        lambda: lens_difference(plain, PLACES, truths, fitted=True),
+        lambda: lens_words(plain, 1, 3, True),
+    ):
+        with pytest.raises(ValueError, match="No lens was fitted"):
+            ask()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from functools import cache
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 import lab
@@ -22,6 +24,8 @@ from lab.course.sentences.blanks import BLANKS
 from lab.course.sentences.examples import EXAMPLES, FOLLOWING
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import meanings
+from lab.models.catalogue import EMBEDDED
+from lab.models.fitted_lens import FOLDER, MAPS, RECORD, measured
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
 
@@ -36,10 +40,17 @@ def run(model: str, text: str, hidden: int | None = None) -> Trace:
 
 
 @torch.inference_mode()
-def their_rows(trace: Trace) -> list[Tensor]:
-    """(n, vocabulary) in float64 after the embeddings and each layer: Hugging Face's head on its hidden states."""
+def their_rows(trace: Trace, fitted: bool = False) -> list[Tensor]:
+    """(n, vocabulary) in float64 after the embeddings and each layer: Hugging Face's head on its hidden states.
+
+    ``fitted``: on what the maps that ship make of all hidden states but the last.
+    """
     module: Any = trace.model.reference()
     states = module(torch.tensor([trace.token_ids]), output_hidden_states=True).hidden_states
+    if fitted:
+        maps = load_file(EMBEDDED / trace.model.id / FOLDER / MAPS)
+        through = zip(states[:-1], maps["w"].float(), maps["b"].float(), strict=True)
+        states = [*(x @ w + b for x, w, b in through), states[-1]]
     if trace.model.config.causal:  # theirs has put the last one through the final LayerNorm already
         normed = [*(module.transformer.ln_f(x) for x in states[:-1]), states[-1]]
         return [module.lm_head(x)[0].double() for x in normed]
@@ -123,15 +134,16 @@ def test_turned_is_the_quotient_of_their_probabilities(model: str) -> None:
             assert times == pytest.approx(float(shares[0] / shares[1]), rel=0.01, abs=0.006)
 
 
+@pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("model", MODELS)
-def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_most(model: str) -> None:
+def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_most(model: str, fitted: bool) -> None:
     kinds = set()
     for trace, place in cases(model):
-        rows = [each[place] for each in their_rows(trace)]
+        rows = [each[place] for each in their_rows(trace, fitted)]
         best = [int(row.argmax()) for row in rows]
         final, last = best[-1], len(rows) - 1
         since = max((i + 1 for i in range(last + 1) if best[i] != final), default=0)
-        said = meanings.arrived(trace, place, None)
+        said = meanings.arrived(trace, place, None, fitted=fitted)
         assert said.count(word(trace, final)) >= 1
         wanted = "from the start" if not since else "wins in the last layer" if since == last else f"layer {since} on"
         kinds.add(wanted)
@@ -146,6 +158,36 @@ def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_mos
             assert f"gains most in layer {most + 1}: from" in said
             assert numbers(said)[-2:] == pytest.approx([gained[most], gained[most + 1]], abs=0.0006)
     assert len(kinds) > 1
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_agreed_is_about_the_layer_where_the_two_lenses_differ_most(model: str) -> None:
+    record = json.loads((EMBEDDED / model / FOLDER / RECORD).read_text("utf-8"))["held_out"]
+    of = {kind: record[kind]["agreement"] for kind in ("fitted", "plain", "untrained")}
+    apart = [abs(a - b) for a, b in zip(of["fitted"], of["plain"], strict=True)]
+    layer = apart.index(max(apart[1:]), 1)
+    found = measured(lab.load_model(model))
+    assert found is not None
+    assert vars(meanings.most_apart(found)) == {"layer": layer, **{kind: each[layer] for kind, each in of.items()}}
+    said = meanings.agreed(found, causal=model == "lab-gpt2")
+    assert f"{record['places']:,}" in said and f"after layer {layer}," in said
+    assert re.findall(r"\d+%", said) == [f"{of[kind][layer]:.0%}" for kind in of]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_where_the_fitted_lens_reads_less_is_said(model: str) -> None:
+    record = json.loads((EMBEDDED / model / FOLDER / RECORD).read_text("utf-8")).get("in_sight")
+    found = measured(lab.load_model(model))
+    assert found is not None
+    said = meanings.fitted_where(found, causal=model == "lab-gpt2")
+    if record is None:
+        assert "hidden" not in said
+        return
+    pairs = enumerate(zip(record["plain"], record["fitted"], strict=True))
+    fewer = [row for row, (plain, fitted) in pairs if plain - fitted >= 0.01]
+    assert "hidden words" in said and fewer
+    assert ("the embeddings" in said) == (0 in fewer)
+    assert [int(each) for each in re.findall(r"layer (\d+)", said)] == [row for row in fewer if row]
 
 
 def test_in_sight_follows_the_change() -> None:

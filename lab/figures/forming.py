@@ -49,8 +49,7 @@ class Forming:
     @property
     def is_blank(self) -> bool:
         """Whether the watched token hides a word."""
-        mask = mask_of(self.now.model.tokenizer)
-        return mask is not None and self.now.token_ids[self.watched] == mask[1]
+        return is_blank(self.now, self.watched)
 
     @property
     def has_words(self) -> bool:
@@ -63,6 +62,12 @@ class Forming:
         label, labels = self.now.labels[token], self.now.labels
         which = f"the {ordinal(labels[: token + 1].count(label))} " if labels.count(label) > 1 else ""
         return f"{which}“{bare(label)}”"
+
+
+def is_blank(trace: Trace, token: int) -> bool:
+    """Whether a token hides a word."""
+    mask = mask_of(trace.model.tokenizer)
+    return mask is not None and trace.token_ids[token] == mask[1]
 
 
 @dataclass(frozen=True)

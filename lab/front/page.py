@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 import streamlit as st
 
 from lab.course.benches import BENCHES
@@ -13,8 +11,6 @@ from lab.ui import progress_view, selection, shell, teaching
 from lab.ui.quiz.question import progress
 
 QUESTION = "How does a machine know what belongs in the blank?"
-# The answer, were, depends on a word before the blank: with one boy it is was.
-_TASK = f"Masked_language_model?text={quote('The boys [MASK] playing in the garden.')}"
 
 
 def show() -> None:
@@ -79,15 +75,12 @@ def _explore() -> None:
 def _for_teachers() -> None:
     st.header("For a class", anchor="for-teachers")
     st.markdown(
-        "- **Before a class.** In the teaching view the type is larger, answers wait for a click on Reveal, and "
-        "nothing is scored. Click Teach, or add `?teach=1` to the address of a page: [lesson 3 before a "
-        "class](Self-attention?teach=1).\n- **The same questions for everybody.** Add `?seed=7`, or another number, "
-        "to the address. Everybody who opens it gets the same checks, with the answers in the same order: [the checks "
-        "of lesson 3, seed 7](Self-attention?seed=7&step=Check).\n- **A task.** Sentence, model, step, head and cuts "
-        f"are part of the address. Choose them, then copy it: [why not *was*?]({_TASK})\n- **The class answers "
-        "together.** Open a room. Everybody answers a question of a lesson alone, discusses, answers again, and then "
-        "one of the same kind about another sentence.\n- **What you show them.** The [cards of the models](Models) "
-        "say what they were trained on and what they cannot do."
+        "- **Before a class.** Click Teach, or add `?teach=1` to the address of a page. The type is larger, answers "
+        "wait for a click on Reveal, and nothing is scored.\n- **The same questions for everybody.** Add `?seed=7`, or "
+        "another number, to the address. Everybody who opens it gets the same checks, with the answers in the same "
+        "order.\n- **A task.** Sentence, model, step, head and cuts are part of the address. Choose them, then copy "
+        "it.\n- **The class answers together.** Open a room. Everybody answers a question of a lesson alone, "
+        "discusses, answers again, and then one of the same kind about another sentence."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts
-from lab.charts.components.word_forms import OnPage, WordForms
+from lab.charts.components.word_forms import ALONE, OnPage, WordForms
 from lab.course.lessons import LESSONS, number, script
+from lab.figures.choices import FITTED, PLAIN
+from lab.figures.forming import is_blank
 from lab.figures.word_forms import word_forms
+from lab.models.config import CheckpointError
+from lab.models.fitted_lens import fitted_lens
 from lab.models.memo import kept
 from lab.models.trace import Trace
 from lab.ui import address, selection
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
-from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, TOKEN, WATCH
+from lab.ui.parameter_kinds import drawn
+from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WATCH
 
 _OF, _DOOR = "_word_forms_of", "_word_forms_door"
 # The lesson behind each part of the picture.
@@ -35,10 +41,13 @@ class Shown:
     cuts: Cuts
 
 
-def show_word_forms(trace: Trace, watched: int, key: str, page: OnPage, here: str = "") -> Shown:
+def show_word_forms(
+    trace: Trace, watched: int, key: str, page: OnPage = ALONE, *, here: str = "", choose_lens: bool = True
+) -> Shown:
     """Draw the picture of ``trace``; ``watched`` (from 0) is the token before anybody chose another.
 
-    ``here`` is the id of the lesson that shows it, to which no door leads.
+    ``here`` is the id of the lesson that shows it, to which no door leads; ``choose_lens``: the page has no control for
+    the lens of its own.
     """
     _go_through()
     _begin(trace)
@@ -50,15 +59,42 @@ def show_word_forms(trace: Trace, watched: int, key: str, page: OnPage, here: st
     cuts = _cuts(trace, at)
     for message in selection.take_notes():  # a click draws this part of the page alone, and its notes with it
         st.warning(message, icon=":material/info:")
-    call = partial(word_forms, trace, at, str(cuts))
-    chart = kept(trace, (word_forms, at, str(cuts)), call)
+    lenses = _lenses(trace, at)
+    lens = READ_WITH.chosen() if READ_WITH.chosen() in lenses else "".join(lenses[-1:])
+    call = partial(word_forms, trace, at, str(cuts), lens == FITTED)
+    chart = kept(trace, (word_forms, at, str(cuts), lens), call)
     doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
-    sent = chart.payload(replace(page, doors=doors))
+    sent = chart.payload(replace(page, doors=doors, lenses=lenses if choose_lens else (), lens=lens))
     mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
     if not page.waits:
         show_numbers(chart.table, f"{key}-numbers", call)
     address.keep_in_url()
+    if choose_lens:
+        _keep_lens_in_url()
     return Shown(chart, at, cuts)
+
+
+def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
+    """The lenses that read a token, the plain one last; none where the model has no words.
+
+    A BERT's lens was fitted at hidden words: of a word in plain sight the plain one reads more.
+    """
+    if trace.model.weights.vocabulary_head is None:
+        return ()
+    if trace.model.config.causal or is_blank(trace, watched):
+        with suppress(CheckpointError):  # a damaged one is lesson 9's to tell
+            if fitted_lens(trace.model) is not None:
+                return READ_WITH.options
+    return (PLAIN,)
+
+
+def _keep_lens_in_url() -> None:
+    """Write the lens into the address, as a widget of its own would."""
+    drawn().add(READ_WITH.name)
+    if READ_WITH.chosen() == READ_WITH.default:
+        st.query_params.pop(READ_WITH.name, None)
+    else:
+        st.query_params[READ_WITH.name] = READ_WITH.chosen()
 
 
 def _begin(trace: Trace) -> None:
@@ -86,6 +122,8 @@ def _act(key: str, trace: Trace, watched: int) -> None:
         case [str(), "watch", int(token)] if 0 <= token < len(trace):
             WATCH.set(token + 1)
             CUT.set("")
+        case [str(), "lens", str(lens)] if lens in READ_WITH.options:
+            READ_WITH.set(lens)
         case [str(), "door", str(door), *where] if door in _LESSONS and all(isinstance(each, int) for each in where):
             st.session_state[_DOOR] = (door, where)
         case _:

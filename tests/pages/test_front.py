@@ -14,10 +14,12 @@ from transformers import BertForPreTraining
 
 import lab
 from lab.analysis.flow.cuts import Cuts
+from lab.analysis.layers.lens import lens_prediction
 from lab.analysis.words.masking import mask_of
 from lab.course.lessons import LESSONS, number
 from lab.course.progress import Progress
 from lab.course.sentences.first import FIRST
+from lab.figures.choices import FITTED, PLAIN
 from lab.front.first_minute import Asked, asked, pieces_of
 from lab.models import hub
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
@@ -119,6 +121,21 @@ def test_any_token_can_be_watched_by_link() -> None:
     header = picture(show(visit(watch="4")))
     assert header["lanes"][header["watched"]] == 3 and not header["blank"]
     assert "no token 99 to watch" in words(visit(watch="99"))
+
+
+def test_early_layers_are_read_with_the_fitted_lens_or_the_plain_one() -> None:
+    """The words are the lens's own; a word in plain sight, at which no lens was fitted, is read with the plain one."""
+    trace = lab.trace(load_model(DEFAULT_MODEL), FIRST[2].text.replace("_", "[MASK]"))
+    place, tokenizer = trace.tokens.index("[MASK]"), trace.model.tokenizer
+    found = {}
+    for lens in (FITTED, PLAIN):
+        header = picture(show(visit(blank=FIRST[2].text, read_with=lens)))
+        assert header["lens"] == lens and header["lenses"] == [FITTED, PLAIN]
+        expected = lens_prediction(trace, 3, place, None, fitted=lens == FITTED).best(1)[0]
+        found[lens] = header["words"][3][0][0]
+        assert found[lens] == tokenizer.id_to_token(int(expected))
+    assert found[FITTED] == "was" != found[PLAIN]
+    assert picture(show(visit(blank=FIRST[2].text, watch="3")))["lenses"] == [PLAIN]
 
 
 @pytest.mark.parametrize(

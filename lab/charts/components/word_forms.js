@@ -345,7 +345,7 @@ function build(root, first, report) {
     const { header } = payload;
     const watch = make("select", { "aria-label": "Watched token" }, ...header.tokens.map((words, i) => make("option", { value: String(i), selected: i === header.lanes[header.watched] }, `${i + 1} · ${i === header.lanes[header.watched] && header.blank ? "▢" : words}`)));
     watch.addEventListener("change", () => act("watch", Number(watch.value)));
-    const lens = header.lenses.length > 1 ? [make("label", {}, "Lens ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : [];
+    const lens = header.lenses.length > 1 ? [make("label", {}, "Words by ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : header.lens ? [make("span", {}, `Words by: ${header.lens}`)] : [];
     extra.replaceChildren(make("label", {}, "Watch ", watch), ...lens);
   }
 

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.layers.worked import WorkedNetwork, WorkedNorm, worked_network, worked_norm
-from lab.ui.blanks import blanks
+from lab.ui.quiz.blanks import blanks
 
 
 def by_hand(_view: object) -> None:

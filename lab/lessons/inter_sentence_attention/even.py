@@ -16,10 +16,10 @@ from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import meanings as means
 from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_measure, choose_part
-from lab.ui.blanks import blanks
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import FROM_SENTENCE, KEPT, LEFT_OUT, SINKS, STEP
+from lab.ui.quiz.blanks import blanks
 from lab.ui.quiz.predictions import predict
 
 

@@ -15,6 +15,7 @@ from lab.course.words import escaped, quoted
 from lab.figures.choices import FITTED
 from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model.view import LESSON
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import FittedLens, Measured, fitted_lens, measured
 from lab.ui import masking, selection
@@ -22,6 +23,7 @@ from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, way_to
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS, READ_WITH
 from lab.ui.prediction import PredictionView
+from lab.ui.word_forms import show_word_forms
 
 _GRID = "lens-grid"
 _CELL, _CLICKED = "_lens_cell", "_lens_clicked"
@@ -29,17 +31,16 @@ _TOP = 5
 
 
 def show_lens(view: PredictionView) -> None:
-    """The head on each hidden state: a grid of layers and tokens, and one cell of it in full."""
+    """A word that forms at the place asked about; the same at several tokens as a grid, and one cell of it in full."""
     said = st.container()
-    places = _window(view)
     record = _of_its_own(view)
-    left, right = st.columns(2)
-    with left:
-        fitted = record is not None and READ_WITH.choose("Read with") == FITTED
-    with right:
-        shown = LENS.choose("Cells")
+    fitted = record is not None and READ_WITH.choose("Read with") == FITTED
     with said:
         _say_what(view, fitted)
+    st.fragment(show_word_forms)(view.trace, view.place, "lens-forms", here=LESSON, choose_lens=False)
+    st.header("At several tokens")
+    places = _window(view)
+    shown = LENS.choose("Cells")
     found = lens_at(view, places, fitted)
     at = places.index(view.place) if view.place in places else 0
     layer, column = _cell(found, at)

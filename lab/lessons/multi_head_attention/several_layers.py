@@ -6,7 +6,6 @@ import streamlit as st
 
 from lab.analysis.flow.arriving import arriving
 from lab.analysis.flow.cuts import cut_run
-from lab.charts.components.word_forms import OnPage
 from lab.course.benches import bench_of
 from lab.course.experiments import experiment_of
 from lab.lessons.multi_head_attention import meanings
@@ -31,5 +30,5 @@ def show_layers(view: OneHead) -> None:
 
 
 def _show(view: OneHead) -> None:
-    shown = show_word_forms(view.trace, view.query, "lesson-forms", OnPage(), _HERE)
+    shown = show_word_forms(view.trace, view.query, "lesson-forms", here=_HERE)
     meaning(meanings.through_layers(cut_run(view.trace, shown.watched, shown.cuts), shown.watched))

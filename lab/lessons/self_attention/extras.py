@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.layers.worked import WorkedExample, worked_example
-from lab.ui.blanks import blanks
+from lab.ui.quiz.blanks import blanks
 
 _HINTS = {
     "scores": "A score is query times key, dimension by dimension, added up.",

@@ -1,4 +1,4 @@
-"""A blank through a model: what it expects there, and which of the first page's sentences tells most about it."""
+"""A blank through a model: what it expects there, and which of our sentences tells most about it."""
 
 from __future__ import annotations
 

@@ -42,6 +42,8 @@ _numbers = st.one_of(
 _choices = [each for each in PARAMETERS if isinstance(each, Choice)]
 _named = st.sampled_from(sorted({str(option) for each in _choices for option in each.options}))
 _lists = st.lists(st.integers(-1, 600), max_size=5).map(lambda places: ".".join(map(str, places)))
+_parts = st.from_regex(r"\A([0-9]{1,3}\*?|[0-9](-[0-9]{1,2})?\.[0-9]{1,2}\.[0-9]{1,2}|[*.,-]{1,3})\Z")
+_cuts = st.lists(_parts, max_size=6).map(",".join)
 _spans = st.builds(lambda start, end: f"{start}:{end}", _numbers, _numbers)
 _tensors = st.sampled_from(["layer.attention", "layer.ffn_pre", "embeddings", "logits", "layer", "../x"])
 
@@ -63,7 +65,7 @@ def _value(name: str) -> st.SearchStrategy[str]:
         own = st.integers(1, 16)
     else:
         own = st.one_of(st.just(parameter.default), texts)
-    return st.one_of(own, own, _numbers, _named, _lists, _spans, _tensors, texts).map(str)
+    return st.one_of(own, own, _numbers, _named, _lists, _cuts, _spans, _tensors, texts).map(str)
 
 
 _KNOWN = tuple(name for name in _BY_NAME if name not in ("model", "step"))

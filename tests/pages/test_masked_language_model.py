@@ -252,7 +252,7 @@ def test_two_neighbours_change_places(model: str, after: str) -> None:
 
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
-def test_the_first_pages_sentence_and_its_change_are_a_click_away(model: str) -> None:
+def test_a_sentence_in_which_one_word_decides_and_its_change_are_a_click_away(model: str) -> None:
     """From any text and any hidden word, the button asks about the verb, and then about that of the other subject."""
     at = reveal(visit(PAGE, model=model, text="The cat were here.", masked="4"))
     for blank, answer in (("The boys", "were"), ("The boy", "was")):

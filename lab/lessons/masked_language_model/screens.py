@@ -48,7 +48,7 @@ def show_hidden(view: PredictionView) -> None:
         _show_best(view, view.prediction)
         meaning(means.answered(view.trace, view.prediction))
         _show_truth(view, view.prediction, f"In your text, token {view.place + 1} is")
-        tries.first_page(view)
+        tries.one_word_changed(view)
         if view.page.selection.mode != TOY:
             link_to_toy("How does a model learn this? Watch a toy", TRAIN_STEP)
 
@@ -71,7 +71,7 @@ def show_next(view: PredictionView) -> None:
             "At temperature 1 this is the model’s own distribution. A lower temperature sharpens it, a higher one "
             "flattens it."
         )
-        tries.first_page(view)
+        tries.one_word_changed(view)
 
 
 def _predict_best(view: PredictionView, prompt: str) -> bool:

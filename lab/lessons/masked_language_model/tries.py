@@ -26,10 +26,10 @@ Changes = Mapping[Parameter[Any], Any]
 _OWN = "_own_sentence"
 
 
-def first_page(view: PredictionView) -> None:
-    """The first page's sentence with its verb asked for; where it stands already, with its subject changed.
+def one_word_changed(view: PredictionView) -> None:
+    """A sentence with its verb asked for; where it is on screen already, with its subject changed.
 
-    Which of its sentences: the first that the model on screen answers in two ways.
+    Which sentence: the first of ours that the model on screen answers in two ways.
     """
     if view.page.selection.mode == TOY:
         return
@@ -39,7 +39,7 @@ def first_page(view: PredictionView) -> None:
     if changed:
         why = f"Change {before} to {after}. Which verb belongs there now?"
     else:
-        why = f"Ask about a sentence of the first page. Which verb fits {before}?"
+        why = f"In one sentence, a single word decides. Which verb fits {before}?"
     try_this(why, f"The {blank.change[changed]}", _asked_about(view, blank, changed))
 
 

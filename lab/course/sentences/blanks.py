@@ -1,4 +1,4 @@
-"""Sentences with a blank, and one word in each that decides what belongs there."""
+"""Sentences with a blank, what may stand there, and one word in each that decides."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ class Blank:
     ----------
     text
         The sentence.
+    offered
+        Four words to choose from. One is grammatical and likely, the others are each wrong or unlikely in another way.
     change
         A word of the sentence, and what it may be changed to, so that another answer belongs in the blank.
     answers
@@ -23,6 +25,7 @@ class Blank:
     """
 
     text: str
+    offered: tuple[str, str, str, str]
     change: tuple[str, str]
     answers: tuple[str, str] = ("were", "was")
 
@@ -38,7 +41,7 @@ class Blank:
 
 # The first that a model answers in two ways is the one it is shown.
 BLANKS = (
-    Blank("The boys [MASK] playing in the garden.", ("boys", "boy")),
-    Blank("The dogs [MASK] barking at the children.", ("dogs", "dog")),
-    Blank("The keys to the cabinet [MASK] on the table.", ("keys", "key")),
+    Blank("The boys [MASK] playing in the garden.", ("is", "was", "were", "seen"), ("boys", "boy")),
+    Blank("The dogs [MASK] barking at the children.", ("is", "was", "were", "made"), ("dogs", "dog")),
+    Blank("The keys to the cabinet [MASK] on the table.", ("is", "was", "were", "had"), ("keys", "key")),
 )

@@ -161,6 +161,7 @@ def test_any_token_is_watched_and_the_story_is_there_as_text(lab: Lab, page: Pag
     ("door", "page_name", "place"),
     [
         ("tokens: Lesson 1", "Tokenization", ""),
+        ("vectors: Lesson 2", "Embeddings", ""),
         ("layer 5: Lesson 4", "Multi-head_attention", "layer=5"),
         ("The blank after layer 6", "Masked_language_model", ""),
     ],

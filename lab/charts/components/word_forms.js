@@ -19,12 +19,13 @@ function layout({ header, arrays }, width) {
   const lanes = header.lanes.length;
   const names = Math.min(width < 520 ? 76 : 130, 22 + 8.2 * Math.max(...header.lanes.map((token) => header.tokens[token].length)));
   const lane = lanes <= 9 ? 31 : lanes <= 14 ? 25 : 22;
-  const step = (width - names - 34) / layers;
+  const begin = width < 520 ? 20 : 52; // on a telephone there is no heading over the lanes' beginnings
+  const step = (width - names - begin - 14) / layers;
   return {
-    layers, lanes, names, lane, step, width,
+    layers, lanes, names, lane, step, width, begin,
     height: 14 + lanes * lane,
     y: (at) => 14 + (at + 0.5) * lane - lane / 2,
-    x: (state) => names + 20 + state * step,
+    x: (state) => names + begin + state * step,
   };
 }
 
@@ -193,7 +194,8 @@ function build(root, first, report) {
     const layers = [...Array(place.layers).keys()].map((layer) =>
       heading("layer", short ? `${layer + 1}` : `layer ${layer + 1}`, place.x(layer) + 4, place.step - 8, layer),
     );
-    heads.replaceChildren(heading("tokens", "tokens", 0, place.names - 6), ...layers);
+    const vectors = place.begin > 50 ? [heading("vectors", "vectors", place.names + 4, place.begin)] : [];
+    heads.replaceChildren(heading("tokens", "tokens", 0, place.names - 6), ...vectors, ...layers);
   }
 
   function layLabels() {

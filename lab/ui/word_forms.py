@@ -27,8 +27,8 @@ from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WAT
 _OF, _DOOR = "_word_forms_of", "_word_forms_door"
 # The lesson behind each part of the picture.
 _LESSONS = {
-    "tokens": "tokenization", "vectors": "embeddings", "layer": "multi-head-attention", "words": "masked-language-model",
-    "link": "self-attention", "dot": "feed-forward",
+    "tokens": "tokenization", "vectors": "embeddings", "layer": "multi-head-attention",
+    "words": "masked-language-model", "link": "self-attention", "dot": "feed-forward",
 }  # fmt: skip
 
 

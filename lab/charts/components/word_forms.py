@@ -35,8 +35,8 @@ class OnPage:
     Attributes
     ----------
     doors
-        Where a part leads, by its name: ``tokens``, ``vectors``, ``layer`` and ``words`` are headings, ``link`` and ``dot`` are
-        parts that are chosen. A part that is not here has no door.
+        Where a part leads, by its name: ``tokens``, ``vectors``, ``layer`` and ``words`` are headings, ``link`` and
+        ``dot`` are parts that are chosen. A part that is not here has no door.
     lenses, lens
         The lenses to choose from, and the one that reads.
     fills

@@ -43,6 +43,15 @@ def _comes_and_goes(parameter: Parameter[Any]) -> bool:
     return parameter.kept and not parameter.written and parameter not in _STAY
 
 
+def keep(parameter: Parameter[Any]) -> None:
+    """Write a parameter into the URL that a component chooses, as a widget of the page would."""
+    drawn().add(parameter.name)
+    if (value := parameter.chosen()) == parameter.default:
+        st.query_params.pop(parameter.name, None)
+    else:
+        st.query_params[parameter.name] = str(value)
+
+
 def keep_in_url() -> None:
     """Write the parameters no widget owns into the URL, defaults left out."""
     for each in parameters.PARAMETERS:

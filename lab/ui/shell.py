@@ -118,6 +118,9 @@ def _run() -> None:
     _arrive(page)
     if page.url_path and page.title != _ROOM:  # the first page has its own sentences, and a room runs no model
         sidebar.show(_opened(page.title), text=_reads_the_text(page))
+    elif not page.url_path:
+        with st.sidebar:
+            teaching.show()
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     interrupted = False

@@ -21,7 +21,6 @@ from lab.models.trace import Trace
 from lab.ui import address, selection
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
-from lab.ui.parameter_kinds import drawn
 from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WATCH
 
 _OF, _DOOR = "_word_forms_of", "_word_forms_door"
@@ -70,7 +69,7 @@ def show_word_forms(
         show_numbers(chart.table, f"{key}-numbers", call)
     address.keep_in_url()
     if choose_lens:
-        _keep_lens_in_url()
+        address.keep(READ_WITH)
     return Shown(chart, at, cuts)
 
 
@@ -86,15 +85,6 @@ def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
             if fitted_lens(trace.model) is not None:
                 return READ_WITH.options
     return (PLAIN,)
-
-
-def _keep_lens_in_url() -> None:
-    """Write the lens into the address, as a widget of its own would."""
-    drawn().add(READ_WITH.name)
-    if READ_WITH.chosen() == READ_WITH.default:
-        st.query_params.pop(READ_WITH.name, None)
-    else:
-        st.query_params[READ_WITH.name] = READ_WITH.chosen()
 
 
 def _begin(trace: Trace) -> None:

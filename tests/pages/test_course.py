@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Radio
 
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import ROOT, choosing, visit, words
+from tests.pages.apptest import choosing, visit, words
 
 PAGE = "3_Self-attention.py"
 TEXT = "The cat sat on the <b>mat because it was tired."
@@ -192,16 +190,3 @@ def test_steps_go_forward_and_back_and_before_a_class_by_keyboard() -> None:
     assert at.segmented_control(key="step").value == "Map"
     assert not [button for button in at.button if button.key == "_previous_step"]
     assert not visit(PAGE).button(key="_next_step").proto.shortcut
-
-
-def test_the_links_for_teachers_lead_where_they_say() -> None:
-    """Plain links open a visit of their own, so each is one: the page is there and takes every parameter."""
-    said = next(part.value for part in visit().markdown if "?teach=1" in part.value)
-    links = [urlsplit(link) for link in re.findall(r"\]\(([^)]+)\)", said)]
-    assert [link.path for link in links] == ["Self-attention", "Self-attention", "Masked_language_model", "Models"]
-    pages = {re.sub(r"^\d+_", "", page.stem): page.name for page in (ROOT / "pages").glob("*.py")}
-    for link in links:
-        params = dict(parse_qsl(link.query))
-        at = visit(pages[link.path], **params)
-        assert not at.warning
-        assert all(at.query_params[name] in (value, [value]) for name, value in params.items())

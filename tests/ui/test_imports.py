@@ -12,7 +12,7 @@ import sys
 from streamlit.testing.v1 import AppTest
 at = AppTest.from_file("Home.py", default_timeout=60).run()
 assert not at.exception, at.exception
-assert at.title[0].value == "Inside BERT"
+assert "blank-sentence" in str([block.value for block in at.get("html") if hasattr(block, "value")])
 heavy = [name for name in ("transformers", "spacy", "nltk") if name in sys.modules]
 assert not heavy, heavy
 """

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.server import HOME, Lab, running_lab
 from lab.course.benches import BENCHES
 from lab.course.lessons import LESSONS
+from lab.front.page import QUESTION
 from tests.browser.harness import View, go_to, visit, wait_idle
 
 TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
@@ -92,7 +93,7 @@ def test_the_entry_for_community_cloud_opens_every_kind_of_page(fresh_server: Ca
     """It starts Home.py from another folder: pages, models and links are found all the same."""
     server = fresh_server(HOME.parent / "cloud" / "app.py")
     page.goto(server.url)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Inside BERT", timeout=PATIENCE_MS)
+    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION, timeout=PATIENCE_MS)
     wait_idle(page)
     go_to(page, "Lessons", "Self-attention")
     expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")

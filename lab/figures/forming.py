@@ -176,7 +176,7 @@ def _because(forming: Forming, found: Verdict) -> Spans:
         says = f" has {percent(found.kept)} instead of {percent(was.probability)}. {_next_cut(forming)}"
         changes = " Little changes: " if little else " The best word stays: "
         return cut, (changes, PLAIN), (f"“{was.name}”", WORD), (says, PLAIN)
-    reason = f" because {_heard(forming)}."
+    reason = f" because {_heard(forming)}.{_detour(forming)}"
     if not found.changed:
         falls = (f" falls from {percent(was.probability)} to {percent(found.kept)}. It was that likely{reason}", PLAIN)
         return cut, (" ", PLAIN), (f"“{was.name}”", WORD), falls
@@ -194,8 +194,11 @@ def _cut_off(cuts: Cuts, forming: Forming) -> str:
         said.append(f"no other token hears {_tokens(forming, cuts.silent)}")
     if cuts.unheard:
         said.append(f"{forming.name(forming.watched)} does not hear {_tokens(forming, cuts.unheard)}")
-    if number := len(cuts.links) + len(cuts.in_heads):
-        said.append("one link is cut" if number == 1 else f"{number} links are cut")
+    if cuts.links:
+        said.append("one link is cut" if len(cuts.links) == 1 else f"{len(cuts.links)} links are cut")
+    if cuts.in_heads:
+        heads = len(cuts.in_heads)
+        said.append("one head of a link is cut" if heads == 1 else f"{heads} heads of links are cut")
     told = " and ".join(said)
     return f"{told[0].upper()}{told[1:]}."
 
@@ -211,13 +214,24 @@ def _heard(forming: Forming) -> str:
     return f"{forming.name(forming.watched)} heard {_tokens(forming, cuts.unheard)}"
 
 
+def _detour(forming: Forming) -> str:
+    """That a token reached the watched one through others: cut off from it alone, it had changed little."""
+    cuts = forming.cuts
+    if len(cuts.silent) != 1 or cuts != Cuts(silent=cuts.silent):
+        return ""
+    alone = Forming.of(forming.before, forming.watched, Cuts(unheard=cuts.silent))
+    if verdict(alone).matters:
+        return ""
+    return f" Cut off from {forming.name(forming.watched)} alone it had changed little: it came by a detour."
+
+
 def _next_cut(forming: Forming) -> str:
     """What to try where a cut changed little."""
     if forming.cuts.silent:
         return "Cut another word."
     if len(forming.cuts.unheard) == 1:
         return f"Click {_tokens(forming, forming.cuts.unheard)} again: then no token hears it."
-    return "Click a cut word again: then no token hears it." if forming.cuts.unheard else "Cut the whole word."
+    return "Click a cut word again: then no token hears it." if forming.cuts.unheard else "Then try the whole word."
 
 
 def _tokens(forming: Forming, tokens: frozenset[int]) -> str:

@@ -70,6 +70,8 @@ def show(question: str) -> None:
         st.info("Write a sentence with a word in it that can be hidden.", icon=":material/edit:")
         return
     top.html(f'{_STYLE}<h1 class="first-question">{html.escape(question)}</h1>{_sentence(now)}')
+    if sentence is None and not _WRITTEN.search(BLANK_TEXT.chosen()):
+        st.caption("Your sentence has no line for the blank, so its last word is hidden.")
     answered = _ask(now, sentence)
     play = f"{now.trace.text} {model.id}" if answered else ""
     hint = _try(now, sentence) if answered else ""
@@ -160,10 +162,10 @@ def _ask(now: Asked, sentence: First | None) -> bool:
                 label_visibility="collapsed",
                 width="content",
             )
+        or_own = "or your own word" if sentence else "your word"
         own = st.text_input(
-            "Your word", key=_OWN, max_chars=_LONGEST, placeholder="or your own word", width=170,
-            label_visibility="collapsed",
-        ).strip()  # fmt: skip
+            "Your word", key=_OWN, max_chars=_LONGEST, placeholder=or_own, width=170, label_visibility="collapsed"
+        ).strip()
         if st.button("Show me", help="See what the model says without a guess.", type="tertiary"):
             st.session_state[_SHOWN] = True
         if guess := own or offered:
@@ -179,7 +181,7 @@ def _told(now: Asked, guess: str) -> str:
         return f"“{escaped(guess)}” is {len(pieces)} pieces for this model, and a blank holds one."
     own = candidate(now.prediction, pieces[0], now.trace.model.tokenizer)
     rank = "its best word" if own.rank == 1 else f"rank {own.rank:,}"
-    return f"The model gives “{escaped(guess)}” {percent(own.probability)}: {rank} of the {known:,} that it knows."
+    return f"The model gave “{escaped(guess)}” {percent(own.probability)}: {rank} of the {known:,} that it knows."
 
 
 def pieces_of(now: Asked, guess: str) -> list[int]:

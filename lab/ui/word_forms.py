@@ -63,7 +63,8 @@ def show_word_forms(
     call = partial(word_forms, trace, at, str(cuts), lens == FITTED)
     chart = kept(trace, (word_forms, at, str(cuts), lens), call)
     doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
-    sent = chart.payload(replace(page, doors=doors, lenses=lenses if choose_lens else (), lens=lens))
+    hint = page.hint if at == watched else ""
+    sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=lenses if choose_lens else (), lens=lens))
     mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
     if not page.waits:
         show_numbers(chart.table, f"{key}-numbers", call)

@@ -133,6 +133,20 @@ def test_the_story_names_what_brings_most_and_the_word_that_leads() -> None:
     assert chart.alt.endswith(said[6]) and not any("because" in each for each in said)
 
 
+@pytest.mark.parametrize(("number", "word", "detour"), [(2, "dogs", True), (1, "students", False), (3, "bird", False)])
+def test_a_detour_is_said_only_where_cutting_off_from_the_blank_alone_changes_little(
+    number: int, word: str, detour: bool
+) -> None:
+    trace, watched = asked("lab-minilm", FIRST[number].text)
+    place = trace.labels.index(word) + 1
+    said = text_of(word_forms(trace, watched, f"{place}*").story[-1])
+    assert "because" in said and ("by a detour" in said) == detour
+    before = shares("lab-minilm", "bert", trace, watched, set())
+    alone = shares("lab-minilm", "bert", trace, watched, {(watched, place - 1)})
+    best = int(before.argmax())
+    assert detour == (int(alone.argmax()) == best and float(alone[best]) > float(before[best]) / 2)
+
+
 def test_a_single_link_and_a_single_head_are_cut_and_marked() -> None:
     trace, watched = asked("lab-minilm", FIRST[0].text)
     header, arrays = unpack(word_forms(trace, watched, f"6.{watched + 1}.5,5-11.{watched + 1}.3").payload())

@@ -98,7 +98,7 @@ def test_the_rank_of_a_guess_is_hugging_face_s(word: str, rank: str) -> None:
 
 def test_a_guess_shows_the_answer_and_another_sentence_waits_for_its_own() -> None:
     at = guess(visit(), "london")
-    assert not picture(at)["waits"] and "The model gives “london”" in words(at)
+    assert not picture(at)["waits"] and "The model gave “london”" in words(at)
     at.button_group(key="_first_picked").set_value(FIRST[2].short).run()
     assert not at.exception and picture(at)["waits"] and sentence(at) == FIRST[2].text
 
@@ -170,7 +170,7 @@ def test_a_word_of_one_s_own(own: str) -> None:
     at = visit()
     at.text_input(key="_first_own").set_value(own).run()
     assert not at.exception and "<script>" not in html_of(at)
-    assert ("The model gives" in words(at)) != ("pieces for this model" in words(at))
+    assert ("The model gave" in words(at)) != ("pieces for this model" in words(at))
 
 
 @pytest.mark.parametrize("model", ["lab-gpt2", "lab-bert"])

@@ -17,7 +17,7 @@ function shape(tag, attributes) {
 function layout({ header, arrays }, width) {
   const layers = arrays.parts.shape[0];
   const lanes = header.lanes.length;
-  const names = Math.min(width < 520 ? 76 : 130, 22 + 8.2 * Math.max(...header.lanes.map((token) => header.tokens[token].length)));
+  const names = Math.min(width < 520 ? 76 : 140, 34 + 8.2 * Math.max(...header.lanes.map((token) => header.tokens[token].length)));
   const lane = lanes <= 9 ? 31 : lanes <= 14 ? 25 : 22;
   const begin = width < 520 ? 20 : 52; // on a telephone there is no heading over the lanes' beginnings
   const step = (width - names - begin - 14) / layers;
@@ -45,6 +45,7 @@ function build(root, first, report) {
   const stage = make("div", { class: "stage", tabindex: "0", role: "group" }, heads, labels);
   stage.append(svg);
   const bars = make("div", { class: "words" });
+  const key = make("p", { class: "key" }, "A link is as wide as its share of what arrives. A circle is as large as what the layer then adds. Click either to look inside.");
   const say = make("p", { class: "say", "aria-live": "polite" });
   const play = make("button", { type: "button", class: "play" });
   const back = make("button", { type: "button", "aria-label": "One layer back" }, "◀");
@@ -56,7 +57,7 @@ function build(root, first, report) {
   const hint = make("p", { class: "hint" });
   const text = make("ol", { class: "spoken", start: "0" });
   root.append(
-    make("div", { class: "picture" }, stage, bars),
+    make("div", { class: "picture" }, stage, make("div", { class: "beside" }, bars, key)),
     say,
     make("div", { class: "controls" }, play, back, next, dots, heal, hint, extra),
     panel,
@@ -185,7 +186,7 @@ function build(root, first, report) {
     const { doors } = payload.header;
     const short = place.step < 54;
     const heading = (door, words, left, width, layer) => {
-      const attributes = { class: "head", style: `left:${left}px;width:${width}px`, "data-layer": layer ?? false };
+      const attributes = { class: "over", style: `left:${left}px;width:${width}px`, "data-layer": layer ?? false };
       if (!doors[door]) return make("span", attributes, words);
       const button = make("button", { type: "button", ...attributes, title: doors[door], "aria-label": `${words}: ${doors[door]}` }, words);
       button.addEventListener("click", () => act("door", door, layer ?? 0));
@@ -252,7 +253,7 @@ function build(root, first, report) {
 
   function drawWords() {
     const { header } = payload;
-    const words = header.words[at] ?? [];
+    const words = (at > 0 && header.words[at]) || []; // before the first layer nothing was heard yet
     bars.hidden = !header.words.length;
     const unsure = words.length > 0 && words[0][1] < header.leads;
     const row = ([word, probability]) =>
@@ -266,6 +267,7 @@ function build(root, first, report) {
     const heading = make(header.doors.words ? "button" : "h4", { class: "heading", type: header.doors.words ? "button" : false, title: header.doors.words ?? false }, header.headings[at]);
     if (header.doors.words) heading.addEventListener("click", () => act("door", "words", 0));
     const before = header.before.length && at === last() ? [make("h4", { class: "heading" }, "Without the cut"), make("ul", { class: "before" }, ...header.before.slice(0, 2).map(row))] : [];
+    key.hidden = before.length > 0; // there is room for one of them
     bars.replaceChildren(heading, make("ul", { class: unsure ? "unsure" : false }, ...words.map(row)), ...before);
   }
 
@@ -273,8 +275,8 @@ function build(root, first, report) {
   function fill() {
     const { header } = payload;
     const gap = header.fills ? document.querySelector(header.fills) : null;
-    if (!gap) return;
-    const [word, probability] = header.words[at]?.[0] ?? ["?", 0];
+    if (!gap || !header.blank) return;
+    const [word, probability] = (at > 0 && header.words[at]?.[0]) || ["?", 0];
     const leads = probability >= header.leads;
     gap.textContent = leads ? word : "?";
     gap.style.opacity = leads ? String(0.45 + 0.55 * Math.min(1, 1.4 * probability)) : "1";
@@ -285,6 +287,7 @@ function build(root, first, report) {
     refresh();
     panel.replaceChildren(...(part === null ? [] : part.kind === "link" ? aboutLink(part) : aboutDot(part)));
     panel.hidden = part === null;
+    if (part !== null) panel.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
 
   const closing = () => {
@@ -308,12 +311,12 @@ function build(root, first, report) {
     const parts = query === header.watched ? [...Array(arrays.parts.shape[1]).keys()].map((head) => [head, cell(arrays.parts, layer, head, lane), cell(arrays.cut_heads, layer, head, lane)]) : [];
     const best = parts.length ? parts.reduce((most, each) => (each[1] > most[1] ? each : most))[0] : 0;
     const door = doorButton("link", [layer, best, token(query), token(lane)]);
-    const byHead = parts.length && !cut ? [make("p", { class: "small" }, "Each head’s part of it; a click cuts one:"), headBars(parts, layer, query, lane)] : [];
+    const byHead = parts.length && !cut ? [make("p", { class: "small" }, `A layer listens through ${parts.length} heads at once. Each one’s part of this link; a click cuts it:`), headBars(parts, layer, query, lane)] : [];
     return [make("p", { class: "about" }, words), ...byHead, make("div", { class: "actions" }, one, ...door), closing()];
   }
 
   function headBars(parts, layer, query, lane) {
-    const most = Math.max(...parts.map(([, part]) => Math.abs(part)), 1e-6);
+    const most = Math.max(...parts.map(([, part]) => Math.abs(part)), 0.5); // one scale before and after a cut
     return make(
       "div",
       { class: "parts" },
@@ -330,7 +333,7 @@ function build(root, first, report) {
 
   function aboutDot({ layer, row, lane }) {
     const written = cell(payload.arrays.written, layer, row);
-    const words = `Layer ${layer + 1}: at ${name(lane)} the feed-forward network adds a vector ${written.toFixed(1)} times as long as the one that it is added to.`;
+    const words = `Layer ${layer + 1}: after the heads, the feed-forward network works on each token alone. What it adds to ${name(lane)} is ${written.toFixed(1)} times as long as what was there.`;
     return [make("p", { class: "about" }, words), make("div", { class: "actions" }, ...doorButton("dot", [layer, token(lane)])), closing()];
   }
 
@@ -347,7 +350,7 @@ function build(root, first, report) {
     const { header } = payload;
     const watch = make("select", { "aria-label": "Watched token" }, ...header.tokens.map((words, i) => make("option", { value: String(i), selected: i === header.lanes[header.watched] }, `${i + 1} · ${i === header.lanes[header.watched] && header.blank ? "▢" : words}`)));
     watch.addEventListener("change", () => act("watch", Number(watch.value)));
-    const lens = header.lenses.length > 1 ? [make("label", {}, "Words by ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : header.lens ? [make("span", {}, `Words by: ${header.lens}`)] : [];
+    const lens = header.lenses.length > 1 ? [make("label", { title: "How the words of early layers are read: lesson 9 explains it." }, "Read with ", selectOf(header.lenses, header.lens, (value) => act("lens", value)))] : header.lens ? [make("span", {}, `Read with: ${header.lens}`)] : [];
     extra.replaceChildren(make("label", {}, "Watch ", watch), ...lens);
   }
 

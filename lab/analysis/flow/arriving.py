@@ -1,8 +1,8 @@
-"""What arrives at one token, layer by layer: from which tokens, through which heads, and what each layer adds to it.
+"""The parts of a token's vector that arrive from other tokens, layer by layer, each from one token through one head.
 
-Attention and the feed-forward network both add to a token's vector. Of attention's sum one can say from which token
-each part comes, and through which head: Σ_j Σ_h α_h·f_h(x_j), with f_h(x) = (x·W_V + b_V)·W_O of head h (Kobayashi et
-al. 2020, §3; Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
+Attention and the feed-forward network both add to a token's vector. Attention's sum has a part for each token and head,
+Σ_j Σ_h α_h·f_h(x_j), with f_h(x) = (x·W_V + b_V)·W_O of head h (Kobayashi et al. 2020, §3; Elhage et al. 2021, "A
+Mathematical Framework for Transformer Circuits").
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lab.analysis.flow.maps import squares_by_head
+from lab.analysis.heads.values import renormalised, row_sums
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import once
 from lab.models.one_token import layer_rows
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 Numbers = NDArray[np.float32]
-# A text of at most so many tokens is read whole, and of a longer one the watched row.
+# Up to this many tokens all rows of a text are known; of a longer text the watched row is.
 WHOLE = 24
 
 
 @dataclass(frozen=True, eq=False)
 class Arriving:
-    """What arrives at the token ``watched`` (from 0), and at the others of a short text.
+    """The parts that arrive at the token ``watched`` (from 0), and at the others of a short text.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ class Arriving:
 
 @once
 def arriving(trace: Trace, watched: int) -> Arriving:
-    """What arrives at token ``watched`` in each layer of a run. Raises IndexError for a token that is not there."""
+    """Take apart what each layer of a run adds to ``watched``. Raises IndexError for a token that is not there."""
     n = len(trace)
     if not 0 <= watched < n:
         raise IndexError(f"token {watched}: the text has tokens 0 to {n - 1}.")
@@ -97,27 +99,20 @@ def _layer_at(trace: Trace, index: int, rows: Sequence[int]) -> LayerTrace:
 
 @torch.inference_mode()
 def _of_layer(layer: LayerTrace, at: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Share (q, n), strength (q,), parts (H, n), written (q,) of one layer; ``at`` is the watched one among its rows.
-
-    ‖Σ_h α_h·f_h‖² is Σ_gh α_g·α_h·⟨f_g, f_h⟩, and head h's part of it Σ_g α_g·α_h·⟨f_g, f_h⟩.
-    """
-    weighted = (layer.value @ layer.weights.w_o.unflatten(0, (len(layer.value), -1))).transpose(0, 1)  # f: (n, H, d)
-    products = weighted @ weighted.transpose(1, 2)  # (n, H, H)
-    attention = layer.attention.permute(2, 1, 0)  # (n, q, H)
-    by_head = (attention @ products) * attention  # (n, q, H)
-    squares = by_head.sum(dim=-1).clamp(min=0)  # (n, q)
-    lengths = squares.sqrt().T.double()
-    total = lengths.sum(dim=-1, keepdim=True)
-    parts = torch.where(squares[:, at, None] > 0, by_head[:, at] / squares[:, at, None], 0.0).T
+    """Share (q, n), strength (q,), parts (H, n), written (q,) of one layer; the watched one is row ``at``."""
+    by_head = squares_by_head(layer)
+    squares = by_head.sum(dim=0).clamp(min=0)
+    lengths = np.asarray(squares.sqrt().float())
+    parts = torch.where(squares[at] > 0, by_head[:, at] / squares[at], 0.0)
     brought = layer.context_concat @ layer.weights.w_o  # without the bias, which comes from no token
     return (
-        torch.where(total > 0, lengths / total, 0.0).numpy(),
+        renormalised(lengths, row_sums(lengths)),
         _relative(brought, layer.input),
-        parts.numpy(),
+        np.asarray(parts),
         _relative(layer.ffn_output, layer.ffn_residual - layer.ffn_output),
     )
 
 
 def _relative(added: Tensor, to: Tensor) -> Numbers:
-    """(…,), the length of what is added beside that of the vector to which it is."""
+    """(…,), the length of each vector that is ``added``, divided by the length of the vector ``to`` which it is."""
     return np.asarray((added.norm(dim=-1) / to.norm(dim=-1).clamp(min=1e-12)).numpy())

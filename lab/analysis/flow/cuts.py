@@ -1,4 +1,4 @@
-"""What is cut in a run: tokens that one token, or every other one, does not hear, and single links."""
+"""Cuts in a run: tokens that one token, or every other one, does not hear, and single links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LINK = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3}))?\.([0-9]{1,4})\.([0-9]{1,4})"
 
 @dataclass(frozen=True)
 class Cuts:
-    """What is cut; layers, heads and tokens count from 0. A token always hears itself.
+    """Cuts; layers, heads and tokens count from 0. A token always hears itself.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Cuts:
 
     @classmethod
     def read(cls, text: str, config: ModelConfig, tokens: int, watched: int) -> tuple[Cuts, bool]:
-        """What a link says is cut, and whether all that it says is there, in a text of so many tokens."""
+        """Read the cuts of a link, for a text of ``tokens`` tokens; also returns whether all of them are there."""
         found, whole = cls(), True
         for part in filter(None, text.split(",")):
             made = found._with(part.strip(), config, tokens, watched)
@@ -55,7 +55,7 @@ class Cuts:
         return found, whole
 
     def _with(self, part: str, config: ModelConfig, tokens: int, watched: int) -> Cuts | None:
-        """These and the one that ``part`` names; None where there is no such thing."""
+        """These cuts and the one that ``part`` names; None where this text or model has no such part."""
         if (token := _TOKEN.fullmatch(part)) is not None:
             place, everywhere = int(token[1]) - 1, bool(token[2])
             if not 0 <= place < tokens or place == watched:
@@ -75,7 +75,7 @@ class Cuts:
         return replace(self, in_heads=self.in_heads | {(layer, head, query, key)})
 
     def token(self, token: int) -> Cuts:
-        """After a click on a token: cut off from the watched one, at the next click from all, then healed."""
+        """The cuts after a click on a token: it is cut off from the watched one, then from all, then healed."""
         if token in self.silent:
             return self.healed(token)
         return self.healed(token).silenced(token) if token in self.unheard else self.cut_off(token)
@@ -93,17 +93,17 @@ class Cuts:
         return replace(self, unheard=self.unheard - {token}, silent=self.silent - {token})
 
     def link(self, layer: int, query: int, key: int) -> Cuts:
-        """After a click that cuts a link, or heals it; its heads go with it."""
+        """The cuts after a click that cuts a link or heals it; single heads of the link are healed."""
         whole = (layer, query, key)
         heads = frozenset(each for each in self.in_heads if (each[0], *each[2:]) != whole)
         return replace(self, links=self.links ^ {whole}, in_heads=heads)
 
     def in_head(self, layer: int, head: int, query: int, key: int) -> Cuts:
-        """After a click that cuts a link in one head, or heals it."""
+        """The cuts after a click that cuts a link in one head, or heals it."""
         return replace(self, in_heads=self.in_heads ^ {(layer, head, query, key)})
 
     def interventions(self, watched: int, tokens: int) -> Interventions:
-        """The changes that these are, for a run of so many tokens."""
+        """The changes to a forward pass that make these cuts, in a text of ``tokens`` tokens."""
         pairs = {(watched, token) for token in self.unheard}
         pairs |= {(query, token) for token in self.silent for query in range(tokens) if query != token}
         return Interventions(blocked=frozenset(pairs), blocked_links=self.links, blocked_in_heads=self.in_heads)
@@ -111,7 +111,7 @@ class Cuts:
 
 @once
 def cut_run(trace: Trace, watched: int, cuts: Cuts) -> Trace:
-    """The run of ``trace`` again, with what ``cuts`` says; without any, ``trace`` itself."""
+    """Run the text of ``trace`` again with these cuts; without any, return ``trace`` itself."""
     if not cuts:
         return trace
     made, before = cuts.interventions(watched, len(trace)), trace.interventions

@@ -24,19 +24,26 @@ if TYPE_CHECKING:
 
 
 @torch.inference_mode()
-def contribution_norms(layer: LayerTrace) -> Tensor:
-    """(n, n), ‖Σ_h α_h·f_h(x)‖: how long the vector is that token j adds to token i through all heads of a layer.
+def squares_by_head(layer: LayerTrace) -> Tensor:
+    """(H, q, n) in float64, Σ_g α_g·α_h·⟨f_g(x_j), f_h(x_j)⟩: head h's part of a link's squared length.
 
-    After Kobayashi et al. 2020, §3: the heads' vectors are added before their length is taken. The
-    squared length is Σ_gh α_g·α_h·⟨f_g, f_h⟩, so no vector of n² × d numbers has to be held.
+    All heads together make the squared length ‖Σ_h α_h·f_h(x_j)‖² of the vector that token j adds to token i. So no
+    vector of n² × d numbers has to be held. ``layer`` may have q of its queries alone.
     """
     heads = len(layer.value)
     weighted = (layer.value @ layer.weights.w_o.unflatten(0, (heads, -1))).double()  # f: (H, n, d)
     by_token = weighted.transpose(0, 1)
     products = by_token @ by_token.transpose(1, 2)  # (n, H, H)
     shares = layer.attention.double().permute(2, 1, 0)  # (key, query, head)
-    squares = ((shares @ products) * shares).sum(dim=-1)
-    return squares.clamp(min=0).sqrt().T.float()
+    return ((shares @ products) * shares).permute(2, 1, 0)
+
+
+def contribution_norms(layer: LayerTrace) -> Tensor:
+    """(q, n), ‖Σ_h α_h·f_h(x)‖: how long the vector is that token j adds to token i through all heads of a layer.
+
+    After Kobayashi et al. 2020, §3: the heads' vectors are added before their length is taken.
+    """
+    return squares_by_head(layer).sum(dim=0).clamp(min=0).sqrt().float()
 
 
 def layer_map(layer: LayerTrace, head: int | None, *, norms: bool = False) -> Weights:

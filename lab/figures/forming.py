@@ -1,7 +1,7 @@
-"""What can be said of a word that forms at a token: what arrives there, what it becomes, and what a cut changes.
+"""The story of a word that forms at a token: which tokens bring most, which word leads, and what a cut changes.
 
-What arrives is seen in the picture. What matters shows only when it is cut, so a sentence says *because* only where a
-cut changes the best word or halves its probability.
+The picture shows what arrives. Only a cut shows what matters. So a sentence says *because* only where a cut changes the
+best word or halves its probability.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from lab.analysis.flow.arriving import Arriving, arriving
 from lab.analysis.flow.cuts import Cuts, cut_run
-from lab.analysis.layers.lens_words import lens_words, share_of
+from lab.analysis.layers.lens import likeliest_after
 from lab.analysis.words.masking import mask_of
+from lab.analysis.words.predictions import prediction_at
 from lab.charts.base.labels import visible
 from lab.charts.components.word_forms import FROM, LEADS, PLAIN, WORD, Spans
 from lab.course.heads import listed
@@ -99,10 +100,10 @@ class Verdict:
 
 def words_after(trace: Trace, watched: int, layer: int, fitted: bool = False) -> tuple[Word, ...]:
     """The likeliest words at a token if the model ended after ``layer`` (0: the embeddings)."""
-    found = lens_words(trace, watched, MOST, fitted)
+    found = likeliest_after(trace, watched, MOST, fitted=fitted)
     return tuple(
         Word(int(each), bare(word_of(trace.model.tokenizer, int(each))), float(share))
-        for each, share in zip(found.ids[layer], found.probability[layer], strict=True)
+        for each, share in zip(found.ids[layer], found.probabilities[layer], strict=True)
     )
 
 
@@ -110,7 +111,7 @@ def verdict(forming: Forming) -> Verdict:
     """What the cuts change. Raises ValueError for a model without a vocabulary head."""
     at, last = forming.watched, forming.layers
     was, now = (words_after(run, at, last)[0] for run in (forming.before, forming.now))
-    return Verdict(was, share_of(forming.now, at, was.token_id), now)
+    return Verdict(was, float(prediction_at(forming.now, at, None).probabilities[was.token_id]), now)
 
 
 def story(forming: Forming, fitted: bool = False) -> tuple[Spans, ...]:
@@ -132,7 +133,7 @@ def _beginning(forming: Forming) -> Spans:
 
 def _arrives(forming: Forming, layer: int) -> Spans:
     """From which tokens the watched one receives most in a layer, from 1."""
-    row, special = forming.arriving.row[layer - 1], forming.now.encoding.special
+    row = forming.arriving.row[layer - 1]
     first, *rest = (int(each) for each in (-row).argsort(kind="stable"))
     at = forming.name(forming.watched)
     if row[first] <= 0:
@@ -141,8 +142,6 @@ def _arrives(forming: Forming, layer: int) -> Spans:
     spans = [(f"In layer {layer} {at} receives most from ", PLAIN), *_source(forming, first, row[first])]
     if second is not None:
         spans += [(" and ", PLAIN), *_source(forming, second, row[second])]
-        if special[first] and special[second]:
-            spans.append((", where many heads rest", PLAIN))
     return (*spans, (". ", PLAIN))
 
 
@@ -207,7 +206,7 @@ def _heard(forming: Forming) -> str:
     """The reason that a cut has shown: what is cut now was heard before."""
     cuts = forming.cuts
     if cuts.links or cuts.in_heads:
-        return "of what is cut now"
+        return "of the links that are cut now"
     if cuts.silent:
         every = cuts.silent | cuts.unheard
         return f"{_tokens(forming, every)} {'was' if len(every) == 1 else 'were'} heard"
@@ -215,14 +214,15 @@ def _heard(forming: Forming) -> str:
 
 
 def _detour(forming: Forming) -> str:
-    """That a token reached the watched one through others: cut off from it alone, it had changed little."""
+    """Say that a token reached the watched one through others, where cutting it off from that one changed little."""
     cuts = forming.cuts
     if len(cuts.silent) != 1 or cuts != Cuts(silent=cuts.silent):
         return ""
     alone = Forming.of(forming.before, forming.watched, Cuts(unheard=cuts.silent))
     if verdict(alone).matters:
         return ""
-    return f" Cut off from {forming.name(forming.watched)} alone it had changed little: it came by a detour."
+    only = forming.name(forming.watched)
+    return f" When only {only} did not hear it, little changed. So it came by a detour, through other tokens."
 
 
 def _next_cut(forming: Forming) -> str:

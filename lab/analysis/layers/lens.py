@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.words.predictions import Array, Prediction, predictions
+from lab.analysis.words.predictions import Array, Likeliest, Prediction, predictions
 from lab.models.fitted_lens import FittedLens, fitted_lens
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -108,6 +108,18 @@ def guessed(trace: Trace, places: Sequence[int]) -> Tensor:
     through, states = _lens_of(trace, True), trace.hidden_states[:, list(places)]
     assert through is not None
     return torch.cat([states[:-1] @ through.w + through.b[:, None], states[-1:]])
+
+
+@once
+def likeliest_after(trace: Trace, place: int, k: int, *, fitted: bool = False) -> Likeliest:
+    """The ``k`` most probable words at ``place`` after the embeddings and each layer, all rows (L+1, k) in one go.
+
+    Raises ValueError for a model without a vocabulary head.
+    """
+    states = guessed(trace, [place])[:, 0] if fitted else trace.hidden_states[:, place]
+    logs = replace(trace, hidden_states=states[None]).logits(range(len(states))).double().log_softmax(-1)
+    best = logs.topk(min(k, logs.shape[-1]), dim=-1)
+    return Likeliest(best.indices.numpy(), best.values.exp().numpy())
 
 
 def output_difference(trace: Trace, found: Lens) -> float:

@@ -15,8 +15,15 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from lab.analysis.layers import lens as module_under_test
-from lab.analysis.layers.lens import lens, lens_difference, lens_prediction, lens_rows, output_difference, stack
-from lab.analysis.layers.lens_words import lens_words
+from lab.analysis.layers.lens import (
+    lens,
+    lens_difference,
+    lens_prediction,
+    lens_rows,
+    likeliest_after,
+    output_difference,
+    stack,
+)
 from lab.analysis.words.predictions import predictions
 from lab.models.fitted_lens import FOLDER, MAPS
 from lab.models.loading import load_model
@@ -208,11 +215,11 @@ def test_the_likeliest_words_after_every_layer_are_those_of_each_prediction(
     with_lens: Callable[[Family], Path], family: Family, fitted: bool
 ) -> None:
     traced = trace(load_model(with_lens(family)), TEXT)
-    found = lens_words(traced, PLACES[0], 3, fitted)
+    found = likeliest_after(traced, PLACES[0], 3, fitted=fitted)
     for layer in range(LAYERS + 1):
         own = lens_prediction(traced, layer, PLACES[0], None, fitted=fitted)
         assert found.ids[layer].tolist() == list(own.best(3))
-        assert found.probability[layer] == pytest.approx(np.sort(own.probabilities)[::-1][:3], abs=1e-6)
+        assert found.probabilities[layer] == pytest.approx(np.sort(own.probabilities)[::-1][:3], abs=1e-6)
 
 
 def test_a_model_without_a_fitted_lens_says_so(tiny_checkpoint: TinyCheckpoint) -> None:
@@ -222,7 +229,7 @@ def test_a_model_without_a_fitted_lens_says_so(tiny_checkpoint: TinyCheckpoint) 
         lambda: lens(plain, PLACES, truths, fitted=True),
         lambda: lens_prediction(plain, 1, 1, None, fitted=True),
         lambda: lens_difference(plain, PLACES, truths, fitted=True),
-        lambda: lens_words(plain, 1, 3, True),
+        lambda: likeliest_after(plain, 1, 3, fitted=True),
     ):
         with pytest.raises(ValueError, match="No lens was fitted"):
             ask()

@@ -1,4 +1,4 @@
-"""How a word forms at one token, layer by layer: the picture of the first page, of lessons 4 and 9, of a notebook."""
+"""The picture of a word that forms at one token, layer by layer: for the first page, lessons 4 and 9, a notebook."""
 
 from __future__ import annotations
 
@@ -84,18 +84,18 @@ def _cut_heads(forming: Forming, lanes: tuple[int, ...]) -> np.ndarray:
 
 def _title(forming: Forming) -> str:
     if forming.is_blank:
-        return "How the blank becomes a word, layer by layer"
-    return f"What arrives at {forming.name(forming.watched)}, layer by layer"
+        return "The blank becomes a word, layer by layer"
+    return f"Tokens bring something to {forming.name(forming.watched)}, layer by layer"
 
 
 def _heading(forming: Forming, state: int) -> str:
-    """What stands over the words of a state."""
+    """The line over the words of a state."""
     what = "the next word" if forming.now.model.config.causal else forming.name(forming.watched)
     return f"{what[0].upper()}{what[1:]} {f'after layer {state}' if state else 'before layer 1'}"
 
 
 def _hint(forming: Forming, others: int) -> str:
-    """What may be done next, and what is not drawn."""
+    """The next thing to try, and how many tokens are not drawn."""
     at = forming.name(forming.watched)
     said = (
         "Click a cut word again to cut it off from every word, and once more to heal it."

@@ -21,7 +21,7 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.downloads import available
-from lab.ui.parameters import BLANK_TEXT
+from lab.ui.parameters import BLANK_TEXT, MODEL
 from lab.ui.word_forms import show_word_forms
 
 _PICKED, _GUESS, _OWN, _TYPED, _SHOWN = "_first_picked", "_first_guess", "_first_own", "_first_typed", "_first_shown"
@@ -56,20 +56,20 @@ class Asked:
 
 def show(question: str) -> None:
     """The question, the sentence, the guess, and the picture."""
-    model = filling_model(st.session_state.get("model", DEFAULT_MODEL))
+    model = filling_model(MODEL.chosen())
     sentence = next((each for each in FIRST if each.text == BLANK_TEXT.chosen()), None)
-    top = st.container(gap=None)
+    st.html(f'{_STYLE}<h1 class="first-question">{html.escape(question)}</h1>')
+    place = st.container()
     _choose(sentence)
     try:
         now = asked(model, BLANK_TEXT.chosen())
     except TextError as error:
-        top.html(f'{_STYLE}<h1 class="first-question">{html.escape(question)}</h1>')
         st.info(str(error), icon=":material/edit:")
         return
     if now is None:
         st.info("Write a sentence with a word in it that can be hidden.", icon=":material/edit:")
         return
-    top.html(f'{_STYLE}<h1 class="first-question">{html.escape(question)}</h1>{_sentence(now)}')
+    place.html(_sentence(now))
     if sentence is None and not _WRITTEN.search(BLANK_TEXT.chosen()):
         st.caption("Your sentence has no line for the blank, so its last word is hidden.")
     answered = _ask(now, sentence)
@@ -112,7 +112,7 @@ def asked(model: LoadedModel, text: str) -> Asked | None:
 
 
 def _choose(sentence: First | None) -> None:
-    """The sentences to choose from, and a line for one's own."""
+    """The sentences to choose from, and a line for the learner's own."""
 
     def take() -> None:
         picked = st.session_state[_PICKED]

@@ -34,7 +34,8 @@ def _go_on() -> None:
         if st.button(label, type="primary", icon=":material/arrow_forward:"):
             st.switch_page(script(lesson.page), query_params=selection.elsewhere())
         st.caption(
-            "This is a **BERT**, a small one. Nobody told it what a capital is: it learned by filling blanks in texts.",
+            "This is a small **BERT**. Nobody told it what a capital is: it has only read texts and filled blanks in "
+            "them.",
             width="stretch",
         )
 

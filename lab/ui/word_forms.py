@@ -1,18 +1,18 @@
-"""The picture of a word that forms, on a page: what the learner watches and cuts, and the doors to the lessons."""
+"""The picture of a word that forms, on a page: the token that is watched, the cuts, and the doors to the lessons."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts
-from lab.charts.components.word_forms import ALONE, OnPage, WordForms
+from lab.charts.components.word_forms import ALONE, OnPage
 from lab.course.lessons import LESSONS, number, script
 from lab.figures.choices import FITTED, PLAIN
-from lab.figures.forming import is_blank
+from lab.figures.forming import Forming, is_blank
 from lab.figures.word_forms import word_forms
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import fitted_lens
@@ -29,24 +29,17 @@ _LESSONS = {
     "tokens": "tokenization", "vectors": "embeddings", "layer": "multi-head-attention",
     "words": "masked-language-model", "link": "self-attention", "dot": "feed-forward",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What the picture shows now: token ``watched`` (from 0), and what is cut on the way to it."""
-
-    chart: WordForms
-    watched: int
-    cuts: Cuts
+# The places that a door takes along, from 0.
+_CHOSEN = {"layer": (LAYER,), "link": (LAYER, HEAD, TOKEN, KEY_TOKEN), "dot": (LAYER, TOKEN)}
 
 
 def show_word_forms(
     trace: Trace, watched: int, key: str, page: OnPage = ALONE, *, here: str = "", choose_lens: bool = True
-) -> Shown:
-    """Draw the picture of ``trace``; ``watched`` (from 0) is the token before anybody chose another.
+) -> Forming:
+    """Draw the picture of ``trace`` and return what it shows; ``watched`` (from 0) is the token unless one is chosen.
 
-    ``here`` is the id of the lesson that shows it, to which no door leads; ``choose_lens``: the page has no control for
-    the lens of its own.
+    ``here`` is the id of the lesson that shows the picture: no door leads to it. ``choose_lens`` is for a page that has
+    no control of its own for the lens.
     """
     _go_through()
     _begin(trace)
@@ -59,7 +52,7 @@ def show_word_forms(
     for message in selection.take_notes():  # a click draws this part of the page alone, and its notes with it
         st.warning(message, icon=":material/info:")
     lenses = _lenses(trace, at)
-    lens = READ_WITH.chosen() if READ_WITH.chosen() in lenses else "".join(lenses[-1:])
+    lens = READ_WITH.chosen() if READ_WITH.chosen() in lenses else (lenses[-1] if lenses else "")
     call = partial(word_forms, trace, at, str(cuts), lens == FITTED)
     chart = kept(trace, (word_forms, at, str(cuts), lens), call)
     doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
@@ -71,7 +64,7 @@ def show_word_forms(
     address.keep_in_url()
     if choose_lens:
         address.keep(READ_WITH)
-    return Shown(chart, at, cuts)
+    return Forming.of(trace, at, cuts)
 
 
 def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
@@ -143,18 +136,14 @@ def cuts_after(reported: object, cuts: Cuts) -> Cuts:
 
 
 def _go_through() -> None:
-    """Open the page behind a door, at what was chosen."""
+    """Open the lesson behind a door that was clicked, at the layer, head and tokens that were chosen."""
     door, where = st.session_state.pop(_DOOR, ("", ()))
     if not door:
         return
     lesson = next(each for each in LESSONS if each.id == _LESSONS[door])
-    chosen = dict(zip(_CHOSEN.get(door, ()), where, strict=False))
-    for parameter, place in chosen.items():
+    for parameter, place in zip(_CHOSEN.get(door, ()), where, strict=False):
         parameter.set(place + 1)
     st.switch_page(script(lesson.page), query_params=selection.elsewhere())
-
-
-_CHOSEN = {"layer": (LAYER,), "link": (LAYER, HEAD, TOKEN, KEY_TOKEN), "dot": (LAYER, TOKEN)}
 
 
 def _told(lesson: str) -> str:

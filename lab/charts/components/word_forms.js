@@ -24,7 +24,7 @@ function layout({ header, arrays }, width) {
   return {
     layers, lanes, names, lane, step, width, begin,
     height: 14 + lanes * lane,
-    y: (at) => 14 + (at + 0.5) * lane - lane / 2,
+    y: (at) => 14 + at * lane,
     x: (state) => names + begin + state * step,
   };
 }
@@ -34,7 +34,7 @@ function build(root, first, report) {
   let place;
   let at = 0; // the state on screen: 0 before the first layer
   let timer = null;
-  let chosen = null; // {kind: "link", layer, row, lane} or {kind: "dot", layer, lane}
+  let chosen = null; // {kind: "link" or "dot", layer, row, lane}
   let told = 0;
   const links = new Map();
 
@@ -45,7 +45,7 @@ function build(root, first, report) {
   const stage = make("div", { class: "stage", tabindex: "0", role: "group" }, heads, labels);
   stage.append(svg);
   const bars = make("div", { class: "words" });
-  const key = make("p", { class: "key" }, "A link is as wide as its share of what arrives. A circle is as large as what the layer then adds. Click either to look inside.");
+  const key = make("p", { class: "key" }, "The wider a link, the more it brings. The larger a circle, the more the layer then adds. Click either to look inside.");
   const say = make("p", { class: "say", "aria-live": "polite" });
   const play = make("button", { type: "button", class: "play" });
   const back = make("button", { type: "button", "aria-label": "One layer back" }, "◀");
@@ -140,7 +140,6 @@ function build(root, first, report) {
       });
       header.rows.forEach((lane, row) => drawDot(colours, layer, row, lane));
     }
-    root.style.setProperty("--step", `${place.step}px`);
   }
 
   function drawLink(group, layer, row, query, lane) {
@@ -228,14 +227,14 @@ function build(root, first, report) {
   function refresh() {
     const { header } = payload;
     root.classList.toggle("waits", header.waits);
-    for (const { path, layer, mine } of links.values()) {
+    const looked = chosen?.kind === "link" ? `${chosen.layer}.${chosen.row}.${chosen.lane}` : "";
+    for (const [where, { path, layer, mine }] of links) {
+      path.classList.toggle("chosen", where === looked);
       path.classList.toggle("past", mine && layer + 1 < at);
       path.classList.toggle("now", mine && layer + 1 === at);
       path.classList.toggle("moving", Boolean(timer) && mine && layer + 1 === at);
       path.classList.toggle("coming", mine && layer + 1 > at);
     }
-    for (const { path } of links.values()) path.classList.remove("chosen");
-    if (chosen?.kind === "link") links.get(`${chosen.layer}.${chosen.row}.${chosen.lane}`)?.path.classList.add("chosen");
     for (const dot of svg.querySelectorAll(".dot")) dot.classList.toggle("now", Number(dot.dataset.layer) + 1 === at);
     for (const head of heads.children) head.classList.toggle("on", head.dataset.layer !== undefined && Number(head.dataset.layer) + 1 === at);
     const spans = header.story[at].map(([words, kind]) => (kind ? make("span", { class: kind }, words) : words));

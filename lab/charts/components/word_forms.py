@@ -1,4 +1,4 @@
-"""How a word forms at one token, layer by layer, as the browser is sent it; ``word_forms.js`` draws it."""
+"""The picture of a word that forms, as the browser gets it; ``word_forms.js`` draws it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def text_of(spans: Spans) -> str:
 
 @dataclass(frozen=True)
 class OnPage:
-    """What a page adds to the figure.
+    """The parts that a page adds to the figure.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class OnPage:
     fills
         The CSS selector of an element of the page that shows the best word so far.
     play
-        The figure plays once whenever this is another text than before; "" where it does not.
+        The figure plays once whenever this text is another one than before; "" for never.
     waits
-        Whether the figure stays before the first layer, and keeps for itself what comes of it.
+        Whether the figure stays before the first layer and gives no word away.
     hint
-        What to try first, while nothing is cut; "" leaves it to the figure.
+        The first thing to try, while nothing is cut; "" leaves it to the figure.
     """
 
     doors: Mapping[str, str] = field(default_factory=dict)
@@ -97,11 +97,11 @@ class WordForms:
     before
         The last state's words without the cuts; none where nothing is cut.
     headings
-        What stands over the words, for each of the L + 1 states.
+        The line over the words, for each of the L + 1 states.
     story
         A sentence for each of the L + 1 states.
     title, hint
-        What the figure is, and what may be done next.
+        A name for the figure, and the next thing to try.
     is_blank
         Whether the watched token hides a word.
     """
@@ -151,7 +151,7 @@ class WordForms:
         return any(self.cut_tokens) or bool(np.any(self.cut_links)) or bool(np.any(self.cut_heads))
 
     def payload(self, page: OnPage = ALONE) -> bytes:
-        """What :func:`lab.ui.components.mount` sends."""
+        """The bytes that :func:`lab.ui.components.mount` sends."""
         header: dict[str, Any] = {
             "title": self.title, "hint": self.hint, "alt": self.alt, "blank": self.is_blank, "cut": self.is_cut,
             "tokens": [visible(token, 16) for token in self.tokens], "lanes": list(self.lanes),
@@ -170,7 +170,7 @@ class WordForms:
         return pack({**header, **said}, {**numbers, **marks})
 
     def table(self) -> pd.DataFrame:
-        """One line a layer and drawn token: what comes from it, and the best word after that layer."""
+        """One line for each layer and drawn token: its share, and the best word after that layer."""
         names, row = unique_names(self.tokens), np.asarray(self.share)[:, list(self.rows).index(self.watched)]
         layers, lanes = row.shape
         best = [found[0] if found else ("", np.nan) for found in self.words[1:]] or [("", np.nan)] * layers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# How a learner may write a blank: BERT's own token for a hidden word, or a line.
+# A line for the blank, as a learner types it.
 BLANK = "_"
 
 

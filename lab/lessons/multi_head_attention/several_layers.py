@@ -1,4 +1,4 @@
-"""Through several layers: what arrives at one token, and whether it matters."""
+"""Through several layers: the picture of a token to which others bring something, and of a cut."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _HERE = "multi-head-attention"
 
 
 def show_layers(view: OneHead) -> None:
-    """The picture of all layers at the token looked at, and what a cut changes."""
+    """The picture of all layers at the chosen token."""
     st.markdown(
-        f"Each line is a token, each column a layer. A link is as wide as its share of what attention brings to "
-        f"{view.token(view.query)}; it looks faint where all that is short beside the token’s own vector."
+        "Each line is a token, and each column is a layer. A wide link brings much to "
+        f"{view.token(view.query)}. A layer whose links are pale adds little to the token’s own vector."
     )
     st.fragment(_show)(view)
     way_to("On the bench", bench_of("13_Flow.py"))
@@ -31,4 +31,4 @@ def show_layers(view: OneHead) -> None:
 
 def _show(view: OneHead) -> None:
     shown = show_word_forms(view.trace, view.query, "lesson-forms", here=_HERE)
-    meaning(meanings.through_layers(cut_run(view.trace, shown.watched, shown.cuts), shown.watched))
+    meaning(meanings.through_layers(shown.now, shown.watched))

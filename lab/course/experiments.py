@@ -212,11 +212,18 @@ def experiment_of(page_file: str) -> Experiment:
 
 
 # What a reader must know of an embedded model before its result in an experiment: how its training bears on it.
+_READ = (
+    "The model has read some of these sentences, but never their grammar: 17 documents of its training texts have a "
+    "sentence of eight words or more in common with EWT or GUM."
+)
 _DISCLOSED = {
+    ("grammar", "lab-bert"): _READ,
+    ("grammar", "lab-gpt2"): _READ,
     ("grammar", "lab-minilm"): (
         "lab-minilm never learned from this grammar. But four recipes of its training were compared by their held-out "
         "loss and by the grammar of their heads on EWT, and its first four layers were held to the attention of the "
-        "encoder that it comes from. So EWT flatters it. GUM does not: nothing was chosen on it."
+        "encoder that it comes from. So EWT flatters it. GUM does not: nothing was chosen on it. "
+        f"{_READ}"
     ),
     ("copying", "lab-gpt2"): (
         "4 % of the windows that lab-gpt2 was trained on say their first part again and again. They were made so, for "

@@ -131,7 +131,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
     with controls():
         found = runs.head_jobs(model)
         if found is None:
-            help = "Every head reads 300 sentences whose grammar is known. It takes a minute."
+            help = "Every head reads 300 sentences whose grammar people have written down. It takes a minute."
             offer(("head jobs", model.id), "Find what each head does", partial(runs.measure_heads, model), help)
             return
         if not found:

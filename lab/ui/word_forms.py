@@ -57,7 +57,9 @@ def show_word_forms(
     chart = kept(trace, (word_forms, at, str(cuts), lens), call)
     doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
     hint = page.hint if at == watched else ""
-    sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=lenses if choose_lens else (), lens=lens))
+    said = lens if choose_lens or lens != READ_WITH.chosen() else ""  # the page's own control says it
+    offered = lenses if choose_lens else ()
+    sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=offered, lens=said))
     mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
     if not page.waits:
         show_numbers(chart.table, f"{key}-numbers", call)

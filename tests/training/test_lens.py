@@ -10,6 +10,7 @@ import pytest
 import torch
 from transformers import BertModel, GPT2Model
 
+from lab.course.experiments import disclosed
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, fitted_lens
 from lab.models.loading import load_model
@@ -153,6 +154,12 @@ def test_gpt2_is_asked_everywhere_but_at_the_first(bpe: Corpora, tiny_checkpoint
         assert sorted(each.chosen.tolist()) == [i for i in range(rows * width) if i % width]
         after = {int(at): int(word) for at, word in zip(each.chosen, each.labels, strict=True)}
         assert all(after[i] == int(flat[i + 1]) for i in after if i + 1 in after)
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_a_reader_of_the_grammar_is_told_how_many_documents_the_model_had_read(model_id: str) -> None:
+    record = json.loads((EMBEDDED / model_id / FOLDER / RECORD).read_text("utf-8"))
+    assert f"{record['left_out']} documents of its training texts" in disclosed("grammar", model_id)
 
 
 @pytest.mark.parametrize("model_id", MODELS)

@@ -58,8 +58,9 @@ def show(question: str) -> None:
     """The question, the sentence, the guess, and the picture."""
     model = filling_model(MODEL.chosen())
     sentence = next((each for each in FIRST if each.text == BLANK_TEXT.chosen()), None)
-    st.html(f'{_STYLE}<h1 class="first-question">{html.escape(question)}</h1>')
-    place = st.container()
+    with st.container(gap=None):
+        st.html(f'{_STYLE}<h1 class="first-question">{html.escape(question)}</h1>')
+        place = st.container()
     _choose(sentence)
     try:
         now = asked(model, BLANK_TEXT.chosen())
@@ -166,7 +167,7 @@ def _ask(now: Asked, sentence: First | None) -> bool:
         own = st.text_input(
             "Your word", key=_OWN, max_chars=_LONGEST, placeholder=or_own, width=170, label_visibility="collapsed"
         ).strip()
-        if st.button("Show me", help="See what the model says without a guess.", type="tertiary"):
+        if st.button("Show me", type="tertiary"):
             st.session_state[_SHOWN] = True
         if guess := own or offered:
             st.session_state[_SHOWN] = True

@@ -148,7 +148,10 @@ def _complete_the_address() -> None:
     missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
     stale = address.not_on_page()
     if missing or stale:
-        _script("address")(data={"shown": missing, "stale": stale}, key="address")
+        # What Python wrote into the URL goes along: by then the browser has forgotten the rest, and the script runs
+        # again only where its data are new.
+        written = st.query_params.to_dict()
+        _script("address")(data={"shown": missing, "stale": stale, "written": written}, key="address")
 
 
 @cache

@@ -5,6 +5,7 @@ const STEPS = ".st-key-step";
 const TURN = { PageUp: ".st-key-_previous_step button", PageDown: ".st-key-_next_step button, .st-key-_next_page button" };
 const TRY = ".st-key-_try button";
 const TRY_BACK = ".st-key-_try_back button";
+const RUNNING = '[data-testid="stApp"]:not([data-test-script-state="notRunning"])';
 const GROUP = '[role="radiogroup"]';
 
 // One listener for the life of the page, however often the component is drawn.
@@ -54,11 +55,22 @@ function mendHistory() {
 
 /** What "Try" changes within a step gets an entry of its own, so that Back takes it back and does not leave the page. */
 function tried(event) {
-  if (event.target.closest?.(TRY)) state.addEntry();
+  if (!event.target.closest?.(TRY)) return;
+  state.beforeTry = window.location.href;
+  state.addEntry();
 }
 
+/**
+ * Back to the entry before "Try". Streamlit runs the page with the widgets as the address names them; the button takes
+ * back what no widget holds, once that run has ended: two runs at a time would leave a list with nothing chosen.
+ */
 function takeBack() {
-  document.querySelector(TRY_BACK)?.click();
+  if (window.location.href !== state.beforeTry) return;
+  const afterTheRun = () => {
+    if (document.querySelector(RUNNING)) setTimeout(afterTheRun, 50);
+    else document.querySelector(TRY_BACK)?.click();
+  };
+  setTimeout(afterTheRun, 50);
 }
 
 /** The field that `event` types into, unless it has a list open. */

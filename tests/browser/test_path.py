@@ -111,6 +111,8 @@ def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Pag
     page.get_by_role("button", name="Previous: Map").click()
     at_page(page, "Self-attention", "Map")
     head = chosen(page, "Head")
+    # Streamlit writes the steps into the address, and would forget there what the lab chose.
+    expect(page).to_have_url(re.compile(rf"layer=\d+&head={head}$"))
     for back in (page.go_back, page.get_by_role("button", name="Back to what you had").click):
         page.locator(".st-key-_try button").click()
         wait_idle(page)
@@ -118,6 +120,21 @@ def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Pag
         back()
         at_page(page, "Self-attention", "Map")
         expect(page.get_by_test_id("stSidebar").get_by_role("combobox", name="Head")).to_have_value(head)
+
+
+def test_back_takes_back_a_choice_that_no_widget_holds(lab: Lab, page: Page) -> None:
+    """The query of a row is the page's own choice, not a widget's that Streamlit keeps in the address."""
+    page.goto(lab.url + "/Self-attention?text=The+cat+sat+on+the+mat.&step=Build+a+row")
+    wait_idle(page)
+    query = page.get_by_test_id("stMain").get_by_role("combobox", name=re.compile("^Query")).first
+    before = query.input_value()
+    page.locator(".st-key-_try button").click()
+    expect(page).to_have_url(re.compile(r"[?&]token=\d"))
+    wait_idle(page)
+    assert query.input_value() != before
+    page.go_back()
+    expect(query).to_have_value(before)
+    expect(page).not_to_have_url(re.compile(r"[?&]token=\d"))
 
 
 def test_a_copied_address_names_the_head_on_screen_and_back_leaves_at_once(lab: Lab, page: Page) -> None:

@@ -18,8 +18,7 @@ from streamlit.testing.v1 import AppTest, app_test
 
 from benchmarks.pages import METER, MeteredRunner, opened, run_once
 from benchmarks.results import table
-from lab.course.benches import BENCHES, Bench
-from lab.course.lessons import LESSONS, Lesson
+from lab.course.pages import BENCHES, LESSONS, Bench, Lesson
 
 ROUNDS = 25
 GOAL = 1.6

@@ -33,7 +33,7 @@ from websockets.exceptions import WebSocketException
 
 from benchmarks.server import Lab, Usage, running_lab, usage
 from benchmarks.visitor import Answer, Visitor, visiting
-from lab.course.lessons import LESSONS
+from lab.course.pages import LESSONS
 
 THINK = 2.0  # seconds
 MEGABYTES = 1200.0

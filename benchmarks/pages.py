@@ -21,8 +21,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from benchmarks.results import table
-from lab.course.benches import BENCHES, Bench
-from lab.course.lessons import LESSONS, Lesson
+from lab.course.pages import BENCHES, LESSONS, Bench, Lesson
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from lab.ui.parameters import SENTENCE, TOY

@@ -1,5 +1,5 @@
 """The first page: where a learner starts and comes back to."""
 
-from lab.front import page
+from lab.front.page import show
 
-page.show()
+show()

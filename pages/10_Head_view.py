@@ -1,14 +1,5 @@
-"""Bench: head view, the attention of a layer as lines between two columns of tokens (after BertViz)."""
+"""Bench: Head view."""
 
-from lab.benches.head_view.view import choose_units, show
-from lab.experiments.notable import grammar_head
-from lab.ui.page import open_bench
-from lab.ui.play import chosen_run
+from lab.benches.head_view.page import play
 
-page = open_bench("10_Head_view.py")
-trace = chosen_run(page)
-layer = page.layer_control(trace, grammar_head)
-show(trace, layer, choose_units())
-
-page.finish()
-page.prove(trace)
+play()

@@ -1,20 +1,5 @@
-"""Bench: neuron view, a head's queries, keys and values dimension by dimension (after BertViz, and on through W_O)."""
+"""Bench: Neuron view."""
 
-from lab.analysis.heads.walk import neighbours_head
-from lab.benches.neuron_view.view import DECIDING, NEURONS, WALKS, NeuronView, show_deciding, show_neurons
-from lab.benches.neuron_view.walks import show_walks
-from lab.course.sentences.looks import look_head
-from lab.ui.chosen_tokens import with_tokens
-from lab.ui.page import open_bench
-from lab.ui.play import chosen_run
+from lab.benches.neuron_view.page import play
 
-page = open_bench("12_Neuron_view.py")
-trace = chosen_run(page)
-STEPS = {NEURONS: show_neurons, DECIDING: show_deciding, WALKS: show_walks}
-step = page.step(list(STEPS))
-layer, head = page.head_controls(trace, neighbours_head if step == DECIDING else look_head)
-token, _ = with_tokens(trace, (layer, head))
-STEPS[step](NeuronView(trace, layer, head, token))
-
-page.finish()
-page.prove(trace)
+play()

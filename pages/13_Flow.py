@@ -1,23 +1,5 @@
-"""Bench: where attention leads, from layer to layer."""
+"""Bench: Flow."""
 
-from lab.benches.flow.rollout import show_rollout
-from lab.benches.flow.tree import show_tree
-from lab.benches.flow.view import FlowView, choose_heads, choose_layer, choose_reading, show_sankey
-from lab.ui.chosen_tokens import with_tokens
-from lab.ui.page import open_bench
-from lab.ui.play import chosen_run
+from lab.benches.flow.page import play
 
-page = open_bench("13_Flow.py")
-trace = chosen_run(page)
-
-STEPS = {"Sankey": show_sankey, "Rollout": show_rollout, "Influence tree": show_tree}
-step = page.step(list(STEPS))
-# Rollout takes the mean over heads, as its paper does; the Sankey diagram shows every layer.
-head = page.head_control(trace) if step != "Rollout" and choose_heads() else None
-layer = choose_layer(trace) if step != "Sankey" else trace.model.config.layers - 1
-norms = choose_reading()
-token, _ = with_tokens(trace, None if head is None else (layer, head))
-STEPS[step](FlowView(trace, layer, head, token, norms))
-
-page.finish()
-page.prove(trace)
+play()

@@ -1,24 +1,5 @@
-"""Bench: every tensor of a run, and attention in the variants of bertplus."""
+"""Bench: Tensors."""
 
-from lab.benches.tensors.variants import ALL_HEADS, show_variants
-from lab.benches.tensors.view import show_difference, show_tensor
-from lab.ui.drawing import take_click
-from lab.ui.page import open_bench
-from lab.ui.parameters import HEAD
-from lab.ui.play import chosen_run
+from lab.benches.tensors.page import play
 
-page = open_bench("14_Tensors.py")
-take_click(ALL_HEADS, {HEAD: "map"})
-trace = chosen_run(page)
-layer, head = page.head_controls(trace)
-
-TENSORS, VARIANTS = "Tensors", "Attention variants"
-if page.step([TENSORS, VARIANTS]) == TENSORS:
-    shown = show_tensor(trace, layer, head)
-    page.finish()
-    page.prove(trace)
-    show_difference(trace, shown)
-else:
-    show_variants(trace, layer, head)
-    page.finish()
-    page.prove(trace)
+play()

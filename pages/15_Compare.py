@@ -1,18 +1,5 @@
-"""Bench: two runs side by side, and what is different."""
+"""Bench: Compare."""
 
-from lab.benches.compare.choice import choose_comparison, first_of, other_run, with_example
-from lab.benches.compare.view import asked, choose_figure, show
-from lab.ui.page import open_bench
-from lab.ui.play import chosen_run
+from lab.benches.compare.page import play
 
-page = with_example(open_bench("15_Compare.py"))
-first = chosen_run(page)
-layer, head = page.head_controls(first, first_of(page))
-
-pair = other_run(page, first, choose_comparison(), layer, head)
-figure, at = choose_figure(pair, layer, head)
-pair = asked(pair, figure, at)
-show(pair, figure, at)
-
-page.finish()
-page.prove(pair.a, pair.b, names=("A", "B"))
+play()

@@ -1,10 +1,6 @@
 """Experiment: where is it kept? Activation patching (Meng et al. 2022) in the model on screen."""
 
 from lab.studies.patching.screens import show
-from lab.ui.experiments.page import open_experiment
+from lab.ui.experiments.page import play
 
-page = open_experiment("34_Patching.py")
-trace = show(page)
-page.finish()
-if trace is not None:
-    page.prove(trace)
+play("patching", show)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.course.lessons import LESSONS, number
+from lab.course.pages import LESSONS, number
 from lab.models.loading import load_model
 from training.evaluation import reproduced
 

@@ -109,7 +109,7 @@ assert at.title[0].value == "Counting" and "**6** tokens" in words(at)
 assert at.segmented_control(key="step").options == ["Count", "Again"]
 links = [link.proto.label for link in visit("9_Masked_language_model.py").get("page_link")]
 assert "Counting" in links, links
-from lab.course.lessons import LESSONS
+from lab.course.pages import LESSONS
 from lab.ui import shell
 shell.st.Page = lambda script, title, **more: title
 assert shell.sections()["Lessons"][-1] == "10 · Counting"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from lab.course.before_and_after import BothTests
-from lab.course.lessons import LESSONS
+from lab.course.pages import LESSONS
 from lab.course.progress import LAB, LONGEST, LONGEST_NAME, MAX_BYTES, SEEN_KEPT, VERSION, Answer, Key, Progress, Shown
 from lab.course.words import quoted
 from lab.models.encoding import clean

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.course.benches import BENCHES
-from lab.course.lessons import GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, Lesson, number, script
+from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, Lesson, number, script
 from lab.front import first_minute
 from lab.ui import progress_view, selection, shell, teaching
 from lab.ui.quiz.question import progress

@@ -6,20 +6,29 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.benches import BENCHES, Bench
-from lab.course.experiments import EXPERIMENTS
 from lab.course.glossary import terms_in
-from lab.course.ideas import idea
-from lab.course.lessons import COURSE_PAGE, Lesson, neighbours, number, script
+from lab.course.pages import (
+    BENCHES,
+    COURSE_PAGE,
+    EXPERIMENTS,
+    Bench,
+    Lesson,
+    NotForToys,
+    Page,
+    Step,
+    Story,
+    bench_of,
+    lesson_of,
+    neighbours,
+    number,
+    script,
+)
 from lab.course.returning import Returning
 from lab.course.sentences.looks import look_head
-from lab.course.story import Story
-from lab.course.toys import NotForToys, not_for_toys
 from lab.course.words import escaped
 from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
@@ -38,7 +47,6 @@ from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
 
 _PLAIN = Interventions()
-S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -54,19 +62,20 @@ class OpenPage:
         """The row of steps under the header: one idea a screen; ``more`` lie beside the way. Returns the chosen one."""
         asked = parameters.STEP.asked()
         gone = {name: each for name, each in self.gone().items() if name not in (*names, *more)}
-        chosen = parameters.STEP.choose(names, more, {name: each.instead for name, each in gone.items()})
+        instead = self.renamed() | {name: each.instead for name, each in gone.items()}
+        chosen = parameters.STEP.choose(names, more, instead)
         if asked in gone:
             selection.note(f"{gone[asked].why} “{asked}” is not for toys, so you see “{chosen}”.")
         keep_place()
         return chosen
 
+    def renamed(self) -> dict[str, str]:
+        """The names of today for those of steps in links made before."""
+        return {}
+
     def gone(self) -> Mapping[str, NotForToys]:
         """The steps that the page has, but not for what is read now."""
         return {}
-
-    def offered(self, steps: Mapping[str, S]) -> dict[str, S]:
-        """Of a page's steps, those that have a meaning for what is read now."""
-        return {name: step for name, step in steps.items() if name not in self.gone()}
 
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
         """The buttons at the end of a step that lead to the next one and back; keys press them before a class.
@@ -189,10 +198,10 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class LessonPage(OpenPage):
-    """The page of a lesson; ``again`` is what is asked before it and after it, if anything is."""
+    """The page of a lesson; ``again`` is what is asked before it and after it."""
 
     lesson: Lesson
-    again: Returning | None
+    again: Returning
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
@@ -200,10 +209,10 @@ class LessonPage(OpenPage):
         story = self._story if chosen == names[0] else None
         if story is not None:
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
-        about = idea(self.lesson.id, chosen)
-        if about is not None:
+        about = next((each.idea for each in self.lesson.steps if each.name == chosen), "")
+        if about:
             st.markdown(about, help=meanings(terms_in(about)))
-        if story is not None and self.again is not None:
+        if story is not None:
             offer_before(self.lesson, self.again)
         if not self.selection.teach:
             say_time(self.header.time, self.lesson, chosen)
@@ -212,7 +221,18 @@ class LessonPage(OpenPage):
 
     def gone(self) -> Mapping[str, NotForToys]:
         """The steps of the lesson that have no meaning for a toy, while a toy is read."""
-        return not_for_toys(self.lesson.id) if self.selection.mode == parameters.TOY else {}
+        if self.selection.mode != parameters.TOY:
+            return {}
+        return {step.name: step.not_for_toys for step in self.lesson.steps if step.not_for_toys is not None}
+
+    def renamed(self) -> dict[str, str]:
+        """As on every page; the lesson's record has them."""
+        return old_names(self.lesson)
+
+    def offered(self, *, causal: bool) -> list[Step]:
+        """The steps that have a meaning for what is read now, by a model that reads from left to right or both ways."""
+        other, gone = "masked" if causal else "causal", self.gone()
+        return [step for step in self.lesson.steps if step.models != other and step.name not in gone]
 
     @property
     def _story(self) -> Story | None:
@@ -224,8 +244,7 @@ class LessonPage(OpenPage):
         if self.selection.teach:
             return
         if (story := self._story) is not None:
-            if self.again is not None:
-                offer_after(self.lesson, self.again)
+            offer_after(self.lesson, self.again)
             with st.container(border=True):
                 st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
                 st.markdown(f":material/bookmark: **Remember.** {story.remember}")
@@ -255,15 +274,21 @@ class LessonPage(OpenPage):
                 st.page_link(script(page), label=label, icon=f":material/{icon}:", width="stretch")
 
 
-def open_lesson(page_file: str, again: Returning | None = None) -> LessonPage:
-    """Guard the page, draw its header, and return the page to fill. First line of each lesson."""
-    lesson = shell.current_lesson(page_file)
+def old_names(page: Page) -> dict[str, str]:
+    """What the steps of a page were called in links made before, with their names of today."""
+    return {old: step.name for step in page.steps for old in step.was}
+
+
+def open_lesson(id: str, again: Returning) -> LessonPage:
+    """Guard the page, draw its header, and return the page to fill."""
+    shell.route()
+    lesson = lesson_of(id)
     header = draw_header(lesson.title, lesson.question, (lesson.id,), lesson)
     return LessonPage(selection.current(), header, st.empty(), lesson.weights, lesson, again)
 
 
 def open_page(title: str, question: str) -> OpenPage:
-    """The same for a page that is neither lesson nor bench."""
+    """Guard a page that is neither lesson nor bench, draw its header, and return the page to fill."""
     shell.route()
     return OpenPage(selection.current(), draw_header(title, question), st.empty(), weights=False)
 
@@ -274,14 +299,24 @@ class BenchPage(OpenPage):
 
     bench: Bench
 
+    def choose(self) -> str:
+        """Draw the row of the bench's steps; returns the id of the chosen one."""
+        chosen = self.step([step.name for step in self.bench.steps])
+        return next(step.id for step in self.bench.steps if step.name == chosen)
+
+    def renamed(self) -> dict[str, str]:
+        """As on every page; the bench's record has them."""
+        return old_names(self.bench)
+
     def finish(self) -> None:
         """Notes of what was changed, and what to read."""
         super().finish()
         papers(self.bench.reading)
 
 
-def open_bench(page_file: str) -> BenchPage:
-    """The same for a bench: guard the page, draw its header, and return the page to fill."""
-    bench = shell.current_bench(page_file)
+def open_bench(id: str) -> BenchPage:
+    """Guard the page of a bench, draw its header, and return the page to fill."""
+    shell.route()
+    bench = bench_of(id)
     header = draw_header(bench.title, bench.question, bench.after)
     return BenchPage(selection.current(), header, st.empty(), bench.weights, bench)

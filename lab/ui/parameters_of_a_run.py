@@ -10,17 +10,8 @@ import streamlit as st
 from lab.course.words import quoted
 from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
 
-# What steps were called in links made before, or which step has what they showed.
-RENAMED_STEPS = {
-    "Direction": "Matrix",
-    "Taken away": "Named patterns",
-    "Writes": "Excited by",
-    "Two heads": "Alike or different",
-    "Neurons": "Dimensions",
-    "Which neurons decide": "Which dimensions decide",
-}
-# The step that the URL named when the page was drawn last.
 TOKENS_SEEN = "_masked.tokens"  # the tokens that the choice of hidden ones was made for
+# The step that the URL named when the page was drawn last.
 _STEP_IN_URL = "_step_in_url"
 _MORE = "more_steps"
 _NONE: Mapping[str, str] = {}
@@ -138,12 +129,13 @@ class Step(Name):
     def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
         """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu.
 
-        ``instead`` says which step is shown to whoever asks for one that is not among them.
+        ``instead`` says which step is shown to whoever asks for one that is not among them: one that is not offered
+        here, or one under the name that links had for it before.
         """
         asked, every = st.query_params.get(self.name), (*names, *more)
-        if asked not in every:
-            asked = RENAMED_STEPS.get(asked or "", asked)
-            asked = instead.get(asked or "", asked)
+        for _ in range(2):  # the old name of a step that is not offered here
+            if asked not in every:
+                asked = instead.get(asked or "", asked)
         if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in every:
             # A link or the browser's Back names it, or it was another page's.
             self.set(asked if asked is not None and asked in every else names[0])

@@ -1,22 +1,104 @@
-"""How a page with steps runs: its input, the row of steps, the one on screen, the way on, the proof."""
+"""How a lesson runs: its input, the row of steps, the one on screen, questions from earlier lessons, the proof."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
+import streamlit as st
+
+from lab.course.pages import CHECK
+from lab.course.returning import Returning
 from lab.course.sentences.looks import look_head
 from lab.models.trace import Trace
 from lab.ui.chosen_tokens import FirstHead, with_tokens
+from lab.ui.drawing import take_click
 from lab.ui.one_head import OneHead
-from lab.ui.page import LessonPage, OpenPage
+from lab.ui.page import LessonPage, OpenPage, open_lesson
+from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import TOY
+from lab.ui.quiz.returning import bring_back
 from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
 
 View = TypeVar("View")
 # What a step draws of a view. It returns the run that the badge proves, if that is not the page's own.
 Step = Callable[[View], Trace | None]
-NO_STEPS: Mapping[str, Step[Any]] = {}
+# Draws the controls of the sidebar; what it returns makes the view of a step, by the step's id, or says on the page why
+# there is nothing to see and returns None.
+Look = Callable[[LessonPage, Trace], Callable[[str], View | None]]
+
+
+@dataclass(frozen=True)
+class Screens(Generic[View]):
+    """What a lesson shows, by the ids of its record's steps.
+
+    Attributes
+    ----------
+    steps
+        What each step draws.
+    look
+        What the steps look at.
+    again
+        What is asked again in later lessons, and before and after this one.
+    toy
+        The toy's run; it says which toy it is.
+    toy_steps
+        What a toy shows before the steps.
+    toy_page
+        The whole page of a toy that runs no model.
+    clicks
+        By the chart: which parameters a click on it chooses, and by which number of the cell.
+    refusal
+        Why a run has none of the steps, in a sentence; "" if it has them.
+    ending
+        What follows the last step.
+    """
+
+    steps: Mapping[str, Step[View]]
+    look: Look[View]
+    again: Returning
+    toy: Callable[[LessonPage], Trace] = toy_trace
+    toy_steps: ToySteps = field(default_factory=lambda: TOY_STEPS)
+    toy_page: Callable[[LessonPage], None] | None = None
+    clicks: Mapping[str, Mapping[Parameter[int], str]] = field(default_factory=dict)
+    refusal: Callable[[Trace], str] = lambda trace: ""
+    ending: Callable[[LessonPage, Trace], None] = lambda page, trace: None
+
+
+def at_one_head(first: FirstHead = look_head) -> Look[OneHead]:
+    """For steps that look at one head, one query, one key; ``first`` finds the head before anybody chose."""
+
+    def look(page: LessonPage, trace: Trace) -> Callable[[str], OneHead]:
+        layer, head = page.head_controls(trace, first)
+
+        def view(step: str) -> OneHead:
+            query, key = with_tokens(trace, (layer, head))
+            return OneHead(page, trace, trace.layer(layer), head, query, key)
+
+        return view
+
+    return look
+
+
+def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> None:
+    """Run the page of the lesson ``id``; ``earlier`` are the lessons that its end asks of again, best first."""
+    page = open_lesson(id, screens.again)
+    if page.selection.mode == TOY and screens.toy_page is not None:
+        screens.toy_page(page)
+        return
+    trace = _run(page, screens)
+    for chart, fields in screens.clicks.items():
+        take_click(chart, fields)
+    if reason := screens.refusal(trace):
+        st.info(reason, icon=":material/info:")
+        page.finish()
+        page.prove(trace)
+        return
+    view = screens.look(page, trace)
+    proven = _play(page, trace, screens, view, earlier)
+    if page.lesson.weights:
+        page.prove(proven or trace)
 
 
 def chosen_run(page: OpenPage) -> Trace:
@@ -28,43 +110,36 @@ def chosen_run(page: OpenPage) -> Trace:
     return trace
 
 
-def play(
+def _run(page: LessonPage, screens: Screens[Any]) -> Trace:
+    if page.selection.mode != TOY:
+        return page.trace()
+    trace = screens.toy(page)
+    page.here(trace)
+    return trace
+
+
+def _play(
     page: LessonPage,
     trace: Trace,
-    steps: Mapping[str, Step[View]],
-    view: Callable[[], View | None],
-    more: Mapping[str, Step[View]] = NO_STEPS,
-    toys: ToySteps = TOY_STEPS,
-) -> None:
-    """Draw the chosen one of ``steps``, or of those that lie beside the way (``more``), of what ``view`` returns.
-
-    ``view`` returns None where it has said why there is nothing to see. With a toy, ``toys`` stand before the steps.
-    """
-    toys = toys if page.selection.mode == TOY else {}
-    steps, more = page.offered(steps), page.offered(more)
-    names = [*toys, *steps]
-    step, proven = page.step(names, list(more)), None
-    if step in toys:
-        toys[step](page)
-    elif (seen := view()) is not None:
-        proven = {**steps, **more}[step](seen)
-    page.next_step(names, list(more))
+    screens: Screens[Any],
+    view: Callable[[str], Any],
+    earlier: Mapping[str, Returning],
+) -> Trace | None:
+    """Draw the chosen step and the way on; return the run that the step proves, if it is not the page's own."""
+    toys = screens.toy_steps if page.selection.mode == TOY else {}
+    offered = page.offered(causal=trace.model.config.causal)
+    names, more = [*toys, *(step.name for step in offered if not step.aside)], [s.name for s in offered if s.aside]
+    chosen, proven = page.step(names, more), None
+    if chosen in toys:
+        toys[chosen](page)
+    else:
+        id = next(step.id for step in offered if step.name == chosen)
+        if (seen := view(id)) is not None:
+            proven = screens.steps[id](seen)
+            if id == CHECK:
+                bring_back(page, earlier, seen.trace)
+    if chosen == names[-1]:
+        screens.ending(page, trace)
+    page.next_step(names, more)
     page.finish()
-    page.prove(proven or trace)
-
-
-def play_head(
-    page: LessonPage,
-    trace: Trace,
-    steps: Mapping[str, Step[OneHead]],
-    more: Mapping[str, Step[OneHead]] = NO_STEPS,
-    first: FirstHead = look_head,
-) -> None:
-    """The same for steps that look at one head, one query, one key; ``first`` finds the head before anybody chose."""
-    layer, head = page.head_controls(trace, first)
-
-    def view() -> OneHead:
-        query, key = with_tokens(trace, (layer, head))
-        return OneHead(page, trace, trace.layer(layer), head, query, key)
-
-    play(page, trace, steps, view, more)
+    return proven

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, number, script
+from lab.course.pages import CHECK_STEP, LESSONS, Lesson, number, script
 from lab.course.progress import Answer
 from lab.course.words import escaped
 from lab.ui import chosen_tokens, parameters, runs, selection

@@ -11,19 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.scriptrunner import RerunException
 
-from lab.course.benches import BENCHES, Bench, bench_of
-from lab.course.experiments import EXPERIMENTS, Experiment, experiment_of
-from lab.course.lessons import (
-    COURSE_PAGE,
-    GLOSSARY_PAGE,
-    LESSONS,
-    MODELS_PAGE,
-    ROOM_PAGE,
-    Lesson,
-    lesson_of,
-    number,
-    script,
-)
+from lab.course.pages import MENUS, Bench, Experiment, Lesson, Page, number, page_at, script
 from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
 from lab.ui.frame import strip
@@ -37,7 +25,6 @@ from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
 _AT = "_page"
-_ROOM = "Room"
 # A figure that is nothing but words is no narrower on a telephone than its words: it scrolls.
 # A formula leans out of its box: its last letter would make a place to scroll that no key can reach, and its first and
 # last line would be cut. Whoever has asked their system for less motion gets none. White on the dark theme's primary
@@ -85,21 +72,13 @@ def sections() -> dict[str, list[StreamlitPage]]:
 
     No url_path: the slug must stay the one of the file name.
     """
-    start = st.Page(script(COURSE_PAGE), title="Inside BERT", icon=":material/map:", default=True)
-    return {
-        "": [start],
-        "Lessons": [
-            st.Page(script(lesson.page), title=f"{number(lesson)} · {lesson.title}", icon=lesson.icon)
-            for lesson in LESSONS
-        ],
-        "Benches": [st.Page(script(bench.page), title=bench.title, icon=bench.icon) for bench in BENCHES],
-        "Experiments": [st.Page(script(each.page), title=each.title, icon=each.icon) for each in EXPERIMENTS],
-        "Reference": [
-            st.Page(script(MODELS_PAGE), title="Models", icon=":material/badge:"),
-            st.Page(script(GLOSSARY_PAGE), title="Glossary", icon=":material/dictionary:"),
-        ],
-        "For a class": [st.Page(script(ROOM_PAGE), title=_ROOM, icon=":material/groups:")],
-    }
+    start, *menus = MENUS.items()
+    return {"": [_page(page) for page in start[1]]} | {name: [_page(page) for page in pages] for name, pages in menus}
+
+
+def _page(page: Page) -> StreamlitPage:
+    title = f"{number(page)} · {page.title}" if isinstance(page, Lesson) else page.title
+    return st.Page(script(page.page), title=title, icon=page.icon, default=page.id == "course")
 
 
 def run() -> None:
@@ -110,23 +89,24 @@ def run() -> None:
 
 def _run() -> None:
     drawn().clear()
-    page = _navigation()
-    st.set_page_config(page_title=" — ".join(dict.fromkeys((page.title, "Inside BERT"))))
+    routed = _navigation()
+    page = page_at(routed.url_path)
+    st.set_page_config(page_title=" — ".join(dict.fromkeys((routed.title, "Inside BERT"))))
     st.html(_STYLE)
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
-    if page.url_path and page.title != _ROOM:  # the first page has its own sentences, and a room runs no model
-        sidebar.show(_opened(page.title), text=_reads_the_text(page))
-    elif not page.url_path:
+    if page.id not in ("course", "room"):  # the first page has its own sentences, and a room runs no model
+        sidebar.show(page if isinstance(page, Lesson | Bench) else None, text=not isinstance(page, Experiment))
+    elif page.id == "course":
         with st.sidebar:
             teaching.show()
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
     interrupted = False
     try:
-        if page.title == _ROOM or not waits():
-            page.run()
+        if page.id == "room" or not waits():
+            routed.run()
     except TextsMissing as reason:
         st.error(str(reason), icon=":material/folder_off:")
     except RerunException:
@@ -173,10 +153,10 @@ def _made() -> dict[str, list[StreamlitPage]]:
     return sections()
 
 
-def _arrive(page: StreamlitPage) -> None:
+def _arrive(page: Page) -> None:
     """Begin another page with its first step, also where two pages name one alike; a link may ask for a later one."""
-    if st.session_state.get(_AT) != page.title:
-        st.session_state[_AT] = page.title
+    if st.session_state.get(_AT) != page.id:
+        st.session_state[_AT] = page.id
         forget_what_was_tried()
         parameters.STEP.set(parameters.STEP.default)
 
@@ -190,32 +170,3 @@ def route() -> None:
     if _ROUTED not in st.session_state:
         _navigation()
         st.rerun()
-
-
-def _opened(title: str) -> Lesson | Bench | None:
-    """The lesson or bench behind a title of :func:`sections`; None for any other page."""
-    lesson = next((lesson for lesson in LESSONS if title.endswith(f"· {lesson.title}")), None)
-    return lesson or next((bench for bench in BENCHES if title == bench.title), None)
-
-
-def _reads_the_text(page: StreamlitPage) -> bool:
-    """Whether a page reads the learner's sentence: the first page and experiments have sentences of their own."""
-    return bool(page.url_path) and all(page.title != each.title for each in EXPERIMENTS)
-
-
-def current_lesson(page_file: str) -> Lesson:
-    """Guard the page, then name its lesson."""
-    route()
-    return lesson_of(page_file)
-
-
-def current_bench(page_file: str) -> Bench:
-    """Guard the page, then name its bench."""
-    route()
-    return bench_of(page_file)
-
-
-def current_experiment(page_file: str) -> Experiment:
-    """Guard the page, then name its experiment."""
-    route()
-    return experiment_of(page_file)

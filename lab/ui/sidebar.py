@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.benches import Bench
-from lab.course.lessons import Lesson
+from lab.course.pages import Bench, Lesson
 from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named

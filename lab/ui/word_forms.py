@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts
 from lab.charts.components.word_forms import ALONE, OnPage
-from lab.course.lessons import LESSONS, number, script
+from lab.course.pages import LESSONS, number, script
 from lab.figures.choices import FITTED, PLAIN
 from lab.figures.forming import Forming, is_blank
 from lab.figures.word_forms import word_forms

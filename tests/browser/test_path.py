@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from lab.course.lessons import LESSONS
+from lab.course.pages import LESSONS
 from lab.front.page import QUESTION
 from tests.browser.harness import PHONE, View, go_to, pick, wait_idle
 

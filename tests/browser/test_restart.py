@@ -12,8 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.server import HOME, Lab, running_lab
-from lab.course.benches import BENCHES
-from lab.course.lessons import LESSONS
+from lab.course.pages import BENCHES, LESSONS
 from lab.front.page import QUESTION
 from tests.browser.harness import View, go_to, visit, wait_idle
 

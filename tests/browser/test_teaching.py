@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from lab.course.lessons import LESSONS, Lesson
+from lab.course.pages import LESSONS, Lesson
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.browser.harness import View, wait_idle
 from tests.browser.screenshots import addresses

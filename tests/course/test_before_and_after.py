@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab.course.before_and_after import COUNT, BothTests, Gain, gain, two_tests
 from lab.course.checks import Option, Question
-from lab.course.lessons import CHECK_STEP, LESSONS, Lesson
+from lab.course.pages import CHECK_STEP, LESSONS, Lesson
 from lab.course.progress import Progress
 from lab.course.progress_file import ProgressFileError, read
 from lab.course.returning import Spot

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 
 import pytest
+from lab.course.ideas import IDEAS
 
 from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search, terms_in
-from lab.course.ideas import IDEAS
-from lab.course.lessons import LESSONS
+from lab.course.pages import LESSONS
 from lab.ui.frame.header import meanings
 
 NAMES = {term.name: term for term in GLOSSARY}

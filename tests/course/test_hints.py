@@ -8,7 +8,7 @@ import pytest
 
 from lab.course.checks import Option, Question
 from lab.course.hints import HINTS, hint_of
-from lab.course.lessons import CHECK_STEP, LESSONS, Lesson
+from lab.course.pages import CHECK_STEP, LESSONS, Lesson
 from lab.ui.parameters import TOY
 from lab.ui.quiz.asked import Asked
 from tests.pages.apptest import visit

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-
-from lab.course.lessons import LESSONS, Lesson
 from lab.course.minutes import MINUTES
+
+from lab.course.pages import LESSONS, Lesson
 from tests.pages.apptest import reveal, turn_to, visit, words
 
 # Words on every step that are no part of it: the header, what is looked up, the papers.

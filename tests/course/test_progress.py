@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.course.checks import Option, Question, reordered, selected, shuffled
-from lab.course.lessons import LESSONS
+from lab.course.pages import LESSONS
 from lab.course.progress import (
     LONGEST,
     MAX_BYTES,

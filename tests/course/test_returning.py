@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from lab.course.hints import hint_of
-from lab.course.lessons import CHECK_STEP, LESSONS
+from lab.course.pages import CHECK_STEP, LESSONS
 from lab.course.returning import MOST, Returning, Spot, returning
 from lab.course.sentences.examples import EXAMPLES
 from lab.models.loading import load_model

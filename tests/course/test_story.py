@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from lab.course.lessons import LESSONS
-from lab.course.story import STORIES, Story
+from lab.course.pages import LESSONS, STORIES, Story
 
 
 def sentences(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 
-from lab.course.lessons import LESSONS, script
+from lab.course.pages import LESSONS, script
 from tests.pages.apptest import ROOT
 
 CLOUD = ROOT / "cloud"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.course.experiments import experiment_of
+from lab.course.pages import experiment_of
 from lab.experiments import copied
 from lab.experiments.copied import CopyingTest, known
 from lab.experiments.verdicts import Verdict

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.experiments import EXPERIMENTS
-from lab.course.lessons import LESSONS
+from lab.course.pages import EXPERIMENTS, LESSONS
 from lab.experiments import relations
 from lab.experiments.grammar import Cases
 from lab.experiments.relations import GrammarTest, known

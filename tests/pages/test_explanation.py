@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.course.experiments import experiment_of
+from lab.course.pages import experiment_of
 from lab.experiments.importance import explained
 from lab.experiments.importance.explained import ExplanationTest, asked_texts, known
 from lab.experiments.verdicts import Verdict

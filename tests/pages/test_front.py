@@ -16,7 +16,7 @@ import lab
 from lab.analysis.flow.cuts import Cuts
 from lab.analysis.layers.lens import lens_prediction
 from lab.analysis.words.masking import mask_of
-from lab.course.lessons import LESSONS, number
+from lab.course.pages import LESSONS, number
 from lab.course.progress import Progress
 from lab.course.sentences.first import FIRST
 from lab.figures.choices import FITTED, PLAIN

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from lab.course.experiments import EXPERIMENTS
+from lab.course.pages import EXPERIMENTS
 from tests.pages.apptest import ROOT, choosing, steps_of, visit
 from tests.pages.hostile import STRANGE, files, texts
 

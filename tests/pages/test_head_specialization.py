@@ -14,7 +14,7 @@ from lab.analysis.heads.named import trace_names, untrained_twin
 from lab.analysis.heads.patterns import same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
 from lab.analysis.heads.survey import head_survey
-from lab.course.lessons import lesson_of
+from lab.course.pages import lesson_of
 from lab.experiments.notable import in_folder
 from lab.experiments.own_sentence import cases
 from lab.lessons.head_specialization.checks import pattern_name

@@ -6,7 +6,8 @@ That every step says something before it asks or shows is in test_matrix.py, whi
 from __future__ import annotations
 
 from lab.course.ideas import IDEAS, idea
-from lab.course.lessons import CHECK_STEP, LESSONS
+
+from lab.course.pages import CHECK_STEP, LESSONS
 from tests.pages.apptest import steps_of, visit
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.lessons import CHECK_STEP, LESSONS, Lesson, Toy
+from lab.course.pages import CHECK_STEP, LESSONS, Lesson, Toy
 from lab.toy.merges import MERGES
 from lab.toy.rules import RULES, SENTENCES
 from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS, TRAINED

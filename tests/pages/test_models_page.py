@@ -15,9 +15,6 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.twins import head_spread
-from lab.benches.models import parts as rooms
-from lab.benches.models.model_cards import Picture
-from lab.benches.models.parts import parts
 from lab.course.words import escaped
 from lab.experiments.notable import in_folder
 from lab.models import catalogue as cards
@@ -26,6 +23,9 @@ from lab.models import loading as catalogue
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED, card
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
+from lab.reference.models import parts as rooms
+from lab.reference.models.model_cards import Picture
+from lab.reference.models.parts import parts
 from lab.ui import runs
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from lab.course.benches import BENCHES
-from lab.course.lessons import LESSONS
+from lab.course.pages import BENCHES, LESSONS
 from tests.checkpoints import WINDOW
 from tests.pages.apptest import Offer, reveal, visit, walk, words
 

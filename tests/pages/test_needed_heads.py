@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.course.experiments import experiment_of
+from lab.course.pages import experiment_of
 from lab.experiments.needed import run as needed
 from lab.experiments.needed.claims import NEEDED, name_of
 from lab.experiments.needed.result import NeededTest

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.heads.specialization import UNTAGGED, specialization
-from lab.course.lessons import LESSONS, Lesson
-from lab.course.toys import NOT_FOR_TOYS, NotForToys
+from lab.course.pages import LESSONS, NOT_FOR_TOYS, Lesson, NotForToys
 from lab.toy.models import constructed_toy
 from lab.toy.runs import number_run
 from tests.pages.apptest import components, go, reveal, steps_of, turn_to, visit, words

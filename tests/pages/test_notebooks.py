@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 import lab
-from lab.course.benches import BENCHES
-from lab.course.lessons import LESSONS
+from lab.course.pages import BENCHES, LESSONS
 from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
 from lab.ui import drawing as figures

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.experiments import experiment_of
+from lab.course.pages import experiment_of
 from lab.course.words import plain
 from lab.experiments import own_pair, patched
 from lab.experiments.patched import PatchingTest, known

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.course.lessons import LESSONS, Lesson
-from lab.course.story import STORIES
+from lab.course.pages import LESSONS, STORIES, Lesson
 from tests.pages.apptest import visit, words
 
 

@@ -8,10 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.course.benches import BENCHES
-from lab.course.experiments import EXPERIMENTS
-from lab.course.lessons import LESSONS, Lesson
-from lab.course.stops import STOPS
+from lab.course.pages import BENCHES, EXPERIMENTS, LESSONS, STOPS, Lesson
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.frame import strip as strip_module
 from lab.ui.frame.strip import shapes

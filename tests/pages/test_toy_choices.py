@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.course.lessons import LESSONS, Toy
+from lab.course.pages import LESSONS, Toy
 from lab.ui.parameters import CONSTRUCTED, RANDOM, TRAINED
 from tests.pages.apptest import visit
 

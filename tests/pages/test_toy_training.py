@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.lessons import LESSONS, Toy
+from lab.course.pages import LESSONS, Toy
 from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, chance
 from lab.ui.toys import live

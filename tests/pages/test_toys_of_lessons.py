@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
-from lab.course.lessons import lesson_of
+from lab.course.pages import lesson_of
 from lab.toy.merges import MERGES, learn, library_merges, made_up
 from lab.toy.rules import RULES, SENTENCES, ruled
 from lab.toy.training import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.course.lessons import LESSONS, Lesson
+from lab.course.pages import LESSONS, Lesson
 from lab.models.catalogue import twin_id, twin_of
 from lab.ui import runs
 from tests.pages.apptest import visit, words

@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import BertModel, GPT2Model
 
-from lab.course.experiments import disclosed
+from lab.course.pages import disclosed
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, fitted_lens
 from lab.models.loading import load_model

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.course.lessons import lesson_of
+from lab.course.pages import lesson_of
 from lab.course.sentences.looks import look_at_various, look_head
 from lab.experiments.notable import shipped
 from lab.models.catalogue import DEFAULT_MODEL

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from lab.course.experiments import disclosed
+from lab.course.pages import disclosed
 from lab.experiments import copied, patched, relations
 from lab.experiments.importance import agreement, explained
 from lab.experiments.needed import run as needed

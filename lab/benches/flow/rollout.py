@@ -12,7 +12,7 @@ from lab.analysis.flow.maps import layer_maps
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Weights
 from lab.benches.flow.view import FlowView
-from lab.course.experiments import experiment_of
+from lab.course.pages import experiment_of
 from lab.figures import flow as figures
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import way_to
@@ -42,7 +42,7 @@ def show_rollout(view: FlowView) -> None:
     st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
     st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
     _say_limits(view.norms)
-    way_to("The experiment", experiment_of("33_Explanation.py"))
+    way_to("The experiment", experiment_of("explanation"))
     code(rollout.with_residual, rollout.rollout)
 
 

@@ -17,6 +17,7 @@ from lab.analysis.heads.pattern import own_pattern
 from lab.analysis.heads.patterns import Pattern
 from lab.analysis.heads.walk import Walk, walk
 from lab.benches.neuron_view import figures
+from lab.course.pages import step_name
 from lab.course.words import escaped, named
 from lab.models.trace import Trace
 from lab.ui import parameters, selection
@@ -25,7 +26,7 @@ from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import AROUND
 
-NEURONS, DECIDING, WALKS = "Dimensions", "Which dimensions decide", "Three patterns"
+NEURONS, DECIDING = "dimensions", "deciding"
 FORWARD = ":material/arrow_forward:"
 _HOW_TO_READ = (
     "Read a row from left to right: the key, its products with the query, their sum, the sum scaled, the weight, the "
@@ -218,4 +219,4 @@ def take(walk: Walk, step: str) -> None:
     parameters.HEAD.set(walk.best.head + 1)
     parameters.TOKEN.set(walk.query + 1)
     parameters.PATTERN.set(walk.best.pattern.name)
-    parameters.STEP.set(step)
+    parameters.STEP.set(step_name("neuron-view", step))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.charts.tokens.chips import token_chips
 from lab.course.checks import with_letter
-from lab.course.lessons import LESSONS, number, script
+from lab.course.pages import LESSONS, number, script
 from lab.course.words import stopped
 from lab.figures.room import NAMES, heads_chart, round_chart
 from lab.rooms.counts import FEWEST, Counts

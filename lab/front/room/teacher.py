@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from lab.course.lessons import LESSONS, number, script
+from lab.course.pages import LESSONS, number, script
 from lab.course.returning import Returning
 from lab.front.room import door, people, printed, summary, third
 from lab.front.room import question as shown

@@ -14,9 +14,10 @@ from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.course.words import quoted
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
+from lab.lessons.attention_metrics import LESSON
 from lab.lessons.attention_metrics import checks as ask
 from lab.ui.drawing import code, draw
-from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
+from lab.ui.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TAU
 from lab.ui.quiz.predictions import predict

@@ -12,13 +12,12 @@ from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import keep_others
 from lab.course.heads import head_name, resting_place
 from lab.figures.parked import parked_and_worth, parked_shares
+from lab.lessons.attention_metrics import LESSON, meanings
 from lab.lessons.attention_metrics import checks as ask
-from lab.lessons.attention_metrics import meanings
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.heads_off import Scene, may_run, scene
-from lab.ui.metric_choice import LESSON
 from lab.ui.one_head import OneHead, draw_map
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict

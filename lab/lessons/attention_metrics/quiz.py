@@ -12,12 +12,12 @@ from lab.analysis.heads.values import is_causal
 from lab.course.checks import Question
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import named
+from lab.lessons.attention_metrics import LESSON, what_if
 from lab.lessons.attention_metrics import checks as ask
-from lab.lessons.attention_metrics import what_if
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
-from lab.ui.metric_choice import LESSON, found, threshold, uniform
+from lab.ui.metric_choice import found, threshold, uniform
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
 from lab.ui.quiz.asking import checks

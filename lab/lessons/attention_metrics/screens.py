@@ -20,12 +20,12 @@ from lab.course.metric_cards import SYMBOLS, filled, tex
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.figures.multi_head import CELLS
+from lab.lessons.attention_metrics import LESSON, meanings
 from lab.lessons.attention_metrics import checks as ask
-from lab.lessons.attention_metrics import meanings
 from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.metric_choice import LESSON, choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
+from lab.ui.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
 from lab.ui.one_head import OneHead, choose_token, draw_map
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.blanks import blanks

@@ -8,11 +8,11 @@ import streamlit as st
 
 from lab.analysis.layers.embeddings import Gap, Order, new_order, permutation_gap, reordered
 from lab.course.words import quoted
+from lab.lessons.embeddings import LESSON, meanings
 from lab.lessons.embeddings import change_figures as figures
 from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import meanings
 from lab.lessons.embeddings.change_figures import WITHOUT
-from lab.lessons.embeddings.screens import LESSON, EmbeddingView
+from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import word_of
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this

@@ -9,10 +9,10 @@ import streamlit as st
 from lab.analysis.layers import rotary
 from lab.course.glossary import terms_in
 from lab.course.words import named
+from lab.lessons.embeddings import LESSON, meanings
 from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import meanings
 from lab.lessons.embeddings import rotary_figures as figures
-from lab.lessons.embeddings.screens import LESSON, EmbeddingView
+from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models import forward
 from lab.ui.drawing import code, draw
 from lab.ui.frame.header import meanings as defined

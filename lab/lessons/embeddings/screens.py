@@ -15,8 +15,8 @@ from lab.analysis.words.neighbours import token_twice
 from lab.course.words import quoted
 from lab.figures import embeddings as figures
 from lab.figures.embeddings import DIMENSIONS, TOKENS
+from lab.lessons.embeddings import LESSON, meanings, side_meanings
 from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import meanings, side_meanings
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
@@ -28,7 +28,6 @@ from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_DIMENSION, PART, TEXT, TOY
 from lab.ui.quiz.predictions import predict
 
-LESSON = "embeddings"
 _TWICE = "The dog barked at the other dog."
 
 

@@ -10,10 +10,10 @@ import streamlit as st
 from lab.analysis.layers.embeddings import Movement, SegmentChange, segment_movement
 from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
+from lab.lessons.embeddings import LESSON, side_meanings
 from lab.lessons.embeddings import change_figures as figures
 from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import side_meanings
-from lab.lessons.embeddings.screens import LESSON, EmbeddingView
+from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import Encoding
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.analysis.layers.states import States, states
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
-from lab.course.lessons import lesson_of, number, script
+from lab.course.pages import lesson_of, number, script
 from lab.course.words import quoted, signed
 from lab.figures.choices import PLAIN
 from lab.lessons.feed_forward.view import FeedForwardView
@@ -39,8 +39,9 @@ def show_layers(view: FeedForwardView) -> None:
         "far from all rows. The **logit lens** asks another question: which word would the model’s own **vocabulary "
         "head** read here?"
     )
-    lens = lesson_of("9_Masked_language_model.py")
-    label, step = f"Logit lens, lesson {number(lens)}", {STEP.name: "Logit lens", READ_WITH.name: PLAIN}
+    lens = lesson_of("masked-language-model")
+    name = lens.step("logit-lens").name
+    label, step = f"{name}, lesson {number(lens)}", {STEP.name: name, READ_WITH.name: PLAIN}
     st.page_link(script(lens.page), label=label, icon=lens.icon, query_params=step)
     code(states)
 

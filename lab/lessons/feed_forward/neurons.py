@@ -11,9 +11,9 @@ import streamlit as st
 from lab.analysis.layers.excitation import SELDOM, Excited, NeuronSurvey, neuron_survey
 from lab.analysis.layers.feed_forward import most_active
 from lab.course.words import quoted, signed
+from lab.lessons.feed_forward import LESSON, figures, meanings
 from lab.lessons.feed_forward import checks as ask
-from lab.lessons.feed_forward import figures, meanings
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose
+from lab.lessons.feed_forward.view import FeedForwardView, choose
 from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw

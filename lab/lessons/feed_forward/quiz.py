@@ -13,11 +13,12 @@ from lab.analysis.words.masking import asked_run
 from lab.course.checks import Question
 from lab.course.words import named
 from lab.figures.choices import CHANGE_LENGTH
+from lab.lessons.feed_forward import LESSON
 from lab.lessons.feed_forward import blank_checks as doing
 from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import residual_figures as residual
 from lab.lessons.feed_forward.residual import untrained
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView
+from lab.lessons.feed_forward.view import FeedForwardView
 from lab.ui.prediction import cannot_predict
 from lab.ui.quiz.asking import checks
 

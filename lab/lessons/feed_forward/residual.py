@@ -12,11 +12,11 @@ from lab.analysis.layers.feed_forward import active_on_words
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, sublayer_changes
 from lab.course.words import signed
 from lab.figures.choices import CHANGE_COSINE
+from lab.lessons.feed_forward import LESSON, meanings
 from lab.lessons.feed_forward import checks as ask
-from lab.lessons.feed_forward import meanings
 from lab.lessons.feed_forward import residual_figures as figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView, beside_token
+from lab.lessons.feed_forward.view import FeedForwardView, beside_token
 from lab.models import forward
 from lab.models.catalogue import twin_id
 from lab.models.interventions import Interventions

@@ -20,10 +20,10 @@ from lab.analysis.layers.feed_forward import (
     silent,
 )
 from lab.course.words import named, quoted, signed
+from lab.lessons.feed_forward import LESSON, figures, meanings
 from lab.lessons.feed_forward import checks as ask
-from lab.lessons.feed_forward import figures, meanings
 from lab.lessons.feed_forward.projection import show_projection
-from lab.lessons.feed_forward.view import LESSON, FeedForwardView, choose, first_neuron
+from lab.lessons.feed_forward.view import FeedForwardView, choose, first_neuron
 from lab.models import forward
 from lab.ui import parameters as p
 from lab.ui.drawing import code, draw, draw_cells

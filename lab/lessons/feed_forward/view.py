@@ -24,7 +24,6 @@ from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_NEURON, NEURON
 from lab.ui.parameters_of_a_run import Place
 
-LESSON = "feed-forward"
 F = TypeVar("F", bound=Figure)
 
 

@@ -15,9 +15,10 @@ from lab.analysis.heads.values import Values
 from lab.charts.cells.categories import Category, category_map
 from lab.course.heads import aside
 from lab.course.words import escaped
+from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization.survey import survey_of
-from lab.lessons.head_specialization.view import LESSON, choose_part, left_out, name_of
+from lab.lessons.head_specialization.view import choose_part, left_out, name_of
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import CLUSTERS

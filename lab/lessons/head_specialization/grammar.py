@@ -7,13 +7,13 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.course.experiments import experiment_of
+from lab.course.pages import experiment_of, step_name
 from lab.course.words import beside, escaped, quoted
 from lab.experiments import grammar as measure
 from lab.experiments.notable import Doing, Notable
 from lab.experiments.own_sentence import Case, cases
 from lab.experiments.verdicts import FEW
-from lab.lessons.head_specialization import figures, meanings
+from lab.lessons.head_specialization import LESSON, figures, meanings
 from lab.lessons.head_specialization.view import say_language
 from lab.models.catalogue import twin_of
 from lab.models.interventions import Interventions
@@ -97,7 +97,7 @@ def _table(found: tuple[Notable, ...]) -> None:
         "picked on the same sentences, which flatters it a little; the experiment chooses on one half and measures on "
         "the other."
     )
-    way_to("The experiment", experiment_of("30_Grammar.py"))
+    way_to("The experiment", experiment_of("grammar"))
 
 
 def _relation(found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
@@ -124,7 +124,7 @@ def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
         try_this(
             "Look at the same head on the radar. Does any axis say what it finds?",
             f"Open head {doing.name} on the radar",
-            {LAYER: doing.layer + 1, HEAD: doing.head + 1, STEP: "Radar"},
+            {LAYER: doing.layer + 1, HEAD: doing.head + 1, STEP: step_name(LESSON, "radar")},
         )
     else:
         try_this(

@@ -32,10 +32,9 @@ from lab.course.heads import aside
 from lab.course.words import beside, escaped
 from lab.figures import specialization as figures
 from lab.figures.attention import attention_map as map_of
+from lab.lessons.head_specialization import LESSON, meanings
 from lab.lessons.head_specialization import checks as ask
-from lab.lessons.head_specialization import meanings
 from lab.lessons.head_specialization.view import (
-    LESSON,
     dimension,
     kept_others,
     kept_tokens,

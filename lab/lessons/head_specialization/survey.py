@@ -20,9 +20,10 @@ from lab.course.heads import aside
 from lab.course.words import escaped
 from lab.figures.axes import layers_and_heads
 from lab.figures.specialization import axis_name, names_map
+from lab.lessons.head_specialization import LESSON
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization.patterns import show_best_heads
-from lab.lessons.head_specialization.view import LESSON, choose_part, left_out
+from lab.lessons.head_specialization.view import choose_part, left_out
 from lab.text.bundled import bundled_sentences
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.text.tags.tokens import tagged as tagged_tokens

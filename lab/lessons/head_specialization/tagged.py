@@ -13,9 +13,9 @@ from lab.charts.base.labels import visible
 from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
 from lab.course.words import quoted
+from lab.lessons.head_specialization import LESSON, meanings
 from lab.lessons.head_specialization import checks as ask
-from lab.lessons.head_specialization import meanings
-from lab.lessons.head_specialization.view import LESSON, tags_of
+from lab.lessons.head_specialization.view import tags_of
 from lab.text.tags import tokens as carrying
 from lab.text.tags.pipeline import pipeline, spelled_out
 from lab.text.tags.tokens import Tags

@@ -17,8 +17,6 @@ from lab.ui import runs
 from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.one_head import OneHead
 
-LESSON = "head-specialization"
-
 
 def tags_of(view: OneHead) -> Tags | None:
     """Part of speech and entity of each token, of letters none; None, with the reason on screen, without a tagger."""

@@ -12,10 +12,12 @@ from lab.analysis.sentences.attention import MASS, RELATIVE, mean_cells
 from lab.analysis.sentences.split import expected
 from lab.charts.base.labels import visible
 from lab.course.metric_cards import tex
+from lab.course.pages import step_name
 from lab.figures import sentences as figures
+from lab.lessons.inter_sentence_attention import LESSON
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import meanings as means
-from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_measure, choose_part
+from lab.lessons.inter_sentence_attention.view import SentencesView, choose_measure, choose_part
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import FROM_SENTENCE, KEPT, LEFT_OUT, SINKS, STEP
@@ -131,7 +133,7 @@ def show_specials(view: SentencesView) -> None:
         why = f"Sentence {most + 1} sends most there. See how much."
         try_this(why, f"From sentence {most + 1}", {FROM_SENTENCE: most + 1})
     else:
-        counted = {SINKS: LEFT_OUT if SINKS.chosen() == KEPT else KEPT, STEP: "Matrix"}
+        counted = {SINKS: LEFT_OUT if SINKS.chosen() == KEPT else KEPT, STEP: step_name(LESSON, "matrix")}
         label = "Left out" if SINKS.chosen() == KEPT else "Counted"
         try_this(f"Back to the matrix, with what goes to {view.outside} {label.lower()}.", label, counted)
 

@@ -10,10 +10,10 @@ import streamlit as st
 from lab.analysis.sentences.split import Sentences, as_one, crossing, joined, split
 from lab.course.sentences.examples import EXAMPLES
 from lab.figures import sentences as figures
+from lab.lessons.inter_sentence_attention import LESSON, what_if
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import meanings as means
-from lab.lessons.inter_sentence_attention import what_if
-from lab.lessons.inter_sentence_attention.view import LESSON, SentencesView, choose_part, counted
+from lab.lessons.inter_sentence_attention.view import SentencesView, choose_part, counted
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui.drawing import draw

@@ -16,12 +16,11 @@ from lab.analysis.sentences.split import MOST, expected
 from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
 from lab.figures import sentences as figures
+from lab.lessons.inter_sentence_attention import LESSON, what_if
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import meanings as means
-from lab.lessons.inter_sentence_attention import what_if
 from lab.lessons.inter_sentence_attention.behind import show_tokens
 from lab.lessons.inter_sentence_attention.view import (
-    LESSON,
     MATRIX,
     SentencesView,
     choose_measure,

@@ -12,7 +12,7 @@ from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence, SentenceCells, mean_between
 from lab.analysis.sentences.split import MOST, Sentences, aside, split
 from lab.course.checks import Question
-from lab.course.lessons import lesson_of
+from lab.course.pages import lesson_of
 from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import apart, between, read, read_as
 from lab.lessons.inter_sentence_attention.checks import counting
@@ -25,10 +25,9 @@ from lab.ui.parameters import FROM_SENTENCE, MEASURE, TO_SENTENCE, TOY
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.sidebar import use_texts
 
-LESSON = "inter-sentence-attention"
 MATRIX = "sentences"
 # Also for whoever comes with one sentence.
-EXAMPLE = lesson_of("7_Inter-sentence_attention.py").text
+EXAMPLE = lesson_of("inter-sentence-attention").text
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ from lab.analysis.layers import lens as measure
 from lab.analysis.layers.lens import Lens
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import word_of
-from lab.course.experiments import experiment_of
+from lab.course.pages import experiment_of
 from lab.course.words import escaped, quoted
 from lab.figures.choices import FITTED
-from lab.lessons.masked_language_model import figures, tries
+from lab.lessons.masked_language_model import LESSON, figures, tries
 from lab.lessons.masked_language_model import meanings as means
-from lab.lessons.masked_language_model.view import LESSON
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import FittedLens, Measured, fitted_lens, measured
 from lab.ui import masking, selection
@@ -60,7 +59,7 @@ def show_lens(view: PredictionView) -> None:
     st.markdown(
         "The lens shows what can be read where. Which vector the answer hangs on shows only when it is changed:"
     )
-    way_to("The experiment", experiment_of("34_Patching.py"))
+    way_to("The experiment", experiment_of("patching"))
     code(measure.lens_rows, measure.lens_prediction, *([FittedLens.guess] if fitted else []))
 
 

@@ -12,10 +12,9 @@ from lab.analysis.words import likelihood as measure
 from lab.analysis.words.likelihood import Likelihood, Scoring, TokenScore
 from lab.analysis.words.predictions import word_of
 from lab.course.words import in_tex, quoted, share, signed
-from lab.lessons.masked_language_model import figures, tries
+from lab.lessons.masked_language_model import LESSON, figures, tries
 from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model import meanings as means
-from lab.lessons.masked_language_model.view import LESSON
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning

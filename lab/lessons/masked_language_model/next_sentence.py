@@ -11,9 +11,10 @@ from lab.analysis.words.next_sentence import NextSentence, next_sentence, try_pa
 from lab.analysis.words.predictions import follows
 from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import in_tex, quoted, share
+from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model import meanings as means
-from lab.lessons.masked_language_model.view import LESSON, numbers_table
+from lab.lessons.masked_language_model.view import numbers_table
 from lab.models import forward
 from lab.models.catalogue import DEFAULT_MODEL, twin_of
 from lab.models.interventions import Interventions

@@ -14,12 +14,12 @@ from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.course.checks import Question
 from lab.course.sentences.blanks import BLANKS
 from lab.course.telling import telling
+from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model import checks as ask
 from lab.lessons.masked_language_model import likelihood_checks as more
 from lab.lessons.masked_language_model import what_if as ask_why
 from lab.lessons.masked_language_model.lens import lens_at, name_of, offered
 from lab.lessons.masked_language_model.likelihood import known
-from lab.lessons.masked_language_model.view import LESSON
 from lab.models.interventions import Interventions
 from lab.ui import runs
 from lab.ui.parameters import TOY

@@ -15,9 +15,10 @@ from lab.analysis.words.sampling import Sampling, SamplingSettings
 from lab.charts.base.axes import Scale
 from lab.charts.marks.bars import bars
 from lab.course.words import escaped, quoted, share
+from lab.lessons.masked_language_model import LESSON
 from lab.lessons.masked_language_model import likelihood_checks as ask
 from lab.lessons.masked_language_model import meanings as means
-from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
+from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models.trace import Trace
 from lab.ui import masking
 from lab.ui.drawing import code, draw

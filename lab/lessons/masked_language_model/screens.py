@@ -17,12 +17,12 @@ from lab.charts.base.axes import Scale
 from lab.charts.cells.strips import VALUE, strips
 from lab.charts.marks.bars import bars
 from lab.course.words import quoted, share
+from lab.lessons.masked_language_model import LESSON, figures, tries
 from lab.lessons.masked_language_model import checks as ask
-from lab.lessons.masked_language_model import figures, tries
 from lab.lessons.masked_language_model import meanings as means
 from lab.lessons.masked_language_model.onward import on_the_way
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
-from lab.lessons.masked_language_model.view import LESSON, numbers_table, temperature
+from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import masking

@@ -13,8 +13,7 @@ from lab.analysis.words.predictions import prediction_at
 from lab.charts.base.figure import Figure
 from lab.course.toy_checks import missing_letter, with_blank
 from lab.course.words import share
-from lab.lessons.masked_language_model import figures
-from lab.lessons.masked_language_model.view import LESSON
+from lab.lessons.masked_language_model import LESSON, figures
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.toy.data import as_text, letter
@@ -40,9 +39,7 @@ def toy_trace(page: OpenPage) -> Trace:
     """The chosen sentence through the toy that the sidebar asks for; says how far that one is."""
     plan = toy_runs.blank_plan(page.selection)
     say_trained(_PURPOSE, plan)
-    trace = number_run(toy_runs.toy(plan), as_text(toy_runs.ruled_sentence(page.selection)))
-    page.here(trace)
-    return trace
+    return number_run(toy_runs.toy(plan), as_text(toy_runs.ruled_sentence(page.selection)))
 
 
 def show_rule(page: LessonPage) -> None:

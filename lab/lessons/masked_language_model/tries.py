@@ -9,9 +9,11 @@ from typing import Any
 import streamlit as st
 
 from lab.analysis.words.masking import mask_of, maskable, whole_words
+from lab.course.pages import step_name
 from lab.course.sentences.blanks import Blank
 from lab.course.telling import telling
 from lab.course.words import quoted
+from lab.lessons.masked_language_model import LESSON
 from lab.models.encoding import clean, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -103,7 +105,8 @@ def nothing_hidden(view: PredictionView) -> None:
     if view.page.selection.mode == TOY:
         another_place(view)
     else:
-        try_this("Look at every place at once, with nothing hidden.", "Every place", {STEP: "Every place"})
+        there = step_name(LESSON, "every-place")
+        try_this("Look at every place at once, with nothing hidden.", there, {STEP: there})
 
 
 def two_words_swapped(trace: Trace) -> None:

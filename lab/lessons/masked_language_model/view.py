@@ -7,8 +7,6 @@ import streamlit as st
 
 from lab.ui.parameters import TEMPERATURE
 
-LESSON = "masked-language-model"
-
 
 def temperature() -> float:
     """The slider of the temperature."""

@@ -14,9 +14,9 @@ from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import Values
 from lab.course.words import escaped
 from lab.figures import multi_head as figures
+from lab.lessons.multi_head_attention import LESSON, meanings
 from lab.lessons.multi_head_attention import checks as ask
-from lab.lessons.multi_head_attention import meanings
-from lab.lessons.multi_head_attention.screens import LESSON, choose, draw_all
+from lab.lessons.multi_head_attention.screens import choose, draw_all
 from lab.toy.recut import recut
 from lab.ui import selection
 from lab.ui.drawing import code, draw

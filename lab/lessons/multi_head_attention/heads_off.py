@@ -15,16 +15,15 @@ from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions as read
 from lab.analysis.words.predictions import Candidate, Prediction
-from lab.course.experiments import experiment_of
 from lab.course.heads import head_name, percent, resting_place
+from lab.course.pages import experiment_of, step_name
 from lab.course.parking import worth
 from lab.course.words import escaped, quoted, share
 from lab.figures.mistakes import moved_by_layer
 from lab.figures.multi_head import COLUMNS
+from lab.lessons.multi_head_attention import LESSON, figures, meanings
 from lab.lessons.multi_head_attention import checks as ask
-from lab.lessons.multi_head_attention import figures, meanings
 from lab.lessons.multi_head_attention.figures import TOP
-from lab.lessons.multi_head_attention.screens import LESSON
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.interventions import Head
@@ -152,7 +151,7 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
         f"{worth(now.trace, place, word.token_id, now.to_mean)}"
     )
     _try_the_strongest(np.abs(effects))
-    way_to("The experiment", experiment_of("32_Needed_heads.py"))
+    way_to("The experiment", experiment_of("needed-heads"))
     code(ablate_each_head, measure.each_head_off)
 
 
@@ -199,5 +198,5 @@ def _try_the_strongest(sizes: Values) -> None:
     try_this(
         f"Most changes without {head_name((layer, head))}. Look at what moves, and what the model says then.",
         f"Switch off {head_name((layer, head))}",
-        {LAYER: layer + 1, HEAD: head + 1, STEP: "One head off"},
+        {LAYER: layer + 1, HEAD: head + 1, STEP: step_name(LESSON, "one-head-off")},
     )

@@ -19,8 +19,8 @@ from lab.course.parking import most_parked_layer
 from lab.course.words import named
 from lab.figures import multi_head as figures
 from lab.figures.multi_head import COLUMNS, head_labels
+from lab.lessons.multi_head_attention import LESSON, meanings, what_if
 from lab.lessons.multi_head_attention import checks as ask
-from lab.lessons.multi_head_attention import meanings, what_if
 from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
@@ -32,7 +32,6 @@ from lab.ui.parameters import LAYER, TOKEN, TOY
 from lab.ui.prediction import cannot_predict
 from lab.ui.quiz.asking import checks
 
-LESSON = "multi-head-attention"
 MAPS = "head-maps"
 
 

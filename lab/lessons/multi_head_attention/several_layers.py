@@ -6,8 +6,7 @@ import streamlit as st
 
 from lab.analysis.flow.arriving import arriving
 from lab.analysis.flow.cuts import cut_run
-from lab.course.benches import bench_of
-from lab.course.experiments import experiment_of
+from lab.course.pages import bench_of, experiment_of
 from lab.lessons.multi_head_attention import meanings
 from lab.ui.drawing import code
 from lab.ui.frame.script import meaning, way_to
@@ -24,8 +23,8 @@ def show_layers(view: OneHead) -> None:
         f"{view.token(view.query)}. A layer whose links are pale adds little to the token’s own vector."
     )
     st.fragment(_show)(view)
-    way_to("On the bench", bench_of("13_Flow.py"))
-    way_to("The experiment", experiment_of("33_Explanation.py"))
+    way_to("On the bench", bench_of("flow"))
+    way_to("The experiment", experiment_of("explanation"))
     code(arriving, cut_run)
 
 

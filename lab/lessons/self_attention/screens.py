@@ -13,9 +13,11 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
 from lab.course.checks import MARGIN, Question
+from lab.course.pages import step_name
 from lab.course.words import in_tex
 from lab.figures import attention as figures
 from lab.figures.multi_head import unnamed_heads
+from lab.lessons.self_attention import LESSON
 from lab.lessons.self_attention import checks as ask
 from lab.lessons.self_attention import meanings as means
 from lab.models import forward
@@ -28,7 +30,6 @@ from lab.ui.parameters import HEAD, STEP
 from lab.ui.quiz.asking import checks
 from lab.ui.quiz.predictions import predict
 
-_LESSON = "self-attention"
 F = TypeVar("F", bound=Figure)
 
 
@@ -56,7 +57,7 @@ def _least_alike(view: OneHead) -> int | None:
 
 def _choose(view: OneHead, question: Question | None = None) -> bool:
     """The selectors of query and key, and between them a question; False while it waits."""
-    return choose_tokens(view.trace, view.query, view.key, lambda: predict(_LESSON, question))
+    return choose_tokens(view.trace, view.query, view.key, lambda: predict(LESSON, question))
 
 
 def _explain(view: OneHead) -> None:
@@ -153,7 +154,8 @@ def show_scale(view: OneHead) -> None:
     if view.layer.weights.window is not None:
         draw(view.figure(figures.local_scores), "window")
     meaning(means.sharper(view.trace, view.layer.index, view.head, view.query))
-    try_this("Take the division away in every layer, and see how far the outputs move.", "Break it", {STEP: "Break it"})
+    there = step_name(LESSON, "break-it")
+    try_this("Take the division away in every layer, and see how far the outputs move.", there, {STEP: there})
     code(forward.scale, forward.mask)
 
 
@@ -254,7 +256,7 @@ def show_checks(view: OneHead) -> None:
     )
     map_of_head = partial(figures.attention_map, trace, layer.index, head)
     checks(
-        _LESSON,
+        LESSON,
         candidates,
         of=view.place,
         figures={

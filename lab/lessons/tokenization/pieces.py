@@ -10,10 +10,11 @@ from tokenizers import models
 from lab.charts.tokens import tables
 from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.course.words import quoted
+from lab.lessons.tokenization import LESSON
 from lab.lessons.tokenization import predictions as ask
 from lab.lessons.tokenization.reading import Word, count, spelled
 from lab.lessons.tokenization.toy import MERGE_STEP
-from lab.lessons.tokenization.view import LESSON, TokenizationView, choose_word, draw_chips, explained, table
+from lab.lessons.tokenization.view import TokenizationView, choose_word, draw_chips, explained, table
 from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.wordpiece import WordSteps

@@ -11,12 +11,12 @@ from lab.charts.tokens import tables
 from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
 from lab.course.glossary import terms_in
 from lab.course.words import quoted
-from lab.lessons.tokenization import meanings
+from lab.lessons.tokenization import LESSON, meanings
 from lab.lessons.tokenization import predictions as ask
 from lab.lessons.tokenization.checks import all_checks
 from lab.lessons.tokenization.figures import token_table
 from lab.lessons.tokenization.reading import count
-from lab.lessons.tokenization.view import LESSON, TokenizationView, choose_word, draw_chips, explained, plain, table
+from lab.lessons.tokenization.view import TokenizationView, choose_word, draw_chips, explained, plain, table
 from lab.lessons.tokenization.words import STAGES, special_tokens
 from lab.text.tokenizers.bpe import BpeSteps
 from lab.text.tokenizers.steps import TokenizationSteps

@@ -11,11 +11,10 @@ import streamlit as st
 
 from lab.charts.tokens.chips import token_chips
 from lab.course.words import quoted
-from lab.lessons.tokenization import figures
+from lab.lessons.tokenization import LESSON, figures
 from lab.lessons.tokenization import toy_checks as ask
 from lab.lessons.tokenization.reading import count
 from lab.lessons.tokenization.toy_checks import written
-from lab.lessons.tokenization.view import LESSON
 from lab.toy import merges
 from lab.toy.merges import BPE, MERGES, UNKNOWN, WORDPIECE, Corpus, Learned
 from lab.ui.drawing import code, draw

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,7 +22,6 @@ from lab.ui.drawing import file, take_notebook
 from lab.ui.page import LessonPage
 from lab.ui.parameters import WORD
 
-LESSON = "tokenization"
 _LONG = 1200  # characters
 _MANY = 200  # chips
 _BOX = 460  # pixels
@@ -32,6 +31,7 @@ _BOX = 460  # pixels
 class TokenizationView:
     """What the learner looks at. ``obstacle`` says why there are no steps, for a tokenizer of another kind."""
 
+    page: LessonPage
     trace: Trace
     reading: Reading
     obstacle: str = ""
@@ -42,14 +42,14 @@ class TokenizationView:
         return escaped(self.trace.model.id)
 
 
-def look(trace: Trace) -> TokenizationView:
+def look(page: LessonPage, trace: Trace) -> TokenizationView:
     """The trace's texts on their way through its tokenizer."""
     tokenizer, texts = trace.model.tokenizer, [trace.text] + ([trace.pair] if trace.pair else [])
     try:
         steps = tuple(runs.token_steps(trace.model.id, text) for text in texts)
     except ValueError as error:
-        return TokenizationView(trace, Reading(trace.encoding, (), tokenizer), str(error))
-    return TokenizationView(trace, Reading(trace.encoding, steps, tokenizer))
+        return TokenizationView(page, trace, Reading(trace.encoding, (), tokenizer), str(error))
+    return TokenizationView(page, trace, Reading(trace.encoding, steps, tokenizer))
 
 
 def explained(view: TokenizationView) -> bool:
@@ -91,18 +91,24 @@ def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = N
             take_notebook(call, name)
 
 
-def show_agreement(page: LessonPage, view: TokenizationView, *, tell: bool) -> None:
-    """The badge of this lesson: the explained steps against the library, on this text.
+def with_agreement(step: Callable[[TokenizationView], bool | None]) -> Callable[[TokenizationView], None]:
+    """A step with the badge of this lesson; what it returns says whether a question about the tokens is open."""
 
-    Unless ``tell``, its table waits: it holds every token, and a question about them is open.
-    """
-    if view.obstacle:
-        return
+    def drawn(view: TokenizationView) -> None:
+        asking = step(view)
+        if not view.obstacle:
+            _show_agreement(view, tell=not asking)
+
+    return drawn
+
+
+def _show_agreement(view: TokenizationView, *, tell: bool) -> None:
+    """The explained steps against the library, on this text. Unless ``tell``, the table waits: it holds every token."""
     found = [compare(view.reading.tokenizer, steps) for steps in view.reading.texts]
     wrong = next((at + 1 for each in found if (at := each.first_difference) is not None), None)
     label = ":green[Equals the library]" if wrong is None else f":red[Differs from token {wrong}]"
     icon = ":material/verified:" if wrong is None else ":material/error:"
-    with page.header.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
+    with view.page.header.badge.container(), st.popover(label, icon=icon, on_change="rerun", key="agreement") as badge:
         if badge.open:
             same = "Tokens, ids and characters are the same."
             st.markdown(

@@ -20,7 +20,7 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.experiments.page import look_there
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, STEP, TOKEN
+from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN
 
 WORDS = 12  # said twice
 _TRIES = 200
@@ -111,8 +111,8 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
     }  # fmt: skip
     with st.container(horizontal=True):
         view = chosen | {HEADS: str(head[1] + 1)}
-        look_there("Head view", "pages/10_Head_view.py", text, view, "_experiment.view")
-        look_there("Lesson 3", "pages/3_Self-attention.py", text, chosen | {STEP: "Map"}, "_experiment.lesson")
+        look_there("head-view", text, view, "_experiment.view")
+        look_there("self-attention", text, chosen, "_experiment.lesson", "map")
         st.button("Another sequence", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
     return trace
 

@@ -13,10 +13,10 @@ from lab.experiments.importance.methods import ATTENTION, Asked, Importance
 from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
 from lab.studies.explanation.order import NOT_PLAIN
-from lab.ui.experiments.page import look_there
+from lab.ui.experiments.page import asking_step, look_there
 from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import FLOW_LAYER, STEP, TOKEN
+from lab.ui.parameters import FLOW_LAYER, TOKEN
 
 
 def show(model: LoadedModel, found: ExplanationTest) -> None:
@@ -44,10 +44,9 @@ def _case(model: LoadedModel, asked: Asked, one: Importance, rho: float, key: st
         expected = word_of(model.tokenizer, one.predicted).strip("␣")
         st.caption(f"Expects {quoted(expected)}, with P = {np.exp(one.log_p):.2f}. The two orders: ρ = {signed(rho)}.")
         with st.container(horizontal=True):
-            flow: dict[Parameter[Any], Any] = {TOKEN: asked.place + 1, FLOW_LAYER: 0, STEP: "Rollout"}
-            look_there("Flow", "pages/13_Flow.py", asked.text, flow, f"_experiment.flow.{key}")
-            lesson: dict[Parameter[Any], Any] = {STEP: "Next token" if asked.next else "Hide words"}
-            look_there("Lesson 9", "pages/9_Masked_language_model.py", asked.text, lesson, f"_experiment.lesson.{key}")
+            flow: dict[Parameter[Any], Any] = {TOKEN: asked.place + 1, FLOW_LAYER: 0}
+            look_there("flow", asked.text, flow, f"_experiment.flow.{key}", "rollout")
+            look_there("masked-language-model", asked.text, {}, f"_experiment.lesson.{key}", asking_step(model))
 
 
 def marked(model: LoadedModel, asked: Asked, one: Importance) -> str:

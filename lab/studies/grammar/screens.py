@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.course.experiments import disclosed
+from lab.course.pages import disclosed
 from lab.course.words import escaped
 from lab.experiments import relations
 from lab.experiments.grammar import between_words, find_cases

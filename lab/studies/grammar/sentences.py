@@ -23,7 +23,7 @@ from lab.ui import runs
 from lab.ui.experiments.page import look_there
 from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, STEP, TOKEN, UNITS
+from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN, UNITS
 from lab.ui.parameters import WORDS as BETWEEN_WORDS
 
 _RELATION = "_experiment_relation"
@@ -95,9 +95,8 @@ def _case(model: LoadedModel, row: Row, case: Shown, key: str) -> None:
         here: dict[Parameter[Any], Any] = {LAYER: row.layer + 1, HEAD: row.head + 1, **tokens_of(model, case)}
         with st.container(horizontal=True):
             heads = here | {HEADS: str(row.head + 1), UNITS: BETWEEN_WORDS}
-            look_there("Head view", "pages/10_Head_view.py", case.text, heads, f"_experiment.view.{key}")
-            lesson = here | {STEP: "Grammar"}
-            look_there("Lesson 6", "pages/6_Head_specialization.py", case.text, lesson, f"_experiment.lesson.{key}")
+            look_there("head-view", case.text, heads, f"_experiment.view.{key}")
+            look_there("head-specialization", case.text, here, f"_experiment.lesson.{key}", "grammar")
 
 
 def marked(case: Shown) -> str:

@@ -17,10 +17,10 @@ from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
-from lab.ui.experiments.page import look_there
+from lab.ui.experiments.page import asking_step, look_there
 from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, MASKED, PLACE, STEP, TOKEN
+from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, MASKED, PLACE, TOKEN
 
 _TEMPLATE, _HEAD = "_experiment_template", "_experiment_head"
 _HEADS = 6  # to choose from
@@ -102,12 +102,11 @@ def _pair(model: LoadedModel, each: Shown, head: Head, key: str) -> None:
         asked: dict[Parameter[Any], Any] = {
             MASKED: "",
             PLACE: place + 1,
-            STEP: "Next token" if model.config.causal else "Hide words",
         }
         with st.container(horizontal=True):
-            look_there("Lesson 9", "pages/9_Masked_language_model.py", text, at | asked, f"_experiment.words.{key}")
-            there = at | {TOKEN: place + 1, KEY_TOKEN: deciding + 1, STEP: "Map"}
-            look_there("Lesson 3", "pages/3_Self-attention.py", text, there, f"_experiment.lesson.{key}")
+            look_there("masked-language-model", text, at | asked, f"_experiment.words.{key}", asking_step(model))
+            there = at | {TOKEN: place + 1, KEY_TOKEN: deciding + 1}
+            look_there("self-attention", text, there, f"_experiment.lesson.{key}", "map")
 
 
 def marked(pair: MinimalPair) -> str:

@@ -16,7 +16,7 @@ from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
-from lab.ui.experiments.page import look_there
+from lab.ui.experiments.page import asking_step, look_there
 from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import (
@@ -31,7 +31,6 @@ from lab.ui.parameters import (
     LAYER,
     OTHER_TEXT,
     PLACE,
-    STEP,
     TOKEN,
     TWO_TEXTS,
 )
@@ -91,13 +90,12 @@ def _ways(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
     here: dict[Parameter[Any], Any] = {
         LAYER: layer + 1, HEAD: head + 1, TOKEN: found.asked + 1, KEY_TOKEN: found.subject + 1,
     }  # fmt: skip
-    step = "Next token" if model.config.causal else "Hide words"
-    lesson: dict[Parameter[Any], Any] = {STEP: step, PLACE: found.asked + 1}
-    look_there("Lesson 9", "pages/9_Masked_language_model.py", text, lesson, f"_experiment.lesson.{key}")
+    lesson: dict[Parameter[Any], Any] = {PLACE: found.asked + 1}
+    look_there("masked-language-model", text, lesson, f"_experiment.lesson.{key}", asking_step(model))
     view = here | {HEADS: str(head + 1)}
-    look_there("Head view", "pages/10_Head_view.py", text, view, f"_experiment.view.{key}")
+    look_there("head-view", text, view, f"_experiment.view.{key}")
     both: dict[Parameter[Any], Any] = {COMPARE: TWO_TEXTS, OTHER_TEXT: other}
-    look_there("Compare", "pages/15_Compare.py", text, both, f"_experiment.compare.{key}")
+    look_there("compare", text, both, f"_experiment.compare.{key}")
 
 
 def _asked_text(model: LoadedModel, text: str) -> str:

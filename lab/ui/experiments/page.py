@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from lab.course.experiments import Experiment
-from lab.course.lessons import LESSONS, number, script
+from lab.course.pages import LESSONS, Experiment, Lesson, experiment_of, number, page_of, script
 from lab.ui import chosen_tokens, parameters, runs, selection, shell
 from lab.ui.downloads import available
 from lab.ui.frame.header import draw_header
@@ -20,6 +19,7 @@ from lab.ui.sidebar import use_texts
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
+    from lab.models.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,19 @@ class ExperimentPage(OpenPage):
         papers(self.experiment.reading)
 
 
-def open_experiment(page_file: str) -> ExperimentPage:
-    """Guard the page, draw header, claim and what would count against it. First line of each experiment."""
-    experiment = shell.current_experiment(page_file)
+def play(id: str, show: Callable[[ExperimentPage], Trace | None]) -> None:
+    """Run the page of the experiment with this id; ``show`` draws it, and returns the run that the badge proves."""
+    page = open_experiment(id)
+    trace = show(page)
+    page.finish()
+    if trace is not None:
+        page.prove(trace)
+
+
+def open_experiment(id: str) -> ExperimentPage:
+    """Guard the page, draw header, claim and what would count against it."""
+    shell.route()
+    experiment = experiment_of(id)
     header = draw_header(experiment.title, experiment.question, experiment.after)
     page = ExperimentPage(selection.current(), header, st.empty(), weights=False, experiment=experiment)
     page.here(None)
@@ -56,13 +66,20 @@ def open_experiment(page_file: str) -> ExperimentPage:
     return page
 
 
-def look_there(label: str, page: str, text: str, changes: Mapping[Parameter[Any], Any], key: str) -> None:
-    """A button that leads to ``page`` with ``text`` in it and the parameters as ``changes`` say."""
-    if st.button(
-        label, key=key, icon=":material/arrow_forward:", type="tertiary", on_click=_take, args=(text, changes)
-    ):
-        there = {parameters.STEP.name: str(changes[parameters.STEP])} if parameters.STEP in changes else {}
-        st.switch_page(script(page), query_params=selection.elsewhere() | there)
+def look_there(id: str, text: str, changes: Mapping[Parameter[Any], Any], key: str, step: str = "") -> None:
+    """A button that leads to a page and a ``step``, by their ids, with ``text`` and the parameters of ``changes``."""
+    page = page_of(id)
+    label = f"Lesson {number(page)}" if isinstance(page, Lesson) else page.title
+    there: dict[Parameter[Any], str] = {parameters.STEP: page.step(step).name} if step else {}
+    args = text, {**changes, **there}
+    if st.button(label, key=key, icon=":material/arrow_forward:", type="tertiary", on_click=_take, args=args):
+        named = {parameter.name: name for parameter, name in there.items()}
+        st.switch_page(script(page.page), query_params=selection.elsewhere() | named)
+
+
+def asking_step(model: LoadedModel) -> str:
+    """The id of the step of lesson 9 that asks a model for a word."""
+    return "next-token" if model.config.causal else "hide-words"
 
 
 def _take(text: str, changes: Mapping[Parameter[Any], Any]) -> None:

@@ -9,8 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.glossary import GLOSSARY, Term
-from lab.course.lessons import GLOSSARY_PAGE, Lesson, number, script
-from lab.course.minutes import MINUTES
+from lab.course.pages import GLOSSARY_PAGE, Lesson, number, script
 from lab.course.words import escaped
 from lab.ui import parameters, progress_view
 
@@ -62,7 +61,8 @@ def _about(lesson: Lesson) -> None:
 
 def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
     """How long a lesson takes, and how much of it the ``step`` on screen; one beside the way has no time of its own."""
-    minutes, whole = MINUTES[lesson.id].get(step), f"{lesson.minutes} minutes"
+    minutes = next((each.minutes for each in lesson.steps if each.name == step), None)
+    whole = f"{lesson.minutes} minutes"
     said = whole if minutes is None else f"This step: {minutes} of {whole}"
     where.badge(said, icon=":material/schedule:", color="gray")
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from lab.course.benches import Bench
-from lab.course.experiments import Experiment
-from lab.course.lessons import script
+from lab.course.pages import Bench, Experiment, script
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import STEP
 

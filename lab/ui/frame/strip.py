@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lab.charts.components.packing import pack
-from lab.course.lessons import LESSONS, Lesson, number, script
-from lab.course.stops import STOPS, stop_of
+from lab.course.pages import LESSONS, STOPS, Lesson, number, script, stop_of
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
@@ -58,7 +57,7 @@ def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str,
         "stops": [
             {
                 "name": stop.name, "shape": there.get(stop.name, ""), "lit": stop is lit, "repeats": stop.repeats,
-                "lessons": [_link(_BY_ID[each], query, here=each == here) for each in stop.lessons],
+                "lessons": [_link(each, query, here=each.id == here) for each in LESSONS if each.stop == stop.name],
             }
             for stop in STOPS
         ],
@@ -67,6 +66,5 @@ def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str,
 
 def _link(lesson: Lesson, query: str, *, here: bool) -> dict[str, Any]:
     """A lesson as the browser needs it; its address is for whoever opens it in a tab of its own."""
-    slug = lesson.page.removeprefix("pages/").split("_", 1)[1].removesuffix(".py")
-    address = f"{slug}?{query}" if query else slug
+    address = f"{lesson.slug}?{query}" if query else lesson.slug
     return {"id": lesson.id, "number": number(lesson), "title": lesson.title, "address": address, "here": here}

@@ -12,7 +12,7 @@ import streamlit as st
 
 from lab.course.before_and_after import BothTests, Gain, LessonTest, gain, two_tests
 from lab.course.checks import Question, lettered
-from lab.course.lessons import Lesson
+from lab.course.pages import Lesson
 from lab.course.returning import Returning, Spot
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import quoted

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -21,31 +21,13 @@ if TYPE_CHECKING:
     from lab.ui.page import LessonPage
 
 
-class _View(Protocol):
-    """What a lesson looks at."""
-
-    @property
-    def trace(self) -> Trace: ...
-
-
-View = TypeVar("View", bound=_View)
-
-
-def with_earlier(
-    page: LessonPage, step: Callable[[View], Trace | None], earlier: Mapping[str, Returning]
-) -> Callable[[View], Trace | None]:
-    """The last step of a lesson's ``page``, then a question each of two ``earlier`` lessons, by id, on the same run.
+def bring_back(page: LessonPage, earlier: Mapping[str, Returning], trace: Trace) -> None:
+    """At the end of a lesson's ``page``, ask a question each of two ``earlier`` lessons, by id, about ``trace``.
 
     They stay until new ones are wanted. None about a toy, and none before a class, which has the lesson's own.
     """
-
-    def both(view: View) -> Trace | None:
-        proven = step(view)
-        if not parameters.TEACH.chosen() and parameters.MODE.chosen() != parameters.TOY:
-            _bring_back(page.lesson.id, earlier, view.trace)
-        return proven
-
-    return both
+    if not parameters.TEACH.chosen() and parameters.MODE.chosen() != parameters.TOY:
+        _bring_back(page.lesson.id, earlier, trace)
 
 
 def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from lab.course.checks import Question
-from lab.course.lessons import ROOM_PAGE, script
+from lab.course.pages import ROOM_PAGE, script
 from lab.figures.attention import place
 from lab.rooms.database import Unreachable
 from lab.rooms.forms import Bounds, Kind, Number, Picks, Place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.course.lessons import ROOM_PAGE, script
+from lab.course.pages import ROOM_PAGE, script
 from lab.ui.room.here import code_here, pause, state_here
 from lab.ui.room.seat import key_of, told
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from lab.analysis.heads.comparing import divisors
-from lab.course.lessons import Toy
+from lab.course.pages import Toy
 from lab.ui.parameters import (
     RANDOM,
     TOY_HEADS,

@@ -30,9 +30,7 @@ def pair_trace(page: LessonPage) -> Trace:
         "from sentence to sentence.",
         icon=":material/construction:",
     )
-    trace = _trace(page)
-    page.here(trace)
-    return trace
+    return _trace(page)
 
 
 def _trace(page: LessonPage) -> Trace:

@@ -9,7 +9,7 @@ import pytest
 
 import lab
 from lab.analysis.heads.first_look import first_look, first_look_in, heaviest_key
-from lab.course.lessons import LESSONS
+from lab.course.pages import LESSONS
 from lab.course.sentences.examples import EXAMPLES, Example
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import load_model

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.benches.models.model_cards import CARD, Code, ModelCardText, Picture, Table, read_model_card
+from lab.reference.models.model_cards import CARD, Code, ModelCardText, Picture, Table, read_model_card
 
 WHOLE = """---
 license: apache-2.0

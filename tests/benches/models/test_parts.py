@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from lab.benches.models import parts as module
-from lab.benches.models.model_cards import Picture, read_model_card
-from lab.benches.models.parts import facts, parts
 from lab.models.catalogue import CATALOGUE, EMBEDDED, card, ships
+from lab.reference.models import parts as module
+from lab.reference.models.model_cards import Picture, read_model_card
+from lab.reference.models.parts import facts, parts
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 

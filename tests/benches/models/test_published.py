@@ -6,9 +6,9 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model
 
-from lab.benches.models.parts import sizes
-from lab.benches.models.published import PUBLISHED, Published
 from lab.models.catalogue import card
+from lab.reference.models.parts import sizes
+from lab.reference.models.published import PUBLISHED, Published
 from tests.pages.apptest import visit
 
 every_model = pytest.mark.parametrize("entry", PUBLISHED, ids=lambda entry: entry.id)

@@ -11,10 +11,10 @@ from typing import Any
 
 from safetensors import safe_open
 
-from lab.benches.models.model_cards import CARD, ModelCardText, read_model_card
-from lab.benches.models.published import Published
 from lab.models.catalogue import CATALOGUE, EMBEDDED
 from lab.models.config import ModelConfig
+from lab.reference.models.model_cards import CARD, ModelCardText, read_model_card
+from lab.reference.models.published import Published
 
 TEXT_PARTS = Path(__file__).parents[2] / "text" / "embedded"
 

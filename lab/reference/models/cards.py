@@ -8,13 +8,13 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from lab.benches.models.model_cards import CARD, Code, ModelCardText, Part, Picture, Table, read_model_card
-from lab.benches.models.parts import facts, parts, sizes, specification
-from lab.benches.models.published import PUBLISHED
 from lab.course.words import escaped, quoted
 from lab.experiments.notable import Notable, in_folder
 from lab.models.catalogue import CATALOGUE, ModelCard, card
 from lab.models.config import CheckpointError
+from lab.reference.models.model_cards import CARD, Code, ModelCardText, Part, Picture, Table, read_model_card
+from lab.reference.models.parts import facts, parts, sizes, specification
+from lab.reference.models.published import PUBLISHED
 from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
 

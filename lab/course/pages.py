@@ -1,0 +1,372 @@
+"""The pages: which there are, in which order, and what the record of each says of it.
+
+``order.toml`` has the order. The record of a lesson is ``lesson.toml`` in the lesson's folder, and ``bench.toml`` and
+``experiment.toml`` are the others'. A record has everything about its page that depends on nothing on screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lab.course.record import Record
+
+_LAB = Path(__file__).resolve().parents[1]
+CHECK = "check"  # the id of every lesson's last step on the way
+
+
+class Toy(Enum):
+    """What is made of letters: sentences for a small model’s heads, two at a time, words for a vocabulary, blanks."""
+
+    HEADS = 1
+    VOCABULARY = 2
+    BLANK = 3
+    PAIR = 4
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stop on the way from a text to a word; ``repeats``: each layer has it."""
+
+    name: str
+    repeats: bool
+
+
+@dataclass(frozen=True)
+class NotForToys:
+    """Why a step is not offered for a toy, as a sentence, and the name of the step that is shown ``instead``."""
+
+    why: str
+    instead: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a lesson or of a bench.
+
+    Attributes
+    ----------
+    name
+        What the row of steps says, and the address.
+    aside
+        Whether the step lies beside the way through its lesson.
+    minutes
+        How long a careful reader of a lesson needs with the default sentence: 130 words a minute, a minute for a
+        figure, half a minute for a question. None beside the way, and on a bench.
+    idea
+        What the step is about, before anything is asked or measured: the problem, and the idea. Only for a step whose
+        own first sentences depend on the screen. It is true of every model and every text.
+    models
+        "causal" or "masked" where only such models have the step, "" where every model has it.
+    was
+        What the step was called in links made before, or which steps were joined with it.
+    """
+
+    id: str
+    name: str
+    aside: bool
+    minutes: int | None
+    idea: str
+    models: str
+    was: tuple[str, ...]
+    not_for_toys: NotForToys | None
+
+
+@dataclass(frozen=True)
+class Story:
+    """How a lesson begins and ends; true of every model and every text, toys included.
+
+    ``last`` is where the last stop ended, ``now`` the problem that is left, ``recap`` what was found in three
+    sentences, ``remember`` the one to keep.
+    """
+
+    last: str
+    now: str
+    recap: tuple[str, ...]
+    remember: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """What every page has. ``page`` is the file in ``pages/``; ``question`` is what the title asks more shortly."""
+
+    id: str
+    page: str
+    title: str
+    icon: str
+    question: str
+    reading: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def slug(self) -> str:
+        """The page's part of the address, which Streamlit makes of the file's name."""
+        return self.page.removeprefix("pages/").partition("_")[2].removesuffix(".py")
+
+    def step(self, id: str) -> Step:
+        """A step by its id. Raises KeyError with the ids that there are."""
+        for step in self.steps:
+            if step.id == id:
+                return step
+        raise KeyError(f"{self.id} has no step {id}; it has {', '.join(step.id for step in self.steps)}.")
+
+
+@dataclass(frozen=True)
+class Lesson(Page):
+    """One lesson; objectives complete "you will be able to …".
+
+    Attributes
+    ----------
+    toy
+        Which toy may be its input, if any.
+    weights
+        Whether it looks at any weights.
+    text
+        What it begins with, where its point needs another text than the other lessons have.
+    hints
+        What helps after a first wrong answer, by the question's id; an id that ends in "-" stands for all that begin
+        so. Where to look, or what to think of; never the answer, never a number of it.
+    """
+
+    objectives: tuple[str, ...]
+    stop: str
+    story: Story
+    hints: Mapping[str, str]
+    toy: Toy | None
+    weights: bool
+    text: str
+
+    @property
+    def minutes(self) -> int:
+        """How long a careful reader needs for the steps on the way."""
+        return sum(step.minutes or 0 for step in self.steps if step.models != "causal")
+
+
+@dataclass(frozen=True)
+class Bench(Page):
+    """Where a learner looks around and a researcher takes the numbers, without a course.
+
+    ``after`` are the ids of the lessons that it goes on from. ``toy`` says whether sentences of letters may be its
+    input, ``weights`` whether random weights may.
+    """
+
+    after: tuple[str, ...]
+    toy: bool
+    weights: bool
+
+
+@dataclass(frozen=True)
+class Experiment(Page):
+    """A published claim, tested on the model on screen.
+
+    Attributes
+    ----------
+    claim, whose
+        The claim in two sentences, and the paper that makes it.
+    against
+        What would count against it, in a sentence.
+    not_shown
+        What the result does not show, whatever it is.
+    after
+        The ids of the lessons that one comes from.
+    disclosed
+        How the training of an embedded model bears on its result, by the model's id.
+    """
+
+    after: tuple[str, ...]
+    claim: str
+    whose: str
+    against: str
+    not_shown: tuple[str, ...]
+    disclosed: Mapping[str, str]
+
+
+def read_lesson(id: str, page: str, folder: Path) -> Lesson:
+    """The record of a lesson. Raises ValueError for a gap, a wrong kind of value, or a key that there is not."""
+    record = Record.of(folder / "lesson.toml")
+    story = record.part("story")
+    if story is None:
+        raise ValueError(f"{folder.name}/lesson.toml has no [story].")
+    told = Story(story.text("last"), story.text("now"), story.texts("recap"), story.text("remember"))
+    story.done()
+    toy = record.text("toy", "")
+    lesson = Lesson(
+        **_common(id, page, record, taught=True),
+        objectives=record.texts("objectives"),
+        stop=record.text("stop"),
+        story=told,
+        hints=record.named_texts("hints"),
+        toy=Toy[toy.upper()] if toy else None,
+        weights=record.flag("weights", True),
+        text=record.text("text", ""),
+    )
+    record.done()
+    return lesson
+
+
+def read_bench(id: str, page: str, folder: Path) -> Bench:
+    """The record of a bench; raises as :func:`read_lesson` does."""
+    record = Record.of(folder / "bench.toml")
+    bench = Bench(
+        **_common(id, page, record),
+        after=record.texts("after"),
+        toy=record.flag("toy", True),
+        weights=record.flag("weights", True),
+    )
+    record.done()
+    return bench
+
+
+def read_experiment(id: str, page: str, folder: Path) -> Experiment:
+    """The record of an experiment; raises as :func:`read_lesson` does."""
+    record = Record.of(folder / "experiment.toml")
+    experiment = Experiment(
+        **_common(id, page, record),
+        after=record.texts("after"),
+        claim=record.text("claim"),
+        whose=record.text("whose"),
+        against=record.text("against"),
+        not_shown=record.texts("not_shown"),
+        disclosed=record.named_texts("disclosed"),
+    )
+    record.done()
+    return experiment
+
+
+def _common(id: str, page: str, record: Record, *, taught: bool = False) -> dict[str, Any]:
+    """What every record has; the steps of a page that is ``taught`` have minutes."""
+    parts = list(record.parts("steps"))
+    names = {part.text("id"): part.text("name") for part in parts}
+    return {
+        "id": id, "page": page, "title": record.text("title"), "icon": record.text("icon"),
+        "question": record.text("question"), "reading": record.texts("reading"),
+        "steps": tuple(_step(part, names, taught=taught) for part in parts),
+    }  # fmt: skip
+
+
+def _step(record: Record, names: Mapping[str, str], *, taught: bool) -> Step:
+    aside, toys, gone = record.flag("aside", False), record.part("not_for_toys"), None
+    if toys is not None:
+        gone = NotForToys(toys.text("why"), names[toys.text("instead")])
+        toys.done()
+    step = Step(
+        id=record.text("id"),
+        name=record.text("name"),
+        aside=aside,
+        minutes=record.whole("minutes") if taught and not aside else None,
+        idea=record.text("idea", ""),
+        models=record.text("models", ""),
+        was=record.texts("was"),
+        not_for_toys=gone,
+    )
+    record.done()
+    return step
+
+
+def _entry(id: str, menu: str, order: Record) -> Page:
+    """The page of one line of ``order.toml``, with its record if it has one."""
+    if menu in _READERS:
+        room, read = _READERS[menu]
+        return read(id, f"pages/{order.text(id)}", _LAB / room / id.replace("-", "_"))
+    about = order.part(id)
+    assert about is not None
+    page = Page(id, f"pages/{about.text('page')}", about.text("title"), about.text("icon"), "", (), ())
+    about.done()
+    return page
+
+
+# By the word of the menu: the folder with the records' folders, and what reads them.
+_READERS: Mapping[str, tuple[str, Callable[[str, str, Path], Page]]] = {
+    "Lessons": ("lessons", read_lesson),
+    "Benches": ("benches", read_bench),
+    "Experiments": ("studies", read_experiment),
+}
+_ORDER = Record.of(Path(__file__).with_name("order.toml"))
+STOPS = tuple(Stop(stop.text("name"), stop.flag("repeats", False)) for stop in _ORDER.parts("stops"))
+# The pages by the word of their menu, in order. The first page has none: it is the name of the lab.
+MENUS: Mapping[str, tuple[Page, ...]] = {
+    name: tuple(_entry(id, name, menu) for id in menu)
+    for name in _ORDER
+    if name != "stops" and (menu := _ORDER.part(name)) is not None
+}
+LESSONS = tuple(page for page in MENUS["Lessons"] if isinstance(page, Lesson))
+BENCHES = tuple(page for page in MENUS["Benches"] if isinstance(page, Bench))
+EXPERIMENTS = tuple(page for page in MENUS["Experiments"] if isinstance(page, Experiment))
+_BY_ID = {page.id: page for menu in MENUS.values() for page in menu}
+_BY_SLUG = {page.slug: page for page in _BY_ID.values()}
+COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE, ROOM_PAGE = (
+    _BY_ID[id].page for id in ("course", "models", "glossary", "room")
+)
+# What every lesson's last step is called.
+CHECK_STEP = LESSONS[0].step(CHECK).name
+
+P = TypeVar("P", Lesson, Bench, Experiment, Page)
+
+
+def _of(pages: Sequence[P], id: str, kind: str) -> P:
+    for page in pages:
+        if page.id == id:
+            return page
+    raise KeyError(f"There is no {kind} {id}; lab/course/order.toml lists {', '.join(page.id for page in pages)}.")
+
+
+def lesson_of(id: str) -> Lesson:
+    """The lesson with this id. Raises KeyError with the ids that there are."""
+    return _of(LESSONS, id, "lesson")
+
+
+def bench_of(id: str) -> Bench:
+    """The bench with this id. Raises KeyError with the ids that there are."""
+    return _of(BENCHES, id, "bench")
+
+
+def experiment_of(id: str) -> Experiment:
+    """The experiment with this id. Raises KeyError with the ids that there are."""
+    return _of(EXPERIMENTS, id, "experiment")
+
+
+def disclosed(experiment: str, model_id: str) -> str:
+    """How the training of a model bears on its result in an experiment, in plain text; "" where it does not."""
+    return experiment_of(experiment).disclosed.get(model_id, "")
+
+
+def page_of(id: str) -> Page:
+    """The page with this id. Raises KeyError with the ids that there are."""
+    return _of(tuple(_BY_ID.values()), id, "page")
+
+
+def step_name(page: str, step: str) -> str:
+    """What a step is called on screen and in the address, by the ids of its page and its own."""
+    return page_of(page).step(step).name
+
+
+def number(lesson: Lesson) -> int:
+    """The lesson's place in the course, from 1."""
+    return LESSONS.index(lesson) + 1
+
+
+def neighbours(lesson: Lesson) -> tuple[Lesson | None, Lesson | None]:
+    """The lessons before and after ``lesson``."""
+    at = LESSONS.index(lesson)
+    return (LESSONS[at - 1] if at else None, LESSONS[at + 1] if at + 1 < len(LESSONS) else None)
+
+
+def stop_of(lessons: Sequence[str]) -> Stop | None:
+    """The stop that all of these ``lessons``, by id, are about; None if they are about several, or there are none."""
+    about = {lesson_of(id).stop for id in lessons}
+    return next((stop for stop in STOPS if about == {stop.name}), None)
+
+
+def page_at(slug: str) -> Page:
+    """The page with this address; the first page has none. Raises KeyError for an address that is no page's."""
+    return _BY_SLUG[slug] if slug else _BY_ID["course"]
+
+
+@cache
+def script(page: str) -> str:
+    """The path of a page's file, whichever file the server was started with."""
+    return str(_LAB.parent / page)

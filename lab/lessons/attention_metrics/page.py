@@ -1,0 +1,25 @@
+"""Lesson 5: the steps, from a head's map to six numbers that can be compared."""
+
+from lab.lessons.attention_metrics import again, limits, parked, screens
+from lab.lessons.attention_metrics.quiz import show_checks
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import HEAD, LAYER
+from lab.ui.play import Screens, at_one_head
+
+SCREENS: Screens[OneHead] = Screens(
+    steps={
+        "all-heads": screens.show_all,
+        "two-heads": screens.show_two,
+        "six-numbers": screens.show_six,
+        "by-hand": screens.show_by_hand,
+        "parked-heads": parked.show_parked,
+        "check": show_checks,
+        "one-layer": screens.show_layer,
+        "special-tokens": limits.show_specials,
+        "threshold": limits.show_threshold,
+        "length": limits.show_length,
+    },
+    look=at_one_head(),
+    again=again.questions,
+    clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (screens.ALL_HEADS, parked.SHARES)},
+)

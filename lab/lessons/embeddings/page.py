@@ -1,0 +1,32 @@
+"""Lesson 2: the steps, from an id to the vector that enters the first layer."""
+
+from lab.lessons.embeddings import again, like_words, positions, screens, sinusoids
+from lab.lessons.embeddings.king_and_queen import show_word_sums
+from lab.lessons.embeddings.position_lab import show_position_lab
+from lab.lessons.embeddings.quiz import show_checks
+from lab.lessons.embeddings.rotary import show_rotary
+from lab.lessons.embeddings.screens import EmbeddingView
+from lab.lessons.embeddings.segments import show_segments
+from lab.lessons.embeddings.summed import show_sum
+from lab.ui.play import Screens
+
+SCREENS: Screens[EmbeddingView] = Screens(
+    steps={
+        "vectors": screens.show_vectors,
+        "like-words": like_words.show_like_words,
+        "sum": show_sum,
+        "position-lab": show_position_lab,
+        "learned-or-computed": positions.show_tables,
+        "check": show_checks,
+        "rotary": show_rotary,
+        "king-and-queen": show_word_sums,
+        "two-meanings": like_words.show_two_meanings,
+        "lengths": screens.show_lengths,
+        "segments": show_segments,
+        "similarity": positions.show_similarity,
+        "wavelengths": sinusoids.show_wavelengths,
+        "shift": sinusoids.show_shift,
+    },
+    look=lambda page, trace: lambda step: screens.look(page, trace),
+    again=again.questions,
+)

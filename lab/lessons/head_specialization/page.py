@@ -1,0 +1,24 @@
+"""Lesson 6: the steps, from parts of speech to names and clusters of heads."""
+
+from lab.experiments.notable import grammar_head
+from lab.lessons.head_specialization import again, clusters, grammar, patterns, screens, survey
+from lab.lessons.head_specialization.tagged import show_tags
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import HEAD, LAYER
+from lab.ui.play import Screens, at_one_head
+
+SCREENS: Screens[OneHead] = Screens(
+    steps={
+        "tagged-sentence": show_tags,
+        "seven-metrics": screens.show_seven,
+        "radar": screens.show_radar,
+        "named-patterns": patterns.show_patterns,
+        "grammar": grammar.show_grammar,
+        "check": patterns.show_checks,
+        "many-sentences": survey.show_many,
+        "clusters": clusters.show_clusters,
+    },
+    look=at_one_head(grammar_head),
+    again=again.questions,
+    clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (patterns.NAMED, survey.AVERAGED, clusters.CLUSTERED)},
+)

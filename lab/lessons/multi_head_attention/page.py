@@ -1,0 +1,26 @@
+"""Lesson 4: the steps, from the heads of a layer to what changes without one."""
+
+from lab.course.sentences.looks import look_at_various
+from lab.lessons.multi_head_attention import again, compared, heads_off, screens
+from lab.lessons.multi_head_attention.several_layers import show_layers
+from lab.ui.one_head import OneHead
+from lab.ui.parameters import HEAD, LAYER
+from lab.ui.play import Screens, at_one_head
+
+SCREENS: Screens[OneHead] = Screens(
+    steps={
+        "all-heads": screens.show_all,
+        "alike-or-different": compared.show_two,
+        "concatenate": screens.show_concat,
+        "add-up": screens.show_sum,
+        "one-head-off": heads_off.show_one,
+        "each-head-off": heads_off.show_each,
+        "check": screens.show_checks,
+        "through-several-layers": show_layers,
+        "lengths": screens.show_norms,
+        "how-many": compared.show_count,
+    },
+    look=at_one_head(look_at_various),
+    again=again.questions,
+    clicks={screens.MAPS: {HEAD: "map"}, heads_off.EFFECTS: {LAYER: "q", HEAD: "k"}},
+)

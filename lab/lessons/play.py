@@ -1,0 +1,43 @@
+"""Opens a lesson by its id: its own screens, and the lessons before it that it asks of again."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from itertools import chain
+from types import ModuleType
+
+from lab.course.pages import LESSONS, lesson_of, number
+from lab.course.returning import Returning
+from lab.ui import play as ui
+
+
+def play(id: str) -> None:
+    """Run the page of the lesson with this id. The page's file calls this and nothing else."""
+    ui.play(id, part(id, "page").SCREENS, {before: part(before, "again").questions for before in asked_again(id)})
+
+
+def part(id: str, name: str) -> ModuleType:
+    """A module of a lesson's folder: ``page`` or ``again``."""
+    return import_module(f"lab.lessons.{id.replace('-', '_')}.{name}")
+
+
+def asked_again(id: str) -> list[str]:
+    """The lessons before this one, by id, in the order in which it asks of them again.
+
+    The one before the last comes first, as more has been forgotten of it; then the last, and so on back.
+    """
+    before = [lesson.id for lesson in LESSONS[: number(lesson_of(id)) - 1]][::-1]
+    return [*before[1:2], *before[:1], *before[2:]]
+
+
+def for_a_class() -> dict[str, Returning]:
+    """All that a class can be asked of a text, by the lesson's id.
+
+    Also what a lesson does not ask again, as the figure that answers it is gone: a class gets another sentence.
+    """
+    return {lesson.id: _all(part(lesson.id, "again")) for lesson in LESSONS}
+
+
+def _all(again: ModuleType) -> Returning:
+    to_pick: Returning = getattr(again, "to_pick", lambda spot: ())
+    return lambda spot: chain(again.questions(spot), to_pick(spot))

@@ -1,0 +1,25 @@
+"""Lesson 3: the steps, from query and key to the weighted sum of values."""
+
+from lab.lessons.self_attention import again, screens
+from lab.lessons.self_attention.break_it import break_it
+from lab.lessons.self_attention.by_hand import by_hand
+from lab.lessons.self_attention.row import show_built
+from lab.ui.one_head import OneHead
+from lab.ui.play import Screens, at_one_head
+
+SCREENS: Screens[OneHead] = Screens(
+    steps={
+        "map": screens.show_map,
+        "queries-and-keys": screens.show_queries_and_keys,
+        "build-a-row": show_built,
+        "scale": screens.show_scale,
+        "values": screens.show_values,
+        "break-it": break_it,
+        "check": screens.show_checks,
+        "scores": screens.show_scores,
+        "softmax": screens.show_softmax,
+        "by-hand": by_hand,
+    },
+    look=at_one_head(),
+    again=again.questions,
+)

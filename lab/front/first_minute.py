@@ -167,7 +167,7 @@ def _ask(now: Asked, sentence: First | None) -> bool:
         own = st.text_input(
             "Your word", key=_OWN, max_chars=_LONGEST, placeholder=or_own, width=170, label_visibility="collapsed"
         ).strip()
-        if st.button("Show me", type="tertiary"):
+        if st.button("Show me"):
             st.session_state[_SHOWN] = True
         if guess := own or offered:
             st.session_state[_SHOWN] = True

@@ -33,7 +33,7 @@ def _go_on() -> None:
         if st.button(label, type="primary", icon=":material/arrow_forward:"):
             st.switch_page(script(lesson.page), query_params=selection.elsewhere())
         st.caption(
-            "This is a small **BERT**. Nobody told it what a capital is: it has only read texts and filled blanks in "
+            "This is a small **BERT**. Nobody taught it facts or grammar: it has only read texts and filled blanks in "
             "them.",
             width="stretch",
         )

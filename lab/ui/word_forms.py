@@ -56,7 +56,7 @@ def show_word_forms(
     call = partial(word_forms, trace, at, str(cuts), lens == FITTED)
     chart = kept(trace, (word_forms, at, str(cuts), lens), call)
     doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
-    hint = page.hint if at == watched else ""
+    hint = page.hint if at == watched and not cuts else ""
     said = lens if choose_lens or lens != READ_WITH.chosen() else ""  # the page's own control says it
     offered = lenses if choose_lens else ()
     sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=offered, lens=said))

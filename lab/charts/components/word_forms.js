@@ -3,6 +3,8 @@
 
 const LINK = { least: 0.03, faint: 0.16, widest: 24 }; // shares below are not drawn; the faint ones lead to other tokens
 const PACE = 1100; // milliseconds that a layer stays while it is played
+const KEY = "The wider a link, the more it brings. Only a cut shows whether that matters. The larger a circle, the more the layer then adds. Click either to look inside.";
+const WAITS = "Guess first, or press “Show me”. Then the picture plays.";
 const SVG = "http://www.w3.org/2000/svg";
 
 const shownShare = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(100 * share)}%`);
@@ -45,7 +47,7 @@ function build(root, first, report) {
   const stage = make("div", { class: "stage", tabindex: "0", role: "group" }, heads, labels);
   stage.append(svg);
   const bars = make("div", { class: "words" });
-  const key = make("p", { class: "key" }, "The wider a link, the more it brings. The larger a circle, the more the layer then adds. Click either to look inside.");
+  const key = make("p", { class: "key" }, "");
   const say = make("p", { class: "say", "aria-live": "polite" });
   const play = make("button", { type: "button", class: "play" });
   const back = make("button", { type: "button", "aria-label": "One layer back" }, "◀");
@@ -240,7 +242,8 @@ function build(root, first, report) {
     const spans = header.story[at].map(([words, kind]) => (kind ? make("span", { class: kind }, words) : words));
     say.replaceChildren(...spans);
     text.replaceChildren(...header.story.map((line) => make("li", {}, line.map(([words]) => words).join(""))));
-    hint.textContent = header.hint;
+    hint.textContent = timer || at < last() ? "" : header.hint; // when the picture has played
+    key.textContent = header.waits ? WAITS : KEY;
     play.textContent = timer ? "❚❚ Stop" : "▶ Play";
     back.disabled = at === 0;
     next.disabled = at === last();
@@ -383,11 +386,14 @@ function build(root, first, report) {
   return {
     update(fresh) {
       const before = payload;
+      const top = stage.getBoundingClientRect().top;
       const same = JSON.stringify([before.header.tokens, before.header.watched]) === JSON.stringify([fresh.header.tokens, fresh.header.watched]);
       stop();
       payload = fresh;
       if (!same) chosen = null;
       show(before.header.play);
+      // A longer sentence above the picture must not move the token away from under the finger.
+      document.querySelector('[data-testid="stMain"]')?.scrollBy({ top: stage.getBoundingClientRect().top - top, behavior: "instant" });
     },
     restyle: refresh,
     dispose() {

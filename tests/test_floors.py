@@ -1,8 +1,8 @@
 """The floors of the house that import-linter cannot see: scripts in pages/, and who may draw on the screen.
 
-Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.studies, lab.front -> lab.ui ->
-lab.figures -> lab.course, lab.charts, lab.rooms -> lab.experiments -> lab.analysis -> lab.toy, lab.text -> lab.models;
-nothing imports upward, no lesson, bench or study another.
+Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.studies, lab.reference, lab.front
+-> lab.ui -> lab.figures -> lab.course, lab.charts, lab.rooms -> lab.experiments -> lab.analysis -> lab.toy, lab.text ->
+lab.models; nothing imports upward, no lesson, bench or study another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
 
 # Screen library -> the rooms of lab/ that may import it.
 SCREEN = {
-    "streamlit": {"lessons", "benches", "studies", "front", "ui"},
+    "streamlit": {"lessons", "benches", "studies", "reference", "front", "ui"},
     "altair": {"charts"},
     "plotly": {"ui", "charts"},
 }

@@ -81,63 +81,84 @@ assert all_heads(lab.trace(lab.load_model("lab-bert"), "A cat sat."), "smallest"
 """)  # fmt: skip
 
 
-def test_a_lesson_is_a_folder_a_page_and_a_record(copy: Path) -> None:
+def test_a_lesson_is_a_folder_and_two_lines(copy: Path) -> None:
     folder = copy / "lab/lessons/counting"
     folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "screens.py").write_text(
-        "import streamlit as st\n\ndef show_count(trace):\n    st.markdown(f'**{len(trace)}** tokens')\n", "utf-8"
-    )
-    (copy / "pages/10_Counting.py").write_text(
-        "from lab.lessons.counting import screens\n"
-        "from lab.ui.page import open_lesson\n"
-        "from lab.ui.play import chosen_run, play\n\n"
-        'page = open_lesson("10_Counting.py")\n'
-        "trace = chosen_run(page)\n"
-        'play(page, trace, {"Count": screens.show_count, "Again": screens.show_count}, lambda: trace)\n',
+    (folder / "__init__.py").write_text('LESSON = "counting"\n', "utf-8")
+    (folder / "lesson.toml").write_text(
+        'title = "Counting"\nicon = ":material/tag:"\nquestion = "How many tokens?"\nstop = "Word"\n'
+        'objectives = ["count"]\nreading = ["A paper"]\n\n'
+        '[story]\nlast = "Last."\nnow = "Now?"\nrecap = ["One.", "Two.", "Three."]\nremember = "Remember."\n\n'
+        '[[steps]]\nid = "count"\nname = "Count"\nminutes = 2\nidea = "Count\n  them."\nwas = ["Number"]\n\n'
+        '[[steps]]\nid = "check"\nname = "Check"\nminutes = 3\n\n'
+        '[hints]\nhow-many = "Count again."\n'.replace('"Count\n  them."', '"""Count\n  them."""'),
         "utf-8",
     )
-    edit(copy / "lab/course/lessons.py", "    ),\n)\n\n\ndef number(", (
-        '    ),\n    Lesson("counting", "pages/10_Counting.py", "Counting", ":material/tag:", "How many tokens?",\n'
-        '           ("count",), ("A paper",)),\n)\n\n\ndef number('
+    (folder / "again.py").write_text(
+        "from lab.course.checks import Option, Question\n\n"
+        "def questions(spot):\n    n = len(spot.trace)\n"
+        "    options = tuple(Option(str(n + i), 'Counted.', correct=i == 0) for i in range(3))\n"
+        "    yield Question('how-many', f'How many tokens has {spot.trace.text}?', options)\n",
+        "utf-8",
+    )
+    (folder / "page.py").write_text(
+        "import streamlit as st\n\nfrom lab.lessons.counting.again import questions\n"
+        "from lab.ui.play import Screens, at_one_head\n\n"
+        "def show(view):\n    st.markdown(f'**{len(view.trace)}** tokens')\n\n"
+        "SCREENS = Screens(steps={'count': show, 'check': show}, look=at_one_head(), again=questions)\n",
+        "utf-8",
+    )
+    (copy / "pages/10_Counting.py").write_text("from lab.lessons.play import play\n\nplay('counting')\n", "utf-8")
+    edit(copy / "lab/course/order.toml", "\n[Benches]", ('counting = "10_Counting.py"\n\n[Benches]'))
+    edit(copy / "lab/course/glossary.py", "    ),\n}\n", (
+        '    ),\n    "counting": (("tally", "What one counts with.", {}),),\n}\n'
     ))  # fmt: skip
-    edit(copy / "lab/course/minutes.py", "= {\n", '= {\n    "counting": {"Count": 2, "Again": 3},\n')
     run(copy, _APP + """
 at = visit("10_Counting.py", text="A cat sat.")
-assert "This step: 2 of 5 minutes" in words(at)
+assert "This step: 2 of 5 minutes" in words(at) and "Count them." in words(at)
 assert at.title[0].value == "Counting" and "**6** tokens" in words(at)
-assert at.segmented_control(key="step").options == ["Count", "Again"]
+assert at.segmented_control(key="step").options == ["Count", "Check"]
+assert visit("10_Counting.py", step="Number").segmented_control(key="step").value == "Count"
+assert "From earlier lessons" in [each.value for each in visit("10_Counting.py", step="Check").subheader]
 links = [link.proto.label for link in visit("9_Masked_language_model.py").get("page_link")]
 assert "Counting" in links, links
-from lab.course.pages import LESSONS
+assert any("10 · Counting" in link.proto.label for link in visit("0_Course.py").get("page_link"))
+assert any("lesson 10" in link.proto.label for link in visit("21_Glossary.py").get("page_link"))
+from lab.course.hints import HINTS
+assert HINTS["how-many"] == "Count again."
+from lab.lessons.play import for_a_class
+assert list(for_a_class())[-1] == "counting"
+from lab.ui.frame import strip
+sent = strip._header(None, ["counting"], "counting")
+assert [(stop["lit"], stop["lessons"][-1]["id"]) for stop in sent["stops"]][-1] == (True, "counting")
 from lab.ui import shell
 shell.st.Page = lambda script, title, **more: title
 assert shell.sections()["Lessons"][-1] == "10 · Counting"
 """)  # fmt: skip
 
 
-def test_an_experiment_is_a_folder_a_page_and_a_record(copy: Path) -> None:
+def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
     folder = copy / "lab/studies/counting"
     folder.mkdir()
     (folder / "__init__.py").touch()
+    (folder / "experiment.toml").write_text(
+        'title = "Layers"\nicon = ":material/tag:"\nquestion = "How many?"\nafter = ["embeddings"]\n'
+        'claim = "There are four."\nwhose = "A paper"\nagainst = "Five."\nnot_shown = ["Why."]\n'
+        'reading = ["A paper"]\n',
+        "utf-8",
+    )
     (folder / "screens.py").write_text(
         "import streamlit as st\n\ndef show(page):\n    st.markdown(f'**{page.model().config.layers}** layers')\n",
         "utf-8",
     )
-    (copy / "pages/31_Layers.py").write_text(
-        "from lab.studies.counting.screens import show\n"
-        "from lab.ui.experiments.page import open_experiment\n\n"
-        'page = open_experiment("31_Layers.py")\n'
-        "show(page)\npage.finish()\n",
+    (copy / "pages/35_Layers.py").write_text(
+        "from lab.studies.counting.screens import show\nfrom lab.ui.experiments.page import play\n\n"
+        "play('counting', show)\n",
         "utf-8",
     )
-    edit(copy / "lab/course/experiments.py", "    ),\n)\n\n\ndef experiment_of(", (
-        '    ),\n    Experiment("layers", "pages/31_Layers.py", "Layers", ":material/tag:", "How many?",\n'
-        '               "There are four.", "A paper", "Five.",'
-        '               ("Why.",), ("A paper",), ("embeddings",)),\n)\n\n\ndef experiment_of('
-    ))  # fmt: skip
+    edit(copy / "lab/course/order.toml", "\n[Reference]", ('counting = "35_Layers.py"\n\n[Reference]'))
     run(copy, _APP + """
-at = visit("31_Layers.py")
+at = visit("35_Layers.py")
 assert at.title[0].value == "Layers" and "**6** layers" in words(at) and "There are four." in words(at)
 links = [link.proto.label for link in visit("2_Embeddings.py", step="Check").get("page_link")]
 assert "The experiment Layers: How many?" in links, links

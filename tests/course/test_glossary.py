@@ -7,10 +7,9 @@ import re
 from collections import Counter
 
 import pytest
-from lab.course.ideas import IDEAS
 
 from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search, terms_in
-from lab.course.pages import LESSONS
+from lab.course.pages import LESSONS, Lesson
 from lab.ui.frame.header import meanings
 
 NAMES = {term.name: term for term in GLOSSARY}
@@ -59,12 +58,12 @@ def test_the_terms_of_a_text_are_its_words_the_longest_first() -> None:
     assert terms_in("Nothing of the field stands here.") == ()
 
 
-@pytest.mark.parametrize("lesson", IDEAS)
-def test_every_term_of_an_idea_has_its_meaning_beside_it(lesson: str) -> None:
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_every_term_of_an_idea_has_its_meaning_beside_it(lesson: Lesson) -> None:
     """No term before its definition: the words of an idea bring their meanings with them."""
-    for step, about in IDEAS[lesson].items():
-        shown = meanings(terms_in(about)) or ""
-        bold = re.findall(r"\*\*(.+?)\*\*", about)
+    for step in lesson.steps:
+        shown = meanings(terms_in(step.idea)) or ""
+        bold = re.findall(r"\*\*(.+?)\*\*", step.idea)
         known = [word for word in bold if word.casefold() in SPELT]
         assert all(SPELT[word.casefold()].meaning in shown for word in known), step
 

@@ -14,6 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
+from lab.course.pages import LESSONS, Lesson
 from lab.course.progress import MAX_BYTES
 from lab.ui.quiz import from_file
 from tests.checkpoints import Family
@@ -34,6 +35,11 @@ def visit(page: str | None = None, **params: str) -> AppTest:
     at.run()
     assert not at.exception, at.exception[0].stack_trace
     return at
+
+
+def lesson_at(page: str) -> Lesson:
+    """The lesson whose page is this file in pages/."""
+    return next(lesson for lesson in LESSONS if lesson.page == f"pages/{page}")
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def test_a_model_that_fills_blanks_is_told_why_not_and_led_to_one_that_can() -> 
 
 def test_nothing_of_the_result_before_the_prediction(found: CopyingTest) -> None:
     at = visit(PAGE, model="lab-gpt2")
-    said, experiment = everything(at), experiment_of(PAGE)
+    said, experiment = everything(at), experiment_of("copying")
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
     assert not [row for row in found.rows if row.name in said or f"{row.zero.rise:.2f}" in said]
     assert not [verdict for verdict in Verdict if verdict.value in said]

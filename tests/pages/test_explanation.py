@@ -27,7 +27,7 @@ def result_of(model_id: str) -> ExplanationTest:
 @pytest.mark.parametrize("model_id", MODELS)
 def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
     at = visit(PAGE, model=model_id)
-    said, experiment = everything(at), experiment_of(PAGE)
+    said, experiment = everything(at), experiment_of("explanation")
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
     assert not [verdict for verdict in Verdict if verdict.value in said]
     assert experiment.claim in said and experiment.against in said

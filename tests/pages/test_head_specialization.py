@@ -294,7 +294,7 @@ def test_names_and_best_heads() -> None:
 
 def test_a_delimiter_head_is_not_said_to_do_nothing_else() -> None:
     """The head of the default model that the lesson begins with has a name, and a job that the name does not tell."""
-    text = lesson_of(PAGE).text
+    text = lesson_of("head-specialization").text
     grammar = words(open_step("Grammar", text=text))
     assert "layer 3, head 1 finds the verb of an object" in grammar and "right 2 of 2 times" in grammar
     said = words(open_step("Named patterns", text=text, layer="3", head="1"))
@@ -393,7 +393,7 @@ def test_each_card_says_what_attention_atlas_calls_its_metric() -> None:
 
 def test_a_score_from_one_split_word_is_called_little_and_not_asked_about() -> None:
     """lab-gpt2 cuts one word of this text in two: only its second piece has the first to look at."""
-    text = lesson_of(PAGE).text
+    text = lesson_of("head-specialization").text
     trace = lab.trace(lab.load_model("lab-gpt2"), text)
     words_of = trace.encoding.word_ids
     cases = sum(word in words_of[:place] for place, word in enumerate(words_of))

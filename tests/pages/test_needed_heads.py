@@ -29,7 +29,7 @@ def result_of(model_id: str) -> NeededTest:
 
 def test_nothing_of_the_result_before_the_prediction() -> None:
     at, found = visit(PAGE), result_of(DEFAULT_MODEL)
-    said, experiment = everything(at), experiment_of(PAGE)
+    said, experiment = everything(at), experiment_of("needed-heads")
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
     assert name_of(found.effect.largest) not in said
     assert not [verdict for verdict in Verdict if verdict.value in said]

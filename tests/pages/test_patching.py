@@ -36,7 +36,7 @@ def charts(at: AppTest) -> int:
 @pytest.mark.parametrize("model_id", ["lab-bert", MODEL])
 def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
     at, result = visit(PAGE, model=model_id), known(load_model(model_id))
-    said, experiment = everything(at), experiment_of(PAGE)
+    said, experiment = everything(at), experiment_of("patching")
     assert result is not None and not at.dataframe and not charts(at) and not at.get("download_button")
     assert not [row for row in result.rows if f"{row.effect:.2f}" in said]
     assert not [verdict for verdict in Verdict if verdict.value in said]
@@ -140,6 +140,6 @@ def test_what_cannot_be_tested_is_said_and_a_pair_can_be_typed_all_the_same(offe
 
 def test_the_logit_lens_leads_here() -> None:
     at = visit("9_Masked_language_model.py", step="Logit lens")
-    experiment = experiment_of(PAGE)
+    experiment = experiment_of("patching")
     label = f"The experiment {experiment.title}: {experiment.question}"
     assert label in [link.proto.label for link in at.get("page_link")]

@@ -26,7 +26,9 @@ def strip(at: AppTest) -> dict[str, Any]:
 
 
 def test_every_lesson_has_its_place_on_the_way() -> None:
-    assert [each for stop in STOPS for each in stop.lessons] == [lesson.id for lesson in LESSONS]
+    names = [stop.name for stop in STOPS]
+    places = [names.index(lesson.stop) for lesson in LESSONS]
+    assert places == sorted(places) and {*places} == {*range(len(STOPS))}
     assert {each for bench in BENCHES for each in bench.after} <= {lesson.id for lesson in LESSONS}
     assert {each for experiment in EXPERIMENTS for each in experiment.after} <= {lesson.id for lesson in LESSONS}
     assert all(bench.after for bench in BENCHES) and all(experiment.after for experiment in EXPERIMENTS)

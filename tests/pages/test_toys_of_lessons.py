@@ -9,12 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
-from lab.course.pages import lesson_of
 from lab.toy.merges import MERGES, learn, library_merges, made_up
 from lab.toy.rules import RULES, SENTENCES, ruled
 from lab.toy.training import Plan
 from lab.ui.toys import live
-from tests.pages.apptest import check_answers, go, reveal, visit, words
+from tests.pages.apptest import check_answers, go, lesson_at, reveal, visit, words
 
 TOKENS, BLANK = "1_Tokenization.py", "9_Masked_language_model.py"
 MERGE, USE, TRAIN = "Merge by merge", "Use it", "Train a toy"
@@ -35,8 +34,8 @@ def badges(at: AppTest) -> list[str]:
 @pytest.mark.parametrize("page", [TOKENS, BLANK])
 def test_a_toy_is_not_told_as_the_lesson_is(page: str) -> None:
     """The story of a lesson is that of its sentence: nothing of it is on screen with a toy."""
-    story = lesson_of(page).story
-    assert story is not None and story.last in words(visit(page))
+    story = lesson_at(page).story
+    assert story.last in words(visit(page))
     at = visit(page, mode="Toy")
     told = words(at) + words(visit(page, mode="Toy", step="Check"))
     assert story.last not in told and not any(each in told for each in story.recap)

@@ -9,12 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.course.pages import lesson_of
 from lab.course.sentences.looks import look_at_various, look_head
 from lab.experiments.notable import shipped
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.pages.apptest import visit, words
+from tests.pages.apptest import lesson_at, visit, words
 
 ATTENTION, HEADS, JOBS, SENTENCES, BLANK = (
     "3_Self-attention.py", "4_Multi-head_attention.py", "6_Head_specialization.py", "7_Inter-sentence_attention.py",
@@ -42,7 +41,7 @@ def test_a_lesson_begins_with_its_own_text_and_others_with_the_one_of_every_visi
     at = visit(ATTENTION)
     assert text(at) == DEFAULT_TEXT
     for page in (SENTENCES, BLANK):
-        assert text(go_to(at, page)) == lesson_of(page).text != DEFAULT_TEXT
+        assert text(go_to(at, page)) == lesson_at(page).text != DEFAULT_TEXT
         assert "text" not in at.query_params
     assert text(go_to(at, ATTENTION)) == DEFAULT_TEXT
 

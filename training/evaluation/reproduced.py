@@ -184,7 +184,7 @@ def _told(table: Callable[[LoadedModel], Lines], model: LoadedModel) -> Lines:
     of: dict[Callable[[LoadedModel], Lines], str] = {
         grammar_table: relations.EXPERIMENT, copying_table: copied.EXPERIMENT,
     }  # fmt: skip
-    return [told] if (told := disclosed(of.get(table, ""), model.id)) else []
+    return [told] if table in of and (told := disclosed(of[table], model.id)) else []
 
 
 if __name__ == "__main__":

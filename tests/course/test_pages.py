@@ -1,0 +1,130 @@
+"""The records: what is wrong in one is told by name, and every step has its function, every function its step."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from lab.course import pages
+from lab.course.pages import BENCHES, CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_lesson, step_name
+from lab.course.record import Record
+from lab.lessons.play import asked_again, part
+from tests.pages.apptest import visit
+
+ROOT = Path(pages.__file__).parents[2]
+RECORD = """
+title = "Counting"
+icon = ":material/tag:"
+question = "How many?"
+stop = "Word"
+
+[story]
+last = "Last."
+now = "Now?"
+remember = "This."
+
+[[steps]]
+id = "check"
+name = "Check"
+minutes = 3
+"""
+
+
+def read(tmp_path: Path, text: str) -> Lesson:
+    (tmp_path / "lesson.toml").write_text(text, "utf-8")
+    return read_lesson("counting", "pages/10_Counting.py", tmp_path)
+
+
+def test_a_record_is_read_and_lines_are_only_for_the_eye(tmp_path: Path) -> None:
+    lesson = read(tmp_path, RECORD.replace('"How many?"', "'''\nHow\n   many?'''"))
+    assert lesson.question == "How many?" and lesson.minutes == 3 and lesson.slug == "Counting"
+    assert lesson.weights and lesson.toy is None and lesson.step("check").name == "Check"
+    with pytest.raises(KeyError, match="counting has no step map; it has check"):
+        lesson.step("map")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('title = "Counting"\n', "", "lesson.toml has no title"),
+        ('title = "Counting"', "title = 3", "title is 3, which is no text"),
+        ('stop = "Word"', 'stop = "Word"\ntilte = "Counting"', "lesson.toml has tilte. It may have .*title"),
+        ("minutes = 3", 'minutes = "3"', r"\[\[steps\]\] 1: minutes is '3', which is no whole number"),
+        ("minutes = 3\n", "", r"\[\[steps\]\] 1 has no minutes"),
+        ("minutes = 3", "minutes = 3\nbeside = true", r"\[\[steps\]\] 1 has beside"),
+        ('now = "Now?"\n', "", r"\[story\] has no now"),
+        ('icon = ":material/tag:"', 'icon = ":material/tag:"\nreading = [1]', "reading has something that is no text"),
+        ('title = "Counting"', "title = Counting", "lesson.toml: "),
+    ],
+)  # fmt: skip
+def test_a_gap_and_a_wrong_word_are_told_by_name(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in RECORD
+    with pytest.raises(ValueError, match=said):
+        read(tmp_path, RECORD.replace(old, new))
+
+
+def test_a_missing_record_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"lesson\.toml is missing"):
+        Record.of(tmp_path / "lesson.toml")
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_every_step_has_a_function_and_every_function_a_step(lesson: Lesson) -> None:
+    assert set(part(lesson.id, "page").SCREENS.steps) == {step.id for step in lesson.steps}
+    assert [step.name for step in lesson.steps if not step.aside][-1] == CHECK_STEP
+    names = [step.name for step in lesson.steps]
+    assert len({*names}) == len(names) and not {old for step in lesson.steps for old in step.was} & {*names}
+
+
+def test_every_step_of_a_bench_has_a_function() -> None:
+    for bench in BENCHES:
+        module = import_module(f"lab.benches.{bench.id.replace('-', '_')}.page")
+        assert set(getattr(module, "STEPS", {})) <= {step.id for step in bench.steps}
+
+
+def old_names() -> Iterator[tuple[str, str, str]]:
+    for page in (*LESSONS, *BENCHES):
+        yield from ((page.page, old, step.name) for step in page.steps for old in step.was)
+
+
+@pytest.mark.parametrize(("page", "old", "now"), [*old_names()])
+def test_a_link_made_before_a_step_was_renamed_leads_to_it(page: str, old: str, now: str) -> None:
+    at = visit(page.removeprefix("pages/"), step=old)
+    assert at.segmented_control(key="step").value == now
+
+
+def test_ideas_are_short_and_plain() -> None:
+    for lesson in LESSONS:
+        assert all(len(step.idea.split()) <= 60 for step in lesson.steps), lesson.id
+
+
+def test_no_two_lessons_have_a_hint_for_one_question() -> None:
+    ids = [id for lesson in LESSONS for id in lesson.hints]
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_page_file_is_in_the_order_and_the_other_way_round() -> None:
+    order = tomllib.loads((ROOT / "lab/course/order.toml").read_text("utf-8"))
+    files = [
+        each if isinstance(each, str) else each["page"]
+        for name in order
+        if name != "stops"
+        for each in order[name].values()
+    ]
+    assert sorted(files) == sorted(path.name for path in (ROOT / "pages").glob("*.py"))
+
+
+def test_pages_are_found_by_id_and_by_address() -> None:
+    assert page_at("").id == "course" and page_at("Self-attention") is page_of("self-attention")
+    assert step_name("flow", "influence-tree") == "Influence tree"
+    with pytest.raises(KeyError, match=r"There is no page flows; lab/course/order\.toml lists course, "):
+        page_of("flows")
+
+
+def test_the_lesson_before_the_last_is_asked_again_first() -> None:
+    assert asked_again("tokenization") == [] and asked_again("embeddings") == ["tokenization"]
+    assert asked_again("attention-metrics")[:3] == ["self-attention", "multi-head-attention", "embeddings"]

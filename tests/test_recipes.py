@@ -110,8 +110,8 @@ def test_a_lesson_is_a_folder_and_two_lines(copy: Path) -> None:
     )
     (copy / "pages/10_Counting.py").write_text("from lab.lessons.play import play\n\nplay('counting')\n", "utf-8")
     edit(copy / "lab/course/order.toml", "\n[Benches]", ('counting = "10_Counting.py"\n\n[Benches]'))
-    edit(copy / "lab/course/glossary.py", "    ),\n}\n", (
-        '    ),\n    "counting": (("tally", "What one counts with.", {}),),\n}\n'
+    edit(copy / "lab/course/glossary.py", "\n    ),\n}  # fmt: skip\n", (
+        '\n    ),\n    "counting": (("tally", "What one counts with.", {}),),\n}\n'
     ))  # fmt: skip
     run(copy, _APP + """
 at = visit("10_Counting.py", text="A cat sat.")
